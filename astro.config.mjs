@@ -6,6 +6,7 @@ import react from '@astrojs/react'
 import tailwind from '@tailwindcss/vite'
 import { defineConfig, passthroughImageService } from 'astro/config'
 import i18next from 'astro-i18next'
+import { textsOf } from './scripts/texts.ts'
 
 const worker = {
   format: 'es',
@@ -17,7 +18,7 @@ const worker = {
 export default defineConfig({
   output: 'server',
   adapter: node({ mode: 'middleware' }),
-  integrations: [react(), i18next(), buildRecord()],
+  integrations: [islands(), i18next(), buildRecord()],
   i18n: {
     locales: ['en', 'fr'],
     defaultLocale: 'en',
@@ -38,6 +39,19 @@ export default defineConfig({
     worker
   }
 })
+
+/** Returns the integration of React, with our own module that hydrates the islands in the browser. */
+function islands() {
+  const integration = react()
+  const setUp = integration.hooks['astro:config:setup']
+  const clientEntrypoint = '/src/islands/kit/hydrate.ts'
+  integration.hooks['astro:config:setup'] = options =>
+    setUp?.({
+      ...options,
+      addRenderer: renderer => options.addRenderer({ ...renderer, clientEntrypoint })
+    })
+  return integration
+}
 
 /** The commonest 20,000 of the 49,000 listed passwords: half the bytes, and who guesses starts there. */
 function fewerPasswords() {
@@ -68,22 +82,13 @@ function buildRecord() {
       },
       'astro:build:done': async ({ dir }) => {
         const dist = fileURLToPath(new URL('..', dir))
-        const messages = { en: await wordsOf('en'), fr: await wordsOf('fr') }
+        const messages = { en: textsOf('en'), fr: textsOf('fr') }
         const id = await fingerprint(dist)
         const built = new Date().toISOString()
         await writeFile(`${dist}/build.json`, JSON.stringify({ id, built, routes, messages }))
       }
     }
   }
-}
-
-async function wordsOf(locale) {
-  const folder = new URL(`./src/i18n/${locale}/`, import.meta.url)
-  const files = (await readdir(folder)).sort()
-  const texts = await Promise.all(files.map(file => readFile(new URL(file, folder), 'utf8')))
-  return Object.fromEntries(
-    files.map((file, index) => [file.replace('.json', ''), JSON.parse(texts[index])])
-  )
 }
 
 /** The same sources give the same id, so that replicas of one release agree. */

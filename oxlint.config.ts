@@ -1,6 +1,7 @@
 import { defineConfig } from 'oxlint'
 
-const shared = ['src/core', 'src/contract', 'src/i18n']
+const contract = ['src/core', 'src/contract', 'src/contract/kit']
+const shared = [...contract, 'src/i18n']
 
 /** The rooms of the server's domain, and which other rooms each may use. */
 const domainRooms = {
@@ -9,9 +10,10 @@ const domainRooms = {
   sessions: ['key-proofs'],
   companies: ['evidence'],
   mail: ['companies'],
-  history: ['evidence', 'sessions'],
+  history: ['companies', 'evidence', 'sessions'],
   deposits: ['companies', 'evidence', 'history', 'sessions'],
-  accounts: ['companies', 'evidence', 'history', 'key-proofs', 'mail', 'sessions'],
+  imports: ['evidence'],
+  accounts: ['companies', 'evidence', 'history', 'imports', 'key-proofs', 'mail', 'sessions'],
   demo: ['accounts', 'companies', 'deposits'],
   installation: ['accounts', 'companies', 'demo', 'evidence', 'key-proofs']
 }
@@ -20,13 +22,24 @@ const rooms = (...names: string[]) => names.map(name => `src/server/domain/${nam
 /** Which of our folders a folder may import. A folder that is missing here may not exist. */
 export const may: Record<string, string[]> = {
   'src/core': [],
-  'src/contract': ['src/core'],
+  'src/contract/kit': ['src/core'],
+  'src/contract/openapi': contract,
+  'src/contract': ['src/core', 'src/contract/kit'],
   'src/i18n': [],
   'src/theme': [],
-  'src/workers': ['src/core', 'src/contract'],
-  'src/stores/accounts': [...shared, 'src/workers', 'src/stores'],
-  'src/stores/history': [...shared, 'src/stores'],
+  'src/workers': contract,
+  'src/stores/lists': [...shared, 'src/stores'],
+  'src/stores/accounts': [...shared, 'src/workers', 'src/stores', 'src/stores/lists'],
+  'src/stores/history': [...shared, 'src/stores', 'src/stores/lists'],
   'src/stores/deposits': [...shared, 'src/workers', 'src/stores', 'src/stores/history'],
+  'src/stores/admin': [...shared, 'src/stores', 'src/stores/lists'],
+  'src/stores/imports': [
+    ...shared,
+    'src/workers',
+    'src/stores',
+    'src/stores/admin',
+    'src/stores/lists'
+  ],
   'src/stores': [...shared, 'src/workers'],
   'src/islands/kit': shared,
   'src/islands/forms': [...shared, 'src/stores', 'src/stores/accounts', 'src/islands/kit'],
@@ -37,7 +50,13 @@ export const may: Record<string, string[]> = {
     'src/stores/history',
     'src/islands/kit'
   ],
-  'src/islands/lists': [...shared, 'src/stores', 'src/islands/kit'],
+  'src/islands/lists': [
+    ...shared,
+    'src/stores',
+    'src/stores/admin',
+    'src/stores/lists',
+    'src/islands/kit'
+  ],
   'src/islands/sign-in': [...shared, 'src/stores/accounts', 'src/islands/kit', 'src/islands/forms'],
   'src/islands/mail-links': [
     ...shared,
@@ -52,7 +71,8 @@ export const may: Record<string, string[]> = {
     'src/stores/accounts',
     'src/islands/kit',
     'src/islands/forms',
-    'src/islands/files'
+    'src/islands/files',
+    'src/islands/keys'
   ],
   'src/islands/verify': [...shared, 'src/stores', 'src/islands/kit', 'src/islands/files'],
   'src/islands/deposit': [
@@ -71,25 +91,119 @@ export const may: Record<string, string[]> = {
     'src/islands/lists',
     'src/islands/files'
   ],
-  'src/islands/limits': [...shared, 'src/islands/kit', 'src/islands/forms'],
-  'src/islands/groups': [
+  'src/islands/usage': [...shared, 'src/stores', 'src/stores/admin', 'src/islands/kit'],
+  'src/islands/details': [
     ...shared,
     'src/stores',
+    'src/stores/admin',
+    'src/islands/files',
     'src/islands/kit',
+    'src/islands/forms'
+  ],
+  'src/islands/limits': [...shared, 'src/islands/kit', 'src/islands/forms'],
+  'src/islands/groups': [
+    'src/islands/files',
+    ...shared,
+    'src/stores',
+    'src/stores/admin',
+    'src/islands/kit',
+    'src/islands/details',
     'src/islands/forms',
     'src/islands/limits',
+    'src/islands/lists',
+    'src/islands/usage',
+    'src/islands/audit'
+  ],
+  'src/islands/audit': [
+    ...shared,
+    'src/stores',
+    'src/stores/admin',
+    'src/islands/kit',
+    'src/islands/forms',
+    'src/islands/files',
     'src/islands/lists'
   ],
-  'src/islands/admin': [...shared, 'src/stores', 'src/islands/kit', 'src/islands/lists'],
+  'src/islands/admin': [
+    ...shared,
+    'src/stores',
+    'src/stores/admin',
+    'src/islands/kit',
+    'src/islands/forms',
+    'src/islands/keys',
+    'src/islands/lists',
+    'src/islands/usage'
+  ],
+  'src/islands/categories': [
+    ...shared,
+    'src/stores',
+    'src/stores/admin',
+    'src/islands/kit',
+    'src/islands/details',
+    'src/islands/forms',
+    'src/islands/lists',
+    'src/islands/audit'
+  ],
+  'src/islands/data-sources': [
+    ...shared,
+    'src/stores',
+    'src/stores/admin',
+    'src/islands/kit',
+    'src/islands/details',
+    'src/islands/lists'
+  ],
+  'src/islands/domains': [
+    ...shared,
+    'src/stores',
+    'src/stores/admin',
+    'src/islands/kit',
+    'src/islands/details',
+    'src/islands/forms',
+    'src/islands/lists',
+    'src/islands/audit'
+  ],
+  'src/islands/users': [
+    ...shared,
+    'src/stores',
+    'src/stores/admin',
+    'src/stores/lists',
+    'src/islands/files',
+    'src/islands/kit',
+    'src/islands/details',
+    'src/islands/forms',
+    'src/islands/lists',
+    'src/islands/audit'
+  ],
+  'src/islands/keys': [
+    ...shared,
+    'src/stores',
+    'src/stores/accounts',
+    'src/stores/admin',
+    'src/islands/kit',
+    'src/islands/forms'
+  ],
+  'src/islands/imports': [
+    ...shared,
+    'src/stores',
+    'src/stores/admin',
+    'src/stores/imports',
+    'src/islands/kit',
+    'src/islands/details',
+    'src/islands/forms',
+    'src/islands/files',
+    'src/islands/lists'
+  ],
   'src/components': ['src/core', 'src/i18n'],
   'src/shell/kit': ['src/i18n'],
   'src/shell/uploads': [...shared, 'src/stores/deposits', 'src/shell/kit'],
   'src/shell/builds': ['src/shell/kit', 'src/shell/uploads'],
   'src/shell/drop': [...shared, 'src/stores', 'src/shell/kit'],
+  'src/shell/palette': [...shared, 'src/stores', 'src/shell/kit', 'src/shell/drop'],
   'src/shell': [
     ...shared,
     'src/stores',
+    'src/stores/admin',
     'src/shell/kit',
+    'src/shell/palette',
     'src/shell/uploads',
     'src/shell/builds',
     'src/shell/drop'
@@ -97,6 +211,7 @@ export const may: Record<string, string[]> = {
   'src/layouts': ['src/core', 'src/i18n', 'src/theme', 'src/components', 'src/shell'],
   'src/pages': [
     ...shared,
+    'src/contract/openapi',
     'src/components',
     'src/layouts',
     'src/islands/sign-in',
@@ -106,55 +221,63 @@ export const may: Record<string, string[]> = {
     'src/islands/deposit',
     'src/islands/history',
     'src/islands/admin',
-    'src/islands/groups'
+    'src/islands/groups',
+    'src/islands/categories',
+    'src/islands/data-sources',
+    'src/islands/domains',
+    'src/islands/audit',
+    'src/islands/users',
+    'src/islands/imports'
   ],
   'src/server/db': ['src/core'],
   ...Object.fromEntries(
     Object.entries(domainRooms).map(([name, others]) => [
       `src/server/domain/${name}`,
-      ['src/core', 'src/contract', 'src/server/db', 'src/server/domain', ...rooms(...others)]
+      [...contract, 'src/server/db', 'src/server/domain', ...rooms(...others)]
     ])
   ),
-  'src/server/domain': ['src/core', 'src/contract', 'src/server/db'],
+  'src/server/domain': [...contract, 'src/server/db'],
   'src/server/jobs': [
-    'src/core',
-    'src/contract',
+    ...contract,
     'src/server/domain',
-    ...rooms('accounts', 'companies', 'demo', 'deposits', 'history'),
+    ...rooms('accounts', 'companies', 'demo', 'deposits', 'history', 'imports', 'installation'),
     ...rooms('key-proofs', 'mail', 'sessions')
   ],
-  'src/server/api': [
-    'src/core',
-    'src/contract',
-    'src/i18n',
+  'src/server/api/kit': [
+    ...contract,
     'src/server/domain',
-    ...rooms('accounts', 'companies', 'deposits', 'history', 'installation'),
+    ...rooms('companies', 'history', 'sessions')
+  ],
+  'src/server/api': [
+    ...shared,
+    'src/contract/openapi',
+    'src/server/api/kit',
+    'src/server/domain',
+    ...rooms('accounts', 'companies', 'deposits', 'evidence', 'history', 'imports', 'installation'),
     ...rooms('key-proofs', 'mail', 'sessions')
   ],
   'src/server/adapters': ['src/core', 'src/i18n', 'src/server/db', 'src/server/domain'],
-  'src/server/site': ['src/core', 'src/contract'],
+  'src/server/site': contract,
   'src/server/uploads': [
-    'src/contract',
-    'src/server/api',
+    ...contract,
+    'src/server/api/kit',
     'src/server/domain',
-    ...rooms('deposits')
+    ...rooms('deposits', 'sessions')
   ],
   'src/server/http': [
-    'src/core',
-    'src/contract',
-    'src/server/api',
+    ...contract,
+    'src/server/api/kit',
     'src/server/site',
     'src/server/uploads',
     'src/server/domain',
     ...rooms('companies', 'history')
   ],
   'src/server': [
-    'src/core',
-    'src/contract',
-    'src/i18n',
+    ...shared,
     'src/server/db',
     'src/server/adapters',
     'src/server/api',
+    'src/server/api/kit',
     'src/server/http',
     'src/server/jobs',
     'src/server/site',
@@ -166,8 +289,8 @@ export const may: Record<string, string[]> = {
 
 /** The same for single files, because an element of the plugin is a folder. */
 const files = {
-  'src/middleware.ts': ['src/core', 'src/contract', 'src/i18n'],
-  'src/env.d.ts': ['src/core', 'src/contract']
+  'src/middleware.ts': shared,
+  'src/env.d.ts': contract
 }
 
 /**
@@ -184,39 +307,67 @@ export const doors: Record<string, string[]> = {
     'ResetPassword.tsx',
     'VerifyAccount.tsx'
   ],
+  'src/islands/admin': ['AdminHome.tsx', 'CompanyOverview.tsx', 'CreateCompany.tsx'],
+  'src/islands/audit': ['AuditLog.tsx', 'RecentChanges.tsx'],
   'src/islands/groups': ['CreateGroup.tsx', 'GroupDetail.tsx', 'GroupList.tsx'],
+  'src/islands/categories': ['CategoryDetail.tsx', 'CategoryList.tsx', 'CreateCategory.tsx'],
+  'src/islands/data-sources': ['DataSourceDetail.tsx', 'DataSourceList.tsx'],
+  'src/islands/domains': ['CreateDomain.tsx', 'DomainDetail.tsx', 'DomainList.tsx'],
+  'src/islands/users': ['CreateUser.tsx', 'UserDetail.tsx', 'UserList.tsx'],
+  'src/islands/imports': ['ImportUsers.tsx'],
+  'src/islands/keys': ['ApiKeys.tsx'],
   'src/islands/me': ['Me.tsx'],
   'src/islands/verify': ['Verify.tsx'],
   'src/islands/deposit': ['Deposit.tsx'],
   'src/islands/history': ['History.tsx'],
   'src/shell/uploads': ['running-uploads.ts'],
-  'src/shell/drop': ['drop-anywhere.ts', 'home-drop-zone.ts'],
+  'src/shell/drop': ['drop-anywhere.ts', 'dropped-files.ts', 'home-drop-zone.ts'],
+  'src/shell/palette': ['palette.ts'],
   'src/server/domain/accounts': [
+    'bulk-changes.ts',
     'confirmations.ts',
     'deletions.ts',
     'email-changes.ts',
     'exports.ts',
+    'invitation-links.ts',
+    'invitations.ts',
+    'member-changes.ts',
+    'api-keys.ts',
+    'member-export.ts',
     'members.ts',
     'new-users.ts',
     'password-changes.ts',
     'password-resets.ts',
     'signups.ts',
+    'user-import-rows.ts',
+    'user-import-steps.ts',
     'users.ts'
   ],
   'src/server/domain/companies': [
+    'attention.ts',
     'categories.ts',
     'companies.ts',
+    'data-sources.ts',
+    'default-groups.ts',
+    'domain-admin.ts',
+    'domain-rows.ts',
+    'domain-themes.ts',
+    'host-names.ts',
+    'new-companies.ts',
     'domains.ts',
     'groups.ts',
     'quotas.ts',
+    'usage-days.ts',
     'usage.ts'
   ],
   'src/server/domain/demo': ['demo.ts'],
   'src/server/domain/deposits': [
+    'company-deposits.ts',
     'deposit-batch.ts',
     'deposits.ts',
     'direct-uploads.ts',
     'file-checks.ts',
+    'file-retention.ts',
     'held-uploads.ts',
     'idle-uploads.ts',
     'new-deposits.ts',
@@ -226,7 +377,9 @@ export const doors: Record<string, string[]> = {
     'verifications.ts'
   ],
   'src/server/domain/evidence': [
+    'audit-readings.ts',
     'audit-check.ts',
+    'audit-log.ts',
     'audit.ts',
     'company-keys.ts',
     'log.ts',
@@ -238,17 +391,32 @@ export const doors: Record<string, string[]> = {
     'request-export.ts',
     'requests.ts'
   ],
-  'src/server/domain/installation': ['installation.ts', 'setup.ts'],
+  'src/server/domain/imports': ['import-work.ts', 'imports.ts'],
+  'src/server/domain/installation': [
+    'domain-checks.ts',
+    'domain-claims.ts',
+    'company-creation.ts',
+    'installation.ts',
+    'setup.ts'
+  ],
   'src/server/domain/key-proofs': ['challenges.ts', 'key-proofs.ts', 'public-keys.ts'],
   'src/server/domain/mail': ['mail-queue.ts', 'mail-tokens.ts'],
   'src/server/domain/sessions': [
     'access-tokens.ts',
     'authentication.ts',
     'download-links.ts',
+    'key-secrets.ts',
     'logins.ts',
     'sessions.ts'
   ],
-  'src/server/adapters': ['blobs.ts', 'keys.ts', 'log.ts', 'mail-transport.ts', 'signals.ts'],
+  'src/server/adapters': [
+    'blobs.ts',
+    'dns.ts',
+    'keys.ts',
+    'log.ts',
+    'mail-transport.ts',
+    'signals.ts'
+  ],
   'src/server/http': ['connections.ts', 'hosts.ts', 'listener.ts', 'log-throttle.ts'],
   'src/server/site': ['astro-build.ts', 'site.ts'],
   'src/server/uploads': ['direct-put.ts', 'upload-routes.ts']

@@ -1,17 +1,50 @@
 import { defineConfig } from 'vitest/config'
 
+const shared = {
+  pool: 'forks',
+  setupFiles: 'tests/helpers/wait-timeout.ts',
+  // a busy machine makes a test of two seconds one of thirty
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  teardownTimeout: 20_000,
+  // its own is one second
+  expect: { poll: { timeout: 20_000 } }
+} as const
+
+const server = [
+  'tests/api/**/*.test.ts',
+  'tests/unit/{bench,contract,core,server,theme}/**/*.test.ts'
+]
+// loads modules anew for each tab
+const isolated = ['tests/api/tabs.test.ts']
+
 export default defineConfig({
   test: {
-    include: ['tests/unit/**/*.test.ts', 'tests/api/**/*.test.ts'],
     globalSetup: 'tests/helpers/global-setup.ts',
-    pool: 'forks',
     // Each worker talks to PostgreSQL, which needs the rest of a two-core machine.
     maxWorkers: 2,
-    setupFiles: 'tests/helpers/wait-timeout.ts',
-    // a busy machine makes a test of two seconds one of thirty
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    teardownTimeout: 20_000,
-    reporters: ['default', ['json', { outputFile: '.cache/tests/vitest.json' }]]
+    reporters: ['default', ['json', { outputFile: '.cache/tests/vitest.json' }]],
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: 'server',
+          include: server,
+          exclude: isolated,
+          // Node reads these modules itself, as in production, and each worker reads them once. So
+          // a test of them leaves nothing behind in globals or in the state of a module.
+          experimental: { viteModuleRunner: false, nodeLoader: false },
+          isolate: false
+        }
+      },
+      {
+        test: {
+          ...shared,
+          name: 'browser',
+          include: [...isolated, 'tests/unit/**/*.test.ts'],
+          exclude: server.slice(1)
+        }
+      }
+    ]
   }
 })

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { type Browser, chromium } from '@playwright/test'
+import { type Browser, type CDPSession, chromium } from '@playwright/test'
 
 /** Starts this machine's browser without a window. The caller must close it. */
 export function launch(): Promise<Browser> {
@@ -14,4 +14,52 @@ export function launch(): Promise<Browser> {
     handleSIGHUP: false,
     args: ['--disable-gpu', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
   })
+}
+
+/**
+ * Records the tasks of the main thread of a page on which a file is chosen. Returns a function that
+ * stops recording and returns the tasks of 10 ms or more, each in milliseconds of processor time.
+ * Elapsed time would include waiting on a busy machine. The task in which the browser creates the
+ * chosen files counts only as far as the page handles the choice in it.
+ */
+export async function traceTasks(client: CDPSession): Promise<() => Promise<number[]>> {
+  type Traced = {
+    name: string
+    pid: number
+    tid: number
+    ts: number
+    dur?: number
+    tdur?: number
+    args?: { data?: object }
+  }
+  const tasks: Traced[] = []
+  const choices: Traced[] = []
+  client.on('Tracing.dataCollected', ({ value }) => {
+    // as: the protocol declares these values as strings and sends objects
+    for (const event of value as unknown as Traced[]) {
+      if (event.name === 'EventDispatch' && Object(event.args?.data).type === 'change')
+        choices.push(event)
+      // shorter tasks are ignored; there are a million of them
+      if (event.name === 'RunTask' && (event.tdur ?? 0) >= 10_000) tasks.push(event)
+    }
+  })
+  await client.send('Tracing.start', {
+    transferMode: 'ReportEvents',
+    traceConfig: {
+      includedCategories: ['disabled-by-default-devtools.timeline', 'devtools.timeline']
+    }
+  })
+  return async () => {
+    const complete = new Promise<{ dataLossOccurred: boolean }>(resolve =>
+      client.once('Tracing.tracingComplete', resolve)
+    )
+    await client.send('Tracing.end')
+    if ((await complete).dataLossOccurred) throw new Error('the trace is not whole')
+    const [page] = choices
+    if (!page) throw new Error('the trace does not show the choice')
+    const ofPage = tasks.filter(({ pid, tid }) => pid === page.pid && tid === page.tid)
+    const holds = (task: Traced) => (choice: Traced) =>
+      choice.ts >= task.ts && choice.ts <= task.ts + (task.dur ?? 0)
+    return ofPage.map(task => ((choices.find(holds(task)) ?? task).tdur ?? 0) / 1000)
+  }
 }

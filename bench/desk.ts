@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Browser, CDPSession, Page } from '@playwright/test'
 import { signUp } from '../tests/helpers/page.ts'
 import { makeServiceProcess } from '../tests/helpers/service.ts'
-import { launch } from './browser.ts'
+import { launch, traceTasks } from './browser.ts'
 import { median, type Options, type Row } from './table.ts'
 
 /** Sizes between 1 and 200 kB, spread evenly; the same ones in every run. */
@@ -69,7 +69,7 @@ async function deposit(browser: Browser, home: string, paths: string[]): Promise
   await headingOf(page, `of ${count}`)
   await headingOf(page, `${count} recorded`)
   const seconds = (performance.now() - started) / 1000
-  const longest = await endTrace()
+  const longest = Math.max(0, ...(await endTrace()))
   const grown = (await heapOf(client)) - before
   await context.close()
   return { seconds, longest, grown }
@@ -106,54 +106,6 @@ function headingOf(page: Page, text: string): Promise<void> {
       }),
     text
   )
-}
-
-/**
- * Records the tasks of the page's main thread. Returns a function that stops recording and returns
- * the longest task in milliseconds of processor time. Elapsed time would include waiting on a busy
- * machine. The task in which the browser creates the chosen files counts too.
- */
-async function traceTasks(client: CDPSession): Promise<() => Promise<number>> {
-  type Traced = {
-    name: string
-    pid: number
-    tid: number
-    ts: number
-    dur?: number
-    tdur?: number
-    args?: { data?: object }
-  }
-  const tasks: Traced[] = []
-  const choices: Traced[] = []
-  client.on('Tracing.dataCollected', ({ value }) => {
-    // as: the protocol declares these values as strings and sends objects
-    for (const event of value as unknown as Traced[]) {
-      if (event.name === 'EventDispatch' && Object(event.args?.data).type === 'change')
-        choices.push(event)
-      // shorter tasks are ignored; there are a million of them
-      if (event.name === 'RunTask' && (event.tdur ?? 0) >= 10_000) tasks.push(event)
-    }
-  })
-  await client.send('Tracing.start', {
-    transferMode: 'ReportEvents',
-    traceConfig: {
-      includedCategories: ['disabled-by-default-devtools.timeline', 'devtools.timeline']
-    }
-  })
-  return async () => {
-    const complete = new Promise<{ dataLossOccurred: boolean }>(resolve =>
-      client.once('Tracing.tracingComplete', resolve)
-    )
-    await client.send('Tracing.end')
-    if ((await complete).dataLossOccurred) throw new Error('the trace is not whole')
-    const [page] = choices
-    if (!page) throw new Error('the trace does not show the choice')
-    const ofPage = tasks.filter(({ pid, tid }) => pid === page.pid && tid === page.tid)
-    const holds = (task: Traced) => (choice: Traced) =>
-      choice.ts >= task.ts && choice.ts <= task.ts + (task.dur ?? 0)
-    const micros = ofPage.map(task => (choices.find(holds(task)) ?? task).tdur ?? 0)
-    return Math.max(0, ...micros) / 1000
-  }
 }
 
 async function heapOf(client: CDPSession): Promise<number> {

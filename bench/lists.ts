@@ -1,6 +1,8 @@
 import pg from 'pg'
+import { getCompany } from '../src/contract/companies.ts'
 import { listGroups } from '../src/contract/groups.ts'
-import { listUsers } from '../src/contract/members.ts'
+import { changeUsers, listUsers } from '../src/contract/members.ts'
+import { getAttention, getUsage } from '../src/contract/overview.ts'
 import { getUser } from '../src/contract/users.ts'
 import { connectionTo } from '../src/server/db/postgres.ts'
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
@@ -10,7 +12,8 @@ import { type Options, quantile, type Row } from './table.ts'
 /**
  * Measures the pages of a company's people, in a company of 100,000 and in one of 100, and searches
  * that read every person because few or none match. Both companies are in one service, and their
- * pages are asked for in turn, over a new connection each.
+ * pages are asked for in turn, over a new connection each. Then measures the overview of the large
+ * company, in which nobody has answered the invitation and every day of the last 400 has usage.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const [many, few] = quick ? [2000, 100] : [100_000, 100]
@@ -36,9 +39,12 @@ interface Companies {
   signal: AbortSignal
 }
 
+const sorts = ['name', '-created', 'email', '-last_seen'] as const
+type Sort = (typeof sorts)[number]
+
 async function measurePages({ large, small, rounds, signal }: Companies): Promise<Row[]> {
   const rows: Row[] = []
-  for (const sort of ['name', '-created', 'email'] as const) {
+  for (const sort of sorts) {
     signal.throwIfAborted()
     const times: Record<'ours' | 'peer', number[]> = { ours: [], peer: [] }
     for (let round = 0; round < rounds; round++) {
@@ -63,6 +69,30 @@ async function measurePages({ large, small, rounds, signal }: Companies): Promis
     const ours = quantile(times, 0.95)
     rows.push({ what: `search of people, ${what}, p95`, ours, unit: 'ms', aim: { atMost: 100 } })
   }
+  const filters = {
+    'a rare state': { state: 'disabled' },
+    'a rare state by last use': { state: 'disabled', sort: '-last_seen' },
+    'those who wait': { state: 'waiting' },
+    administrators: { permission: 'admin' },
+    'a small group': { group: large.groups?.small },
+    'a state in a group of everybody': { state: 'disabled', group: large.groups?.everyone }
+  } as const
+  for (const [what, filter] of Object.entries(filters)) {
+    signal.throwIfAborted()
+    const times: number[] = []
+    for (let round = 0; round < rounds / 3; round++) {
+      times.push(await timeOf(() => large.person.call(listUsers, { id: large.id, ...filter })))
+    }
+    const ours = quantile(times, 0.95)
+    rows.push({ what: `people filtered by ${what}, p95`, ours, unit: 'ms', aim: { atMost: 100 } })
+  }
+  const counts: number[] = []
+  for (let round = 0; round < rounds / 3; round++) {
+    const input = { action: 'enable', filter: { q: 'durand' }, dry_run: true } as const
+    counts.push(await timeOf(() => large.person.call(changeUsers, input)))
+  }
+  const counted = quantile(counts, 0.95)
+  rows.push({ what: 'dry run over all people, p95', ours: counted, unit: 'ms' })
   const groups: number[] = []
   for (let round = 0; round < rounds / 3; round++) {
     groups.push(await timeOf(() => large.person.call(listGroups, { id: large.id })))
@@ -72,7 +102,46 @@ async function measurePages({ large, small, rounds, signal }: Companies): Promis
     ours: quantile(groups, 0.95),
     unit: 'ms'
   })
+  const { person, id } = large
+  const overview = {
+    'what needs attention': () => person.call(getAttention, { id }),
+    'the company with its counts': () => person.call(getCompany, { id }),
+    'usage of 400 days': () => person.call(getUsage, { id, from: dayBefore(399) })
+  }
+  for (const [what, call] of Object.entries(overview)) {
+    signal.throwIfAborted()
+    const times: number[] = []
+    for (let round = 0; round < rounds / 3; round++) times.push(await timeOf(call))
+    const ours = quantile(times, 0.95)
+    rows.push({ what: `overview: ${what}, p95`, ours, unit: 'ms', aim: { atMost: 200 } })
+  }
+  rows.push({
+    what: 'people who leave a group in a bulk change',
+    ours: await bulkRate(large, signal),
+    unit: '/s'
+  })
   return rows
+}
+
+/** Removes all people from the group of everybody, as the page does. Returns how many a second. */
+async function bulkRate({ person, groups }: Company, signal: AbortSignal): Promise<number> {
+  const input = { action: 'remove_from_group', group_id: groups?.everyone, filter: {} } as const
+  const started = performance.now()
+  let changed = 0
+  let cursor: string | null = null
+  do {
+    signal.throwIfAborted()
+    const place: { cursor?: string } = cursor === null ? {} : { cursor }
+    const { done, next } = await person.call(changeUsers, { ...input, ...place })
+    changed += done.length
+    cursor = next
+  } while (cursor !== null)
+  return changed / ((performance.now() - started) / 1000)
+}
+
+/** Returns the day in UTC that lies this many days before the present one. */
+function dayBefore(days: number): string {
+  return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 }
 
 type Company = Awaited<ReturnType<typeof fill>>
@@ -83,25 +152,55 @@ async function fill(sql: pg.Client, person: Client, count: number) {
   const { id } = company
   await sql.query(
     `with made as (
-       insert into "user" (company_id, id, email, username, tokens_valid_after, created_at)
+       insert into "user" (company_id, id, email, username, tokens_valid_after, created_at,
+         invited_at, activated_at, last_seen_at, disabled)
        select $1, gen_random_uuid(), 'p' || n || '@example.com',
               (array['Élodie', 'Zoë', 'Jean', 'Maria', 'Olu'])[1 + n % 5] || ' ' ||
               (array['Durand', 'Ångström', 'Martin'])[1 + n % 3],
-              now(), now() - n * interval '1 minute'
+              now(), now() - n * interval '1 minute', now() - n * interval '1 minute',
+              case n % 2 when 0 then now() end, now() - n % 1000 * interval '1 hour',
+              case when n % 5000 = 7 then '{"reason": "left", "since": "2026-01-01T00:00:00Z"}'::jsonb end
          from generate_series(1, $2::int) n returning company_id, id
      )
      insert into group_user (company_id, group_id, user_id)
      select made.company_id, g.id, made.id from made join "group" g using (company_id)`,
     [id, count]
   )
+  await sql.query(
+    `insert into usage_day (company_id, group_id, day, deposits, verifications, bytes)
+     select company_id, id, (now() at time zone 'utc')::date - n, n, n, n * 1000
+       from "group", generate_series(0, 399) n where company_id = $1
+     on conflict do nothing`,
+    [id]
+  )
+  await sql.query(
+    `insert into signup (company_id, id, email, username, locale, key_id, kdf, pub_enc, kek_id,
+       created_at, expires_at)
+     select $1, gen_random_uuid(), 'w' || n || '@example.com', 'Walt ' || n, 'en', gen_random_uuid(),
+            'a1', '', 'none', now() - n * interval '1 minute', now() + interval '1 day'
+       from generate_series(1, $2::int / 50) n`,
+    [id, count]
+  )
+  const { rows: groups } = await sql.query<{ everyone: string; small: string }>(
+    `with made as (
+       insert into "group" (company_id, id, name, created_at)
+       values ($1, gen_random_uuid(), 'Twenty', now()) returning company_id, id
+     ), members as (
+       insert into group_user (company_id, group_id, user_id)
+       select u.company_id, made.id, u.id from made join "user" u using (company_id) limit 20
+     )
+     select made.id as small, g.id as everyone from made join "group" g using (company_id)
+      where g.is_default`,
+    [id]
+  )
   await sql.query(`update "user" set permissions = '{admin}' where id = $1`, [person.id])
   const { rows } = await sql.query(
     'select id from "user" where company_id = $1 order by random() limit 1000',
     [id]
   )
-  const page = (sort: 'name' | '-created' | 'email', round: number) =>
+  const page = (sort: Sort, round: number) =>
     person.call(listUsers, { id, sort, cursor: rows[round % rows.length].id, limit: 20 })
-  return { id, person, page }
+  return { id, person, page, groups: groups[0] }
 }
 
 async function timeOf(run: () => Promise<unknown>): Promise<number> {

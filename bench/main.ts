@@ -7,6 +7,7 @@ import { measure as desk } from './desk.ts'
 import { measure as fairness } from './fairness.ts'
 import { measure as hashing } from './hashing.ts'
 import { measure as history } from './history.ts'
+import { measure as imports } from './imports.ts'
 import { measure as lists } from './lists.ts'
 import { measure as pages } from './pages.ts'
 import { measure as parsing } from './parsing.ts'
@@ -14,8 +15,10 @@ import { measure as signIn } from './sign-in.ts'
 import { measure as start } from './start.ts'
 import { measure as streams } from './streams.ts'
 import { isMet, type Options, type Row, render } from './table.ts'
+import { measure as tlsAsk } from './tls-ask.ts'
 import { measure as verifications } from './verifications.ts'
 import { measure as weight } from './weight.ts'
+import { measure as wizard } from './wizard.ts'
 
 /**
  * The benchmarks. Each one measures the product against a minimal program that does the same work:
@@ -34,10 +37,13 @@ const measures: Record<string, (options: Options) => Promise<Row[]>> = {
   verifications: onClientCore(verifications),
   streams: onClientCore(streams),
   fairness: onClientCore(fairness),
+  'tls-ask': onClientCore(tlsAsk),
   parsing: onClientCore(parsing),
   lists,
+  import: onClientCore(imports),
   history,
-  desk
+  desk,
+  wizard
 }
 
 const { values } = parseArgs({

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { hasJsonBody, type Stream } from '../src/contract/endpoint.ts'
 import { endpoints, streams } from '../src/contract/index.ts'
+import { hasJsonBody, type Stream } from '../src/contract/kit/endpoint.ts'
 import { formType } from '../tests/helpers/batches.ts'
 import { heavyBodies, heavyForms, pathOf } from '../tests/helpers/heavy-bodies.ts'
 import { host, type Insider, openInsider } from './insider.ts'

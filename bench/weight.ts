@@ -23,16 +23,29 @@ export const workerBudgets: Record<string, number> = {
   kdf: 26,
   hash: 12,
   read: 1,
+  csv: 12,
   image: 4,
   strength: 120
 }
-export const budgets = { css: 14, html: 13, fonts: 85 }
+export const budgets = { palette: 8.5, css: 14, html: 13.5, fonts: 85 }
 /** The most kB of HTML of `/docs/calls`, which grows with every call of the API. */
 const callsHtmlBudget = 30
+/** The budgets of a page of the administration, which has tables and the words of several forms. */
+const adminBudgets = { css: 16, html: 15 }
 
 /** Returns the most kB of HTML that a page may have. */
 export function htmlBudgetOf(path: string): number {
-  return path === '/docs/calls' ? callsHtmlBudget : budgets.html
+  if (path === '/docs/calls') return callsHtmlBudget
+  return isAdminPath(path) ? adminBudgets.html : budgets.html
+}
+
+/** Returns the most kB of style sheets that a page may have. */
+export function cssBudgetOf(path: string): number {
+  return isAdminPath(path) ? adminBudgets.css : budgets.css
+}
+
+function isAdminPath(path: string): boolean {
+  return path === '/admin' || path.startsWith('/admin/')
 }
 
 export interface PageWeight {
@@ -47,6 +60,8 @@ export interface PageWeight {
 export interface Scale {
   weigh(path: string): Promise<PageWeight>
   workers(): Record<string, number>
+  /** Returns the weight in kB of what the command palette adds to a page of a signed-in person. */
+  palette(): Promise<number>
   /** Returns the weight in kB of the fonts for Latin text. Font files are already compressed. */
   fonts(): number
   close(): void
@@ -64,15 +79,18 @@ export async function openScale(folder = 'dist'): Promise<Scale> {
     return weight
   }
   const sum = (paths: string[]) => paths.reduce((total, path) => total + weightOf(path), 0)
+  const htmlOf = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/en${path}`, {
+      headers: { connection: 'close' }
+    })
+    if (answer.status !== (path === '/nowhere' ? 404 : 200)) {
+      throw new Error(`/en${path} answered ${answer.status}`)
+    }
+    return answer.text()
+  }
   return {
     async weigh(path) {
-      const answer = await fetch(`http://127.0.0.1:${port}/en${path}`, {
-        headers: { connection: 'close' }
-      })
-      if (answer.status !== (path === '/nowhere' ? 404 : 200)) {
-        throw new Error(`/en${path} answered ${answer.status}`)
-      }
-      const html = await answer.text()
+      const html = await htmlOf(path)
       const styles = [...html.matchAll(/<link rel="stylesheet" href="([^"]+)"/g)]
       return {
         scripts: sum(scriptsOf(build, html)),
@@ -86,6 +104,18 @@ export async function openScale(folder = 'dist'): Promise<Scale> {
       return Object.fromEntries(
         paths.map(path => [/worker-(\w+)-/.exec(path)?.[1] ?? path, sum([path])])
       )
+    },
+    async palette() {
+      const loaded = scriptsOf(build, await htmlOf('/me'))
+      const name = /\/_astro\/(?:palette-dialog|company-search|recent-commands)\.[\w-]+\.js$/
+      const files = [...build.files.keys()]
+      // a browser loads the words of one language: the heavier file stands for both
+      const words = files
+        .filter(path => /\/_astro\/palette\.[\w-]+\.js$/.test(path))
+        .sort((a, b) => weightOf(b) - weightOf(a))
+      const roots = [...files.filter(path => name.test(path)), ...words.slice(0, 1)]
+      const added = withImports(build, roots)
+      return sum(added.filter(path => !loaded.includes(path)))
     },
     fonts() {
       const latin = [...build.files].filter(([path]) => /-latin-wght-normal\..*woff2$/.test(path))
@@ -118,13 +148,21 @@ export async function measure(): Promise<Row[]> {
 /** Returns all files that the scripts and islands of a page import statically. */
 function scriptsOf(build: Build, html: string): string[] {
   const roots = [...html.matchAll(/(?:src|component-url|renderer-url)="(\/[^"?]+\.js)/g)]
+  return withImports(
+    build,
+    roots.map(([, path]) => path ?? '')
+  )
+}
+
+/** Returns the files and all that they import statically. */
+function withImports(build: Build, roots: string[]): string[] {
   const found = new Set<string>()
   const add = (path: string) => {
     if (found.has(path)) return
     found.add(path)
     for (const next of importsOf(build, path)) add(next)
   }
-  for (const [, path] of roots) add(path ?? '')
+  for (const path of roots) add(path)
   return [...found]
 }
 

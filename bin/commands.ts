@@ -6,7 +6,7 @@ import { rotateTokenKey } from '../src/server/adapters/keys.ts'
 import { createLog } from '../src/server/adapters/log.ts'
 import { readConfig } from '../src/server/config.ts'
 import { listWaiting } from '../src/server/domain/accounts/signups.ts'
-import { listCompanies, removeCompany } from '../src/server/domain/companies/companies.ts'
+import { listCompanyIds, removeCompany } from '../src/server/domain/companies/companies.ts'
 import { originOf } from '../src/server/domain/companies/domains.ts'
 import { createDemo, demoHost, fillDemo, findDemo } from '../src/server/domain/demo/demo.ts'
 import { demoAccount } from '../src/server/domain/demo-account.ts'
@@ -35,8 +35,18 @@ interface Answer {
   facts: Record<string, unknown>
 }
 
-/** Thrown when a command cannot be run now. The message says why and what to do. */
-class Refusal extends Error {}
+/**
+ * Thrown when a command cannot be run now. The message says why and what to do. With `--json`, the
+ * `facts` are printed beside it.
+ */
+class Refusal extends Error {
+  readonly facts: Record<string, unknown>
+
+  constructor(message: string, facts: Record<string, unknown> = {}) {
+    super(message)
+    this.facts = facts
+  }
+}
 
 /** Thrown for an invalid command line. */
 class Misuse extends Error {}
@@ -101,7 +111,8 @@ export async function runCommand(words: string[]): Promise<Outcome> {
     return { status: 0, out, err: '' }
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
-    const err = `${asJson ? JSON.stringify({ error: text }) : text}\n`
+    const facts = error instanceof Refusal ? error.facts : {}
+    const err = `${asJson ? JSON.stringify({ error: text, ...facts }) : text}\n`
     return { status: error instanceof Misuse ? 2 : 1, out: '', err }
   }
 }
@@ -215,7 +226,7 @@ async function setupCode(deps: Deps): Promise<Answer> {
       facts: { ...made },
       text: `Open this link within 24 hours to become the operator:\n${made.link}`
     }
-  const companies = await listCompanies(deps)
+  const companies = await listCompanyIds(deps)
   throw new Refusal(
     companies.length === 0
       ? 'There is no installation yet: run npm start, or vidimus init.'
@@ -275,13 +286,13 @@ async function retryHeldDeposits(deps: Deps, id: string | undefined): Promise<An
 
 async function allHeld(deps: Deps): Promise<HeldUpload[]> {
   const held: HeldUpload[] = []
-  for (const company of await listCompanies(deps)) held.push(...(await listHeld(deps, company)))
+  for (const company of await listCompanyIds(deps)) held.push(...(await listHeld(deps, company)))
   return held
 }
 
 async function checkAudit(deps: Deps): Promise<Answer> {
   const logs: ({ company: CompanyId } & AuditCheck)[] = []
-  for (const company of await listCompanies(deps)) {
+  for (const company of await listCompanyIds(deps)) {
     logs.push({ company, ...(await checkAuditLog(deps, company)) })
   }
   const broken = logs.flatMap(log => (log.broken ? [{ ...log, ...log.broken }] : []))
@@ -289,7 +300,8 @@ async function checkAudit(deps: Deps): Promise<Answer> {
     throw new Refusal(
       broken
         .map(({ company, seq, reason }) => `Company ${company}: entry ${seq} is broken: ${reason}.`)
-        .join('\n')
+        .join('\n'),
+      { logs }
     )
   }
   const lines = logs.map(({ company, entries, erased }) => {
@@ -300,7 +312,7 @@ async function checkAudit(deps: Deps): Promise<Answer> {
 }
 
 async function seedDemo(deps: Deps): Promise<Answer> {
-  if ((await listCompanies(deps)).length === 0) {
+  if ((await listCompanyIds(deps)).length === 0) {
     throw new Refusal('There is no installation yet: run npm start, or vidimus init.')
   }
   const found = await findDemo(deps)

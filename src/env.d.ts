@@ -2,6 +2,11 @@ import type { DomainConfig } from './contract/domains.ts'
 import type { Page } from './core/pages/page-table.ts'
 
 declare global {
+  interface DocumentEventMap {
+    /** A message for the corner of the window: see `islands/kit/announce.ts`. */
+    'vidimus:news': CustomEvent<{ text: string; undo?: { label: string; run: () => void } }>
+  }
+
   namespace App {
     interface Locals {
       /** Set by `server/site/site.ts`: the API in this process, called without a socket. */

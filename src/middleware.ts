@@ -1,6 +1,6 @@
 import type { APIContext, MiddlewareHandler, MiddlewareNext } from 'astro'
-import { call } from './contract/call.ts'
 import { getDomainConfig } from './contract/domains.ts'
+import { call } from './contract/kit/call.ts'
 import { pagePolicy, reportingEndpoints } from './core/http/csp.ts'
 import { pageOfRoute } from './core/pages/page-table.ts'
 import { themeCss } from './core/pages/theme-colors.ts'

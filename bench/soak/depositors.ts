@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError } from '../../src/contract/errors.ts'
-import { fromProblem } from '../../src/contract/problems.ts'
+import { AppError } from '../../src/contract/kit/errors.ts'
+import { fromProblem } from '../../src/contract/kit/problems.ts'
 import { type Answer, type Client, signUpAt } from '../../tests/helpers/client.ts'
 import type { Random } from '../../tests/helpers/random.ts'
 

@@ -3,8 +3,9 @@ import { crash } from './crash.ts'
 import { checkFlushOrder, failUploads, fillDisk } from './disk.ts'
 import { failDirectUploads } from './disk-put.ts'
 import { holdDeposits } from './held.ts'
+import { killImports } from './imports.ts'
 import { whyNotWatched } from './strace.ts'
-import { runTests } from './tests.ts'
+import { runBrowserTests, runTests } from './tests.ts'
 import { measureWaitingCalls } from './waiting.ts'
 
 interface Options {
@@ -15,9 +16,9 @@ interface Options {
 type Scenario = (options: Options) => Promise<{ faults: string[] }>
 
 /**
- * The long tests, by the names of the rows in docs/security.md. The normal tests run the same with
- * few rounds. Prints the seed first and a JSON report last. Exits with 1 if a test failed or could
- * not run.
+ * The long tests, by the names of the rows in docs/security.md; `themes` has none, and needs a build.
+ * The normal tests run the same with few rounds. Prints the seed first and a JSON report last. Exits
+ * with 1 if a test failed or could not run.
  * `npm run soak -- --only C-01 --scale 0.1 --seed 7`
  */
 const scenarios: Record<string, Scenario> = {
@@ -29,6 +30,8 @@ const scenarios: Record<string, Scenario> = {
   'C-01': ({ seed, scale }) =>
     crash({ seed, kills: countOf(1000, scale), maxRestartMs: 5000, onKill: say }),
   'C-01 held': ({ seed, scale }) => holdDeposits({ seed, kills: countOf(40, scale), onKill: say }),
+  'C-01 imports': ({ seed, scale }) =>
+    killImports({ seed, rounds: countOf(30, scale), rows: 20_000, onKill: say }),
   'C-03': needingStrace(({ seed, scale }) =>
     checkFlushOrder({ seed, deposits: countOf(100, scale) })
   ),
@@ -54,7 +57,8 @@ const scenarios: Record<string, Scenario> = {
     'tests/unit/core',
     'tests/unit/server/http/hosts.test.ts',
     'tests/unit/server/domain/companies/canonical-svg.test.ts'
-  ])
+  ]),
+  themes: runBrowserTests('tests/e2e/domains.spec.ts', 'random themes')
 }
 
 const { values } = parseArgs({

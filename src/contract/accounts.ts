@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { endpoint } from './endpoint.ts'
-import { maxCodeUnits, pattern } from './text-checks.ts'
+import { endpoint } from './kit/endpoint.ts'
+import { maxCodeUnits, pattern } from './kit/text-checks.ts'
 import { Delivery, Email, Username } from './users.ts'
 
 /** A token that a mailed link has in its fragment: 32 random bytes in base64url. */
@@ -73,8 +73,8 @@ export const sendVerification = endpoint({
 })
 
 /**
- * Activates an invited account with a name and a password. The `public_key_jwt` is of purpose
- * `activate`.
+ * Activates an invited account with a name and a password. The `public_key_jwt` must have the
+ * purpose `activate`.
  */
 export const activateUser = endpoint({
   method: 'POST',

@@ -1,7 +1,13 @@
-import { companyCategoryCalls } from './categories.ts'
+import { apiKeyCalls } from './api-keys.ts'
+import { auditCalls } from './audit.ts'
 import { companyCalls } from './companies.ts'
+import { companyCategoryCalls } from './company-categories.ts'
+import { dataSourceCalls } from './data-sources.ts'
+import { domainAdminCalls } from './domains.ts'
 import { groupCalls } from './groups.ts'
+import { importCalls } from './imports.ts'
 import { memberCalls } from './members.ts'
+import { overviewCalls } from './overview.ts'
 
 /**
  * The API calls of the administration pages. Browsers load these definitions only when a page makes
@@ -9,7 +15,13 @@ import { memberCalls } from './members.ts'
  */
 export const adminCalls = {
   ...companyCalls,
+  ...domainAdminCalls,
   ...memberCalls,
   ...groupCalls,
-  ...companyCategoryCalls
+  ...importCalls,
+  ...companyCategoryCalls,
+  ...dataSourceCalls,
+  ...auditCalls,
+  ...overviewCalls,
+  ...apiKeyCalls
 }

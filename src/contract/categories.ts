@@ -1,7 +1,5 @@
 import * as z from 'zod/mini'
-import { endpoint } from './endpoint.ts'
-import { Id } from './ids.ts'
-import { list, Search, sortBy } from './lists.ts'
+import { endpoint } from './kit/endpoint.ts'
 import { Store } from './requests.ts'
 
 /**
@@ -38,8 +36,16 @@ export const Category = z.object({
    * fingerprint is stored, the file never leaves the browser.
    */
   store: Store,
-  /** The media types that deposits in the category may have, or `null` for all. */
-  media_types: z.nullable(z.array(z.string()))
+  /**
+   * The media types that deposits in the category may have, or `null` for all. `image/*` stands for
+   * all types that begin with `image/`.
+   */
+  media_types: z.nullable(z.array(z.string())),
+  /**
+   * How long the file of a deposit is stored, counted from the deposit, as an ISO 8601 duration.
+   * Then the file is deleted; the record stays. `null`: for an unlimited time.
+   */
+  retention: z.nullable(z.string())
 })
 export type Category = z.infer<typeof Category>
 
@@ -51,20 +57,9 @@ export const listCategories = endpoint({
   method: 'GET',
   path: '/category',
   access: 'user',
+  scopes: ['deposit'],
   input: z.strictObject({}),
   output: z.array(Category)
 })
 
-/**
- * Lists the categories of a company or of one of its groups, oldest first unless `sort` says
- * otherwise.
- */
-export const listCompanyCategories = list({
-  path: '/company/{id}/categories',
-  access: 'admin',
-  item: Category,
-  input: { id: Id, q: Search, sort: sortBy('created'), group: z.optional(Id) }
-})
-
 export const categoryCalls = { listCategories }
-export const companyCategoryCalls = { listCompanyCategories }

@@ -1,17 +1,166 @@
 import * as z from 'zod/mini'
-import { endpoint } from './endpoint.ts'
-import { Id } from './ids.ts'
+import { HostName, Locale } from './domains.ts'
+import { DisabledReason } from './kit/disabled.ts'
+import { endpoint } from './kit/endpoint.ts'
+import { Id } from './kit/ids.ts'
+import { list, Search, sortBy } from './kit/lists.ts'
+import { textLine } from './kit/text-checks.ts'
+import { Email, InvitedUser } from './users.ts'
 
-export const Company = z.object({ id: z.uuid(), name: z.string() })
+/** A company's name: one line of 1 to 80 characters, at least one of them visible. */
+export const CompanyName = textLine(80)
+
+/** Why and since when an operator has suspended a company. */
+const Suspension = z.object({ reason: z.string(), since: z.iso.datetime() })
+
+/** A company of the installation: a tenant with its own people, domains and documents. */
+export const Company = z.object({
+  id: z.uuid(),
+  version: z.number(),
+  name: z.string(),
+  created: z.iso.datetime(),
+  /** The host names of the company, in alphabetical order. */
+  domains: z.array(
+    z.object({
+      id: z.uuid(),
+      host: z.string(),
+      /**
+       * Whether the company has proved that the host name is its own. Pages are served on verified
+       * host names only.
+       */
+      verified: z.boolean()
+    })
+  ),
+  /** Why and since when the company is suspended. `null`: it is active. */
+  suspended: z.nullable(Suspension),
+  /** Whether the company is the demonstration, whose documents are fictional. */
+  demo: z.boolean()
+})
 export type Company = z.infer<typeof Company>
 
-/** Returns the name of a company. */
+/** A company with the number of its people. */
+export const CompanyDetails = z.extend(Company, {
+  /**
+   * Number of people in each state. `waiting` counts sign-ups whose e-mail is not confirmed yet.
+   */
+  people: z.object({
+    active: z.number(),
+    invited: z.number(),
+    disabled: z.number(),
+    waiting: z.number()
+  })
+})
+export type CompanyDetails = z.infer<typeof CompanyDetails>
+
+/** A company in the list of operators, with what it uses. */
+export const ListedCompany = z.extend(Company, {
+  usage: z.object({
+    /** Number of people, whatever their state, without those who wait. */
+    people: z.number(),
+    /** Number of deposits, also those whose file was deleted since. */
+    documents: z.number(),
+    /** Stored bytes. */
+    storage: z.number(),
+    /** Number of deposits and verified documents in the present month, in UTC. */
+    requests: z.number()
+  })
+})
+export type ListedCompany = z.infer<typeof ListedCompany>
+
+/** Lists all companies of the installation, by name unless `sort` says otherwise. */
+export const listCompanies = list({
+  path: '/company',
+  access: 'operator',
+  item: ListedCompany,
+  input: {
+    q: Search,
+    sort: sortBy('name', 'created'),
+    state: z.optional(z.enum(['active', 'suspended']))
+  }
+})
+
+/**
+ * Creates a company with its first domain and its first administrator, who is invited by mail. No
+ * page of the company opens before the domain is verified, so the invitation is mailed only then.
+ * Answers `host_taken` for a host that a company has proved, and for one that waits for its proof in
+ * a company of the same name. A
+ * domain below a wildcard domain of the operator's own company is verified at once, and so is
+ * `*.localhost` on a developer's machine.
+ */
+export const createCompany = endpoint({
+  method: 'POST',
+  path: '/company',
+  access: 'operator',
+  confirmation: true,
+  status: 201,
+  idempotency: 'honoured',
+  versioned: 'settings',
+  input: z.strictObject({
+    name: CompanyName,
+    host: HostName,
+    /** E-mail of the first administrator. */
+    email: Email,
+    /** Language of the company's pages and of the invitation. English if absent. */
+    locale: z.optional(Locale)
+  }),
+  output: z.extend(Company, {
+    /** The first administrator's invitation. Absent while the domain is not verified. */
+    invitation: z.optional(InvitedUser)
+  }),
+  errors: ['host_not_allowed', 'host_taken', 'idempotency_in_flight', 'idempotency_key_reused']
+})
+
+/** Returns a company with its domains and the number of its people. */
 export const getCompany = endpoint({
   method: 'GET',
   path: '/company/{id}',
   access: 'admin',
+  versioned: 'settings',
+  input: z.strictObject({ id: Id }),
+  output: CompanyDetails
+})
+
+/** Changes a company: only the fields that the input contains. */
+export const updateCompany = endpoint({
+  method: 'PUT',
+  path: '/company/{id}',
+  access: 'admin',
+  versioned: 'settings',
+  input: z.strictObject({ id: Id, name: z.optional(CompanyName) }),
+  output: Company,
+  errors: ['changed_meanwhile']
+})
+
+/**
+ * Suspends a company. Its pages stay online; every call of its people is refused, and their event
+ * streams end. Suspending a suspended company changes only the reason. Operators cannot suspend
+ * their own company.
+ */
+export const suspendCompany = endpoint({
+  method: 'POST',
+  path: '/company/{id}/suspend',
+  access: 'operator',
+  versioned: 'settings',
+  input: z.strictObject({ id: Id, reason: DisabledReason }),
+  output: Company,
+  errors: ['own_company']
+})
+
+/** Ends the suspension of a company. Its people can continue with the sessions that they had. */
+export const resumeCompany = endpoint({
+  method: 'POST',
+  path: '/company/{id}/resume',
+  access: 'operator',
+  versioned: 'settings',
   input: z.strictObject({ id: Id }),
   output: Company
 })
 
-export const companyCalls = { getCompany }
+export const companyCalls = {
+  listCompanies,
+  createCompany,
+  getCompany,
+  updateCompany,
+  suspendCompany,
+  resumeCompany
+}

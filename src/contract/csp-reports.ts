@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { stream } from './endpoint.ts'
+import { stream } from './kit/endpoint.ts'
 
 /**
  * Receives the reports that browsers send when a page breaks its content security policy, as

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
-import { endpoint, stream } from './endpoint.ts'
-import { Id } from './ids.ts'
-import { maxBatchItems } from './limits.ts'
+import { endpoint, stream } from './kit/endpoint.ts'
+import { Id } from './kit/ids.ts'
+import { maxBatchItems } from './kit/limits.ts'
+import { maxCodeUnits, pattern, rule } from './kit/text-checks.ts'
 import { ProcessedRequest } from './requests.ts'
-import { maxCodeUnits, pattern, rule } from './text-checks.ts'
 
 const maxNameBytes = 255
 
@@ -16,7 +16,7 @@ export const GivenSha256 = z
   .check(pattern(/^[0-9a-fA-F]{64}$/, '64 hexadecimal digits'), z.toLowerCase())
 
 /** Id of a deposit's record: 16 random bytes as 22 base64url characters. */
-const RecordId = z
+export const RecordId = z
   .string()
   .check(pattern(/^[A-Za-z0-9_-]{21}[AQgw]$/, 'a record id of 22 characters'))
 
@@ -84,6 +84,7 @@ export const createDeposit = endpoint({
   method: 'POST',
   path: '/deposit',
   access: 'user',
+  scopes: ['deposit'],
   status: 201,
   idempotency: 'required',
   input: z.strictObject({
@@ -168,6 +169,7 @@ export const createDepositBatch = stream({
   method: 'POST',
   path: '/deposit/batch',
   access: 'user',
+  scopes: ['deposit'],
   input: z.strictObject({}),
   form: z.array(BatchItem).check(z.minLength(1), z.maxLength(maxBatchItems)),
   message: z.object({
@@ -206,6 +208,7 @@ export const putDeposit = stream({
   method: 'PUT',
   path: '/deposit',
   access: 'user',
+  scopes: ['deposit'],
   input: z.strictObject({
     name: FileName,
     /**
@@ -244,6 +247,7 @@ export const getOpenUpload = endpoint({
   method: 'GET',
   path: '/process/{id}/upload',
   access: 'user',
+  scopes: ['deposit'],
   input: z.strictObject({ id: Id }),
   output: z.object({
     /** Address to which the remaining bytes are sent. */
@@ -286,6 +290,7 @@ export const getDeposit = endpoint({
   method: 'GET',
   path: '/deposit/{id}',
   access: 'user',
+  scopes: ['history'],
   input: z.strictObject({ id: RecordId }),
   output: Deposit
 })
@@ -299,6 +304,7 @@ export const createContentLink = endpoint({
   method: 'POST',
   path: '/deposit/{id}/content',
   access: 'user',
+  scopes: ['history'],
   input: z.strictObject({ id: RecordId }),
   output: z.object({ url: z.string(), expires: z.iso.datetime() })
 })
@@ -311,6 +317,7 @@ export const getDepositContent = stream({
   method: 'GET',
   path: '/deposit/{id}/content',
   access: 'user',
+  scopes: ['history'],
   head: true,
   linked: true,
   input: z.strictObject({
@@ -328,6 +335,7 @@ export const headUpload = stream({
   method: 'HEAD',
   path: '/uploads/{id}',
   access: 'user',
+  scopes: ['deposit'],
   input: UploadInput,
   message: z.void(),
   errors: ['lapsed', 'cancelled']
@@ -342,6 +350,7 @@ export const patchUpload = stream({
   method: 'PATCH',
   path: '/uploads/{id}',
   access: 'user',
+  scopes: ['deposit'],
   input: UploadInput,
   message: z.void(),
   errors: [
@@ -363,6 +372,7 @@ export const deleteUpload = stream({
   method: 'DELETE',
   path: '/uploads/{id}',
   access: 'user',
+  scopes: ['deposit'],
   input: UploadInput,
   message: z.void(),
   errors: ['upload_state', 'lapsed', 'cancelled']

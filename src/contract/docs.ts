@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { endpoint, stream } from './endpoint.ts'
+import { endpoint, stream } from './kit/endpoint.ts'
 
 /** Returns the OpenAPI 3.1 document of all API calls, for the host of the HTTP request. */
 export const getOpenApi = endpoint({

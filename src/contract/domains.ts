@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
-import { endpoint } from './endpoint.ts'
-import { Id } from './ids.ts'
-import { maxCodeUnits, pattern, rule, textLine } from './text-checks.ts'
+import { endpoint } from './kit/endpoint.ts'
+import { Id } from './kit/ids.ts'
+import { list, Search, sortBy } from './kit/lists.ts'
+import { maxCodeUnits, pattern, rule, textLine } from './kit/text-checks.ts'
 
 const Colour = z.string().check(pattern(/^#[0-9a-f]{6}$/, 'a colour in lower case such as #112233'))
 
@@ -22,9 +23,29 @@ export const Colours = z.object({
 })
 export type Colours = z.infer<typeof Colours>
 
-/** The look of a company's pages: colours, and `favicon` and `logo` as SVG text. */
-export const Theme = z.object({ colors: Colours, favicon: z.string(), logo: z.string() })
+/**
+ * The theme of a company's pages: colors, and `favicon` and `logo` as SVG text. In dark mode pages
+ * show `logo_dark` instead of `logo`.
+ */
+export const Theme = z.object({
+  colors: Colours,
+  favicon: z.string(),
+  logo: z.string(),
+  logo_dark: z.optional(z.string())
+})
 export type Theme = z.infer<typeof Theme>
+
+/**
+ * Changes to a theme: only the parts that the input contains. `colors` is replaced as a whole, and
+ * `null` removes `logo_dark`. The pictures are SVG text of at most 64 KB without active content.
+ */
+const ThemeChanges = z.strictObject({
+  colors: z.optional(z.strictObject(Colours.shape)),
+  favicon: z.optional(z.string()),
+  logo: z.optional(z.string()),
+  logo_dark: z.optional(z.nullable(z.string()))
+})
+export type ThemeChanges = z.infer<typeof ThemeChanges>
 
 export const Locale = z.enum(['en', 'fr'])
 export type Locale = z.infer<typeof Locale>
@@ -69,39 +90,360 @@ export const HostName = z
 
 const Line = textLine(80)
 
+const pageAddress = /^https:\/\/[^\s<>"]+$/
+
 /** Address of a web page that begins with `https:`. */
 const PageAddress = z.string().check(
   maxCodeUnits(500),
-  pattern(/^https:\/\/[^\s<>"]+$/, 'an address that begins with https://'),
-  rule({ rule: 'format' }, 'an address that begins with https://', text => URL.canParse(text))
+  rule({ rule: 'web_address' }, 'an address that begins with https://', text => {
+    return pageAddress.test(text) && URL.canParse(text)
+  }),
+  // never refuses what the rule accepts: it describes the address to programs
+  pattern(pageAddress, 'an address that begins with https://')
 )
 
 /**
- * Changes the configuration of a domain: only the fields that the input contains. `colors` is
- * replaced as a whole, and `null` removes `contact`, `privacy` or `terms`. `logo` and `favicon` are
- * SVG text of at most 64 KB without active content. `If-Match` takes a quoted version: if the
- * configuration has another version by now, the call changes nothing.
+ * State of a domain. `unverified`: the company has not proved yet that the host is its own, so no
+ * page is served there. `verified`: pages are served. `failing`: pages are served, but the DNS
+ * record that proves the domain was missing at the last check. `quarantined`: the record was
+ * missing for seven days, so no page is served until it is back. `taken`: another company has proved
+ * the host, so it cannot be proved here, unless that company loses or gives up the host.
+ */
+export const DomainState = z.enum(['unverified', 'verified', 'failing', 'quarantined', 'taken'])
+export type DomainState = z.infer<typeof DomainState>
+
+/**
+ * Result of asking DNS for the record that proves a domain. `found`: the record exists. `no_name`:
+ * the name of the record does not exist. `no_record`: the name exists but has no TXT record.
+ * `other_value`: the name has TXT records, but with other values. `no_answer`: no DNS server
+ * answered in time. `server_failed`: the DNS servers answered with an error.
+ */
+export const DnsOutcome = z.enum([
+  'found',
+  'no_name',
+  'no_record',
+  'other_value',
+  'no_answer',
+  'server_failed'
+])
+export type DnsOutcome = z.infer<typeof DnsOutcome>
+
+/** A domain of a company, as administrators see it. */
+export const Domain = z.object({
+  id: z.uuid(),
+  version: z.number(),
+  /** The host name, or a wildcard such as `*.acme.fr`, where `*` stands for exactly one label. */
+  host: z.string(),
+  name: z.string(),
+  title: z.string(),
+  public: z.boolean(),
+  locale: Locale,
+  contact: z.nullable(z.string()),
+  privacy: z.nullable(z.string()),
+  terms: z.nullable(z.string()),
+  created: z.iso.datetime(),
+  state: DomainState,
+  /**
+   * Whether it is the company's primary domain: the one that an administrator has chosen, or the
+   * oldest while the chosen one is not served. It is verified and no wildcard. Links in mails lead
+   * to it unless the mail was asked for on another host that is no wildcard. It cannot be removed.
+   */
+  primary: z.boolean(),
+  /** The DNS record that proves the domain. `null` if the domain needs no proof. */
+  proof: z.nullable(
+    z.object({
+      /** Name of the TXT record: `_domain-check.docs.acme.fr`. */
+      name: z.string(),
+      /** Value of the TXT record. */
+      value: z.string(),
+      /** The zone in whose settings people add the record: `acme.fr`. */
+      zone: z.string()
+    })
+  ),
+  /** Result of the last check of the proof. `null` if DNS was not asked yet. */
+  check: z.nullable(
+    z.object({
+      at: z.iso.datetime(),
+      outcome: DnsOutcome,
+      /** The values of the TXT records that were found: at most 5, of at most 200 characters. */
+      values: z.array(z.string())
+    })
+  ),
+  /** Time since which the DNS record has been missing. `null` while it exists. */
+  failing_since: z.nullable(z.iso.datetime())
+})
+export type Domain = z.infer<typeof Domain>
+
+/** A domain with the theme that its pages show now. */
+export const DomainDetails = z.extend(Domain, { theme: Theme })
+export type DomainDetails = z.infer<typeof DomainDetails>
+
+/**
+ * A color of a theme that was changed because it was hard to read. `original` is the color of the
+ * theme, `used` the color that pages show.
+ */
+export const ColorCorrection = z.object({
+  colour: z.enum([
+    'background',
+    'surface',
+    'primary',
+    'secondary',
+    'success',
+    'warning',
+    'error',
+    'info'
+  ]),
+  mode: z.enum(['light', 'dark']),
+  original: z.string(),
+  used: z.string()
+})
+
+const Author = z.nullable(z.object({ id: z.uuid(), username: z.nullable(z.string()) }))
+
+/** A published theme of a domain. Themes are numbered from 1. */
+export const ThemeVersion = z.object({
+  number: z.number(),
+  published: z.iso.datetime(),
+  /** Who published the theme. `null`: it was created together with the domain. */
+  by: Author,
+  /** If the theme was restored: the number of the earlier theme of which it is a copy. */
+  restored: z.nullable(z.number())
+})
+
+/** The themes of a domain: the published one, the draft and the earlier ones. */
+export const DomainThemes = z.object({
+  /** The version for `If-Match`. Each change of the draft and each publication increments it. */
+  version: z.number(),
+  /** The theme that pages show now. */
+  published: z.object({
+    number: z.number(),
+    theme: Theme,
+    corrections: z.array(ColorCorrection)
+  }),
+  /** The theme that only administrators see until they publish it. `null`: there is no draft. */
+  draft: z.nullable(
+    z.object({
+      theme: Theme,
+      corrections: z.array(ColorCorrection),
+      saved: z.iso.datetime(),
+      by: Author
+    })
+  ),
+  /** The published themes, newest first. The last 20 are kept. */
+  versions: z.array(ThemeVersion)
+})
+export type DomainThemes = z.infer<typeof DomainThemes>
+
+/** Lists the domains of a company, by host unless `sort` says otherwise. */
+export const listDomains = list({
+  path: '/company/{id}/domains',
+  access: 'admin',
+  item: Domain,
+  input: {
+    id: Id,
+    q: Search,
+    sort: sortBy('host', 'created'),
+    state: z.optional(DomainState)
+  }
+})
+
+/**
+ * Claims a host for the company. Pages are served on the host as soon as DNS has the record that
+ * `proof` of the answer describes. Several companies may claim a host, each with a record of its own;
+ * the first that proves the host has it. Answers `host_taken` for a host that a company has proved,
+ * and for one that the company has claimed already. No proof is needed below a verified wildcard domain of the
+ * company, for `*.localhost` on a developer's machine, and in an installation without DNS checks.
+ * The new domain gets the theme of the company's oldest domain. The host is stored in lower case
+ * and punycode.
+ */
+export const createDomain = endpoint({
+  method: 'POST',
+  path: '/domain',
+  access: 'admin',
+  status: 201,
+  idempotency: 'honoured',
+  versioned: 'settings',
+  input: z.strictObject({
+    /** `docs.acme.fr`, or `*.acme.fr` for all hosts with one label before `.acme.fr`. */
+    host: z.string().check(
+      maxCodeUnits(253),
+      pattern(/^(?:\*\.)?[\p{L}\p{N}\p{M}.-]+$/u, 'a host name such as docs.acme.fr or *.acme.fr'),
+      rule({ rule: 'format' }, 'well-formed Unicode text', text => text.isWellFormed())
+    ),
+    /** Name that the pages show. The company's name if absent. */
+    name: z.optional(Line),
+    /** Title of the pages. The company's name if absent. */
+    title: z.optional(Line),
+    /** Whether strangers may sign up. False if absent. */
+    public: z.optional(z.boolean()),
+    /** Language of the pages. If absent, that of the company's oldest domain. */
+    locale: z.optional(Locale)
+  }),
+  output: DomainDetails,
+  errors: [
+    'host_not_allowed',
+    'host_taken',
+    'default_group_private',
+    'idempotency_in_flight',
+    'idempotency_key_reused'
+  ]
+})
+
+/** Returns a domain with the theme that its pages show. */
+export const getDomain = endpoint({
+  method: 'GET',
+  path: '/domain/{id}',
+  access: 'admin',
+  versioned: 'settings',
+  input: z.strictObject({ id: Id }),
+  output: DomainDetails
+})
+
+/**
+ * Changes a domain at once: only the fields that the input contains. `theme` publishes a new theme
+ * without a draft. `null` removes `contact`, `privacy` or `terms`.
  */
 export const updateDomain = endpoint({
   method: 'PUT',
   path: '/domain/{id}',
   access: 'admin',
-  versioned: 'content',
+  versioned: 'settings',
   input: z.strictObject({
     id: Id,
     name: z.optional(Line),
     title: z.optional(Line),
     public: z.optional(z.boolean()),
     locale: z.optional(Locale),
-    colors: z.optional(z.strictObject(Colours.shape)),
-    logo: z.optional(z.string()),
-    favicon: z.optional(z.string()),
+    theme: z.optional(ThemeChanges),
     contact: z.optional(z.nullable(Line)),
     privacy: z.optional(z.nullable(PageAddress)),
     terms: z.optional(z.nullable(PageAddress))
   }),
-  output: DomainConfig,
+  output: DomainDetails,
   errors: ['changed_meanwhile', 'svg_refused', 'default_group_private']
+})
+
+/**
+ * Removes a domain. Its pages, tokens and event streams end at once. Answers `domain_needed` for the
+ * company's primary domain and for its only one.
+ */
+export const deleteDomain = endpoint({
+  method: 'DELETE',
+  path: '/domain/{id}',
+  access: 'admin',
+  confirmation: true,
+  versioned: 'settings',
+  input: z.strictObject({ id: Id }),
+  output: z.void(),
+  errors: ['changed_meanwhile', 'domain_needed']
+})
+
+/**
+ * Asks DNS now for the record that proves a domain, and returns the domain with the answer. A found
+ * record verifies the domain at once.
+ */
+export const checkDomain = endpoint({
+  method: 'POST',
+  path: '/domain/{id}/check',
+  access: 'admin',
+  versioned: 'settings',
+  input: z.strictObject({ id: Id }),
+  output: DomainDetails
+})
+
+/**
+ * Moves a domain to another company. Its tokens and event streams end at once, and its pages become
+ * those of the other company. Answers `domain_needed` for the primary domain of its company, and
+ * `host_taken` if the other company has claimed the host too.
+ */
+export const moveDomain = endpoint({
+  method: 'POST',
+  path: '/domain/{id}/move',
+  access: 'operator',
+  confirmation: true,
+  versioned: 'settings',
+  input: z.strictObject({ id: Id, company_id: Id }),
+  output: DomainDetails,
+  errors: ['domain_needed', 'host_taken']
+})
+
+/**
+ * Makes a domain the company's primary one. Links in mails that were sent already lead where they
+ * led. Does nothing if it is the primary domain. Answers `domain_unsuitable` for a domain that is not
+ * verified and for a wildcard.
+ */
+export const makeDomainPrimary = endpoint({
+  method: 'POST',
+  path: '/domain/{id}/primary',
+  access: 'admin',
+  versioned: 'settings',
+  input: z.strictObject({ id: Id }),
+  output: DomainDetails,
+  errors: ['domain_unsuitable']
+})
+
+/** Returns the themes of a domain: the published one, the draft and the earlier ones. */
+export const getDomainThemes = endpoint({
+  method: 'GET',
+  path: '/domain/{id}/theme',
+  access: 'admin',
+  versioned: 'content',
+  input: z.strictObject({ id: Id }),
+  output: DomainThemes
+})
+
+/**
+ * Saves a draft of a domain's theme. Parts that the input does not contain stay as they are in the
+ * draft, or in the published theme if there is no draft. Pages do not change until the draft is
+ * published.
+ */
+export const saveThemeDraft = endpoint({
+  method: 'PUT',
+  path: '/domain/{id}/theme',
+  access: 'admin',
+  versioned: 'content',
+  input: z.extend(ThemeChanges, { id: Id }),
+  output: DomainThemes,
+  errors: ['changed_meanwhile', 'svg_refused']
+})
+
+/** Deletes the draft of a domain's theme. Does nothing if there is no draft. */
+export const deleteThemeDraft = endpoint({
+  method: 'DELETE',
+  path: '/domain/{id}/theme',
+  access: 'admin',
+  versioned: 'content',
+  input: z.strictObject({ id: Id }),
+  output: z.void(),
+  errors: ['changed_meanwhile']
+})
+
+/**
+ * Publishes the draft of a domain's theme: the pages show it from now on. Does nothing if there is
+ * no draft.
+ */
+export const publishTheme = endpoint({
+  method: 'POST',
+  path: '/domain/{id}/publish',
+  access: 'admin',
+  versioned: 'content',
+  input: z.strictObject({ id: Id }),
+  output: DomainThemes,
+  errors: ['changed_meanwhile']
+})
+
+/**
+ * Publishes an earlier theme of a domain again, under a new number. `number` says which of
+ * `versions`. The draft stays.
+ */
+export const restoreTheme = endpoint({
+  method: 'POST',
+  path: '/domain/{id}/restore',
+  access: 'admin',
+  versioned: 'content',
+  input: z.strictObject({ id: Id, number: z.number().check(z.int(), z.gte(1)) }),
+  output: DomainThemes,
+  errors: ['changed_meanwhile']
 })
 
 /**
@@ -119,4 +461,24 @@ export const getDomainConfig = endpoint({
   errors: ['unknown_domain']
 })
 
-export const domainCalls = { updateDomain, getDomainConfig }
+export const domainCalls = { getDomainConfig }
+
+/**
+ * The calls with which administrators manage domains. The server mounts them before
+ * `getDomainConfig`.
+ */
+export const domainAdminCalls = {
+  listDomains,
+  createDomain,
+  getDomain,
+  updateDomain,
+  deleteDomain,
+  checkDomain,
+  moveDomain,
+  makeDomainPrimary,
+  getDomainThemes,
+  saveThemeDraft,
+  deleteThemeDraft,
+  publishTheme,
+  restoreTheme
+}

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { endpoint } from './endpoint.ts'
-import { Id } from './ids.ts'
+import { endpoint } from './kit/endpoint.ts'
+import { Id } from './kit/ids.ts'
 import { ProcessedRequest } from './requests.ts'
 import { Session } from './sessions.ts'
 import { UserInfo } from './users.ts'

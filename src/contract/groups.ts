@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
-import { endpoint } from './endpoint.ts'
-import { Id } from './ids.ts'
-import { list, Search, sortBy } from './lists.ts'
-import { textLine } from './text-checks.ts'
+import { endpoint } from './kit/endpoint.ts'
+import { Id } from './kit/ids.ts'
+import { list, Search, sortBy } from './kit/lists.ts'
+import { textLine } from './kit/text-checks.ts'
 
 /** What the members of a group may do in addition to verifying documents. */
 export const GroupFeature = z.enum(['deposit'])
@@ -72,12 +72,15 @@ const settings = {
  */
 const Name = textLine(80)
 
-/** Lists the groups of a company, by name unless `sort` says otherwise. */
+/**
+ * Lists the groups of a company, by name unless `sort` says otherwise. `category` limits the list to
+ * the groups whose members may use the category.
+ */
 export const listGroups = list({
   path: '/company/{id}/groups',
   access: 'admin',
   item: Group,
-  input: { id: Id, q: Search, sort: sortBy('name', 'created') }
+  input: { id: Id, q: Search, sort: sortBy('name', 'created'), category: z.optional(Id) }
 })
 
 /**
@@ -146,7 +149,8 @@ export const addGroupUser = endpoint({
   path: '/group/{groupId}/user',
   access: 'admin',
   input: z.strictObject({ groupId: Id, user_id: Id }),
-  output: z.void()
+  output: z.void(),
+  errors: ['email_unconfirmed']
 })
 
 /** Removes a person from a group. What the person used still counts towards the group's limits. */
@@ -155,7 +159,8 @@ export const removeGroupUser = endpoint({
   path: '/group/{groupId}/user/{userId}',
   access: 'admin',
   input: z.strictObject({ groupId: Id, userId: Id }),
-  output: z.void()
+  output: z.void(),
+  errors: ['email_unconfirmed']
 })
 
 /** Allows the members of a group to use a category. Allowing it again changes nothing. */

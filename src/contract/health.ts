@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { endpoint } from './endpoint.ts'
+import { endpoint } from './kit/endpoint.ts'
 
 /** Answers 200 while the server process runs. Does not check the database. */
 export const getHealth = endpoint({

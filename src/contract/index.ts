@@ -1,17 +1,21 @@
 import { adminCalls } from './admin-calls.ts'
+import { auditStreams } from './audit.ts'
 import { calls } from './calls.ts'
+import { companyDepositCalls } from './company-deposits.ts'
 import { cspReportStreams } from './csp-reports.ts'
 import { depositStreams } from './deposits.ts'
 import { docCalls, docStreams } from './docs.ts'
 import { domainCalls } from './domains.ts'
-import type { Endpoint, Stream } from './endpoint.ts'
 import { healthCalls } from './health.ts'
+import type { Endpoint, Stream } from './kit/endpoint.ts'
+import { memberStreams } from './members.ts'
 import { requestStreams } from './requests.ts'
 
 /** All API calls with a JSON answer. Guard tests and the API documentation use this list. */
 export const endpoints = {
   ...calls,
   ...adminCalls,
+  ...companyDepositCalls,
   ...healthCalls,
   ...docCalls,
   ...domainCalls
@@ -22,5 +26,7 @@ export const streams = {
   ...docStreams,
   ...depositStreams,
   ...requestStreams,
+  ...memberStreams,
+  ...auditStreams,
   ...cspReportStreams
 } satisfies Record<string, Stream>

@@ -1,28 +1,60 @@
 import * as z from 'zod/mini'
-import { DisabledReason } from './disabled.ts'
-import { endpoint } from './endpoint.ts'
-import { Id } from './ids.ts'
-import { list, Search, sortBy } from './lists.ts'
-import { Email, InvitedUser } from './users.ts'
+import { Group } from './groups.ts'
+import { DisabledReason } from './kit/disabled.ts'
+import { endpoint, stream } from './kit/endpoint.ts'
+import { Id } from './kit/ids.ts'
+import { list, Search, sortBy } from './kit/lists.ts'
+import { pattern } from './kit/text-checks.ts'
+import { Session } from './sessions.ts'
+import { Email, GroupIds, InvitedUser, Usage, UserLocale, Username } from './users.ts'
 
-/** State of a person's account. `invited`: the person has not chosen a password yet. */
-export const MemberState = z.enum(['invited', 'active', 'disabled'])
+/**
+ * State of a person. `invited`: an administrator has invited the person, who has not chosen a
+ * password yet. `waiting`: the person has signed up and has not confirmed the e-mail yet. `active`:
+ * the person can sign in. `disabled`: every call of the person is refused.
+ */
+export const MemberState = z.enum(['invited', 'waiting', 'active', 'disabled'])
 export type MemberState = z.infer<typeof MemberState>
 
-/** A person of a company as its administrators see the person. */
+/** What a person may administer: their own company (`admin`), or all companies (`operator`). */
+export const Permission = z.enum(['admin', 'operator'])
+export type Permission = z.infer<typeof Permission>
+
+/**
+ * A person of a company as its administrators see the person. A person in the state `waiting` is a
+ * sign-up: it has no groups and no permissions, and keeps its id when it is confirmed.
+ */
 export const Member = z.object({
   id: z.uuid(),
+  version: z.number(),
   username: z.string(),
   email: z.string(),
+  locale: UserLocale,
   state: MemberState,
-  created: z.iso.datetime()
+  /** Why and since when the person is disabled. `null`: the person is not disabled. */
+  disabled: z.nullable(z.object({ reason: z.string(), since: z.iso.datetime() })),
+  permissions: z.array(Permission),
+  /** The groups of which the person is a member, by name. */
+  groups: z.array(z.object({ id: z.uuid(), name: z.string() })),
+  created: z.iso.datetime(),
+  /** Time of the person's last call, accurate to about twenty minutes. `null`: never. */
+  last_seen: z.nullable(z.iso.datetime())
 })
 export type Member = z.infer<typeof Member>
 
+/** Which people a list, an export or a bulk change is about: those who match every given field. */
+const memberFilter = {
+  /** Words from name and e-mail, or the id of one person. */
+  q: Search,
+  state: z.optional(MemberState),
+  group: z.optional(Id),
+  permission: z.optional(Permission)
+}
+
 /**
- * Lists the people of a company or of one group, by name unless `sort` says otherwise. `q` searches
- * names and e-mails. `email` limits the list to the person who has exactly this e-mail, regardless
- * of case.
+ * Lists the people of a company, by name unless `sort` says otherwise. `q` searches names and
+ * e-mails, or names one person by id. `email` limits the list to the person who has exactly this
+ * e-mail, regardless of case.
  */
 export const listUsers = list({
   path: '/company/{id}/users',
@@ -30,14 +62,90 @@ export const listUsers = list({
   item: Member,
   input: {
     id: Id,
-    q: Search,
-    sort: sortBy('name', 'email', 'created'),
-    group: z.optional(Id),
+    ...memberFilter,
+    sort: sortBy('name', 'email', 'created', 'last_seen'),
     email: z.optional(Email)
   }
 })
 
-/** Sends the invitation of a person who has not activated the account yet again. */
+/**
+ * Exports the people of a company who match the filter as one CSV file, ordered by id: UTF-8 with a
+ * byte order mark.
+ */
+export const exportUsers = stream({
+  method: 'GET',
+  path: '/company/{id}/users/export',
+  access: 'admin',
+  input: z.strictObject({ id: Id, ...memberFilter }),
+  message: z.void()
+})
+
+/** Returns a person of the company. */
+export const getMember = endpoint({
+  method: 'GET',
+  path: '/user/{id}',
+  access: 'admin',
+  versioned: 'settings',
+  input: z.strictObject({ id: Id }),
+  output: Member
+})
+
+/**
+ * Changes a person: only the fields that the input contains. `group_ids` replaces all groups of the
+ * person. An administrator cannot change the person's e-mail or password.
+ */
+export const updateMember = endpoint({
+  method: 'PUT',
+  path: '/user/{id}',
+  access: 'admin',
+  versioned: 'settings',
+  input: z.strictObject({
+    id: Id,
+    username: z.optional(Username),
+    locale: z.optional(z.enum(['en', 'fr'])),
+    group_ids: z.optional(GroupIds)
+  }),
+  output: Member,
+  errors: ['changed_meanwhile', 'email_unconfirmed']
+})
+
+/**
+ * Replaces the permissions of a person. Only an operator can grant or remove `operator`, and only
+ * in the operator's own company. Nobody can remove a permission of their own.
+ */
+export const setPermissions = endpoint({
+  method: 'PUT',
+  path: '/user/{id}/permissions',
+  access: 'admin',
+  confirmation: true,
+  versioned: 'settings',
+  input: z.strictObject({
+    id: Id,
+    permissions: z.array(Permission).check(z.maxLength(Permission.options.length))
+  }),
+  output: Member,
+  errors: ['changed_meanwhile', 'email_unconfirmed', 'not_oneself']
+})
+
+/**
+ * Deletes a person: erases the personal data of the account, as when people delete their own
+ * account. Deposits stay in the register. If the person is in the state `waiting`, deletes the
+ * sign-up.
+ */
+export const deleteMember = endpoint({
+  method: 'DELETE',
+  path: '/user/{id}',
+  access: 'admin',
+  versioned: 'settings',
+  input: z.strictObject({ id: Id }),
+  output: z.void(),
+  errors: ['changed_meanwhile', 'not_oneself']
+})
+
+/**
+ * Invites a person again who has not activated the account. If the answer contains the link of a
+ * person with permissions, the caller must have entered the password again.
+ */
 export const resendInvitation = endpoint({
   method: 'POST',
   path: '/user/{id}/invite',
@@ -45,26 +153,218 @@ export const resendInvitation = endpoint({
   status: 202,
   input: z.strictObject({ id: Id }),
   output: InvitedUser,
-  errors: ['already_active']
+  errors: [
+    'already_active',
+    'confirmation_required',
+    'email_unconfirmed',
+    'host_needed',
+    'person_disabled'
+  ]
 })
 
-/** Disables a person. Every later call of the person is refused. */
+/**
+ * Mails the confirmation link again to a person in the state `waiting`. Without a mail server, the
+ * answer contains the link. The link works in the browser of the sign-up; in another browser the
+ * person must choose a new password.
+ */
+export const sendVerifyLink = endpoint({
+  method: 'POST',
+  path: '/user/{id}/verify_link',
+  access: 'admin',
+  status: 202,
+  input: z.strictObject({ id: Id }),
+  output: InvitedUser,
+  errors: ['host_needed', 'not_waiting']
+})
+
+/**
+ * Disables a person. Every later call of the person is refused, and the person's event streams end.
+ */
 export const disableUser = endpoint({
   method: 'POST',
   path: '/user/{id}/disable',
   access: 'admin',
   input: z.strictObject({ id: Id, reason: DisabledReason }),
   output: z.void(),
-  errors: ['not_oneself']
+  errors: ['not_oneself', 'email_unconfirmed']
 })
 
-/** Enables a disabled person again. */
+/** Enables a disabled person. The person must sign in again. */
 export const enableUser = endpoint({
   method: 'POST',
   path: '/user/{id}/enable',
   access: 'admin',
   input: z.strictObject({ id: Id }),
-  output: z.void()
+  output: z.void(),
+  errors: ['email_unconfirmed']
 })
 
-export const memberCalls = { listUsers, resendInvitation, disableUser, enableUser }
+/** Ends all sessions of a person and closes the person's event streams. */
+export const signOutUser = endpoint({
+  method: 'POST',
+  path: '/user/{id}/sign_out',
+  access: 'admin',
+  input: z.strictObject({ id: Id }),
+  output: z.void(),
+  errors: ['not_oneself', 'email_unconfirmed']
+})
+
+/** Returns the active sessions of a person, by last use, at most 100. */
+export const listUserSessions = endpoint({
+  method: 'GET',
+  path: '/user/{id}/sessions',
+  access: 'admin',
+  input: z.strictObject({ id: Id }),
+  output: z.array(Session)
+})
+
+/** What a person has used and may use: in all groups together, and in each of them. */
+export const MemberUsage = z.object({
+  /**
+   * What the person may use and has used in all groups together: the figures that the person sees.
+   */
+  total: Usage,
+  groups: z.array(
+    z.object({
+      ...z.pick(Group, {
+        id: true,
+        name: true,
+        max_requests: true,
+        max_requests_interval: true,
+        max_storage: true,
+        usage: true
+      }).shape,
+      /** What this person alone has used of the group's limits in the current period. */
+      own: z.object({ requests_used: z.number(), storage_used: z.number() })
+    })
+  )
+})
+export type MemberUsage = z.infer<typeof MemberUsage>
+
+/** Returns what a person has used and may still use. */
+export const getUserUsage = endpoint({
+  method: 'GET',
+  path: '/user/{id}/usage',
+  access: 'admin',
+  input: z.strictObject({ id: Id }),
+  output: MemberUsage
+})
+
+/** A change that `POST /user/bulk` makes to many people. */
+export const BulkAction = z.enum([
+  'add_to_group',
+  'remove_from_group',
+  'disable',
+  'enable',
+  'invite',
+  'sign_out',
+  'delete'
+])
+export type BulkAction = z.infer<typeof BulkAction>
+
+/** The most people whom one call of `changeUsers` changes. */
+export const maxBulkPeople = 200
+
+/** How calls for many people name them, besides by a filter. */
+const people = {
+  ids: z.optional(z.array(Id).check(z.minLength(1), z.maxLength(maxBulkPeople))),
+  cursor: z.optional(z.string().check(pattern(/^[0-9a-f-]{36}$/, '`next` of the answer before')))
+}
+
+/** What one call of a bulk change did, and how to continue. */
+export const BulkResult = z.object({
+  /** Number of people whom the whole change is about. Present only in the answer to a dry run. */
+  matching: z.optional(z.number()),
+  /** Ids of the changed people. */
+  done: z.array(z.uuid()),
+  /**
+   * Ids of people for whom there was nothing to change, for example because they are members
+   * already.
+   */
+  unchanged: z.array(z.uuid()),
+  /** People who could not be changed, each with the error code that says why. */
+  refused: z.array(z.object({ id: z.uuid(), code: z.string() })),
+  /**
+   * For `enable`: why the people in `done` were disabled, with which the change can be undone.
+   */
+  reasons: z.optional(z.array(z.object({ id: z.uuid(), reason: DisabledReason }))),
+  /** The `cursor` of the next call. `null`: all people have been treated. */
+  next: z.nullable(z.uuid())
+})
+export type BulkResult = z.infer<typeof BulkResult>
+
+/**
+ * Changes many people: those in `ids`, or those who match `filter`. One call treats at most 200
+ * people, in the order of their ids; `next` of its answer is the `cursor` of the next call. A
+ * refusal for one person does not stop the change of the others. With `dry_run` nothing changes, and
+ * the answer says how many people match. `add_to_group` and `remove_from_group` need `group_id`,
+ * `disable` needs a `reason`.
+ */
+export const changeUsers = endpoint({
+  method: 'POST',
+  path: '/user/bulk',
+  access: 'admin',
+  idempotency: 'honoured',
+  input: z.strictObject({
+    action: BulkAction,
+    group_id: z.optional(Id),
+    reason: z.optional(DisabledReason),
+    ...people,
+    filter: z.optional(z.strictObject(memberFilter)),
+    dry_run: z.optional(z.boolean())
+  }),
+  output: BulkResult,
+  errors: ['host_needed', 'idempotency_in_flight', 'idempotency_key_reused']
+})
+
+/** Invitation links to pass on, and how to continue. */
+export const InvitationLinks = z.object({
+  links: z.array(
+    z.object({ id: z.uuid(), username: z.string(), email: z.string(), link: z.string() })
+  ),
+  /** Time until which these links work. */
+  until: z.iso.datetime(),
+  /** The `cursor` of the next call. `null`: all people have been treated. */
+  next: z.nullable(z.uuid())
+})
+export type InvitationLinks = z.infer<typeof InvitationLinks>
+
+/**
+ * Creates invitation links for many people who have not activated their account yet: those in
+ * `ids`, or those who match `filter`, which can also name the `import` that created them. Other
+ * people are left out. One call treats at most 200 people, in the order of their ids; `next` of its
+ * answer is the `cursor` of the next call. Links that were created earlier keep working until they
+ * expire. The caller passes the links on. If a mail server is configured, which mails the links
+ * itself, the call answers `forbidden`.
+ */
+export const createInvitationLinks = endpoint({
+  method: 'POST',
+  path: '/user/links',
+  access: 'admin',
+  confirmation: true,
+  input: z.strictObject({
+    ...people,
+    filter: z.optional(z.strictObject({ ...memberFilter, import: z.optional(Id) }))
+  }),
+  output: InvitationLinks,
+  errors: ['host_needed']
+})
+
+export const memberCalls = {
+  listUsers,
+  getMember,
+  updateMember,
+  setPermissions,
+  deleteMember,
+  resendInvitation,
+  sendVerifyLink,
+  disableUser,
+  enableUser,
+  signOutUser,
+  listUserSessions,
+  getUserUsage,
+  changeUsers,
+  createInvitationLinks
+}
+
+export const memberStreams = { exportUsers }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
-import { endpoint, stream } from './endpoint.ts'
-import { Id } from './ids.ts'
-import { list, Search } from './lists.ts'
+import { endpoint, stream } from './kit/endpoint.ts'
+import { Id } from './kit/ids.ts'
+import { list, Search } from './kit/lists.ts'
 
 /**
  * State of a history entry: unfinished (`uploading`, `queued`, `processing`), successful (`done`)
@@ -72,6 +72,13 @@ export const ProcessedRequest = z.object({
    * the file.
    */
   store: z.optional(Store),
+  /** Time at which the stored file is deleted. Absent if it is stored for an unlimited time. */
+  keep_until: z.optional(z.iso.datetime()),
+  /**
+   * Time at which the stored file was deleted, at the end of its category's retention. The record
+   * stays, so the document can still be verified.
+   */
+  erased: z.optional(z.iso.datetime()),
   /** Id of the deposit's record, 22 base64url characters. Absent for a verification. */
   deposit_id: z.optional(z.string()),
   /** Leaf hash of the deposit's record in hex, from which the seal is drawn. */
@@ -110,6 +117,7 @@ const requestFilter = {
 export const listRequests = list({
   path: '/process',
   access: 'user',
+  scopes: ['history'],
   item: ProcessedRequest,
   input: { scope: z.optional(z.enum(['own', 'company'])), ...requestFilter }
 })
@@ -122,6 +130,7 @@ export const exportRequests = stream({
   method: 'GET',
   path: '/process/export',
   access: 'user',
+  scopes: ['history'],
   input: z.strictObject({ locale: z.optional(z.enum(['en', 'fr'])), ...requestFilter }),
   message: z.void()
 })
@@ -131,6 +140,7 @@ export const getRequest = endpoint({
   method: 'GET',
   path: '/process/{id}',
   access: 'user',
+  scopes: ['deposit', 'history'],
   input: z.strictObject({ id: Id }),
   output: ProcessedRequest
 })
@@ -144,6 +154,7 @@ export const streamRequests = stream({
   method: 'GET',
   path: '/process/sse',
   access: 'user',
+  scopes: ['history'],
   input: z.strictObject({}),
   message: ProcessedRequest,
   errors: ['stream_limit_reached']

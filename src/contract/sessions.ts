@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
 import { challengePurposes } from '../core/keys/challenge.ts'
-import { endpoint } from './endpoint.ts'
-import { Id } from './ids.ts'
-import { list } from './lists.ts'
-import { maxCodeUnits } from './text-checks.ts'
+import { endpoint } from './kit/endpoint.ts'
+import { Id } from './kit/ids.ts'
+import { list } from './kit/lists.ts'
+import { maxCodeUnits } from './kit/text-checks.ts'
 import { Email } from './users.ts'
 
 const ChallengePurpose = z.enum(challengePurposes)

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { endpoint } from './endpoint.ts'
-import { maxCodeUnits } from './text-checks.ts'
+import { endpoint } from './kit/endpoint.ts'
+import { maxCodeUnits } from './kit/text-checks.ts'
 import { Email, Username } from './users.ts'
 
 /** Name of a company: one line of 1 to 80 characters, at least one of them visible. */
@@ -20,8 +20,8 @@ export const getSetup = endpoint({
   output: z.object({
     company: z.string(),
     /**
-     * Address of the demonstration company, if there is one, and its account where visitors may use
-     * it.
+     * Address of the demonstration company, and the account with which visitors can try it, if they
+     * may. Absent in an installation without a demonstration.
      */
     demo: z.optional(
       z.object({
@@ -46,8 +46,8 @@ export const getDemo = endpoint({
 
 /**
  * Creates the first operator of an installation. `code` is the one-time code from the server's log,
- * valid for 24 hours. `public_key_jwt` is of purpose `signup`. `company` becomes the name of the
- * company that runs the installation.
+ * valid for 24 hours. `public_key_jwt` must have the purpose `signup`. `company` becomes the name
+ * of the company that runs the installation.
  */
 export const createOperator = endpoint({
   method: 'POST',

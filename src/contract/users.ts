@@ -1,8 +1,9 @@
 import * as z from 'zod/mini'
 import { canonicalEmail } from '../core/input/email.ts'
 import { maxUsernameCharacters } from '../core/input/username.ts'
-import { endpoint } from './endpoint.ts'
-import { maxCodeUnits, rule, textLine } from './text-checks.ts'
+import { endpoint } from './kit/endpoint.ts'
+import { Id } from './kit/ids.ts'
+import { maxCodeUnits, rule, textLine } from './kit/text-checks.ts'
 
 /** An e-mail as a person types it. The server and the key derivation use its canonical form. */
 export const Email = z
@@ -123,14 +124,18 @@ const SignUp = z.strictObject({
   locale: z.optional(z.enum(['en', 'fr']))
 })
 
+/** The ids of all groups that a person is to be a member of. */
+export const GroupIds = z.array(Id).check(z.maxLength(100))
+
 /**
  * Input of an invitation. `username` is the person's name until the person activates the account
- * and chooses a name.
+ * and chooses a name. `group_ids` are the person's groups, by default the company's default group.
  */
 const Invitation = z.strictObject({
   email: Email,
   username: z.optional(Username),
-  locale: z.optional(z.enum(['en', 'fr']))
+  locale: z.optional(z.enum(['en', 'fr'])),
+  group_ids: z.optional(GroupIds)
 })
 
 /**
@@ -143,6 +148,7 @@ export const InvitedUser = z.object({
   link: z.optional(z.string()),
   queued_until: z.optional(z.iso.datetime())
 })
+export type InvitedUser = z.infer<typeof InvitedUser>
 
 /**
  * Creates a user: either a person who signs up with a key, or a person whom an administrator
@@ -160,6 +166,7 @@ export const createUser = endpoint({
   errors: [
     'signup_closed',
     'email_taken',
+    'host_needed',
     'challenge_invalid',
     'key_invalid',
     'idempotency_in_flight',

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { GivenSha256, Sha256 } from './deposits.ts'
-import { endpoint } from './endpoint.ts'
-import { maxItemsSignedIn } from './limits.ts'
+import { endpoint } from './kit/endpoint.ts'
+import { maxItemsSignedIn } from './kit/limits.ts'
 import { Match, Verdict } from './requests.ts'
 
 /**
@@ -40,6 +40,7 @@ export const verify = endpoint({
   method: 'POST',
   path: '/verify',
   access: 'public',
+  scopes: ['verify'],
   input: z.strictObject({
     items: z
       .array(z.strictObject({ sha256: GivenSha256 }))

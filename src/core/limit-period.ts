@@ -2,8 +2,8 @@
  * The lengths of a period after which the count of a group's requests (deposits and verifications)
  * begins again at 0, as ISO 8601 durations. `null`: never.
  */
-export const intervals = [null, 'P1D', 'P30D', 'P1Y'] as const
-export type Interval = (typeof intervals)[number]
+export const limitIntervals = [null, 'P1D', 'P30D', 'P1Y'] as const
+export type Interval = (typeof limitIntervals)[number]
 
 /**
  * A period in which the requests (deposits and verifications) of a group are counted. `resets_at`

@@ -1,53 +1,45 @@
-import type account from './en/account.json'
-import type admin from './en/admin.json'
-import type common from './en/common.json'
-import type deposit from './en/deposit.json'
-import type descriptions from './en/descriptions.json'
-import type disabled from './en/disabled.json'
-import type docs from './en/docs.json'
-import type errors from './en/errors.json'
-import type failure from './en/failure.json'
-import type fields from './en/fields.json'
-import type forms from './en/forms.json'
-import type groups from './en/groups.json'
-import type history from './en/history.json'
-import type home from './en/home.json'
-import type limits from './en/limits.json'
-import type links from './en/links.json'
-import type lists from './en/lists.json'
-import type me from './en/me.json'
-import type notFound from './en/notFound.json'
-import type setup from './en/setup.json'
-import type shell from './en/shell.json'
-import type verify from './en/verify.json'
-
 /**
  * The English texts of all namespaces. They give the types of the keys; a test checks that the
  * other languages have the same keys.
  */
 interface Catalogue {
-  account: typeof account
-  admin: typeof admin
-  common: typeof common
-  deposit: typeof deposit
-  descriptions: typeof descriptions
-  disabled: typeof disabled
-  docs: typeof docs
-  errors: typeof errors
-  failure: typeof failure
-  fields: typeof fields
-  forms: typeof forms
-  groups: typeof groups
-  history: typeof history
-  home: typeof home
-  limits: typeof limits
-  links: typeof links
-  lists: typeof lists
-  me: typeof me
-  notFound: typeof notFound
-  setup: typeof setup
-  shell: typeof shell
-  verify: typeof verify
+  account: typeof import('./en/account.json')
+  admin: typeof import('./en/admin/admin.json')
+  categories: typeof import('./en/admin/categories.json')
+  category: typeof import('./en/category.json')
+  audit: typeof import('./en/admin/audit.json')
+  changes: typeof import('./en/admin/changes.json')
+  common: typeof import('./en/common.json')
+  dataSources: typeof import('./en/admin/dataSources.json')
+  deposit: typeof import('./en/deposit.json')
+  descriptions: typeof import('./en/descriptions.json')
+  companies: typeof import('./en/admin/companies.json')
+  domains: typeof import('./en/admin/domains.json')
+  disabled: typeof import('./en/disabled.json')
+  docs: typeof import('./en/docs.json')
+  errors: typeof import('./en/errors.json')
+  failure: typeof import('./en/failure.json')
+  fields: typeof import('./en/fields.json')
+  forms: typeof import('./en/forms.json')
+  groups: typeof import('./en/admin/groups.json')
+  history: typeof import('./en/history.json')
+  home: typeof import('./en/home.json')
+  imports: typeof import('./en/admin/imports.json')
+  invite: typeof import('./en/invite.json')
+  keys: typeof import('./en/keys.json')
+  limits: typeof import('./en/admin/limits.json')
+  links: typeof import('./en/links.json')
+  lists: typeof import('./en/lists.json')
+  me: typeof import('./en/me.json')
+  notFound: typeof import('./en/notFound.json')
+  overview: typeof import('./en/admin/overview.json')
+  palette: typeof import('./en/palette.json')
+  passOn: typeof import('./en/admin/passOn.json')
+  person: typeof import('./en/admin/person.json')
+  setup: typeof import('./en/setup.json')
+  shell: typeof import('./en/shell.json')
+  users: typeof import('./en/admin/users.json')
+  verify: typeof import('./en/verify.json')
 }
 
 /** Name of a file with texts in `src/i18n`, without its ending: `account`. */

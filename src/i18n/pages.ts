@@ -12,9 +12,23 @@ export function wordsFor<Name extends Namespace>(locale: Locale, namespace: Name
   return translator(locale, bundle(locale, namespace))
 }
 
-/** Returns the texts of the namespaces that an island needs, for the island's property `words`. */
-export function wordsOf(locale: Locale, ...namespaces: Namespace[]): Record<string, Words> {
-  return Object.fromEntries(namespaces.map(name => [name, bundle(locale, name)]))
+/**
+ * Returns the texts that an island needs, for the island's property `words`: whole namespaces, or
+ * parts of them (`users.list`), which keep the page small.
+ */
+export function wordsOf(
+  locale: Locale,
+  ...parts: (Namespace | `${Namespace}.${string}`)[]
+): Record<string, Words> {
+  const words: Record<string, Words> = {}
+  for (const part of parts) {
+    const [name = '', key] = part.split('.')
+    const whole = bundle(locale, name as Namespace) // as: what a part begins with
+    const found = key === undefined ? undefined : whole[key]
+    if (key !== undefined && found === undefined) throw new Error(`No text has the key ${part}`)
+    words[name] = found === undefined ? whole : { ...words[name], [key ?? '']: found }
+  }
+  return words
 }
 
 /** Returns a path with the locale in front, for links in pages: `fr`, `/verify` → `/fr/verify` */

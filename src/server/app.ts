@@ -1,11 +1,13 @@
 import { Hono } from 'hono'
-import { AppError } from '../contract/errors.ts'
 import { endpoints, streams } from '../contract/index.ts'
+import { AppError } from '../contract/kit/errors.ts'
 import { mountAccounts } from './api/accounts.ts'
+import { mountApiKeys } from './api/api-keys.ts'
+import { mountAudit } from './api/audit.ts'
 import { mountCategories } from './api/categories.ts'
 import { mountCompanies } from './api/companies.ts'
-import type { Api, ApiContext, ApiEnv } from './api/context.ts'
 import { mountCspReports } from './api/csp-reports.ts'
+import { mountDataSources } from './api/data-sources.ts'
 import { mountDepositBatch } from './api/deposit-batch.ts'
 import { mountDeposits } from './api/deposits.ts'
 import { mountDocs } from './api/docs.ts'
@@ -13,15 +15,18 @@ import { mountDomains } from './api/domains.ts'
 import { mountExports } from './api/exports.ts'
 import { mountGroups } from './api/groups.ts'
 import { mountHealth } from './api/health.ts'
+import { mountImports } from './api/imports.ts'
+import type { Api, ApiContext, ApiEnv } from './api/kit/context.ts'
 import {
   createInFlightCalls,
   type InFlightCall,
   type InFlightCalls,
   type InFlightLimits
-} from './api/in-flight-calls.ts'
+} from './api/kit/in-flight-calls.ts'
+import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from './api/kit/responses.ts'
 import { mountMembers } from './api/members.ts'
+import { mountOverview } from './api/overview.ts'
 import { mountRequests } from './api/requests.ts'
-import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from './api/responses.ts'
 import { mountSessions } from './api/sessions.ts'
 import { mountSetup } from './api/setup.ts'
 import { mountUsers } from './api/users.ts'
@@ -74,6 +79,7 @@ export function createApp(
         ms: Math.round(performance.now() - started),
         company: c.get('tenant')?.company_id,
         user: c.get('person')?.id,
+        key: c.get('person')?.key?.id,
         acting: otherCompany(c)
       },
       'api'
@@ -100,11 +106,16 @@ export function createApp(
   mountUsers(app)
   mountSessions(app)
   mountAccounts(app)
-  mountMembers(app)
+  mountApiKeys(app)
   mountExports(app)
+  mountMembers(app)
   mountCategories(app)
   mountCompanies(app)
+  mountDataSources(app)
   mountGroups(app)
+  mountImports(app)
+  mountAudit(app)
+  mountOverview(app)
   mountDeposits(app)
   mountDepositBatch(app)
   mountRequests(app, createEventStreams(deps))

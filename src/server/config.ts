@@ -1,7 +1,9 @@
+import { Resolver } from 'node:dns'
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
-import { maxFileBytes } from '../contract/limits.ts'
+import { maxFileBytes } from '../contract/kit/limits.ts'
 import { canonicalEmail } from '../core/input/email.ts'
+import type { Limits } from './domain/deps.ts'
 
 const count = (least: number) => z.coerce.number().check(z.int(), z.gte(least))
 const port = z.coerce.number().check(z.int(), z.gte(1), z.lte(65_535))
@@ -36,6 +38,18 @@ const settings = {
       )
   ),
   DATA_DIR: z._default(z.string().check(z.minLength(1)), './data'),
+  DNS_CHECK: z._default(flag, true),
+  DNS_SERVERS: z._default(
+    z
+      .string()
+      .check(
+        z.refine(
+          text => areDnsServers(listOf(text)),
+          'it has addresses such as 9.9.9.9 or [2620:fe::fe]:53'
+        )
+      ),
+    ''
+  ),
   DEV: z._default(flag, false),
   DEMO: z._default(flag, true),
   LOG_LEVEL: z._default(
@@ -97,30 +111,18 @@ export interface Config {
   dev: boolean
   /** The mail server and the sender address. Undefined means that mails are written to a folder. */
   smtp: { url: string; from: string } | undefined
+  /**
+   * Addresses of the DNS servers that are asked for the records that prove domains. Empty: the
+   * servers of the operating system. Undefined: domains need no proof.
+   */
+  dnsServers: string[] | undefined
   /** The folder of all data, as an absolute path. */
   dataDir: string
   demo: boolean
   logLevel: string
   maxUploadBytes: number
   trustedProxies: string[]
-  limits: {
-    signInPerAddressMinute: number
-    signUpPerAddressHour: number
-    mailsPerAddressHour: number
-    mailsPerCompanyDay: number
-    mailTokensPerAddress: number
-    verifyPerAddressMinute: number
-    verifyPerAddressDay: number
-    verifyPerCompanyDay: number
-    verifyPerUserMinute: number
-    publicPerAddressMinute: number
-    reportsPerAddressMinute: number
-    streamsPerUser: number
-    streamsPerCompany: number
-    streamsPerProcess: number
-    connectionsPerProcess: number
-    connectionsPerAddress: number
-  }
+  limits: Limits & { connectionsPerProcess: number; connectionsPerAddress: number }
 }
 
 /**
@@ -165,13 +167,12 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       value.SMTP_URL === undefined || value.MAIL_FROM === undefined
         ? undefined
         : { url: value.SMTP_URL, from: value.MAIL_FROM },
+    dnsServers: value.DNS_CHECK ? listOf(value.DNS_SERVERS) : undefined,
     dataDir: resolve(value.DATA_DIR),
     demo: value.DEMO,
     logLevel: value.LOG_LEVEL,
     maxUploadBytes: value.MAX_UPLOAD_BYTES,
-    trustedProxies: value.TRUSTED_PROXIES.split(',')
-      .map(each => each.trim())
-      .filter(Boolean),
+    trustedProxies: listOf(value.TRUSTED_PROXIES),
     limits: {
       signInPerAddressMinute: value.LIMIT_SIGN_IN_PER_ADDRESS_MINUTE,
       signUpPerAddressHour: value.LIMIT_SIGN_UP_PER_ADDRESS_HOUR,
@@ -199,6 +200,23 @@ export function readConfig(environment: Record<string, string | undefined> = pro
  */
 function shown(key: string, given: Record<string, string | undefined>): string {
   return /^(DATABASE|SMTP)_\w*URL$/.test(key) ? key : `${key}=${given[key]}`
+}
+
+/** Splits a setting at its commas. */
+function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map(each => each.trim())
+    .filter(Boolean)
+}
+
+function areDnsServers(servers: string[]): boolean {
+  try {
+    new Resolver().setServers(servers)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function isOrigin(text: string): boolean {

@@ -2,10 +2,10 @@ import { mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { apiHeadersFor } from './api/responses.ts'
+import { apiHeadersFor } from './api/kit/responses.ts'
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
-import { openTenants, originOf } from './domain/companies/domains.ts'
+import { openServedHosts, openTenants, originOf } from './domain/companies/domains.ts'
 import { createDemo, findDemo } from './domain/demo/demo.ts'
 import { demoAccount } from './domain/demo-account.ts'
 import { localhostNames, seedInstallation } from './domain/installation/installation.ts'
@@ -14,11 +14,13 @@ import { watchEventLoopLag } from './event-loop-lag.ts'
 import { watchConnections } from './http/connections.ts'
 import { createAddressReader, createSharedAddressTest } from './http/hosts.ts'
 import { createListener } from './http/listener.ts'
+import { checkDomains } from './jobs/check-domains.ts'
 import { checkAllFiles } from './jobs/check-files.ts'
 import { deleteExpired } from './jobs/delete-expired.ts'
 import { fillDemoDocuments } from './jobs/fill-demo.ts'
 import { runJobs } from './jobs/job-runner.ts'
 import { reloadKeys } from './jobs/reload-keys.ts'
+import { runImports } from './jobs/run-imports.ts'
 import { sendMails } from './jobs/send-mails.ts'
 import { lapseStaleUploads, settleUploads } from './jobs/settle-uploads.ts'
 import { startManagement } from './management.ts'
@@ -127,7 +129,9 @@ async function start(): Promise<void> {
         settleUploads(deps),
         lapseStaleUploads(deps),
         sendMails(deps),
+        runImports(deps),
         deleteExpired(deps),
+        checkDomains(deps),
         checkAllFiles(deps),
         reloadKeys(deps)
       ],
@@ -157,7 +161,10 @@ async function start(): Promise<void> {
 
   let isListening = false
   const isReady = () => isListening && !stopping.signal.aborted
-  owned.use(await startManagement({ port: config.managementPort, deps, connections, isReady }))
+  const served = owned.use(await openServedHosts(deps))
+  owned.use(
+    await startManagement({ port: config.managementPort, deps, connections, served, isReady })
+  )
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(config.port, config.host, () => resolve())

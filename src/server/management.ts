@@ -1,40 +1,39 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, rm, statfs } from 'node:fs/promises'
+import { mkdir, open, rm } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { listCompanies } from './domain/companies/companies.ts'
+import { isNearlyFull } from './domain/companies/attention.ts'
+import { listCompanyIds } from './domain/companies/companies.ts'
+import type { ServedHosts } from './domain/companies/domains.ts'
 import { countHeld } from './domain/deposits/held-uploads.ts'
 import type { Deps } from './domain/deps.ts'
 import { pingDatabase } from './domain/installation/installation.ts'
 import type { Connections } from './http/connections.ts'
+import { createLogThrottle } from './http/log-throttle.ts'
 
 const maxLagMs = 1000
-/**
- * The disk counts as full when less than this share of it is free, and also fewer than
- * `leastFreeBytes` bytes.
- */
-const leastFreeShare = 0.05
-/**
- * The disk never counts as full while these 10 GB are free, which is enough for two of the largest
- * documents.
- */
-const leastFreeBytes = 10_000_000_000
 
 /**
- * Serves `/healthz` (the process runs) and `/readyz` (the process can serve requests) on the
- * loopback address, for supervisors.
+ * Serves `/healthz` (the process runs) and `/readyz` (the process can serve requests) for
+ * supervisors, and `/tls-ask?domain=` for a proxy that asks whether it may request a certificate
+ * for a host. Listens on the loopback address only.
  */
 export async function startManagement(options: {
   port: number
   deps: Deps
   connections: Connections
+  served: Pick<ServedHosts, 'has'>
   /**
    * Returns whether the service accepts requests: false before it listens and after it has begun to
    * stop.
    */
   isReady: () => boolean
 }): Promise<AsyncDisposable> {
+  // a scanner may ask for a thousand names
+  const noteRefused = createLogThrottle((refused, domain: string) => {
+    options.deps.log.warn({ domain, refused }, 'a certificate was refused: the host is not served')
+  })
   const lag = monitorEventLoopDelay({ resolution: 20 })
   lag.enable()
   const server = createServer((request, response) => {
@@ -44,6 +43,12 @@ export async function startManagement(options: {
       const turning = lag.percentile(99) / 1e6 < maxLagMs
       lag.reset()
       return answer(response, turning ? 200 : 503, { status: turning ? 'ok' : 'slow' })
+    }
+    if (path === '/tls-ask') {
+      const domain = new URL(request.url ?? '', 'http://localhost').searchParams.get('domain') ?? ''
+      const isServed = options.served.has(domain.toLowerCase())
+      if (!isServed) noteRefused('unknown host')
+      return answer(response, isServed ? 200 : 403, { status: isServed ? 'ok' : 'not served' })
     }
     if (path !== '/readyz') return answer(response, 404, { status: 'not found' })
     if (!options.isReady()) return answer(response, 503, { status: 'not ready' })
@@ -90,7 +95,7 @@ async function checks({
     connections: connections.hasRoom(),
     database: await tried(() => pingDatabase(deps)),
     documents: await tried(() => writeAndRemove(deps.blobs.stagingDirectory)),
-    disk: await tried(() => requireSpace(deps.blobs.stagingDirectory)),
+    disk: await tried(() => requireSpace(deps)),
     keys: await tried(() => signAndVerify(deps))
   }
 }
@@ -102,7 +107,7 @@ async function checks({
 async function countAllHeld(deps: Deps): Promise<number | null> {
   try {
     let held = 0
-    for (const company of await listCompanies(deps)) held += await countHeld(deps, company)
+    for (const company of await listCompanyIds(deps)) held += await countHeld(deps, company)
     return held
   } catch {
     return null // the check of the database reports the error
@@ -122,10 +127,9 @@ async function writeAndRemove(folder: string): Promise<void> {
   }
 }
 
-async function requireSpace(folder: string): Promise<void> {
-  const { bavail, blocks, bsize } = await statfs(folder)
-  const isScarce = bavail < blocks * leastFreeShare && bavail * bsize < leastFreeBytes
-  if (isScarce) throw new Error('the disk of the documents is nearly full')
+async function requireSpace(deps: Deps): Promise<void> {
+  if (isNearlyFull(await deps.blobs.space()))
+    throw new Error('the disk of the documents is nearly full')
 }
 
 async function signAndVerify(deps: Deps): Promise<void> {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openBlobs } from './adapters/blobs.ts'
+import { createDnsLookup } from './adapters/dns.ts'
 import { openKeys } from './adapters/keys.ts'
 import { openMailSender } from './adapters/mail-transport.ts'
 import { createSignals } from './adapters/signals.ts'
@@ -41,7 +42,7 @@ export async function openDeps(
   const place = await findDatabase()
   await migrate(place)
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost')
-  const db = owned.use(await openDatabase({ ...place, onError }))
+  const db = owned.use(await openDatabase({ ...place, isEmbedded: !config.database, onError }))
   const faults = await findDatabaseFaults(db)
   if (faults.length > 0) throw new Error(faults.join('\n'))
   if (sharesLogin(place)) {
@@ -65,10 +66,12 @@ export async function openDeps(
     counters: new Map(),
     blobs: openBlobs(documents),
     mails: await openMailSender({ smtp: config.smtp, outbox: join(config.dataDir, 'outbox'), log }),
+    dns: config.dnsServers && createDnsLookup(config.dnsServers),
     clock,
     random: length => new Uint8Array(randomBytes(length)),
     log,
     signals: createSignals(notifications),
+    process: notifications?.process,
     settings: {
       scheme: config.scheme,
       port: config.publicPort,

@@ -1,40 +1,92 @@
 import { pathOf } from '../core/pages/page-table.ts'
 import { localizedPath } from '../i18n/index.ts'
+import { $seenCompany, loadCompanyName } from '../stores/admin/companies.ts'
 import { navigate } from '../stores/navigation.ts'
 import { $route } from '../stores/routes.ts'
 import { $user } from '../stores/users.ts'
 import { onThisPageAndNext, pageLocale } from './kit/page.ts'
 
-const slowMs = 8000
+/** Id of the company whose name was requested last. */
+let asked: string | undefined
 
 /**
- * Completes the pages of the administration, whose HTML is the same for all companies. Adds the
- * company in the address to their links. Redirects `/admin` to the person's own company.
+ * Completes the administration pages, whose HTML is the same for all companies. Adds the company of
+ * the address to their links, shows a banner if an operator acts in another company, and redirects
+ * administrators from `/admin` to their own company.
  */
 export function startAdminPages(): void {
   onThisPageAndNext(() => {
     addCompany()
+    showCurrentTab()
     openOwnCompany()
-    setTimeout(
-      () => document.querySelector('[data-admin-home] [data-slow]')?.removeAttribute('hidden'),
-      slowMs
-    )
+    showActing()
   })
-  $user.listen(openOwnCompany)
+  $user.listen(() => {
+    openOwnCompany()
+    showActing()
+  })
+  $seenCompany.listen(showActing)
 }
 
 function addCompany(): void {
   const company = $route.get()?.params['company']
   if (company === undefined) return
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-page]')) {
-    const name = link.dataset['page'] as 'company' | 'groups' // as: written by the layout
+    // as: written by the layout; these pages have no parameter besides the company
+    const name = link.dataset['page'] as 'company' | 'groups'
     link.href = localizedPath(pageLocale(), pathOf(name, { company }))
   }
 }
 
+/**
+ * Scrolls the row of tabs, which may be wider than the screen, so that the current tab is visible,
+ * and later each tab that gets the focus.
+ */
+function showCurrentTab(): void {
+  const tabs = document.querySelector<HTMLElement>('.section-tabs')
+  tabs?.addEventListener('focusin', ({ target }) => {
+    if (target instanceof Element) target.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  })
+  const current = tabs?.querySelector<HTMLElement>('[aria-current]')?.parentElement
+  if (!tabs || !current) return
+  tabs.scrollLeft = current.offsetLeft - (tabs.clientWidth - current.offsetWidth) / 2
+}
+
 function openOwnCompany(): void {
   const user = $user.get()
-  if (!user || !document.querySelector('[data-admin-home]')) return
+  // the guard leads people without a permission elsewhere
+  if (!user?.permissions.includes('admin') || user.permissions.includes('operator')) return
+  if (!document.querySelector('[data-admin-home]')) return
   const path = pathOf('company', { company: user.company.id })
   void navigate(localizedPath(pageLocale(), path), { replace: true })
+}
+
+/** Shows operators a banner on pages that administer a company other than their own. */
+function showActing(): void {
+  const isOperator = $user.get()?.permissions.includes('operator') === true
+  for (const link of document.querySelectorAll<HTMLElement>('[data-operator]'))
+    link.hidden = !isOperator
+  const banner = document.querySelector<HTMLElement>('[data-acting]')
+  const words = banner?.querySelector<HTMLElement>('[data-named]')
+  if (!banner || !words) return
+  const own = $user.get()?.company
+  const company = $route.get()?.params['company']
+  if (isOperator && company === own?.id) showInPath(own?.name)
+  const isOther = isOperator && company !== undefined && company !== own?.id
+  banner.hidden = !isOther
+  if (!isOther) return
+  const seen = $seenCompany.get()
+  if (seen?.id === company) {
+    showInPath(seen.name)
+    words.textContent = (words.dataset['named'] ?? '').replace('{{company}}', () => seen.name)
+  } else if (asked !== company) {
+    asked = company
+    void loadCompanyName(company)
+  }
+}
+
+/** Shows operators, who see several companies, the name of the company in the breadcrumb. */
+function showInPath(name: string | undefined): void {
+  const link = document.querySelector('.breadcrumb [data-page="company"]')
+  if (link && name !== undefined) link.textContent = name
 }

@@ -3,6 +3,7 @@ import { startDrawerSwipe } from './drawer-swipe.ts'
 import { preloadDrop } from './drop/drop-anywhere.ts'
 import { onThisPageAndNext } from './kit/page.ts'
 import { startOfflineBanner } from './offline-banner.ts'
+import { startPalette } from './palette/palette.ts'
 import { startSmoothScroll } from './smooth-scroll.ts'
 import { startUserMenu } from './user-menu.ts'
 
@@ -14,6 +15,7 @@ export function startDeferredParts(): void {
   watchForBuilds()
   startDrawerSwipe()
   startUserMenu()
+  startPalette()
   startOfflineBanner()
   startSmoothScroll()
   onThisPageAndNext(() => void loadCallsAhead())

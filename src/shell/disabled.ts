@@ -1,4 +1,4 @@
-import { type Disabled, readDisabled } from '../contract/disabled.ts'
+import { type Disabled, readDisabled } from '../contract/kit/disabled.ts'
 import { formatDateTime } from '../core/text/format.ts'
 import { localizedPath, translator, type Words } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
@@ -9,7 +9,7 @@ import { onClick, onThisPageAndNext, pageLocale } from './kit/page.ts'
  * Fills the page of a disabled account. First uses the page's address, which anybody can forge,
  * then the answer of the API.
  */
-export function startDisabledPage(): void {
+export function startAccountDisabledPage(): void {
   onThisPageAndNext(() => {
     draw(readDisabled(new URLSearchParams(location.search).get('disabled')))
     drawAnswer()
@@ -39,6 +39,9 @@ async function checkAgain(): Promise<void> {
   await refreshUser()
   if ($user.get() && !$blocked.get()) {
     await navigate(localizedPath(pageLocale(), '/'), { replace: true })
+  } else if (outcome && document.documentElement.dataset['session'] !== 'in') {
+    // disabling has ended the session, and an enabled person must sign in again
+    outcome.textContent = t('disabled.ended')
   } else if (outcome) {
     outcome.textContent = t($blocked.get() ? 'disabled.still' : 'disabled.unreachable')
   }

@@ -33,7 +33,7 @@ export function drawUsage(user: UserInfo): void {
     left:
       storage === null
         ? t('shell.usage.storageUnlimited')
-        : t('shell.usage.storage', { size: bytes(storage) }),
+        : t('shell.usage.storage', { size: formatByteLimit(storage, pageLocale()) }),
     used: usage?.storage_used,
     limit: usage?.storage_limit,
     words: (used, limit) =>

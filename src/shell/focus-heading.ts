@@ -4,7 +4,7 @@ import { onEachPage } from './kit/page.ts'
  * Focuses the heading of the new page after a navigation. ClientRouter announces the page's title
  * to screen readers.
  */
-export function focusHeading(): void {
+export function startHeadingFocus(): void {
   let isFirst = true
   onEachPage(() => {
     if (!isFirst && !location.hash)

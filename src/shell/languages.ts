@@ -1,14 +1,13 @@
 import { defaultLocale, isLocale, type Locale, localizedPath, translator } from '../i18n/index.ts'
 import { dropOtherDrafts } from '../stores/form-drafts.ts'
 import { buildOf, onClick, onEachPage, pageWords } from './kit/page.ts'
-import { toast } from './kit/toasts.ts'
 
 /**
  * Makes the language links change the language of the present page. Without this module they open
  * the home page in the other language.
  */
 export function startLanguages(): void {
-  onEachPage(() => dropOtherDrafts(localizedPath(defaultLocale, location.pathname)))
+  onEachPage(() => dropOtherDrafts(pagePath()))
   onClick('a[data-locale]', (link, event) => {
     const { locale } = link.dataset
     if (!isLocale(locale) || event.metaKey || event.ctrlKey || event.shiftKey) return
@@ -19,21 +18,40 @@ export function startLanguages(): void {
 }
 
 async function change(locale: Locale): Promise<void> {
-  const [{ changeLanguage }, { navigate }] = await Promise.all([
+  const [{ changeLanguage }, { keepForm }, { navigate }] = await Promise.all([
     import('../stores/languages.ts'),
+    import('../stores/form-values.ts'),
     import('../stores/navigation.ts')
   ])
+  /** Stores the values of unfinished forms, including forms whose scripts have not run yet. */
+  const keep = () => {
+    for (const form of document.forms) keepForm(pagePath(), form)
+    document.dispatchEvent(new Event('vidimus:language'))
+  }
   const buildId = buildOf(document)?.split(' ')[0] ?? ''
   try {
     const { address, words, isSaved } = await changeLanguage(locale, { buildId, save: saveFor })
-    // unfinished forms keep their values
-    document.dispatchEvent(new Event('vidimus:language'))
+    // at the last moment, because the person may go on typing until then
+    document.addEventListener('astro:before-swap', keep, { once: true })
     await navigate(address)
     // shows the message in the language of the new page
-    if (!isSaved) toast(translator(locale, words)('shell.languageUnsaved'))
+    if (!isSaved) await say(translator(locale, words)('shell.languageUnsaved'))
   } catch {
-    toast(pageWords()('shell.languageLost'))
+    await say(pageWords()('shell.languageLost'))
+  } finally {
+    document.removeEventListener('astro:before-swap', keep)
   }
+}
+
+/** Returns the path of the page without its language. */
+function pagePath(): string {
+  return localizedPath(defaultLocale, location.pathname)
+}
+
+async function say(text: string): Promise<void> {
+  // most visits show no message; the deferred parts have loaded this code by now
+  const { toast } = await import('./kit/toasts.ts')
+  toast(text)
 }
 
 async function saveFor(locale: Locale): Promise<void> {

@@ -67,7 +67,7 @@ function applySession(): void {
 async function guard(reason?: 'ended'): Promise<void> {
   const answer = answerOfPage()
   if (answer === 'stay') return
-  // React fails at an island that is removed while it hydrates
+  // what has not hydrated yet would load what the visitor may not see
   for (const island of document.querySelectorAll('astro-island[ssr]')) island.remove()
   const { redirectVisitor } = await import('./redirects.ts')
   await redirectVisitor(answer, reason)
@@ -109,8 +109,10 @@ function draw(): void {
     if (name === 'initials') element.textContent = shortInitials(user.initials)
     if (name === 'username' || name === 'email') element.textContent = user[name]
   }
+  // operators begin with the list of all companies
+  const admin = user.permissions.includes('operator') ? '/admin' : `/admin/${user.company.id}`
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-admin]')) {
-    link.href = localizedPath(pageLocale(), `/admin/${user.company.id}`)
+    link.href = localizedPath(pageLocale(), admin)
   }
   drawUsage(user)
 }

@@ -3,13 +3,12 @@ import { reloadOnLostFiles } from './builds/lost-files.ts'
 import { startColorScheme } from './color-scheme.ts'
 import { startDrawer } from './drawer.ts'
 import { startDropAnywhere } from './drop/drop-anywhere.ts'
-import { startHomeDropZone } from './drop/home-drop-zone.ts'
-import { focusHeading } from './focus-heading.ts'
+import { repeatEarlyActs } from './early-acts.ts'
+import { startHeadingFocus } from './focus-heading.ts'
 import { loadFonts } from './fonts.ts'
 import { once, onEachPage } from './kit/page.ts'
 import { startLanguages } from './languages.ts'
 import { keepLinkParams } from './link-params.ts'
-import { fillNotFound } from './not-found.ts'
 import { startSessions } from './sessions.ts'
 import { watchUploads } from './uploads/running-uploads.ts'
 
@@ -24,26 +23,23 @@ export function startShell(): void {
   startColorScheme()
   startLanguages()
   startDropAnywhere()
-  startHomeDropZone()
   watchUploads()
   startSessions()
   startNews()
   keepLinkParams()
-  fillNotFound()
+  repeatEarlyActs()
   loadRarePages()
-  focusHeading()
+  startHeadingFocus()
   if (!document.documentElement.dataset['fonts']) loadFonts()
   const loadDeferred = once(async () => (await import('./deferred.ts')).startDeferredParts())
   // where the code cannot be loaded, the next page tries again
   onEachPage(() => whenIdle(() => loadDeferred().catch(() => {})))
 }
 
-/** Shows the message that the previous page stored for this one. */
+/** Shows the messages that islands send. */
 function startNews(): void {
-  document.addEventListener('vidimus:news', event => {
-    if (!(event instanceof CustomEvent) || typeof event.detail !== 'string') return
-    const { detail } = event
-    void import('./kit/toasts.ts').then(({ toast }) => toast(detail))
+  document.addEventListener('vidimus:news', ({ detail }) => {
+    void import('./kit/toasts.ts').then(({ showNews }) => showNews(detail))
   })
 }
 
@@ -53,11 +49,15 @@ function whenIdle(run: () => Promise<void>): void {
   else setTimeout(run, 200)
 }
 
-/** Loads the code of pages that most people never open. */
+/** Loads code that only one kind of page needs. */
 function loadRarePages(): void {
-  const startDisabled = once(async () => (await import('./disabled.ts')).startDisabledPage())
+  const startHome = once(async () => (await import('./drop/home-drop-zone.ts')).startHomeDropZone())
+  const startNotFound = once(async () => (await import('./not-found.ts')).fillNotFound())
+  const startDisabled = once(async () => (await import('./disabled.ts')).startAccountDisabledPage())
   const startAdmin = once(async () => (await import('./admin.ts')).startAdminPages())
   onEachPage(() => {
+    if (document.getElementById('home-files')) void startHome()
+    if (document.querySelector('[data-not-found]')) void startNotFound()
     if (document.querySelector('[data-disabled]')) void startDisabled()
     if (document.querySelector('[data-admin-page]')) void startAdmin()
   })

@@ -1,8 +1,9 @@
 import type { Category } from '../contract/categories.ts'
-import { AppError } from '../contract/errors.ts'
+import { AppError } from '../contract/kit/errors.ts'
 import { environment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
 import { api, sessionNumber } from './sessions.ts'
+import { $user } from './users.ts'
 
 export type Categories =
   | { status: 'idle' }
@@ -10,11 +11,29 @@ export type Categories =
   | { status: 'ready'; categories: readonly Category[]; chosen: string | undefined }
   | { status: 'failed'; error: AppError }
 
-/** The categories in which the person may deposit, and the one they have chosen. */
+/** The categories in which the person may deposit, and the chosen category. */
 export const $categories = personalAtom<Categories>({ status: 'idle' })
 
 const chosenKey = 'vidimus:category'
 
+/**
+ * Loads the categories now, every 30 seconds with the person's data, and when the tab becomes
+ * visible again. Returns a function that ends this.
+ */
+export function watchCategories(): () => void {
+  void loadCategories()
+  const stopListening = $user.listen((user, before) => {
+    // the first answer comes while the categories are loading
+    if (user && before) void loadCategories()
+  })
+  const stopWake = environment().onWake(() => void loadCategories())
+  return () => {
+    stopListening()
+    stopWake()
+  }
+}
+
+/** Loads the categories. The present ones stay visible meanwhile, and if loading fails. */
 export async function loadCategories(): Promise<void> {
   if ($categories.get().status === 'loading') return
   if ($categories.get().status !== 'ready') $categories.set({ status: 'loading' })
@@ -22,8 +41,10 @@ export async function loadCategories(): Promise<void> {
   try {
     const categories = await api('listCategories', {})
     if (session !== sessionNumber()) return
-    const remembered = environment().readStored(chosenKey)
-    const chosen = categories.find(({ id }) => id === remembered) ?? categories[0]
+    const before = $categories.get()
+    // another default category does not replace the one that the person sees
+    const known = before.status === 'ready' ? before.chosen : environment().readStored(chosenKey)
+    const chosen = categories.find(({ id }) => id === known) ?? categories[0]
     $categories.set({ status: 'ready', categories, chosen: chosen?.id })
   } catch (error) {
     if (!(error instanceof AppError)) throw error

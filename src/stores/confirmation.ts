@@ -1,4 +1,4 @@
-import { AppError } from '../contract/errors.ts'
+import { AppError } from '../contract/kit/errors.ts'
 import { environment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
 import { api, onSignOut } from './sessions.ts'

@@ -1,5 +1,6 @@
 import type { Strength } from '../core/input/password.ts'
 import { defaultLocale, isLocale, type Locale } from '../i18n/index.ts'
+import type { CsvReader } from '../workers/csv-client.ts'
 import type { SigningKeys } from '../workers/kdf-client.ts'
 import type { TaskOptions } from '../workers/pool.ts'
 
@@ -81,6 +82,8 @@ export interface Environment {
   rateStrength(password: string, words: string[]): Promise<Strength>
   /** Returns the SHA-256 of a file in hex, computed on this device. */
   hashFile(file: Blob, options: TaskOptions): Promise<string>
+  /** Loads the reader of CSV files, which works in a thread of its own. */
+  csvReader(): Promise<CsvReader>
 }
 
 let current: Environment | undefined
@@ -181,6 +184,10 @@ function browser(): Environment {
     async hashFile(file, options) {
       const { hashFile } = await import('../workers/hash-client.ts')
       return hashFile(file, options)
+    },
+    async csvReader() {
+      const { csvReader } = await import('../workers/csv-client.ts')
+      return csvReader
     }
   }
 }

@@ -1,11 +1,11 @@
 import { personalAtom } from './personal-atoms.ts'
 
 /**
- * Files that were dropped or pasted on any page, to be passed to the page that deposits or verifies
- * them.
+ * Files that were dropped or pasted on any page, on their way to the page that deposits, verifies
+ * or imports them.
  */
 export interface FileHandoff {
-  to: 'deposit' | 'verify'
+  to: 'deposit' | 'verify' | 'import'
   files: readonly File[]
   /** Names of the files and folders that could not be read. */
   unreadable: readonly string[]

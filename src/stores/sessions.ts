@@ -1,10 +1,10 @@
 import { atom } from 'nanostores'
 import type * as z from 'zod/mini'
 import type { adminCalls } from '../contract/admin-calls.ts'
-import type { CallOptions } from '../contract/call.ts'
 import type { calls } from '../contract/calls.ts'
-import type { Endpoint } from '../contract/endpoint.ts'
-import { AppError } from '../contract/errors.ts'
+import type { CallOptions } from '../contract/kit/call.ts'
+import type { Endpoint } from '../contract/kit/endpoint.ts'
+import { AppError } from '../contract/kit/errors.ts'
 import { clockSkew, expiryOf, isUsable, readPayload } from '../core/keys/access-token.ts'
 import { environment, pageLocale } from './environment.ts'
 import { emptyPersonalAtoms } from './personal-atoms.ts'
@@ -176,7 +176,7 @@ async function loadAdminCall(name: keyof typeof adminCalls): Promise<Endpoint> {
 }
 
 function importCalls() {
-  return Promise.all([import('../contract/call.ts'), import('../contract/calls.ts')])
+  return Promise.all([import('../contract/kit/call.ts'), import('../contract/calls.ts')])
 }
 
 export function sessionToken(): string | undefined {

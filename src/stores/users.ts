@@ -1,5 +1,5 @@
-import type { Disabled } from '../contract/disabled.ts'
-import { AppError } from '../contract/errors.ts'
+import type { Disabled } from '../contract/kit/disabled.ts'
+import { AppError } from '../contract/kit/errors.ts'
 import type { UserInfo } from '../contract/users.ts'
 import type { Locale } from '../i18n/index.ts'
 import { environment, pageLocale } from './environment.ts'
@@ -52,7 +52,7 @@ export async function saveLanguage(locale: Locale): Promise<void> {
   if ($session.get().status === 'in') await change({ locale })
 }
 
-export async function rename(username: string): Promise<void> {
+export async function changeUsername(username: string): Promise<void> {
   await change({ username })
 }
 

@@ -1,5 +1,5 @@
-import { AppError, asAppError } from '../contract/errors.ts'
-import { maxItemsSignedOut } from '../contract/limits.ts'
+import { AppError, asAppError } from '../contract/kit/errors.ts'
+import { maxItemsSignedOut } from '../contract/kit/limits.ts'
 import type { Answer } from '../contract/verifications.ts'
 import { type NamedFingerprint, parseFingerprints } from '../core/input/pasted-fingerprints.ts'
 import { retryDelay } from '../core/retry-delay.ts'

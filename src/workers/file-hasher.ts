@@ -1,4 +1,4 @@
-import { AppError } from '../contract/errors.ts'
+import { AppError } from '../contract/kit/errors.ts'
 import type { HashedFile } from './hash.ts'
 import { logged, type TaskOptions } from './pool.ts'
 

@@ -1,5 +1,5 @@
 import type { Transform } from '../contract/deposits.ts'
-import { reduceAboveBytes } from '../contract/limits.ts'
+import { reduceAboveBytes } from '../contract/kit/limits.ts'
 import type { ReducedPicture } from './image.ts'
 import { createPool, type TaskOptions } from './pool.ts'
 

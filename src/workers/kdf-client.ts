@@ -1,4 +1,4 @@
-import { AppError } from '../contract/errors.ts'
+import { AppError } from '../contract/kit/errors.ts'
 import { canonicalEmail } from '../core/input/email.ts'
 import { normalisePassword } from '../core/input/password.ts'
 import type { KdfReply, KdfRequest } from './kdf.ts'

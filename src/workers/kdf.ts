@@ -1,6 +1,6 @@
 import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js'
 import { argon2id as wasmArgon2id } from 'hash-wasm'
-import { AppError, type ErrorCode } from '../contract/errors.ts'
+import { AppError, type ErrorCode } from '../contract/kit/errors.ts'
 import { ChallengeError, type ChallengePurpose } from '../core/keys/challenge.ts'
 import { type Argon2id, deriveKey } from '../core/keys/kdf.ts'
 import { createSigner, importSigningKey, type PublicKeyRequest, type Signer } from './signer.ts'

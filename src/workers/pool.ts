@@ -1,4 +1,4 @@
-import { AppError } from '../contract/errors.ts'
+import { AppError } from '../contract/kit/errors.ts'
 
 /** A message from a worker to the page: `progress` any number of times, then `done` or `failed`. */
 export type WorkerAnswer<Result> =

@@ -17,7 +17,7 @@ import { changeKey, createUser, getUser, updateUser } from '../../src/contract/u
 import { verify } from '../../src/contract/verifications.ts'
 import { readPayload } from '../../src/core/keys/access-token.ts'
 import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/keys/public-key-proof.ts'
-import * as members from '../../src/server/domain/accounts/members.ts'
+import * as members from '../../src/server/domain/accounts/member-changes.ts'
 import { deleteExpiredSignUps } from '../../src/server/domain/accounts/signups.ts'
 import * as users from '../../src/server/domain/accounts/users.ts'
 import type { Letter } from '../../src/server/domain/deps.ts'

@@ -183,7 +183,7 @@ test('erases what it tells of a person, and the chain still holds', async () => 
     enter(tx)
   })
   const before = await checkAuditLog(app.deps, company)
-  await inCompany(app.deps.db, company, tx => eraseAuditValues(tx, id))
+  await inCompany(app.deps.db, company, tx => eraseAuditValues(tx, [id]))
   // what somebody deleted who still exists was not erased with them
   expect(await checkAuditLog(app.deps, company)).toMatchObject({
     broken: { reason: 'its changed fields are missing' }
@@ -331,8 +331,14 @@ test('has every act of an administrator, with the fields that it changed, and no
       target_id: domain,
       fields: {
         before: { title: 'Acme' },
-        after: { title: 'Registre', contact: 'help@acme.example' }
+        after: { title: 'Registre', contact: 'help@acme.example', if_match: 'none' }
       }
+    },
+    // a caller who names no version is noted, even if nothing else changed
+    {
+      action: 'domain.update',
+      target_id: domain,
+      fields: { before: {}, after: { if_match: 'none' } }
     }
   ])
   expect(app.logged.filter(({ facts }) => JSON.stringify(facts).includes(id))).toEqual([])
@@ -367,7 +373,16 @@ test.each([
   ['deletes', 'delete from audit_entry'],
   ['changes the values of', `update audit_value set changes = '{}'`],
   ['deletes the values of', 'delete from audit_value'],
-  ['deletes the heads of', 'delete from audit_head']
+  ['deletes the heads of', 'delete from audit_head'],
+  ['leaves the heads of', 'update audit_head set hash = sha256(hash)'],
+  ['counts back over', 'update audit_head set seq = seq - 1'],
+  ['counts on without', 'update audit_head set seq = seq + 2'],
+  [
+    'begins in the middle of',
+    `insert into audit_head (company_id, seq, hash)
+     values (current_setting('app.company_id')::uuid, 2, sha256('x'))
+     on conflict (company_id) do update set seq = excluded.seq`
+  ]
 ])('never %s entries in the role of requests', async (_what, text) => {
   await inCompany(app.deps.db, acme, async tx => enter(tx))
   const acting = inCompany(app.deps.db, acme, tx => tx.raw({ name: '', text, values: [] }))

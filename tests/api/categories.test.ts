@@ -236,7 +236,7 @@ async function addCategory(name: string, allowed = true): Promise<string> {
      select company_id, $2, jsonb_build_object('en', $3::text, 'fr', $3::text), visibility,
             created_at + interval '1 day'
      from category where id = $1`,
-    [ada.category, id, name]
+    [ada.category, id, `${name} ${id}`]
   )
   if (!allowed) return id
   await app.owner.query(

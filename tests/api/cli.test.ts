@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process'
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCommand } from '../../bin/commands.ts'
+import { connectionTo, startPostgres } from '../../src/server/db/postgres.ts'
 import { findPostmaster, isAlive } from '../../src/server/db/postmaster.ts'
 
 /** Each call is a process, and on a busy machine one takes seconds. */
@@ -82,6 +84,8 @@ test('goes through an installation’s first hour', { timeout: slow }, async () 
     err: expect.stringContaining('already has an installation')
   })
 
+  // each command would start it and take it down again
+  const running = await startPostgres({ dir: join(dataDir, 'pg') })
   const code = await vidimus('setup-code')
   expect(code.out).toMatch(/^https:\/\/docs\.example\.org\/en\/setup#[\w-]{22}$/m)
 
@@ -108,6 +112,7 @@ test('goes through an installation’s first hour', { timeout: slow }, async () 
   expect(await readdir(join(dataDir, 'documents/blobs'))).toEqual([])
   expect(await readdir(join(dataDir, 'documents/staging'))).toEqual([])
 
+  await running.stop()
   const before = await tokenKeys()
   const rotated = JSON.parse((await vidimus('keys', 'rotate', 'token', '--json')).out)
   expect(await tokenKeys()).toHaveLength(before.length + 1)
@@ -119,6 +124,36 @@ test('goes through an installation’s first hour', { timeout: slow }, async () 
 
   // it started the database and has taken it down again
   expect((await findPostmaster(join(dataDir, 'pg'))).status).toBe('absent')
+})
+
+test('audit check names the company and the first broken entry of a log', {
+  timeout: slow
+}, async () => {
+  const intact = JSON.parse((await vidimus('audit', 'check', '--json')).out)
+  expect(intact.logs).toEqual([{ company: expect.any(String), entries: 0, erased: 0 }])
+  const { company } = intact.logs[0]
+  const postgres = await startPostgres({ dir: join(dataDir, 'pg') })
+  const owner = new pg.Client(connectionTo(postgres.socketDir, 'vidimus', 'postgres'))
+  await owner.connect()
+  await owner.query(
+    `insert into audit_entry (company_id, seq, id, created_at, actor_id, actor_company_id, acted_in,
+       action, target_id, hash)
+     values ($1, 1, $1, now(), $1, $1, $1, 'user.delete', $1, sha256('x'))`,
+    [company]
+  )
+  await owner.end()
+  await postgres.stop()
+  const { status, out, err } = await vidimus('audit', 'check', '--json')
+  expect({ status, out }).toEqual({ status: 1, out: '' })
+  const reason = 'it does not follow from the entries before it'
+  expect(JSON.parse(err)).toEqual({
+    error: `Company ${company}: entry 1 is broken: ${reason}.`,
+    logs: [{ company, entries: 0, erased: 0, broken: { seq: 1, reason } }]
+  })
+  expect(await vidimus('audit', 'check')).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('entry 1 is broken')
+  })
 })
 
 test('npm run migrate works on the database that the settings name', {

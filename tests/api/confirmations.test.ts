@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { deleteUser } from '../../src/contract/accounts.ts'
-import { endpoint } from '../../src/contract/endpoint.ts'
+import { endpoint } from '../../src/contract/kit/endpoint.ts'
 import { getChallenge, logOut } from '../../src/contract/sessions.ts'
 import { confirmPassword } from '../../src/contract/users.ts'
 import type { ChallengePurpose } from '../../src/core/keys/challenge.ts'
-import { mountEndpoint } from '../../src/server/api/mount.ts'
+import { mountEndpoint } from '../../src/server/api/kit/mount.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { requestOf } from '../helpers/cases.ts'
 import { makeKeys } from '../helpers/keys.ts'
 
 // G-06
 
-/** A call that needs the password again. No call of the product does so yet. */
+/** A call that needs the password again. */
 const change = endpoint({
   method: 'PUT',
   path: '/tests/change',

@@ -37,6 +37,18 @@ export const rows: Rows = {
     refusal: 'category_unknown',
     shared: true
   },
+  listDeposits: {
+    input: () => ({
+      q: 'matrix',
+      sort: 'created',
+      limit: 10,
+      from: '2020-01-01T00:00:00Z',
+      to: '2100-01-01T00:00:00+01:00'
+    }),
+    ids: { id: 'company', category: 'category', user: 'member' },
+    filters: ['category', 'user'],
+    shared: true
+  },
   getDeposit: { ids: { id: 'record' } },
   createContentLink: { ids: { id: 'record' } },
   getOpenUpload: { ids: { id: 'open request' } },
@@ -189,7 +201,8 @@ export function refusals({ app, ada, ask, inputOf }: Stage): Refusals {
     await app.owner.query('update category set is_default = false where id = $1', [ada.category])
     await app.owner.query(
       `insert into category (company_id, id, names, visibility, created_at)
-     select company_id, $2, names, visibility, created_at from category where id = $1`,
+     select company_id, $2, '{"en": "Second", "fr": "Seconde"}', visibility, created_at
+       from category where id = $1`,
       [ada.category, id]
     )
     await app.owner.query(

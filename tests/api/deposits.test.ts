@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { listDeposits } from '../../src/contract/company-deposits.ts'
 import { createDeposit, getDeposit } from '../../src/contract/deposits.ts'
 import { getDomainConfig } from '../../src/contract/domains.ts'
 import { listRequests } from '../../src/contract/requests.ts'
@@ -8,6 +9,8 @@ import { verify } from '../../src/contract/verifications.ts'
 import { leafHash } from '../../src/core/evidence/deposit-leaf.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { uploadOf } from '../helpers/client.ts'
+import { statementsOf } from '../helpers/database.ts'
+import { rowsRead } from '../helpers/plans.ts'
 
 let app: TestApp
 let ada: TestPerson
@@ -199,4 +202,88 @@ test('keeps the pages of a suspended company, and nothing else of it', async () 
   await expect(
     other.call(domain, verify, { items: [{ sha256: sha256(randomBytes(1)) }] })
   ).rejects.toMatchObject({ code: 'account_disabled', disabled: { scope: 'company' } })
+})
+
+test('lists the recorded deposits of the company for administrators, newest first', async () => {
+  const host = 'beta.localhost'
+  const id = app.companies[host] ?? ''
+  const [grace, bob] = [await app.signUp(host), await app.signUp(host)]
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [grace.id])
+  const bytes = Buffer.from('deposits of a company')
+  const first = await app.deposit(bob, bytes, 'Bail été.pdf')
+  const second = await app.deposit(grace, randomBytes(10), 'Deed.pdf')
+  const third = await app.deposit(bob, randomBytes(10), 'Bail hiver.pdf')
+  await app.reserve(bob, bytes, 'never recorded.pdf')
+  const names = async (input: object) =>
+    (await grace.call(listDeposits, { id, ...input })).map(({ name }) => name)
+
+  const all = await grace.call(listDeposits, { id })
+  expect(all.map(each => each.id)).toEqual([third, second, first].map(each => each.deposit_id))
+  expect(all[2]).toEqual({
+    id: first.deposit_id,
+    request_id: first.id,
+    user: { id: bob.id, name: 'Ada Lovelace' },
+    name: 'Bail été.pdf',
+    size: bytes.length,
+    media_type: 'application/pdf',
+    category_id: bob.category,
+    visibility: 'public',
+    created: first.created,
+    recorded: expect.any(String),
+    store: 'file',
+    leaf_hash: first.leaf_hash
+  })
+  expect(await names({ sort: 'created' })).toEqual(['Bail été.pdf', 'Deed.pdf', 'Bail hiver.pdf'])
+  expect(await names({ limit: 1, cursor: third.deposit_id })).toEqual(['Deed.pdf'])
+  const foreign = { cursor: (await app.deposit(ada, randomBytes(10))).deposit_id }
+  await expect(names(foreign)).rejects.toMatchObject({ code: 'not_found' })
+  expect(await names({ q: 'BAIL ete' })).toEqual(['Bail été.pdf'])
+  expect(await names({ user: grace.id })).toEqual(['Deed.pdf'])
+  const past = '2026-01-31T12:00:00Z'
+  await app.owner.query('update deposit set recorded_at = $1 where id = $2', [past, all[2]?.id])
+  const inJanuary = { from: past, to: '2026-01-31T13:00:01+01:00' }
+  expect(await names({ ...inJanuary, category: bob.category })).toEqual(['Bail été.pdf'])
+  expect(await names({ ...inJanuary, to: past })).toEqual([])
+  expect(await names({ user: bob.id, from: inJanuary.to })).toEqual(['Bail hiver.pdf'])
+  expect(await names({ category: ada.category })).toEqual([])
+  await expect(bob.call(listDeposits, { id })).rejects.toMatchObject({ code: 'forbidden' })
+  await app.owner.query('update "user" set deleted_at = now() where id = $1', [bob.id])
+  expect(await grace.call(listDeposits, { id, user: bob.id })).toMatchObject([
+    { user: { id: bob.id, name: null } },
+    { user: { id: bob.id, name: null } }
+  ])
+})
+
+test('a page of the deposits of a company reads no more than it shows', async () => {
+  const company = app.companies[ada.host]
+  if (!company) throw new Error('no company')
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])
+  const facts = { name: 'a', size: 1, media_type: 'text/plain', leaf_hash: 'ab'.repeat(32) }
+  await app.owner.query(
+    `with made as (
+       insert into request (company_id, id, user_id, kind, state, seq, created_at, facts)
+       select $1, gen_random_uuid(), $2, 'deposit', 'done', 0, now(), $4
+         from generate_series(1, 5000) returning company_id, id, user_id
+     )
+     insert into deposit
+       (company_id, id, request_id, user_id, category_id, visibility, recorded_at)
+     select company_id, substr(replace(id::text, '-', ''), 1, 21) || 'A', id, user_id, $3, 'public',
+            now() from made`,
+    [company, ada.id, ada.category, facts]
+  )
+  await app.owner.query('analyze request, deposit')
+  const { rows } = await app.owner.query(
+    'select id from deposit where company_id = $1 order by request_id offset 2500 limit 1',
+    [company]
+  )
+  const page = { id: company, limit: 50, cursor: rows[0].id }
+  const statements = await statementsOf(app.deps.db, /from "deposit"/, () =>
+    ada.call(listDeposits, page)
+  )
+  const read = await Promise.all(
+    statements.map(statement => rowsRead(app.deps.db, company, statement))
+  )
+  expect(statements).toHaveLength(2)
+  // the row of the cursor with its request; each deposit with its request and its person
+  for (const count of read) expect(count).toBeLessThanOrEqual(3 * 52)
 })

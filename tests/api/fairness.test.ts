@@ -1,8 +1,19 @@
 import { connect, type Socket } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { expect, test } from 'vitest'
+import {
+  checkImport,
+  createImport,
+  getImport,
+  runImport,
+  storeImportRows
+} from '../../src/contract/imports.ts'
 import { connectionSharesOf } from '../../src/server/db/open.ts'
 import { inCompany } from '../../src/server/db/scope.ts'
+import { userImportSteps } from '../../src/server/domain/accounts/user-import-steps.ts'
+import { type ImportSteps, workOnNextImport } from '../../src/server/domain/imports/import-work.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
+import { makeAdmins } from '../helpers/matrix.ts'
 
 const acme = 'acme.localhost'
 
@@ -96,6 +107,50 @@ test('a company with too many calls under way is asked to wait, and the other is
   ])
 })
 
+test('a company that runs an import is served, though others are active and it has one connection more', async () => {
+  await using app = await makeApp()
+  const { db } = app.deps
+  const ada = await app.signUp()
+  await makeAdmins(app.owner)
+  const { [acme]: company, 'beta.localhost': other } = app.companies
+  if (!company || !other) throw new Error('no companies')
+  const work = (steps: ImportSteps) => workOnNextImport(app.deps, company, steps, () => false)
+  const file = { file_name: 'people.csv', rows: 1, bytes: 20, send_invitations: false }
+  const { id } = await ada.call(createImport, file)
+  await ada.call(storeImportRows, { id, from: 1, rows: [{ email: 'bob@example.com' }] })
+  await ada.call(checkImport, { id })
+  await work(userImportSteps)
+  await ada.call(runImport, { id, skip_refused: false })
+
+  const begun = Promise.withResolvers<void>()
+  const isOver = Promise.withResolvers<void>()
+  const { apply } = userImportSteps
+  const running = work({
+    ...userImportSteps,
+    async apply(...given) {
+      begun.resolve()
+      await isOver.promise
+      return apply(...given)
+    }
+  })
+  await begun.promise
+  // all connections but one that the company may have beside others on this machine
+  const held = Array.from({ length: Math.min(availableParallelism(), 16) - 1 }, () =>
+    inCompany(db, company, () => isOver.promise)
+  )
+  db.present.note(other)
+  const isActive = setInterval(() => db.present.note(other), 50)
+  try {
+    for (let n = 0; n < 3; n++) expect((await ask(app, ada)).status).toBe(200)
+    expect(await ada.call(getImport, { id })).toMatchObject({ state: 'running' })
+  } finally {
+    clearInterval(isActive)
+    isOver.resolve()
+  }
+  await Promise.all([running, ...held])
+  expect(await ada.call(getImport, { id })).toMatchObject({ state: 'done', result: { created: 1 } })
+})
+
 test('a call that waits for the database leaves the line when its client goes', async () => {
   await using app = await makeApp()
   const ada = await app.signUp()
@@ -103,9 +158,16 @@ test('a call that waits for the database leaves the line when its client goes', 
   const isOver = Promise.withResolvers<void>()
   const company = app.companies[acme]
   if (!company) throw new Error('no acme')
+  let begun = 0
   const busy = Array.from({ length: 16 }, () =>
-    inCompany(app.deps.db, company, () => isOver.promise)
+    inCompany(app.deps.db, company, () => {
+      begun++
+      return isOver.promise
+    })
   )
+  // a job of the company may have held a connection, so that one of these waited first
+  await expect.poll(() => begun).toBe(busy.length)
+  await expect.poll(() => shares.waiting).toBe(0)
   const { socket } = await open(app)
   socket.write(headOf('GET', '/user', { authorization: `Bearer ${ada.token}` }))
   await expect.poll(() => shares.waiting).toBeGreaterThan(0)

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { createGroup } from '../../src/contract/groups.ts'
+import { expect } from 'vitest'
+import { addGroupCategory, createGroup, getGroup } from '../../src/contract/groups.ts'
 import {
+  makeCategory,
   makeGroup,
   type Refusals,
   type Rows,
@@ -8,7 +10,7 @@ import {
   type Stage,
   whileKeyInUse
 } from '../helpers/cases.ts'
-import { makePerson } from '../helpers/mailed.ts'
+import { makePerson, makeSignUp } from '../helpers/mailed.ts'
 
 const settings = {
   features: ['deposit'],
@@ -19,7 +21,11 @@ const settings = {
 const page = { limit: 10, q: 'e', sort: '-created' }
 
 export const rows: Rows = {
-  listGroups: { input: () => page, ids: { id: 'company', cursor: 'group' }, shared: true },
+  listGroups: {
+    input: () => page,
+    ids: { id: 'company', cursor: 'group', category: 'company category' },
+    shared: true
+  },
   createGroup: { input: () => ({ name: `Readers ${randomUUID()}`, ...settings }) },
   getGroup: { ids: { id: 'group' }, shared: true },
   updateGroup: {
@@ -30,7 +36,17 @@ export const rows: Rows = {
   deleteGroup: { ids: { id: 'group' }, shared: true, spends: 'group' },
   addGroupUser: { ids: { groupId: 'group', user_id: 'member' }, shared: true },
   removeGroupUser: { ids: { groupId: 'group', userId: 'member' }, shared: true },
-  addGroupCategory: { ids: { groupId: 'group', category_id: 'company category' }, shared: true },
+  addGroupCategory: {
+    ids: { groupId: 'group', category_id: 'company category' },
+    shared: true,
+    async does({ app, ada }) {
+      const groupId = await makeGroup(app, ada.host)
+      const category_id = await makeCategory(app, ada.host)
+      await ada.call(addGroupCategory, { groupId, category_id })
+      const { category_ids } = await ada.call(getGroup, { id: groupId })
+      expect(category_ids).toContain(category_id)
+    }
+  },
   removeGroupCategory: { ids: { groupId: 'group', categoryId: 'company category' }, shared: true }
 }
 
@@ -75,10 +91,19 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
       await ask('updateGroup', { id, is_default: true })
       return ask('deleteGroup', { id })
     },
+    'addGroupUser email_unconfirmed': async () => {
+      const user_id = (await makeSignUp(app)).id
+      return ask('addGroupUser', { groupId: await newGroup(), user_id })
+    },
+    'removeGroupUser email_unconfirmed': async () => {
+      const userId = (await makeSignUp(app)).id
+      return ask('removeGroupUser', { groupId: await newGroup(), userId })
+    },
     'addGroupCategory default_group_private': async () => {
       const groupId = await newGroup()
       await ask('updateGroup', { id: groupId, is_default: true })
-      return ask('addGroupCategory', { groupId, category_id: await newCategory('private') })
+      const category_id = await makeCategory(app, host, { visibility: 'private' })
+      return ask('addGroupCategory', { groupId, category_id })
     }
   }
 
@@ -90,17 +115,7 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
   async function allowPrivate(group: string): Promise<void> {
     await app.owner.query(
       'insert into group_category (company_id, group_id, category_id) values ($1, $2, $3)',
-      [app.companies[host], group, await newCategory('private')]
+      [app.companies[host], group, await makeCategory(app, host, { visibility: 'private' })]
     )
-  }
-
-  async function newCategory(visibility: string): Promise<string> {
-    const id = randomUUID()
-    await app.owner.query(
-      `insert into category (company_id, id, names, visibility, created_at)
-       values ($1, $2, '{"en": "Payslips", "fr": "Fiches de paie"}', $3, now())`,
-      [app.companies[host], id, visibility]
-    )
-    return id
   }
 }

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listCategories, listCompanyCategories } from '../../src/contract/categories.ts'
+import { listCategories } from '../../src/contract/categories.ts'
 import { getCompany } from '../../src/contract/companies.ts'
+import { listCompanyCategories } from '../../src/contract/company-categories.ts'
 import {
   addGroupCategory,
   addGroupUser,
@@ -76,7 +77,12 @@ test('take ids in upper case as the same ids', async () => {
 })
 
 test('shows the company and its default group', async () => {
-  expect(await ada.call(getCompany, { id: company })).toEqual({ id: company, name: 'Acme' })
+  expect(await ada.call(getCompany, { id: company })).toMatchObject({
+    id: company,
+    name: 'Acme',
+    domains: [{ id: expect.any(String), host: 'acme.localhost', verified: true }],
+    people: { active: expect.any(Number), waiting: 0 }
+  })
   const [group] = await ada.call(listGroups, { id: company, q: 'everyone' })
   expect(group).toMatchObject({
     name: 'Everyone',

@@ -79,6 +79,7 @@ test('says to operators how many deposits are held, and stays ready', async () =
     port,
     deps: app.deps,
     connections: { hasRoom: () => true },
+    served: { has: () => false },
     isReady: () => true
   })
   const answer = await fetch(`http://127.0.0.1:${port}/readyz`)
@@ -120,7 +121,8 @@ async function depositWhatCannotBeMade() {
   await app.owner.query('alter table category drop constraint if exists category_names')
   await app.owner.query(
     `insert into category (company_id, id, names, visibility, created_at)
-     select company_id, $2, names, visibility, created_at from category where id = $1`,
+     select company_id, $2, '{"en": "Other", "fr": "Autre"}', visibility, created_at
+       from category where id = $1`,
     [ada.category, category]
   )
   await app.owner.query(

@@ -1,12 +1,12 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { problemOf } from '../../src/contract/call.ts'
 import { listCategories } from '../../src/contract/categories.ts'
 import { createContentLink, createDeposit, getDeposit } from '../../src/contract/deposits.ts'
 import { getDomainConfig, updateDomain } from '../../src/contract/domains.ts'
-import { AppError } from '../../src/contract/errors.ts'
 import { getExport } from '../../src/contract/exports.ts'
+import { problemOf } from '../../src/contract/kit/call.ts'
+import { AppError } from '../../src/contract/kit/errors.ts'
 import { getRequest, listRequests } from '../../src/contract/requests.ts'
 import {
   endSession,
@@ -26,8 +26,9 @@ import { runCount, seed, testTimeout } from '../helpers/soak.ts'
 // B-03
 
 const hosts = ['acme.localhost', 'beta.localhost', 'gamma.localhost'] as const
-const runs = runCount(60, 10_000)
-const length = runCount(30, 60)
+// a few long histories, because the six people of each cost as much as its first thirty calls
+const runs = runCount(20, 6_700)
+const length = 90
 
 interface Company {
   name: string

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listCompanyCategories } from '../../src/contract/categories.ts'
+import { listCompanyCategories } from '../../src/contract/company-categories.ts'
 import {
   addGroupUser,
   createGroup,

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { hasJsonBody, type Stream } from '../../src/contract/endpoint.ts'
 import { endpoints, streams } from '../../src/contract/index.ts'
+import { hasJsonBody, type Stream } from '../../src/contract/kit/endpoint.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { formType } from '../helpers/batches.ts'
 import { confirmSessions, domainOf } from '../helpers/cases.ts'
 import { heavyBodies, heavyForms, pathOf } from '../helpers/heavy-bodies.ts'
-import { makeAdmins } from '../helpers/matrix.ts'
+import { makeOperators } from '../helpers/matrix.ts'
 import { testTimeout } from '../helpers/soak.ts'
 
 let app: TestApp
@@ -15,7 +15,7 @@ let known: Record<string, Record<string, unknown>>
 beforeAll(async () => {
   app = await makeApp()
   ada = await app.signUp()
-  await makeAdmins(app.owner)
+  await makeOperators(app.owner)
   known = {
     updateDomain: { id: await domainOf(app.owner, 'acme.localhost') },
     createDeposit: { category: ada.category }

@@ -77,6 +77,38 @@ test('a session that ends in one process ends its streams in another at once', a
   expect(stream.events.at(-1)?.event).toBe('bye')
 })
 
+test('a host added in one process is served by the other, until it is removed', async () => {
+  const host = 'branch.localhost'
+  const owner = new pg.Client(connectionTo(await first.socketDir(), 'vidimus', 'postgres'))
+  await owner.connect()
+  await owner.query(`update "user" set permissions = '{admin}'`)
+  const ask = (port: number, path: string, init?: RequestInit) =>
+    fetchAt(port)(`http://api.localhost${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${ada.token()}`, 'content-type': 'application/json' }
+    })
+  const body = JSON.stringify({ host, public: true })
+  const added = await (await ask(first.port, '/domain', { method: 'POST', body })).json()
+  expect(added.state).toBe('verified')
+  const page = async () => (await fetchAt(second.port)(`http://${host}/en`)).status
+  await vi.waitFor(async () => expect(await page()).toBe(200), 2000)
+  const eve = await signUpAt(second.port, host)
+  const stream = await openStream(second.port, { host, token: eve.token() })
+  await stream.next()
+  const until = new Date(Date.now() + 299_000)
+  await owner.query('update session set confirmed_until = $1', [until])
+  await owner.end()
+  const removed = await ask(first.port, `/domain/${added.id}`, { method: 'DELETE' })
+  expect(removed.status).toBe(204)
+  // untold it would look after thirty seconds
+  expect(await stream.ended()).toBeLessThan(10_000)
+  await vi.waitFor(async () => expect(await page()).toBe(421), 2000)
+  const late = await fetchAt(second.port)(`http://api.${host}/user`, {
+    headers: { authorization: `Bearer ${eve.token()}` }
+  })
+  expect(late.status).toBe(421)
+})
+
 test('both go on after a crash of the database, and streams miss nothing', async () => {
   const stream = await openStream(second.port, { host: 'localhost', token: ada.token() })
   await stream.next()

@@ -196,6 +196,7 @@ test('leaves the key to the call that has taken it over', async () => {
   const file = {
     company_id: companyId(app.companies[ada.host] ?? ''),
     user_id: ada.id,
+    actor: ada.id,
     key: randomUUID(),
     name: 'a.pdf',
     category: ada.category,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { AppError } from '../../src/contract/errors.ts'
+import { AppError } from '../../src/contract/kit/errors.ts'
 import { inCompany } from '../../src/server/db/scope.ts'
 import {
   type Reservation,

@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { AppError } from '../../src/contract/errors.ts'
-import { apiHeaders } from '../../src/server/api/responses.ts'
+import { AppError } from '../../src/contract/kit/errors.ts'
+import { apiHeaders } from '../../src/server/api/kit/responses.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
 
 let app: TestApp

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { requestReset, resetKey } from '../../src/contract/accounts.ts'
-import { disableUser } from '../../src/contract/members.ts'
+import { disableUser, signOutUser } from '../../src/contract/members.ts'
 import { endSession, getChallenge, listSessions, logOut } from '../../src/contract/sessions.ts'
 import { changeKey, getUser } from '../../src/contract/users.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
@@ -43,6 +43,12 @@ const endings: Record<string, Ending> = {
   },
   'a sign-out everywhere': {
     end: (person, _token, mine) => person.call(logOut, { all: true }, { token: mine }),
+    code: 'unauthenticated',
+    keepsMine: false,
+    lastEvent: 'bye'
+  },
+  'an administrator': {
+    end: person => administrator.call(signOutUser, { id: person.id }),
     code: 'unauthenticated',
     keepsMine: false,
     lastEvent: 'bye'
@@ -214,6 +220,51 @@ test.each([
       while (!(await reader?.read())?.done);
     }
     await expect(rest()).rejects.toThrow('the session has ended')
+  }
+})
+
+test('the exports of administrators end when their permission is taken away', async () => {
+  const person = await app.signUp()
+  const company = app.companies['acme.localhost']
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [person.id])
+  await app.owner.query(
+    `insert into "user" (company_id, id, email, username, tokens_valid_after, created_at)
+     select $1, gen_random_uuid(), n || '@example.com', 'Ada', now(), now()
+       from generate_series(1, 1000) n`,
+    [company]
+  )
+  await app.owner.query(
+    `insert into audit_entry (company_id, seq, id, created_at, actor_id, actor_company_id, acted_in,
+       action, target_id, hash)
+     select $1, 1000000 + n, gen_random_uuid(), now(), $2, $1, $1, 'user.sign_out', $2, sha256('x')
+       from generate_series(1, 1500) n`,
+    [company, person.id]
+  )
+  // the export ends with the entry at the head
+  await app.owner.query(
+    `insert into audit_head (company_id, seq, hash) values ($1, 2000000, sha256('x'))
+     on conflict (company_id) do update set seq = excluded.seq`,
+    [company]
+  )
+  const readers = []
+  for (const path of [`/company/${company}/users/export`, `/company/${company}/audit/export`]) {
+    const answer = await app.fetch(
+      new Request(`http://api.acme.localhost${path}`, {
+        headers: { authorization: `Bearer ${person.token}` }
+      })
+    )
+    expect(answer.status).toBe(200)
+    const reader = answer.body?.getReader()
+    expect((await reader?.read())?.done).toBe(false)
+    readers.push(reader)
+  }
+  await app.owner.query(`update "user" set permissions = '{}' where id = $1`, [person.id])
+  await person.call(getUser, {}) // the session itself goes on
+  for (const reader of readers) {
+    const rest = async () => {
+      while (!(await reader?.read())?.done);
+    }
+    await expect(rest()).rejects.toThrow('a permission was taken away')
   }
 })
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { AppError } from '../../src/contract/errors.ts'
+import type { AppError } from '../../src/contract/kit/errors.ts'
 import {
   endSession,
   getChallenge,
@@ -485,7 +485,12 @@ test('refuses a call that brings its token in a cookie', async () => {
 })
 
 test('never reads a cookie', () => {
-  for (const file of ['api/mount.ts', 'api/context.ts', 'app.ts', 'uploads/upload-routes.ts']) {
+  for (const file of [
+    'api/kit/mount.ts',
+    'api/kit/context.ts',
+    'app.ts',
+    'uploads/upload-routes.ts'
+  ]) {
     const source = readFileSync(new URL(`../../src/server/${file}`, import.meta.url), 'utf8')
     expect(source, file).not.toMatch(/getCookie|header\('cookie'|headers\.cookie/i)
   }
@@ -627,7 +632,7 @@ async function everything(): Promise<unknown> {
 
 async function lastSeen({ email }: Account): Promise<Date> {
   const { rows } = await service.owner.query(
-    `select last_seen_at from session join "user" on "user".id = user_id where email = $1`,
+    `select session.last_seen_at from session join "user" on "user".id = user_id where email = $1`,
     [email]
   )
   return rows[0].last_seen_at

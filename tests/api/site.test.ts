@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import type { DomainConfig } from '../../src/contract/domains.ts'
-import { AppError } from '../../src/contract/errors.ts'
-import { toProblem } from '../../src/contract/problems.ts'
+import { AppError } from '../../src/contract/kit/errors.ts'
+import { toProblem } from '../../src/contract/kit/problems.ts'
 import { locales } from '../../src/i18n/index.ts'
 import { demoTheme } from '../../src/server/domain/demo/demo-theme.ts'
 import { localhostTheme } from '../../src/server/domain/installation/localhost-theme.ts'
@@ -252,7 +252,7 @@ test('answers HEAD from the same entry and refuses other methods', async () => {
 
 test('compresses a page and a file, for their first reader too', async () => {
   const { get } = await startSite()
-  const script = [...built.files.keys()].find(path => /\/_astro\/client\.[\w-]+\.js$/.test(path))
+  const script = [...built.files.keys()].find(path => /\/_astro\/hydrate\.[\w-]+\.js$/.test(path))
   expect(script).toBeDefined()
   for (const path of ['/en', script ?? '']) {
     const first = await get(path, { 'accept-encoding': 'gzip' })
@@ -268,7 +268,7 @@ test('sends hashed files as immutable and worker files with a policy of their ow
   const { get } = await startSite()
   const worker = { body: Buffer.from('postMessage(1)'), type: 'text/javascript; charset=utf-8' }
   built.files.set('/_astro/worker-test.js', worker)
-  const script = [...built.files.keys()].find(path => /\/_astro\/client\.[\w-]+\.js$/.test(path))
+  const script = [...built.files.keys()].find(path => /\/_astro\/hydrate\.[\w-]+\.js$/.test(path))
   const file = await get(script ?? '')
   expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
   expect(file.headers.get('content-security-policy')).toBeNull()
@@ -336,6 +336,25 @@ test('renders a page with parameters once for all of them, also for ids that nob
   const bare = await get(`/admin/${company}?a=1`)
   expect(bare.status).toBe(302)
   expect(bare.headers.get('location')).toBe(`/en/admin/${company}?a=1`)
+})
+
+const sections = ['users', 'groups', 'categories', 'data_sources', 'domains']
+const anItem = '01978a5e-0000-7000-8000-000000000009'
+
+test.each([
+  '',
+  `/${anItem}`,
+  ...sections.flatMap(section => [`/${anItem}/${section}`, `/${anItem}/${section}/${anItem}`]),
+  ...['user', 'group', 'category', 'data_source', 'domain', 'company'].map(
+    noun => `/${anItem}/create/${noun}`
+  )
+])('has the page /admin%s of the specification in both languages', async path => {
+  const { get } = await startSite()
+  for (const locale of locales) {
+    const page = await get(`/${locale}/admin${path}`)
+    expect(page.status).toBe(200)
+    expect(await page.text()).toMatch(/<body[^>]+data-guard="(?:admin|operator)"/)
+  }
 })
 
 test('gives crawlers the status of an error and no page, and logs it', async () => {

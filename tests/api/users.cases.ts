@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { getChallenge } from '../../src/contract/sessions.ts'
 import { createUser } from '../../src/contract/users.ts'
 import type { RawResponse, TestApp, TestPerson } from '../helpers/app.ts'
-import { type Refusals, type Rows, requestOf, type Stage, whileKeyInUse } from '../helpers/cases.ts'
+import {
+  companyWithoutHost,
+  type Refusals,
+  type Rows,
+  requestOf,
+  type Stage,
+  whileKeyInUse
+} from '../helpers/cases.ts'
 import { makeKeys, type TestKeys } from '../helpers/keys.ts'
 
 export const rows: Rows = {
@@ -22,6 +29,12 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
       return signUp(app, 'beta.localhost')
     },
     'createUser email_taken': () => signUp(app, 'acme.localhost', { email: ada.email }),
+    'createUser host_needed': async () =>
+      ask(
+        'createUser',
+        { email: 'first@example.com' },
+        { authorization: `Bearer ${ada.token}`, ...(await companyWithoutHost(app)) }
+      ),
     'createUser challenge_invalid': () => signUp(app, 'acme.localhost', { late: true }),
     'createUser key_invalid': () => signUp(app, 'acme.localhost', { jwt: 'x.y.z' }),
     'createUser idempotency_in_flight': async () => {

@@ -32,7 +32,7 @@ test('a sign-up waits for its mail, and goes on by itself in every tab', async (
   await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
   await expect(page.getByText(`We sent a link to ${email}.`)).toBeVisible()
   await expect(page.getByRole('button', { name: /Send it again in/ })).toBeVisible()
-  await inspect(page, 'verify-waiting')
+  await inspectInBothSchemes(page)
   // what needs a person leads back here
   await page.goto(`${site()}/en/history?kind=deposit`)
   await expect(page).toHaveURL(/\/en\/verify-account\?redirect=/)
@@ -43,7 +43,7 @@ test('a sign-up waits for its mail, and goes on by itself in every tab', async (
   await expect(opened.getByText(`Confirm ${email} to start`)).toBeVisible()
   expect(opened.url()).not.toContain('#')
   expect(await opened.content()).not.toContain(tokenIn(link))
-  await inspect(opened, 'verify-ready')
+  await inspectInBothSchemes(opened)
   await opened.getByRole('button', { name: 'Confirm my email' }).click()
   await expect(opened).toHaveURL(/\/en$/)
   await expect(opened.getByRole('link', { name: 'Deposit' }).first()).toBeVisible()
@@ -82,7 +82,7 @@ test('a link opened in another browser asks for a password, which is then the ac
   await page.goto(await linkOf(email, 'verify'))
   await page.getByRole('button', { name: 'Confirm my email' }).click()
   await expect(page.getByText('This is not the browser you signed up in')).toBeVisible()
-  await inspect(page, 'verify-elsewhere')
+  await inspectInBothSchemes(page)
   // a stranger may have chosen the name
   await expect(page.getByLabel('Username')).toHaveValue('')
   await page.getByLabel('Username').fill('Grace Hopper')
@@ -107,7 +107,7 @@ test('a forgotten password is replaced by mail, and nobody learns who has an acc
   await page.goto(`${site()}/en/sign-in`)
   await page.getByRole('link', { name: 'Forgot your password?' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Choose a new password' })).toBeVisible()
-  await inspect(page, 'reset-ask')
+  await inspectInBothSchemes(page)
   await page.getByLabel('Email').fill('nobody@example.com')
   await page.getByRole('button', { name: 'Send me a link' }).click()
   await expect(page.getByText('If there is an account for nobody@example.com')).toBeVisible()
@@ -115,11 +115,11 @@ test('a forgotten password is replaced by mail, and nobody learns who has an acc
   await page.getByLabel('Email').fill(email)
   await page.getByRole('button', { name: 'Send me a link' }).click()
   await expect(page.getByText(`If there is an account for ${email}`)).toBeVisible()
-  await inspect(page, 'reset-sent')
+  await inspectInBothSchemes(page)
 
   await page.goto(await linkOf(email, 'reset'))
   await expect(page.getByText(`A new password for ${email}.`)).toBeVisible()
-  await inspect(page, 'reset-choose')
+  await inspectInBothSchemes(page)
   await choose(page, other)
   await page.getByRole('button', { name: 'Change my password' }).click()
   await expect(page).toHaveURL(/\/en$/)
@@ -162,7 +162,7 @@ test('an invited person chooses name and password, in French too', async ({ brow
   await page.goto(link)
   await expect(page.getByText(`a invité ${email}.`)).toBeVisible()
   await page.setViewportSize({ width: 320, height: 800 })
-  await inspect(page, 'activate-fr-320')
+  await inspectInBothSchemes(page)
   await expect(page.getByLabel('Nom d’utilisateur')).toHaveValue('Grace Murray')
   await page.getByLabel('Nom d’utilisateur').fill('Grace Hopper')
   await page.getByLabel('Mot de passe', { exact: true }).fill(password)
@@ -192,21 +192,21 @@ test('a person moves to another e-mail and then deletes the account', async ({ b
   await form.getByLabel('Password', { exact: true }).fill(password)
   await form.getByRole('button', { name: 'Change email' }).click()
   await expect(form.getByText(`We sent a link to ${next}.`)).toBeVisible()
-  await inspect(page, 'me')
+  await inspectInBothSchemes(page)
   await mailTo(email, 'email_notice')
   const link = await linkOf(next, 'email_confirm')
   const elsewhere = await fresh(browser)
   await elsewhere.goto(link)
   await expect(elsewhere.getByText('Sign in first with your current email')).toBeVisible()
-  await inspect(elsewhere, 'confirm-elsewhere')
+  await inspectInBothSchemes(elsewhere)
   await page.goto(link)
   await page.getByRole('button', { name: 'Confirm my new email' }).click()
   await expect(page.getByText(`Your email is now ${next}.`)).toBeVisible()
-  await inspect(page, 'confirm-done')
+  await inspectInBothSchemes(page)
 
   await page.getByRole('link', { name: 'Continue' }).click()
   await page.getByRole('button', { name: 'Delete my account' }).click()
-  await inspect(page, 'me-delete')
+  await inspectInBothSchemes(page)
   await page.getByRole('button', { name: 'Keep my account' }).click()
   await expect(page.getByRole('button', { name: 'Delete my account' })).toBeFocused()
   await page.getByRole('button', { name: 'Delete my account' }).click()
@@ -232,7 +232,6 @@ test('the pages of links say what they need when they are opened without one', a
     for (const path of ['verify-account', 'activate-account', 'confirm-email']) {
       await page.goto(`${site()}/${locale}/${path}`)
       await expect(page.getByText(text)).toBeVisible()
-      await inspectInBothSchemes(page)
     }
     await page.goto(`${site()}/${locale}/verify-account#t=${'A'.repeat(43)}&email=a@example.com`)
     await expect(page.getByText(/no longer works|ne fonctionne plus/)).toBeVisible()
@@ -318,13 +317,4 @@ function watch(page: Page): string[] {
     }
   })
   return faults
-}
-
-/** What holds for every page, in the light and in the dark; and a picture to look at. */
-async function inspect(page: Page, name: string): Promise<void> {
-  await inspectInBothSchemes(page)
-  await page.emulateMedia({ colorScheme: null })
-  // hiding the caret leaves empty style attributes, which the next look would find
-  const path = `.cache/accounts-${name}.png`
-  await page.screenshot({ path, fullPage: true, caret: 'initial' })
 }

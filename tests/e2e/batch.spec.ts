@@ -1,7 +1,5 @@
 import { type APIResponse, expect, type Page, type Route, test } from '@playwright/test'
-import { makePdf } from '../helpers/documents.ts'
-import { findFirefox, startFirefox } from '../helpers/firefox.ts'
-import { password, signUp } from '../helpers/page.ts'
+import { startSession } from '../helpers/page.ts'
 
 const batch = /\/deposit\/batch$/
 
@@ -104,28 +102,6 @@ test('drops what is on its way when the person signs out', async ({ page }) => {
   await expect(page.locator('#upload-progress')).toBeHidden()
 })
 
-const firefoxPath = findFirefox()
-
-test('deposits small files together in Firefox', async ({ baseURL }) => {
-  test.skip(!firefoxPath, 'Firefox is not installed: scripts/setup.mjs says how to have it')
-  await using firefox = await startFirefox(firefoxPath ?? '')
-  const page = await firefox.openTab()
-  await page.goto(`${baseURL}/en/sign-up`)
-  await page.type('Email', `batch-${Date.now()}@example.com`)
-  await page.type('Username', 'Camille')
-  await page.type('Password', password)
-  await page.type('Confirm password', password)
-  await page.click('button', 'Create account')
-  await page.arrive(/\/en$/)
-  await page.click('link', 'Deposit')
-  await page.see('heading', 'Deposit')
-  await page.choose(await makePdf('firefox-batch.pdf', `Batch ${Date.now()}`))
-  await page.read(/^Recorded$/m)
-  expect(page.sent.filter(call => /POST \/deposit\/batch/.test(call))).toHaveLength(1)
-  expect(page.sent.filter(call => /\/uploads\/|POST \/deposit,/.test(call))).toEqual([])
-  expect(page.faults).toEqual([])
-})
-
 /** Makes the call of a page. Its host need not resolve in this process. */
 function fetchAt(route: Route): Promise<APIResponse> {
   const { host, port } = new URL(route.request().url())
@@ -134,7 +110,7 @@ function fetchAt(route: Route): Promise<APIResponse> {
 }
 
 async function openDeposit(page: Page): Promise<void> {
-  await signUp(page, `${test.info().project.use.baseURL}/en`)
+  await startSession(page, `${test.info().project.use.baseURL}/en`)
   await page.goto('/en/deposit')
 }
 

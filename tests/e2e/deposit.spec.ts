@@ -4,7 +4,7 @@ import { type CDPSession, expect, type Locator, type Page } from '@playwright/te
 import { makePdf, makeRandomFile } from '../helpers/documents.ts'
 import { centreOf, type Point, startDrag } from '../helpers/drags.ts'
 import { test } from '../helpers/journey.ts'
-import { signUp } from '../helpers/page.ts'
+import { startSession } from '../helpers/page.ts'
 
 const folder = join('.cache', 'e2e-documents')
 
@@ -153,7 +153,6 @@ test('tells of a file that was deposited before, and deposits it again', async (
     'href',
     /^\/en\/history\?request=[\da-f-]{36}$/
   )
-  await page.screenshot({ path: 'test-results/duplicate-en.png' })
   await row.getByRole('button', { name: /Deposit again/ }).click()
   await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
   await row.getByText('Recorded', { exact: true }).waitFor()
@@ -214,7 +213,6 @@ test('asks before it sends a picture that would be reduced, of any kind the brow
   await expect(page.getByText(words)).toHaveCount(3)
   await expect(rowOf(page, 'note.txt').getByText('Recorded', { exact: true })).toBeVisible()
   expect(sent).toBe(1)
-  await page.screenshot({ path: 'test-results/choose-picture-en.png', fullPage: true })
 
   await rowOf(page, 'stairs.bmp')
     .getByRole('button', { name: /Keep the original/ })
@@ -241,7 +239,7 @@ test('asks before it cancels all, and gives the focus back', async ({ page }) =>
   await button.click()
   await dialog.getByRole('button', { name: 'Cancel uploads' }).click()
   await expect(page.getByRole('heading', { name: '2 canceled' })).toBeVisible()
-  expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY')
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY')
 })
 
 test('takes a folder by a button, with the paths in it and without system files', async ({
@@ -301,7 +299,6 @@ test('says at a limit what happens, when it starts again, and who can raise it',
   const note = page.getByRole('alert').filter({ hasText: 'The document limit has been reached' })
   await expect(note).toContainText('10 of 10. It resets on January 1, 2027')
   await expect(note).toContainText('Your administrator can raise the limit.')
-  await page.screenshot({ path: 'test-results/limit-en.png' })
 })
 
 test('takes folders dropped and files pasted anywhere', async ({ page, browser }) => {
@@ -325,7 +322,6 @@ test('takes folders dropped and files pasted anywhere', async ({ page, browser }
   await test.step('a folder is walked, also past a hundred files', async () => {
     await drag(page, [dropped], async () => {
       await expect(page.locator('#drop-overlay [data-target]')).toHaveCount(2)
-      await page.screenshot({ path: 'test-results/drop-overlay-en.png' })
       return centreOf(page.locator('[data-target=deposit]'))
     })
     await expect(page).toHaveURL(/\/en\/deposit$/)
@@ -345,7 +341,6 @@ test('takes folders dropped and files pasted anywhere', async ({ page, browser }
     await stranger.goto('/fr')
     await drag(stranger, [join(dropped, 'cover.txt')], async () => {
       await expect(stranger.locator('#drop-overlay [data-target]')).toHaveCount(1)
-      await stranger.screenshot({ path: 'test-results/drop-overlay-fr.png' })
       return centreOf(stranger.locator('[data-target=verify]'))
     })
     await expect(stranger).toHaveURL(/\/fr\/verify$/)
@@ -358,7 +353,7 @@ test('takes folders dropped and files pasted anywhere', async ({ page, browser }
 
 /** Somebody new on the page of deposits, with its scripts. */
 async function openDesk(page: Page): Promise<void> {
-  await signUp(page, `${test.info().project.use.baseURL}/en`, { username: 'Dana' })
+  await startSession(page, `${test.info().project.use.baseURL}/en`, { username: 'Dana' })
   await page.goto('/en/deposit')
   await expect(page.getByText('Drop documents here')).toBeVisible()
   await expect(page.locator('astro-island[ssr]')).toHaveCount(0)

@@ -4,7 +4,7 @@ import { expect, type Locator, type Page } from '@playwright/test'
 import { makePdf } from '../helpers/documents.ts'
 import { centreOf, type Point, startDrag } from '../helpers/drags.ts'
 import { test } from '../helpers/journey.ts'
-import { signUp } from '../helpers/page.ts'
+import { startSession } from '../helpers/page.ts'
 
 const folder = join('.cache', 'e2e-documents')
 
@@ -32,7 +32,7 @@ for (const from of ['home', 'verify'] as const) {
     page
   }) => {
     const path = await makePdf(`zone-${from}.pdf`, `Dropped on ${from}`)
-    await signUp(page, `${test.info().project.use.baseURL}/en`)
+    await startSession(page, `${test.info().project.use.baseURL}/en`)
     const deposits = watchDeposits(page)
     for (const screen of screens) {
       await page.setViewportSize(screen)
@@ -49,7 +49,6 @@ for (const from of ['home', 'verify'] as const) {
             await expect(zone).toHaveAttribute('data-over', '')
             await expect(page.locator('#drop-overlay [data-over]')).toHaveCount(0)
           }
-          await page.screenshot({ path: `test-results/zone-${from}-${screen.width}.png` })
         }
         const offered = page.locator('#drop-overlay [data-target=deposit]')
         if (from === 'verify') await expect(offered).toHaveCount(0)
@@ -65,7 +64,7 @@ for (const from of ['home', 'verify'] as const) {
 test('takes what is dropped on the zone of the deposit page, whatever else is offered', async ({
   page
 }) => {
-  await signUp(page, `${test.info().project.use.baseURL}/en`)
+  await startSession(page, `${test.info().project.use.baseURL}/en`)
   const screen = { width: 1280, height: 800 }
   await page.setViewportSize(screen)
   await open(page, '/en/deposit')
@@ -74,7 +73,6 @@ test('takes what is dropped on the zone of the deposit page, whatever else is of
     const path = join(folder, `deposit-${index}.txt`)
     await writeFile(path, `deposited ${index} ${Math.random()}`)
     const drag = await startDrag(page, [path], entry)
-    if (index === 0) await page.screenshot({ path: 'test-results/zone-deposit-1280.png' })
     await drag.drop(await visibleCentre(zone))
     const row = page.getByRole('listitem').filter({ hasText: `deposit-${index}.txt` })
     await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
@@ -84,7 +82,7 @@ test('takes what is dropped on the zone of the deposit page, whatever else is of
 
 test('checks what is dropped on the half for it, wherever the files came in', async ({ page }) => {
   const path = await makePdf('half.pdf', 'Dropped on a half')
-  await signUp(page, `${test.info().project.use.baseURL}/en`)
+  await startSession(page, `${test.info().project.use.baseURL}/en`)
   const deposits = watchDeposits(page)
   const screen = { width: 1280, height: 800 }
   await page.setViewportSize(screen)

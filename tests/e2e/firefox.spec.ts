@@ -1,4 +1,5 @@
 import { expect, test } from '@playwright/test'
+import { leaveDefaultGroup, makeAdmin } from '../helpers/admins.ts'
 import { makePdf } from '../helpers/documents.ts'
 import { findFirefox, startFirefox } from '../helpers/firefox.ts'
 import { password } from '../helpers/page.ts'
@@ -6,11 +7,13 @@ import { password } from '../helpers/page.ts'
 const path = findFirefox()
 test.skip(!path, 'Firefox is not installed: scripts/setup.mjs says how to have it')
 
-test('a person deposits, follows, changes the language and signs out, and anyone verifies, in Firefox', async ({
+// one person, because starting Firefox and signing up takes longer than most of what follows
+test('a person makes a group, deposits to its limit, follows, changes the language and signs out, and anyone verifies, in Firefox', async ({
   baseURL
 }) => {
   const site = baseURL ?? ''
   const email = `firefox-${Date.now()}@example.com`
+  const group = `Fox ${Date.now()}`
   const lease = await makePdf('firefox-lease.pdf', `Lease ${Date.now()}`)
   const other = await makePdf('firefox-other.pdf', `Other ${Date.now()}`)
   await using firefox = await startFirefox(path ?? '')
@@ -30,16 +33,66 @@ test('a person deposits, follows, changes the language and signs out, and anyone
     await page.arrive(/\/en$/)
   })
 
+  await test.step('makes a group with a limit', async () => {
+    const company = await makeAdmin(email)
+    await page.goto(`${site}/en/admin/${company}/create/group`)
+    await page.type('Name', group)
+    await page.type('Documents', '1')
+    await page.click('button', 'Create group')
+    await page.arrive(/\/groups\/[0-9a-f-]{36}$/)
+    await page.see('heading', group)
+    await page.read(/1 document in total/)
+  })
+
+  await test.step('adds a member by the keyboard', async () => {
+    await page.type('Add a member', email.slice(0, 24))
+    await page.see('option', `Camille ${email}`)
+    await page.press(enterKey)
+    await page.read(/Camille is now a member\./)
+    await page.read(/^1 member$/m)
+    await page.type('Add a category', 'Doc')
+    await page.see('option', 'Documents')
+    await page.press(enterKey)
+    await page.read(/ was added/)
+  })
+
+  await test.step('two windows change the name', async () => {
+    const second = await firefox.openTab(page)
+    await second.goto(String(await page.evaluate('() => location.href')))
+    await second.click('button', 'Edit')
+    await second.type('Name', ' of two')
+    await page.click('button', 'Edit')
+    await page.type('Name', ' of one')
+    await page.click('button', 'Save')
+    await page.see('heading', `${group} of one`)
+    await second.click('button', 'Save')
+    await second.see('heading', 'Someone else has changed this')
+    await second.click('button', 'Keep all of mine')
+    const heading = () => second.evaluate("() => document.querySelector('h1').textContent")
+    await expect.poll(heading, { timeout: 30_000 }).toBe(`${group} of two`)
+    expect(second.faults).toEqual([])
+  })
+
   await test.step('deposits, which another window shows', async () => {
     const window = await firefox.openTab(page)
     await window.goto(`${site}/en/history`)
     await window.read(/Documents you deposit or check/)
+    // the default group would pay for what goes beyond the limit
+    await leaveDefaultGroup(email)
+    await page.goto(`${site}/en`)
     await page.click('link', 'Deposit')
     await page.see('heading', 'Deposit')
     await page.choose(lease)
     await page.read(/^Recorded$/m)
+    expect(page.sent.filter(call => call.startsWith('POST /deposit/batch'))).toHaveLength(1)
+    expect(page.sent.filter(call => /\/uploads\/|POST \/deposit,/.test(call))).toEqual([])
     await window.read(/firefox-lease\.pdf/)
     expect(window.faults).toEqual([])
+  })
+
+  await test.step('is stopped at the limit of the group', async () => {
+    await page.choose(other)
+    await page.read(/Your administrator can raise the limit/)
   })
 
   await test.step('finds it in the history, with its fingerprint', async () => {
@@ -76,6 +129,8 @@ test('a person deposits, follows, changes the language and signs out, and anyone
   await test.step('signs out, and in again', async () => {
     await page.click('button', 'C Camille')
     await page.click('menuitem', 'Se déconnecter')
+    // the file beyond the limit still waits
+    await page.click('button', 'Se déconnecter et arrêter les envois')
     await page.arrive(/\/fr$/)
     await page.see('link', 'Se connecter')
     await page.goto(`${site}/en/sign-in`)
@@ -89,5 +144,6 @@ test('a person deposits, follows, changes the language and signs out, and anyone
   expect(page.faults).toEqual([])
 })
 
-/** As WebDriver writes the key. */
+/** As WebDriver writes the keys. */
+const enterKey = '\uE007'
 const escapeKey = '\uE00C'

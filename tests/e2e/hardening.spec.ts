@@ -14,8 +14,8 @@ import {
   expectSignedInAt,
   fillSignIn,
   nextPassword,
-  signUp,
   signUpByHand,
+  startSession,
   watchFaults
 } from '../helpers/page.ts'
 import { goodPictures, hostilePictures, scriptedPictures } from '../helpers/pictures.ts'
@@ -52,7 +52,7 @@ for (const [locale, recorded] of [
     await page.goto(`${site}/sign-up?email=${encodeURIComponent(others[0] ?? '')}`)
     await expectUnharmed(page)
     await visitLinks(page, site)
-    await signUp(page, site, { username: name })
+    await startSession(page, site, { username: name })
 
     await page.goto(`${site}/deposit`)
     const files = canaries.map((canary, at) => ({
@@ -101,7 +101,9 @@ test('texts of a company stay texts, and its pictures pictures, on every page (G
   const become = async (contact: string, logo: string, favicon: string) => {
     const { rows } = await owner.query(
       `with named as (update company c set name = $1 from domain d where c.id = d.company_id and d.host = 'localhost'),
-            sorted as (update category set names = jsonb_build_object('en', $1::text, 'fr', $1::text))
+            sorted as (update category set names = jsonb_build_object('en', unique_name, 'fr', unique_name)
+              from (select id as named_id, $1::text || case when is_default then '' else ' ' || id end as unique_name
+                      from category) n where id = named_id)
        update domain set name = $1, title = $1, contact = $2, version = version + 1,
               theme = theme || jsonb_build_object('logo', $3::text, 'favicon', $4::text)
         where host = 'localhost' returning version`,
@@ -119,7 +121,7 @@ test('texts of a company stay texts, and its pictures pictures, on every page (G
   await owner.query(
     `with another as (
        insert into category (company_id, id, names, visibility, created_at)
-       select company_id, gen_random_uuid(), names, visibility, created_at
+       select company_id, gen_random_uuid(), '{"en": "Other", "fr": "Autre"}', visibility, created_at
          from category natural join (select company_id from domain where host = 'localhost') d
        returning company_id, id
      )
@@ -129,7 +131,7 @@ test('texts of a company stay texts, and its pictures pictures, on every page (G
   await become(canaries.at(-1) ?? '', scriptedPictures[0] ?? '', scriptedPictures[1] ?? '')
   for (const locale of isWhole ? ['en', 'fr'] : ['fr']) {
     // pages lead a person to the language that is theirs
-    await signUp(page, `${site}/${locale}`)
+    await startSession(page, `${site}/${locale}`)
     for (const path of [...taskPages, '/setup', '/docs', '/docs/calls', '/docs/errors']) {
       const canary = encodeURIComponent(canaries[1] ?? '')
       await page.goto(`${site}/${locale}${path}?code=${canary}#${canary}`)

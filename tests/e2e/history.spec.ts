@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { expect, type Page } from '@playwright/test'
 import { inspectInBothSchemes } from '../helpers/accessibility.ts'
 import { test } from '../helpers/journey.ts'
-import { signUp, watchFaults } from '../helpers/page.ts'
+import { startSession, watchFaults } from '../helpers/page.ts'
 import { seedRequests } from '../helpers/seeded-requests.ts'
 
 test('finds, filters, opens and exports, and keeps all that in the address', async ({ page }) => {
   const faults = watchFaults(page)
-  await signUp(page, `${address()}/en`, { email: `find-${Date.now()}@example.com` })
+  await startSession(page, `${address()}/en`, { email: `find-${Date.now()}@example.com` })
   await depositFiles(page, ['Lease été.txt', '=cmd.txt', 'Other.txt'])
 
   await test.step('by words, whatever their accents', async () => {
@@ -82,7 +82,7 @@ test('new rows wait while the list is in use, and none moves under the pointer',
   page,
   context
 }) => {
-  await signUp(page, `${address()}/en`)
+  await startSession(page, `${address()}/en`)
   await depositFiles(page, ['first.txt', 'second.txt'])
   await page.goto('/en/history')
   await expect(rows(page)).toHaveCount(2)
@@ -104,7 +104,7 @@ test('new rows wait while the list is in use, and none moves under the pointer',
 })
 
 test('after a sleep nothing is missing and nothing doubled', async ({ page, context, browser }) => {
-  const email = await signUp(page, `${address()}/en`)
+  const email = await startSession(page, `${address()}/en`)
   await depositFiles(page, ['awake.txt'])
   await page.goto('/en/history')
   await expect(rows(page)).toHaveCount(1)
@@ -135,7 +135,7 @@ test('after a sleep nothing is missing and nothing doubled', async ({ page, cont
 test('draws few of many rows, by day, also those that failed', async ({ page }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' })
   const faults = watchFaults(page)
-  const email = await signUp(page, `${address()}/en`)
+  const email = await startSession(page, `${address()}/en`)
   await seedRequests(socketDir(), email, 3000)
   await page.goto('/en/history')
   await expect(page.getByRole('heading', { level: 2, name: 'Yesterday' })).toBeVisible()

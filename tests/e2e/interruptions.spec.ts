@@ -1,8 +1,8 @@
 import { expect, type Page, test } from '@playwright/test'
-import { signUp } from '../helpers/page.ts'
+import { startSession } from '../helpers/page.ts'
 
 test('announces what became of the deposits, not that all are done', async ({ page }) => {
-  await signUp(page, `${address()}/en`)
+  await startSession(page, `${address()}/en`)
   await page.goto('/en/deposit')
   await choose(page, [fileOf('empty.txt', '')])
   await expect(page.getByRole('status').filter({ hasText: '1 not recorded' })).toBeAttached()
@@ -12,7 +12,7 @@ test('announces what became of the deposits, not that all are done', async ({ pa
 test('asks before a paused upload is lost, in a dialog that fits a narrow window', async ({
   page
 }) => {
-  await signUp(page, `${address()}/fr`)
+  await startSession(page, `${address()}/fr`)
   await page.setViewportSize({ width: 320, height: 700 })
   await page.goto('/fr/deposit')
   await holdReservations(page)
@@ -50,7 +50,7 @@ test('asks before a paused upload is lost, in a dialog that fits a narrow window
 })
 
 test('a session that ends leaves the checks, and offers to sign in', async ({ page }) => {
-  await signUp(page, `${address()}/en`)
+  await startSession(page, `${address()}/en`)
   await page.goto('/en/verify')
   await page.route(/\/verify$/, (route, request) =>
     request.method() === 'POST'
@@ -73,7 +73,7 @@ test('a session that ends leaves the checks, and offers to sign in', async ({ pa
 })
 
 test('the sign-in page says why it came when a session ended', async ({ page, context }) => {
-  await signUp(page, `${address()}/en`)
+  await startSession(page, `${address()}/en`)
   await page.goto('/en/history')
   await expect(page.getByText('Documents you deposit or check')).toBeVisible()
   await context.clearCookies()
@@ -85,7 +85,7 @@ test('the sign-in page says why it came when a session ended', async ({ page, co
 test('a worker that cannot be loaded is a lost connection, and the deposit goes on', async ({
   page
 }) => {
-  await signUp(page, `${address()}/en`)
+  await startSession(page, `${address()}/en`)
   await page.goto('/en/deposit')
   await page.route(/\/_astro\/worker-hash/, route => route.abort())
   await choose(page, [fileOf('lease.txt', 'a lease')])

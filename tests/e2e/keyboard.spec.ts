@@ -3,7 +3,7 @@ import { type Locale, localeNames, type T } from '../../src/i18n/index.ts'
 import { inspectPage } from '../helpers/accessibility.ts'
 import { test } from '../helpers/journey.ts'
 import { expectFocusSeen, tabTo, tabToTarget } from '../helpers/keyboard.ts'
-import { expectSignedInAt, nextPassword, password, signUp } from '../helpers/page.ts'
+import { expectSignedInAt, nextPassword, password, signUp, startSession } from '../helpers/page.ts'
 import { wordsIn } from '../helpers/words.ts'
 
 const windows: Record<string, { settings: BrowserContextOptions; from: Locale; to: Locale }> = {
@@ -192,7 +192,7 @@ test('account, password and sign-out everywhere with the keyboard alone', async 
 })
 
 test('a document deposited twice is met with the keyboard alone', async ({ page }) => {
-  await signUp(page, `${address()}/en`)
+  await startSession(page, `${address()}/en`)
   await page.goto('/en/deposit')
   const file = { name: 'twice.txt', mimeType: 'text/plain', buffer: Buffer.from('twice') }
   const input = page.locator('input[type=file]').first()

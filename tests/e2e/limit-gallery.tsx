@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { AppError } from '../../src/contract/errors.ts'
+import { AppError } from '../../src/contract/kit/errors.ts'
 import type { Locale, Words } from '../../src/i18n/index.ts'
 import { withWords } from '../../src/islands/kit/use-words.ts'
 import { LimitEditor } from '../../src/islands/limits/LimitEditor.tsx'

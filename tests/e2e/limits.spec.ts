@@ -63,17 +63,34 @@ test('cancelling brings the limits back as they were', async ({ page }) => {
 test.describe('where the change fails', () => {
   test.use({ provoked: /^This page changes nothing$/ })
 
-  test('a save that fails is logged and told, and leaves the form', async ({ page }) => {
+  test('a save that fails is logged, leaves the form, and keeps what was typed', async ({
+    page
+  }) => {
     const logged: string[] = []
     page.on('pageerror', error => logged.push(error.message))
     await open(page, 'en')
     const failing = exampleOf(page, 'failing')
+    const requests = failing.getByLabel('Documents', { exact: true })
     await failing.getByRole('button', { name: 'Change limits' }).click()
-    await failing.getByLabel('Documents', { exact: true }).fill('7')
+    await requests.fill('7')
     await failing.getByRole('button', { name: 'Save limits' }).click()
-    await expect(failing.getByRole('alert')).toBeVisible()
+    const note = failing.getByRole('alert')
+    await expect(note).toContainText(
+      'Your limits are not saved. Documents: 7 documents per day. Storage: 2.5 GB.'
+    )
     await expect(failing.getByRole('button', { name: 'Change limits' })).toBeEnabled()
     await expect(failing).toContainText('1,000 documents per day')
     expect(logged).toEqual(['This page changes nothing'])
+
+    await note.getByRole('button', { name: 'Retry' }).click()
+    await expect.poll(() => logged.length).toBe(2)
+    await note.getByRole('button', { name: 'Edit again' }).click()
+    await expect(requests).toBeFocused()
+    await expect(requests).toHaveValue('7')
+    await requests.press('Escape')
+    await expect(note).toHaveCount(0)
+    // what the server has
+    await failing.getByRole('button', { name: 'Change limits' }).click()
+    await expect(requests).toHaveValue('1,000')
   })
 })

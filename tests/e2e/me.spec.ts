@@ -8,8 +8,8 @@ import {
   fillSignIn,
   nextPassword,
   password,
-  signUp,
   signUpByHand,
+  startSession,
   watchFaults
 } from '../helpers/page.ts'
 
@@ -225,7 +225,7 @@ test('a password can be pasted and every field names itself to password managers
   context
 }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  await signUp(page, `${address()}/en`)
+  await startSession(page, `${address()}/en`)
   await page.goto('/en/me')
   const form = page.locator('form', { has: page.getByLabel('Current password') })
   await expect(form).toBeVisible()
@@ -244,7 +244,7 @@ test('a password can be pasted and every field names itself to password managers
 test('a person saves their own data as one file, and again where it failed first', async ({
   page
 }) => {
-  const email = await signUp(page, `${address()}/en`)
+  const email = await startSession(page, `${address()}/en`)
   await deposit(page, 'lease.txt')
   await page.goto('/en/me')
   const section = page.getByRole('region', { name: 'Your data' })
@@ -278,9 +278,9 @@ test('a person sees what they used themselves beside what their groups used', as
 }) => {
   const site = `${address()}/en`
   const other = await (await browser.newContext()).newPage()
-  await signUp(other, site)
+  await startSession(other, site)
   await deposit(other, 'theirs.txt')
-  await signUp(page, site)
+  await startSession(page, site)
   await deposit(page, 'mine.txt')
   await page.setViewportSize({ width: 320, height: 700 })
   await page.goto(`${site}/me`)

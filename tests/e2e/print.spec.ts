@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, type Page, test } from '@playwright/test'
-import { signUp } from '../helpers/page.ts'
+import { startSession } from '../helpers/page.ts'
 import { seedRequests } from '../helpers/seeded-requests.ts'
 
 test('a verdict prints as a document, in black on white from the dark theme too', async ({
@@ -23,7 +23,7 @@ test('a verdict prints as a document, in black on white from the dark theme too'
 })
 
 test('the history prints every row it has loaded, with the time in full', async ({ page }) => {
-  const email = await signUp(page, `${test.info().project.use.baseURL}/en`)
+  const email = await startSession(page, `${test.info().project.use.baseURL}/en`)
   await seedRequests(socketDir(), email, 45)
   await page.goto('/en/history')
   const rows = page.locator('[data-request]')

@@ -1,4 +1,4 @@
-import { expect, test } from '@playwright/test'
+import { expect, type Page, test } from '@playwright/test'
 import { inspectInBothSchemes } from '../helpers/accessibility.ts'
 import { makeServiceProcess } from '../helpers/service.ts'
 
@@ -12,6 +12,8 @@ test('the link of the log makes the first operator, once', async ({ browser }) =
   const link = /http:[^"]+\/en\/setup#[\w-]{22}/.exec(service.log())?.[0] ?? ''
   expect(link).toContain(`http://localhost:${service.port}/en/setup#`)
   const page = await browser.newPage({ reducedMotion: 'reduce' })
+  await test.step('a wrong code asks for another one', () => enterWrongCode(page, service.port))
+  await test.step('the demonstration says what it is', () => lookAtDemo(page, service.port))
 
   await page.goto(link)
   await expect(page.getByRole('heading', { level: 1, name: 'Set up' })).toBeVisible()
@@ -41,15 +43,12 @@ test('the link of the log makes the first operator, once', async ({ browser }) =
   await page.setViewportSize({ width: 320, height: 700 })
   const width = await page.evaluate(() => document.documentElement.scrollWidth)
   expect(width).toBeLessThanOrEqual(320)
-  await page.screenshot({ path: '.cache/setup-320.png', fullPage: true })
   await page.setViewportSize({ width: 1280, height: 800 })
-  await page.screenshot({ path: '.cache/setup-1280.png', fullPage: true })
   await page.getByRole('button', { name: 'Become the operator' }).click()
   await expect(page.getByText('You are the operator.')).toBeVisible({ timeout: 60_000 })
   await expect(page.getByRole('button', { name: /Olive Operator/ })).toBeVisible()
   await expect(page.getByRole('link', { name: 'Deposit a document' })).toBeVisible()
   await inspectInBothSchemes(page)
-  await page.screenshot({ path: '.cache/setup-done.png', fullPage: true, caret: 'initial' })
   await page.getByRole('link', { name: 'Go to the home page' }).click()
   await expect(page).toHaveTitle(/Orchard/)
   await expect(page.getByRole('button', { name: /Olive Operator/ })).toBeVisible()
@@ -64,14 +63,8 @@ test('the link of the log makes the first operator, once', async ({ browser }) =
   expect(demo.status()).toBe(421)
 })
 
-test('a wrong code asks for another one, and the demonstration says what it is', async ({
-  browser
-}) => {
-  test.setTimeout(180_000)
-  await using service = await makeServiceProcess()
-  await service.start()
-  const page = await browser.newPage({ reducedMotion: 'reduce' })
-  await page.goto(`http://localhost:${service.port}/fr/setup#wrong`)
+async function enterWrongCode(page: Page, port: number): Promise<void> {
+  await page.goto(`http://localhost:${port}/fr/setup#wrong`)
   await page.getByLabel('Adresse e‑mail').fill('operator@example.com')
   await page.getByLabel('Nom d’utilisateur').fill('Olive')
   await page.getByLabel('Mot de passe', { exact: true }).fill(password)
@@ -82,19 +75,20 @@ test('a wrong code asks for another one, and the demonstration says what it is',
   })
   await expect(page.getByLabel('Code d’installation')).toBeVisible()
   await inspectInBothSchemes(page)
+}
 
+async function lookAtDemo(page: Page, port: number): Promise<void> {
+  await page.setViewportSize({ width: 320, height: 700 })
   for (const [locale, word] of [
     ['en', 'Demonstration'],
     ['fr', 'Démonstration']
-  ]) {
-    await page.goto(`http://demo.localhost:${service.port}/${locale}`)
-    await expect(page.getByRole('banner').getByText(word ?? '', { exact: true })).toBeVisible()
-    await page.setViewportSize({ width: 320, height: 700 })
+  ] as const) {
+    await page.goto(`http://demo.localhost:${port}/${locale}`)
+    await expect(page.getByRole('banner').getByText(word, { exact: true })).toBeVisible()
     const width = await page.evaluate(() => document.documentElement.scrollWidth)
     expect(width).toBeLessThanOrEqual(320)
-    await page.screenshot({ path: `.cache/demo-320-${locale}.png` })
-    await page.setViewportSize({ width: 1280, height: 800 })
   }
-  await page.goto(`http://localhost:${service.port}/en`)
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.goto(`http://localhost:${port}/en`)
   await expect(page.getByText('Demonstration', { exact: true })).toHaveCount(0)
-})
+}

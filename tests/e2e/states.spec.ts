@@ -6,7 +6,7 @@ import { failurePage } from '../../src/server/site/failure-page.ts'
 import { inspectInBothSchemes } from '../helpers/accessibility.ts'
 import { leaveUnanswered, restoreApi, stubAnswer, stubError } from '../helpers/api-stubs.ts'
 import { openLimitGallery } from '../helpers/limit-gallery.ts'
-import { password, signUp } from '../helpers/page.ts'
+import { password, startSession } from '../helpers/page.ts'
 import { wordsIn } from '../helpers/words.ts'
 
 // Pages as they first appear are in pages.spec.ts; here is what people, data and the network make of
@@ -189,7 +189,7 @@ for (const locale of locales) {
       const { page, context, t, home, visit, look } = await open(
         await browser.newContext(settings())
       )
-      await signUp(page, home)
+      await startSession(page, home)
       await lookAtHistoryWithout()
       await lookAtDeposit()
       await lookAtHistory()
@@ -322,7 +322,7 @@ for (const locale of locales) {
       const { page, context, t, home, visit, look } = await open(
         await browser.newContext(settings())
       )
-      await signUp(page, home)
+      await startSession(page, home)
       await lookAtAccount()
       await lookAtShell()
       await lookAtEnds()

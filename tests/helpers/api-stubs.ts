@@ -1,5 +1,5 @@
 import type { Page, Route } from '@playwright/test'
-import { type ErrorCode, errorCodes } from '../../src/contract/errors.ts'
+import { type ErrorCode, errorCodes } from '../../src/contract/kit/errors.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH'
 

@@ -5,20 +5,21 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type * as z from 'zod/mini'
-import { call } from '../../src/contract/call.ts'
 import { listCategories } from '../../src/contract/categories.ts'
 import { createDeposit } from '../../src/contract/deposits.ts'
-import type { Endpoint } from '../../src/contract/endpoint.ts'
+import { call } from '../../src/contract/kit/call.ts'
+import type { Endpoint } from '../../src/contract/kit/endpoint.ts'
 import { getChallenge, logIn } from '../../src/contract/sessions.ts'
 import { createUser } from '../../src/contract/users.ts'
 import { openBlobs } from '../../src/server/adapters/blobs.ts'
+import { createDnsLookup } from '../../src/server/adapters/dns.ts'
 import { openKeys } from '../../src/server/adapters/keys.ts'
 import { createSignals } from '../../src/server/adapters/signals.ts'
-import type { Api } from '../../src/server/api/context.ts'
-import type { InFlightLimits } from '../../src/server/api/in-flight-calls.ts'
+import type { Api } from '../../src/server/api/kit/context.ts'
+import type { InFlightLimits } from '../../src/server/api/kit/in-flight-calls.ts'
 import { createApp } from '../../src/server/app.ts'
-import { createCompany, type NewCompany } from '../../src/server/domain/companies/companies.ts'
 import { openTenants } from '../../src/server/domain/companies/domains.ts'
+import { createCompany, type NewCompany } from '../../src/server/domain/companies/new-companies.ts'
 import type { CompanyId, Deps, Letter, MailSender, Settings } from '../../src/server/domain/deps.ts'
 import { createCompanyKeyring } from '../../src/server/domain/evidence/company-keys.ts'
 import { localhostTheme } from '../../src/server/domain/installation/localhost-theme.ts'
@@ -26,6 +27,7 @@ import { createTokenReader } from '../../src/server/domain/sessions/access-token
 import { createAddressReader, refuseHost } from '../../src/server/http/hosts.ts'
 import { createListener, type ListenerOptions } from '../../src/server/http/listener.ts'
 import { runJobs } from '../../src/server/jobs/job-runner.ts'
+import { runImports } from '../../src/server/jobs/run-imports.ts'
 import { sendMails } from '../../src/server/jobs/send-mails.ts'
 import { settleUploads } from '../../src/server/jobs/settle-uploads.ts'
 import { createUploads } from '../../src/server/uploads/upload-routes.ts'
@@ -78,6 +80,9 @@ export const generousLimits: Settings['limits'] = {
   streamsPerProcess: 5000
 }
 
+/** An address at which nobody answers questions to DNS. */
+const deadDns = '127.0.0.1:9'
+
 const unlimited: Limits = { max_requests: null, max_requests_interval: null, max_storage: null }
 
 /**
@@ -92,8 +97,14 @@ export async function makeApp(
     trustedProxies?: string[]
     /** Sends the mails. Without it, mails are collected in `letters`. */
     mails?: MailSender
+    /** DNS servers that are asked for the records that prove domains. Without them, none answers. */
+    dnsServers?: string[]
+    /** `false`: domains need no proof. */
+    checksDns?: false
     /** `false` leaves mails unsent until the test sends them. */
     sendsMails?: false
+    /** Checks, runs and undoes imports in the background, as the service does. */
+    runsImports?: true
     /** Serves the pages. Without it, requests to page hosts are refused. */
     site?: ListenerOptions['site']
     /** Returns how many milliseconds late the event loop reports to be. */
@@ -131,10 +142,12 @@ export async function makeApp(
     counters: new Map(),
     blobs: openBlobs(join(folder, 'documents')),
     mails: options.mails ?? { send: keep },
+    dns: options.checksDns === false ? undefined : createDnsLookup(options.dnsServers ?? [deadDns]),
     clock,
     random: length => new Uint8Array(randomBytes(length)),
     log: { info: note('info'), warn: note('warn'), error: note('error') },
     signals: createSignals(),
+    process: undefined,
     settings: {
       scheme: 'http',
       port: undefined,
@@ -159,8 +172,9 @@ export async function makeApp(
     ...(inFlightLimits && { inFlightLimits })
   })
   options.mount?.(app)
+  const importing = options.runsImports ? [runImports(deps)] : []
   const sending = options.sendsMails === false ? [] : [sendMails(deps)]
-  const jobs = runJobs([settleUploads(deps), ...sending], deps.log)
+  const jobs = runJobs([settleUploads(deps), ...importing, ...sending], deps.log)
   const server = createListener({
     tenants,
     site: options.site ?? { handle: async (_request, response) => refuseHost(response, 421) },

@@ -1,4 +1,5 @@
 import type { Environment, LockRequest, PageLocation } from '../../src/stores/environment.ts'
+import { countRows, createRangeReader, inspectFile } from '../../src/workers/csv-files.ts'
 
 type Handler = (request: Request) => Response | Promise<Response>
 
@@ -135,6 +136,14 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
       async hashFile(file) {
         const digest = await crypto.subtle.digest('SHA-256', await file.arrayBuffer())
         return Buffer.from(digest).toString('hex')
+      },
+      async csvReader() {
+        const take = createRangeReader()
+        return {
+          inspect: inspectFile,
+          count: (file, dialect, options) => countRows(file, dialect, options?.onProgress),
+          take: (file, dialect, part) => take(JSON.stringify(dialect), file, dialect, part)
+        }
       }
     }
     return {

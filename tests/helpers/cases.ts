@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
+import type { endpoints, streams } from '../../src/contract/index.ts'
 import {
   type Endpoint,
   hasJsonBody,
+  KeyScope,
   pathParameters,
   type Stream
-} from '../../src/contract/endpoint.ts'
-import type { ErrorCode } from '../../src/contract/errors.ts'
-import type { endpoints, streams } from '../../src/contract/index.ts'
+} from '../../src/contract/kit/endpoint.ts'
+import type { ErrorCode } from '../../src/contract/kit/errors.ts'
+import { companyId, inCompany } from '../../src/server/db/scope.ts'
+import { audit } from '../../src/server/domain/evidence/audit.ts'
+import { newId } from '../../src/server/domain/ids.ts'
+import { createKeySecret } from '../../src/server/domain/sessions/key-secrets.ts'
 import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'
 
 // The types and functions for the files `tests/api/<noun>.cases.ts`.
@@ -23,13 +28,19 @@ export type Thing =
   | 'open request'
   | 'upload'
   | 'session'
+  | 'api key'
+  | 'company api key'
   | 'category'
   | 'company category'
+  | 'data source'
   | 'host'
   | 'domain'
   | 'member'
+  | 'sign-up'
   | 'group'
+  | ImportThing
   | 'company'
+  | 'audit entry'
 
 /**
  * Ids of each kind of thing: the caller's own, another person's, another company's, and three that
@@ -53,9 +64,32 @@ export interface Row {
   /** Error code for a malformed id. `invalid_input` when absent. */
   malformed?: ErrorCode
   /** What a successful call uses up, so that the next such call needs a new one. */
-  spends?: 'session' | 'another session' | 'upload' | 'person' | 'group'
+  spends?:
+    | 'session'
+    | 'another session'
+    | 'api key'
+    | 'company api key'
+    | 'upload'
+    | 'person'
+    | 'group'
+    | 'member'
+    | 'suspension'
+    | 'domain'
+    | 'category'
+    | ImportThing
+  /** Set where the call changes another company than its own: one that it names or makes. */
+  reachesOthers?: true
+  /** Error code of a valid call in the caller's own company, where only others can be meant. */
+  ownRefusal?: ErrorCode
+  /**
+   * Fields of `ids` that only narrow a list. For an id of nothing of the company, the list has no
+   * items.
+   */
+  filters?: string[]
   /** Set where all people of the company may use a person's thing. */
   shared?: true
+  /** Makes the call and checks what it does. Needed where no file `tests/api/*.test.ts` does so. */
+  does?: (stage: Stage) => Promise<void>
 }
 
 /**
@@ -157,6 +191,136 @@ export async function makeGroup(
   return id
 }
 
+/** Makes a person who is invited to a company. Returns the person's id. */
+export async function makeMember(owner: pg.Pool, company: string | undefined): Promise<string> {
+  const id = randomUUID()
+  await owner.query(
+    `insert into "user" (company_id, id, email, username, tokens_valid_after, created_at, invited_at)
+     values ($1, $2, $3, 'Bea', now(), now(), now())`,
+    [company, id, `${id}@example.com`]
+  )
+  return id
+}
+
+/** Makes a sign-up that waits for the e-mail to be confirmed. Returns its id. */
+export async function makeWaiting(owner: pg.Pool, company: string | undefined): Promise<string> {
+  const id = randomUUID()
+  await owner.query(
+    `insert into signup (company_id, id, email, username, locale, key_id, kdf, pub_enc, kek_id,
+       created_at, expires_at)
+     values ($1, $2, $3, 'Walt', 'en', $2, 'a1', '', 'none', now(), now() + interval '1 day')`,
+    [company, id, `${id}@example.com`]
+  )
+  return id
+}
+
+/** Makes an entry of a company's audit log: an invitation of `person`. Returns its id. */
+export async function makeAuditEntry(
+  app: TestApp,
+  { id, host }: Pick<TestPerson, 'id' | 'host'>,
+  company = app.companies[host] ?? ''
+): Promise<string> {
+  await inCompany(app.deps.db, companyId(company), async tx => {
+    const by = { id, company_id: tx.companyId }
+    audit(tx, app.deps, { by, action: 'user.invite', target: id, after: { username: 'Ada' } })
+  })
+  const { rows: found } = await app.owner.query(
+    'select id from audit_entry where company_id = $1 order by seq desc limit 1',
+    [company]
+  )
+  return found[0].id
+}
+
+/** Makes a category that no group may use. Returns its id. */
+export async function makeCategory(
+  app: TestApp,
+  host: string,
+  {
+    company = app.companies[host],
+    visibility = 'public'
+  }: { company?: string | undefined; visibility?: string } = {}
+): Promise<string> {
+  const id = randomUUID()
+  await app.owner.query(
+    `insert into category (company_id, id, names, visibility, created_at)
+     values ($1, $2, $3, $4, now())`,
+    [company, id, JSON.stringify({ en: `Category ${id}`, fr: `Catégorie ${id}` }), visibility]
+  )
+  return id
+}
+
+/** Makes a data source. Returns its id. */
+export async function makeDataSource(
+  owner: pg.Pool,
+  company: string | undefined,
+  name = `Data source ${randomUUID()}`
+): Promise<string> {
+  const id = randomUUID()
+  await owner.query(
+    'insert into data_source (company_id, id, name, created_at) values ($1, $2, $3, now())',
+    [company, id, name]
+  )
+  return id
+}
+
+/** The kinds of imports that cases need, with the state of each. */
+const importStates = { import: 'open', 'checked import': 'checked', 'done import': 'done' }
+type ImportThing = keyof typeof importStates
+
+/** Makes an import for one call, and finishes those of earlier calls: a company has few open ones. */
+export async function makeSpentImport(
+  app: TestApp,
+  host: string,
+  thing: ImportThing,
+  company = app.companies[host]
+): Promise<string> {
+  await app.owner.query(
+    `update import set state = 'undone' where company_id = $1 and file_name = 'spent.csv'`,
+    [company]
+  )
+  return makeImport(app, host, thing, company, 'spent.csv')
+}
+
+/** Makes an import of one new person whose row is stored. Returns its id. */
+export async function makeImport(
+  app: TestApp,
+  host: string,
+  thing: ImportThing = 'import',
+  company = app.companies[host],
+  file_name = 'people.csv'
+): Promise<string> {
+  const id = randomUUID()
+  const state = importStates[thing]
+  const isChecked = state !== 'open'
+  await app.owner.query(
+    `insert into import (company_id, id, file_name, created_at, created_by, expires_at, host, options,
+       row_count, stored_count, state, counts)
+     select $1, $2, $6, now(), id, now() + interval '30 days', $3,
+            '{"groups": [], "send_invitations": false, "locale": null}', 1, 1, $4, $5
+       from "user" where company_id = $1 limit 1`,
+    [
+      company,
+      id,
+      host,
+      state,
+      isChecked ? { new: 1, changed: 0, unchanged: 0, refused: 0 } : null,
+      file_name
+    ]
+  )
+  await app.owner.query(
+    `insert into import_row (company_id, import_id, number, cells, bytes, email, verdict, user_id)
+     values ($1, $2, 1, jsonb_build_object('email', $3::text), 10, $3, $4, $5)`,
+    [
+      company,
+      id,
+      `imported-${id}@example.com`,
+      isChecked ? 'new' : null,
+      isChecked ? randomUUID() : null
+    ]
+  )
+  return id
+}
+
 /** Confirms the passwords of everybody who is signed in, as `POST /user/confirm` does. */
 export async function confirmSessions(app: TestApp): Promise<void> {
   const until = new Date(app.deps.clock().getTime() + 299_000)
@@ -166,6 +330,28 @@ export async function confirmSessions(app: TestApp): Promise<void> {
 export async function domainOf(owner: pg.Pool, host: string): Promise<string> {
   const { rows: found } = await owner.query('select id from domain where host = $1', [host])
   return found[0].id
+}
+
+/**
+ * Makes a verified domain that its company can do without. Returns its id. The ids of such domains
+ * are later than those of the companies' own, so none becomes the primary domain.
+ */
+export async function makeDomain(owner: pg.Pool, company: string | undefined): Promise<string> {
+  const id = `ffffffff${randomUUID().slice(8)}`
+  await owner.query(
+    `insert into domain (company_id, id, host, name, title, public, locale, theme, verified_at)
+     select company_id, $2, $3, name, title, false, locale, theme, now()
+       from domain where company_id = $1 order by id limit 1`,
+    [company, id, `${id.slice(9, 23)}.example.com`]
+  )
+  return id
+}
+
+/** Makes a company without a proved host. Returns the header that lets operators act in it. */
+export async function companyWithoutHost(app: TestApp): Promise<{ company: string }> {
+  const company = await app.addCompany('No host', `${randomUUID().slice(0, 8)}.example.com`)
+  await app.owner.query('update domain set verified_at = null where company_id = $1', [company])
+  return { company }
 }
 
 /** Makes a call while another, unfinished call uses the same idempotency key. */
@@ -204,4 +390,52 @@ export async function withoutRequests(
   } finally {
     await limit(1_000_000)
   }
+}
+
+/**
+ * Adds an API key: of the person, or of the person's company if `isCompanys`. Returns the id
+ * of the key, and the key itself.
+ */
+export async function makeApiKey(
+  app: TestApp,
+  person: Pick<TestPerson, 'id' | 'host'>,
+  {
+    isCompanys = false,
+    scopes = KeyScope.options,
+    days = 30,
+    company = app.companies[person.host]
+  }: {
+    isCompanys?: boolean
+    scopes?: readonly KeyScope[]
+    days?: number
+    company?: string | undefined
+  } = {}
+): Promise<{ id: string; key: string }> {
+  const { key, hint, digest } = createKeySecret(app.deps)
+  const id = newId(app.deps)
+  const now = app.deps.clock()
+  if (isCompanys) {
+    await app.owner.query(
+      `insert into "user" (company_id, id, email, username, tokens_valid_after, created_at, deleted_at)
+       values ($1, $2, $3, 'Scanner', $4, $4, $4)`,
+      [company, id, `${id}@key.invalid`, now]
+    )
+  }
+  const group = isCompanys ? await makeGroup(app, person.host, companyId(company ?? '')) : null
+  if (isCompanys) {
+    await app.owner.query(
+      'insert into group_user (company_id, group_id, user_id) values ($1, $2, $3)',
+      [company, group, id]
+    )
+  }
+  await app.owner.query(
+    `insert into api_key (company_id, id, user_id, group_id, created_by, name, scopes, hash, hint,
+       created_at, expires_at)
+     values ($1, $2, $3, $4, $5, 'Scanner', $6, $7, $8, $9, $10)`,
+    [
+      ...[company, id, isCompanys ? id : person.id, group, person.id, scopes, digest, hint, now],
+      new Date(now.getTime() + days * 86_400_000)
+    ]
+  )
+  return { id, key }
 }

@@ -28,6 +28,8 @@ const preferences = {
 }
 
 const patienceMs = 30_000
+/** As WebDriver writes the key. */
+const endKey = '\uE010'
 
 type Tab = ReturnType<typeof makeTab>
 
@@ -81,7 +83,13 @@ function makeTab(wire: Wire, context: string, userContext: string) {
 
   /** Returns the first element with this role and name in the accessibility tree. */
   function find(role: string, name: string): Promise<Node> {
-    return locate(`${role} “${name}”`, { type: 'accessibility', value: { role, name } })
+    const locator = { type: 'accessibility', value: { role, name } }
+    return locate(`${role} “${name}”`, locator).catch(async cause => {
+      const shown = await evaluate('() => document.body.innerText')
+      throw new Error(`${cause.message}; sent: ${sent.join(' ; ')}; the page says: ${shown}`, {
+        cause
+      })
+    })
   }
 
   async function locate(what: string, locator: object): Promise<Node> {
@@ -108,9 +116,7 @@ function makeTab(wire: Wire, context: string, userContext: string) {
   }
 
   async function click(node: Node): Promise<void> {
-    await until('a button to be of use', () =>
-      evaluate('element => element.scrollIntoView({ block: "center" }) ?? !element.disabled', node)
-    )
+    await until('a button to be of use', () => evaluate(isAtRest, node))
     const origin = { type: 'element', element: { sharedId: node.sharedId } }
     await perform('pointer', [
       { type: 'pointerMove', x: 0, y: 0, origin },
@@ -126,7 +132,14 @@ function makeTab(wire: Wire, context: string, userContext: string) {
     /** Requests of the page other than GET and OPTIONS. */
     sent,
     async goto(url: string): Promise<void> {
-      await wire.send('browsingContext.navigate', { context, url, wait: 'complete' })
+      const open = () => wire.send('browsingContext.navigate', { context, url, wait: 'complete' })
+      try {
+        await open()
+      } catch (cause) {
+        // by a page that was still being opened in the tab, such as its blank first one
+        if (!(cause instanceof Error && cause.message.includes('NS_BINDING_ABORTED'))) throw cause
+        await open()
+      }
     },
     async click(role: string, name: string): Promise<void> {
       await click(await find(role, name))
@@ -135,12 +148,13 @@ function makeTab(wire: Wire, context: string, userContext: string) {
       await find(role, name)
     },
     /**
-     * Types into the field with this label. Finds it by label and not by role, because password
-     * fields have no role.
+     * Types at the end of the field with this label. Finds it by label and not by role, because
+     * password fields have no role.
      */
     async type(name: string, text: string): Promise<void> {
       await click(await locate(`field “${name}”`, { type: 'accessibility', value: { name } }))
-      await this.press(...text)
+      // soon after another click, Firefox counts a double click, which selects text
+      await this.press(endKey, ...text)
     },
     async press(...keys: string[]): Promise<void> {
       const strokes = keys.flatMap(value => [
@@ -174,6 +188,22 @@ function makeTab(wire: Wire, context: string, userContext: string) {
 interface Node {
   sharedId: string
 }
+
+/**
+ * Returns, in the page, whether an element can be used, stands still and is not covered. A click
+ * presses and releases at one place, where a moving element may no longer be.
+ */
+const isAtRest = `async element => {
+  element.scrollIntoView({ block: 'center', behavior: 'instant' })
+  const before = element.getBoundingClientRect()
+  // tabs in the background draw no frames
+  await new Promise(resolve => setTimeout(resolve, 60))
+  const { x, y, width, height } = element.getBoundingClientRect()
+  const top = document.elementFromPoint(x + width / 2, y + height / 2)
+  const labels = [...(element.labels ?? [])]
+  const isReached = [element, ...labels].some(each => each.contains(top))
+  return !element.disabled && isReached && x === before.x && y === before.y
+}`
 
 async function until<Found>(what: string, look: () => Promise<Found>): Promise<NonNullable<Found>> {
   const deadline = performance.now() + patienceMs

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import * as z from 'zod/mini'
 import { createDeposit } from '../../src/contract/deposits.ts'
-import { type Endpoint, pathParameters } from '../../src/contract/endpoint.ts'
+import { type Endpoint, pathParameters } from '../../src/contract/kit/endpoint.ts'
 import { batchForm, batchItem, smallFiles } from './batches.ts'
 
 export interface HeavyBody {

@@ -1,9 +1,13 @@
-import { test as base, expect } from '@playwright/test'
+import { test as base, expect, type Page } from '@playwright/test'
+
+/** How many times slower the processor of the browser is. */
+const slowness = Number(process.env.E2E_SLOWNESS ?? 1)
 
 interface Journey {
   /** Console lines that match are expected, because the test provokes them. */
   provoked: RegExp
   quietConsole: undefined
+  openContexts: undefined
 }
 
 /** Matches the line that Chromium logs for a call that was refused or interrupted. */
@@ -17,6 +21,7 @@ export const test = base.extend<Journey>({
   provoked: [/(?!)/, { option: true }],
   quietConsole: [
     async ({ context, provoked }, use) => {
+      if (slowness > 1) context.on('page', page => void slowDown(page))
       const faults: string[] = []
       const add = (text: string) => {
         if (!refusedCall.test(text) && !provoked.test(text)) faults.push(text)
@@ -29,5 +34,20 @@ export const test = base.extend<Journey>({
       expect(faults).toEqual([])
     },
     { auto: true }
+  ],
+  // contexts of other people would otherwise stay open, with their live streams, until the worker ends
+  openContexts: [
+    async ({ browser, context }, use) => {
+      await use(undefined)
+      const others = browser.contexts().filter(each => each !== context)
+      await Promise.all(others.map(each => each.close()))
+    },
+    { auto: true }
   ]
 })
+
+/** Slows a page down, to find faults that only slow devices have. */
+async function slowDown(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Emulation.setCPUThrottlingRate', { rate: slowness })
+}

@@ -1,14 +1,14 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, type Page } from '@playwright/test'
 import { build } from 'vite'
-import type { Locale } from '../../src/i18n/index.ts'
+import { textsOf } from '../../scripts/texts.ts'
 
 let script: Promise<string> | undefined
 
 /**
- * Opens a page that contains only limit editors. The product has no page with them yet, so the
- * content of a served page is replaced by a bundle of the editors.
+ * Opens a page that contains only limit editors: one to read, one to change and one whose saves
+ * fail. No page of the product has all three, so the content of a served page is replaced by a
+ * bundle of them.
  */
 export async function openLimitGallery(page: Page, home: string): Promise<void> {
   script ??= bundle()
@@ -35,7 +35,7 @@ async function bundle(): Promise<string> {
     logLevel: 'silent',
     define: {
       'process.env.NODE_ENV': '"production"',
-      catalogues: JSON.stringify({ en: await cataloguesOf('en'), fr: await cataloguesOf('fr') })
+      catalogues: JSON.stringify({ en: textsOf('en'), fr: textsOf('fr') })
     },
     plugins: [{ name: 'astro-stub', resolveId: isOfAstro, load: stubOfAstro }],
     build: {
@@ -53,12 +53,3 @@ async function bundle(): Promise<string> {
 const isOfAstro = (id: string) => (id.startsWith('astro:') ? `\0${id}` : undefined)
 const stubOfAstro = (id: string) =>
   id.startsWith('\0astro:') ? 'export const navigate = () => {}' : undefined
-
-async function cataloguesOf(locale: Locale): Promise<Record<string, unknown>> {
-  const folder = join(import.meta.dirname, '../../src/i18n', locale)
-  const names = await readdir(folder)
-  const texts = await Promise.all(names.map(name => readFile(join(folder, name), 'utf8')))
-  return Object.fromEntries(
-    names.map((name, at) => [name.replace('.json', ''), JSON.parse(texts[at] ?? '')])
-  )
-}

@@ -1,31 +1,26 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type pg from 'pg'
 import * as z from 'zod/mini'
-import { type Endpoint, pathParameters, type Stream } from '../../src/contract/endpoint.ts'
-import { commonErrors, type ErrorCode, errorCodes } from '../../src/contract/errors.ts'
 import { endpoints, streams } from '../../src/contract/index.ts'
+import { type Endpoint, pathParameters, type Stream } from '../../src/contract/kit/endpoint.ts'
+import { commonErrors, type ErrorCode, errorCodes } from '../../src/contract/kit/errors.ts'
 import { readPayload } from '../../src/core/keys/access-token.ts'
 import { type Db, poolOf } from '../../src/server/db/open.ts'
-import * as accounts from '../api/accounts.cases.ts'
-import * as categories from '../api/categories.cases.ts'
-import * as companies from '../api/companies.cases.ts'
-import * as cspReports from '../api/csp-reports.cases.ts'
-import * as deposits from '../api/deposits.cases.ts'
-import * as docs from '../api/docs.cases.ts'
-import * as domains from '../api/domains.cases.ts'
-import * as exports from '../api/exports.cases.ts'
-import * as groups from '../api/groups.cases.ts'
-import * as health from '../api/health.cases.ts'
-import * as members from '../api/members.cases.ts'
-import * as requests from '../api/requests.cases.ts'
-import * as sessions from '../api/sessions.cases.ts'
-import * as setup from '../api/setup.cases.ts'
-import * as users from '../api/users.cases.ts'
-import * as verifications from '../api/verifications.cases.ts'
 import type { RawResponse, TestApp, TestPerson } from './app.ts'
 import {
   domainOf,
+  makeApiKey,
+  makeAuditEntry,
+  makeCategory,
+  makeDataSource,
+  makeDomain,
   makeGroup,
+  makeImport,
+  makeMember,
+  makeSpentImport,
+  makeWaiting,
   type Refusals,
   type Row,
   type Rows,
@@ -41,25 +36,15 @@ import { makePerson } from './mailed.ts'
  */
 export const routes: Record<string, Endpoint | Stream> = { ...endpoints, ...streams }
 
-/** The cases of each noun. Each file is beside the noun's tests. */
-const nouns: { rows: Rows; refusals?: (stage: Stage) => Refusals }[] = [
-  accounts,
-  categories,
-  companies,
-  cspReports,
-  deposits,
-  docs,
-  domains,
-  exports,
-  groups,
-  health,
-  members,
-  requests,
-  sessions,
-  setup,
-  users,
-  verifications
-]
+interface Cases {
+  rows: Rows
+  refusals?: (stage: Stage) => Refusals
+}
+
+const folder = join(import.meta.dirname, '../api')
+const files = readdirSync(folder).filter(file => file.endsWith('.cases.ts'))
+/** The cases of each noun, whose file is beside the noun's tests. */
+const nouns: Cases[] = await Promise.all(files.sort().map(file => import(join(folder, file))))
 
 export const rows: Record<string, Row> = Object.assign({}, ...nouns.map(noun => noun.rows))
 
@@ -101,9 +86,14 @@ export function codeOf({ status, headers, body }: RawResponse): ErrorCode | unde
   return code in errorCodes ? code : undefined
 }
 
-/** Returns an answer as text, without the time and the request id, which differ in every call. */
+/**
+ * Returns an answer as text, without the time and the request id, which differ in every call, and
+ * without the framing of the body, which depends on how soon its last part follows.
+ */
 export function comparableText({ status, headers, body }: RawResponse): string {
-  const kept = Object.entries(headers).filter(([name]) => name !== 'date')
+  const framing = body.length > 0 ? ['content-length', 'transfer-encoding'] : []
+  const dropped = ['date', ...framing]
+  const kept = Object.entries(headers).filter(([name]) => !dropped.includes(name))
   const text = body.toString().replace(/"instance":"[\w-]{12}"/, '"instance":"…"')
   return JSON.stringify([status, kept.sort(), text])
 }
@@ -143,16 +133,66 @@ export async function makeThings(app: TestApp, person: TestPerson, name: string)
     record: done.deposit_id ?? '',
     request: done.id,
     session: sessionOf(person.token),
+    'api key': (await makeApiKey(app, person)).id,
+    'company api key': (await makeApiKey(app, person, { isCompanys: true })).id,
     'open request': open.request.id,
     upload: upload.slice('/uploads/'.length),
     category: person.category,
     'company category': person.category,
     host: person.host,
+    'data source': await makeDataSource(app.owner, app.companies[person.host]),
     domain: await domainOf(app.owner, person.host),
     member: (await makePerson(app, true)).id,
+    'sign-up': await makeWaiting(app.owner, app.companies[person.host]),
     group: await makeGroup(app, person.host),
-    company: app.companies[person.host] ?? ''
+    import: await makeImport(app, person.host),
+    'checked import': await makeImport(app, person.host, 'checked import'),
+    'done import': await makeImport(app, person.host, 'done import'),
+    company: app.companies[person.host] ?? '',
+    'audit entry': await makeAuditEntry(app, person)
   } satisfies Record<Thing | 'fingerprint', string>
+}
+
+/** Returns the field of a row's input that names what the call uses up. */
+export function spentFieldOf({ ids = {}, spends }: Row): string | undefined {
+  if (spends === 'person' || spends === 'session' || spends === 'suspension') return undefined
+  return Object.keys(ids).find(field => ids[field] === spends) ?? (spends && 'id')
+}
+
+/** Makes what one call of a row uses up, in a company. Returns its id. */
+export async function makeSpent(
+  app: TestApp,
+  { spends }: Row,
+  person: TestPerson,
+  company = app.companies[person.host]
+): Promise<string> {
+  switch (spends) {
+    case 'upload': {
+      const { upload } = await app.reserve(person, uploadBytes, `${randomUUID()}.pdf`)
+      return upload.slice('/uploads/'.length)
+    }
+    case 'another session':
+      return sessionOf(await app.signIn(person))
+    case 'api key':
+    case 'company api key': {
+      const isCompanys = spends === 'company api key'
+      return (await makeApiKey(app, person, { isCompanys, company })).id
+    }
+    case 'group':
+      return makeGroup(app, person.host, company)
+    case 'member':
+      return makeMember(app.owner, company)
+    case 'category':
+      return makeCategory(app, person.host, { company })
+    case 'domain':
+      return makeDomain(app.owner, company)
+    case 'import':
+    case 'checked import':
+    case 'done import':
+      return makeSpentImport(app, person.host, spends, company)
+    default:
+      throw new Error(`a call uses up its ${spends} without naming it`)
+  }
 }
 
 /** Returns the id of a token's session. */
@@ -168,8 +208,27 @@ export async function makeAdmins(owner: pg.Pool): Promise<void> {
   await owner.query(`update "user" set permissions = '{admin}'`)
 }
 
+/** Makes everybody an administrator and an operator, so that they may make every call. */
+export async function makeOperators(owner: pg.Pool): Promise<void> {
+  await owner.query(`update "user" set permissions = '{admin,operator}'`)
+}
+
 /** Returns the names of all tables, and of those with rows of companies. */
-export async function tablesOf(owner: pg.Pool): Promise<{ all: string[]; tenant: string[] }> {
+export function tablesOf(owner: pg.Pool): Promise<Tables> {
+  const known = knownTables.get(owner) ?? readTables(owner)
+  knownTables.set(owner, known)
+  return known
+}
+
+interface Tables {
+  all: string[]
+  tenant: string[]
+}
+
+/** No test changes the schema of its database. */
+const knownTables = new WeakMap<pg.Pool, Promise<Tables>>()
+
+async function readTables(owner: pg.Pool): Promise<Tables> {
   const { rows: found } = await owner.query<{ name: string; tenant: boolean }>(
     `select c.relname as name, a.attname is not null as tenant
        from pg_class c
@@ -191,14 +250,17 @@ export async function tablesOf(owner: pg.Pool): Promise<{ all: string[]; tenant:
 export async function snapshot(owner: pg.Pool): Promise<Record<string, number | string>> {
   const { all } = await tablesOf(owner)
   const counts = all.map(name => `select '${name}' as name, count(*)::text as value from "${name}"`)
-  const { rows: found } = await owner.query<{ name: string; value: string }>(
-    `${counts.join(' union all ')}
+  const { rows: found } = await owner.query<{ name: string; value: string }>({
+    // prepared, because planning it takes longer than running it
+    name: 'snapshot',
+    text: `${counts.join(' union all ')}
      union all select 'usage used', coalesce(sum(used), 0)::text from usage
      union all select 'usage reserved', coalesce(sum(reserved), 0)::text from usage
      union all select 'usage of people', coalesce(sum(used), 0)::text from user_usage
+     union all select 'usage of days', coalesce(sum(deposits + verifications + failed), 0)::text from usage_day
      union all select 'people', md5(string_agg(u::text, '' order by id)) from "user" u
      union all select 'sequences', string_agg(event_seq::text, ' ' order by company_id) from log_head`
-  )
+  })
   return Object.fromEntries(found.map(({ name, value }) => [name, value]))
 }
 
@@ -211,16 +273,16 @@ export async function digestRows(
   tables: string[],
   condition: string
 ): Promise<Record<string, string>> {
-  const digests: Record<string, string> = {}
-  for (const name of tables) {
-    const { rows: found } = await owner.query<{ digest: string }>(
-      `select count(*) || ' ' || coalesce(md5(string_agg(row, '|' order by row)), '') as digest
-         from (select (to_jsonb(t) - 'confirmed_until')::text as row
-                 from "${name}" t where ${condition}) as rows`
-    )
-    digests[name] = found[0]?.digest ?? ''
-  }
-  return digests
+  const digests = tables.map(
+    name => `select '${name}' as name,
+                    count(*) || ' ' || coalesce(md5(string_agg(row, '|' order by row)), '') as digest
+               from (select (to_jsonb(t) - 'confirmed_until')::text as row
+                       from "${name}" t where ${condition}) as rows`
+  )
+  const { rows: found } = await owner.query<{ name: string; digest: string }>(
+    digests.join(' union all ')
+  )
+  return Object.fromEntries(found.map(({ name, digest }) => [name, digest]))
 }
 
 /**
@@ -283,10 +345,13 @@ const twinChanges: Record<string, string> = {
   // changes it
   session: `jsonb_build_object('revoked_at', null,
               'expires_at', case when t.revoked_at is null then t.created_at else t.expires_at end)`,
+  api_key: `jsonb_build_object('name', 'TWIN', 'scopes', jsonb_build_array('TWIN'))`,
   group: `jsonb_build_object('name', 'TWIN ' || t.id, 'features', jsonb_build_array('TWIN'), 'max_requests', 7)`,
-  category: `jsonb_build_object('names', jsonb_build_object('en', 'TWIN', 'fr', 'TWIN'),
+  category: `jsonb_build_object('names', jsonb_build_object('en', 'TWIN ' || t.id, 'fr', 'TWIN ' || t.id),
                'visibility', 'private')`,
+  data_source: `jsonb_build_object('name', 'TWIN ' || t.id)`,
   usage: `jsonb_build_object('used', t.used + 7000000, 'reserved', t.reserved + 7000000)`,
+  usage_day: `jsonb_build_object('deposits', t.deposits + 7000000, 'bytes', t.bytes + 7000000)`,
   user_usage: `jsonb_build_object('used', t.used + 7000000)`,
   log_head: `jsonb_build_object('origin', 'twin.' || t.origin, 'event_seq', t.event_seq + 7000000,
                'leaf_seq', t.leaf_seq + 7000000)`,
@@ -300,6 +365,8 @@ const twinChanges: Record<string, string> = {
   deposit: `jsonb_build_object('visibility', 'private', 'recorded_at', '2020-01-01T00:00:00Z')`,
   deposit_opening: `jsonb_build_object('sealed', '\\x00')`,
   log_leaf: `${twinSeq} || jsonb_build_object('leaf', 'TWIN', 'hash', '\\x${'77'.repeat(32)}')`,
+  import: `jsonb_build_object('file_name', 'TWIN', 'row_count', t.row_count + 7000000)`,
+  import_row: `jsonb_build_object('cells', '{"email": "TWIN"}'::jsonb, 'username', 'TWIN')`,
   idempotency: `jsonb_build_object('fingerprint', '\\x00', 'body', '{"id": "TWIN"}'::jsonb)`
 }
 

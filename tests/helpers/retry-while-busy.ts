@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { AppError } from '../../src/contract/errors.ts'
+import { AppError } from '../../src/contract/kit/errors.ts'
 
 /**
  * Runs `work` until the server does not refuse it with `unavailable`, as it does on a busy machine.

@@ -5,5 +5,7 @@ import { vi } from 'vitest'
  * machine.
  */
 const { waitFor } = vi
-vi.waitFor = (check, options) =>
+const waitForLonger: typeof waitFor = (check, options) =>
   waitFor(check, typeof options === 'number' ? options : { timeout: 20_000, ...options })
+// this file runs before each file of tests, and files may share a process
+if (waitFor.name !== waitForLonger.name) vi.waitFor = waitForLonger

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   budgets,
+  cssBudgetOf,
   htmlBudgetOf,
   openScale,
   pageBudgets,
@@ -18,7 +19,7 @@ test.each(Object.entries(pageBudgets))('/en%s keeps its budgets', async (path, b
   const page = await scale.weigh(path)
   expect(page.scripts, 'scripts').toBeLessThanOrEqual(budget)
   expect(page.html, 'HTML').toBeLessThanOrEqual(htmlBudgetOf(path))
-  expect(page.css, 'CSS').toBeLessThanOrEqual(budgets.css)
+  expect(page.css, 'CSS').toBeLessThanOrEqual(cssBudgetOf(path))
   if (budget <= 20) expect(page.hasIslands, 'React').toBe(false)
 })
 
@@ -28,6 +29,12 @@ test('has a budget for every worker', () => {
 
 test.each(Object.entries(workerBudgets))('the %s worker keeps its budget', (name, budget) => {
   expect(scale.workers()[name]).toBeLessThanOrEqual(budget)
+})
+
+test('the command palette keeps its budget', async () => {
+  const weight = await scale.palette()
+  expect(weight).toBeGreaterThan(1)
+  expect(weight).toBeLessThanOrEqual(budgets.palette)
 })
 
 test('fonts for Latin text keep their budget', () => {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { errorCodes } from '../../src/contract/errors.ts'
+import { errorCodes } from '../../src/contract/kit/errors.ts'
 
 const root = join(import.meta.dirname, '../..')
 const pages = [
@@ -37,6 +37,28 @@ test('every recipe can be found from CONTRIBUTING.md', () => {
   for (const recipe of readdirSync(join(root, 'docs/recipes'))) {
     expect(text).toContain(`docs/recipes/${recipe}`)
   }
+})
+
+test('an endpoint is written in the six places of its recipe, and in no list of all endpoints', () => {
+  const recipe = readFileSync(join(root, 'docs/recipes/add-an-endpoint.md'), 'utf8')
+  const places = recipe
+    .split('\n')
+    .filter(line => line.startsWith('| '))
+    .map(row => [...row.matchAll(/\]\(\.\.\/\.\.\/([^)]+)\)/g)].map(([, path = '']) => path))
+    .filter(files => files.length > 0)
+  expect(places).toHaveLength(6)
+  for (const files of places) {
+    expect(new Set(files.map(file => file.replace(/\/(en|fr)\//, '/'))).size).toBe(1)
+  }
+  const [, commands = ''] = /```sh\n(.*?)```/s.exec(recipe) ?? []
+  const generated = commands.match(/tests\/api\/[\w-]+\.test\.ts/g) ?? []
+  expect(generated.length).toBeGreaterThan(5)
+  const naming = ['src/contract', 'src/server', 'src/i18n', 'tests/helpers']
+    .flatMap(filesIn)
+    .concat(generated)
+    .filter(file => /\baddGroupCategory\b/.test(readFileSync(join(root, file), 'utf8')))
+  expect(naming.length).toBeGreaterThan(3)
+  expect(places.flat()).toEqual(expect.arrayContaining(naming))
 })
 
 test('every command of the documents is one of package.json', () => {
@@ -108,4 +130,10 @@ function headingsOf(path: string): string[] {
       .replace(/[^\p{L}\p{N} -]/gu, '')
       .replaceAll(' ', '-')
   )
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map(file => join(folder, file))
+    .filter(file => statSync(join(root, file)).isFile())
 }

@@ -1,20 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import config from '../../astro-i18next.config.ts'
-import { errorCodes } from '../../src/contract/errors.ts'
+import { textsOf } from '../../scripts/texts.ts'
+import { errorCodes } from '../../src/contract/kit/errors.ts'
 import { localizedPath, translator, type Words } from '../../src/i18n/index.ts'
 
-const namespaces = readdirSync('src/i18n/en').map(file => file.replace('.json', ''))
-const en = Object.fromEntries(namespaces.map(name => [name, read('en', name)]))
-const fr = Object.fromEntries(namespaces.map(name => [name, read('fr', name)]))
+const en = textsOf('en')
+const fr = textsOf('fr')
 
 test('says everything in both languages', () => {
-  expect(readdirSync('src/i18n/fr')).toEqual(readdirSync('src/i18n/en'))
+  const files = (locale: string) => readdirSync(`src/i18n/${locale}`, { recursive: true }).sort()
+  expect(files('fr')).toEqual(files('en'))
   expect([...sentences(fr).keys()].sort()).toEqual([...sentences(en).keys()].sort())
-})
-
-test('gives pages every namespace but that of mails', () => {
-  expect([...config.namespaces, 'mails'].sort()).toEqual(namespaces.sort())
 })
 
 test('leaves the same gaps to fill in both languages', () => {
@@ -164,10 +160,6 @@ function rulesInSources(): string[] {
         ([, names = '']) => names.match(/(?<=(?<!\[)')[a-z_]+(?=')/g) ?? []
       )
     })
-}
-
-function read(locale: string, namespace: string): Words {
-  return JSON.parse(readFileSync(`src/i18n/${locale}/${namespace}.json`, 'utf8')) as Words
 }
 
 /** `{ a: { b: 'c' } }` → `a.b` ⇒ `c` */

@@ -8,7 +8,7 @@ const unfit = /[\p{Cc}\p{Zl}\p{Zp}"\\/\u061c\u200e\u200f\u202a-\u202e\u2066-\u20
  * Returns the header `Content-Disposition` of a download (RFC 6266) for any name.
  * `'été.pdf'` → `attachment; filename="_t_.pdf"; filename*=UTF-8''%C3%A9t%C3%A9.pdf`
  */
-export function attachment(name: string): string {
+export function attachmentHeader(name: string): string {
   const clean = name.toWellFormed().replace(unfit, '_')
   const ascii = clean.replace(/[^\x20-\x7e]/g, '_').replace(/[%']/g, '_')
   const encoded = encodeURIComponent(clean).replace(

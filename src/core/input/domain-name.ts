@@ -1,3 +1,5 @@
+import type { Fault } from './validators.ts'
+
 const maxLength = 253
 const maxLabelLength = 63
 
@@ -45,6 +47,44 @@ export function startsDomain(text: string, start: string): boolean {
   const [typed, wanted] = [text.toLowerCase(), start.toLowerCase()]
   if (!typed.startsWith(wanted.slice(0, typed.length))) return false
   return typed.split('.').every(label => label === '' || isLabelStart(label))
+}
+
+/**
+ * Returns the host that a person means by what they typed or pasted, in lower case and in ASCII:
+ * ` https://Dépôt.fr/` → `xn--dpt-1caq.fr`
+ */
+export function typedHost(text: string): string {
+  const [name = ''] = text
+    .trim()
+    .replace(/^https?:\/\//i, '')
+    .split(/[/?#:]/)
+  const host = name.replace(/\.$/, '').toLowerCase()
+  if (/^[\0-\x7f]*$/.test(host)) return host
+  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : host
+}
+
+/**
+ * Returns the rule that a host breaks, or undefined if it breaks none. Valid are domain names and
+ * wildcard domains; an empty text breaks no rule either.
+ */
+export function hostFault(host: string, isTopLevel: IsTopLevel): Fault | undefined {
+  if (host === '') return undefined
+  if (host.length > maxLength) return { rule: 'max', limit: maxLength }
+  const [first = '', ...others] = host.split('.')
+  const labels = first === '*' ? others : [first, ...others]
+  if (labels.some(label => label.includes('*'))) return { rule: 'host_star' }
+  if (labels.length === 0 || labels.includes('')) return { rule: 'host_dots' }
+  for (const label of labels) {
+    if (label.length > maxLabelLength) return { rule: 'host_label', limit: maxLabelLength }
+    if (/^-|-$/.test(label)) return { rule: 'host_hyphen', limit: label }
+    if (!isLabel(label)) return { rule: 'host_characters' }
+  }
+  if (labels[0] === 'api' && labels.length > 1) return { rule: 'host_api' }
+  const last = labels.at(-1) ?? ''
+  if (labels.length === 1 && !isTopLevel(last)) return { rule: 'host_dots' }
+  if (!isTopLevel(last)) return { rule: 'host_top_level', limit: last }
+  if (labels.length === 1) return { rule: 'host_suffix', limit: last }
+  return undefined
 }
 
 function isLabel(label: string): boolean {

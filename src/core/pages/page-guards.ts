@@ -18,9 +18,12 @@ export interface Visitor {
 }
 
 /**
- * Returns what a page's guard does with a visitor: shows the page (`stay`), or opens the sign-in,
- * the page that asks to confirm the e-mail (`confirm`), the page that follows a sign-in (`go-on`),
- * or a page that the visitor may see (`leave`).
+ * Returns what a page's guard does with a visitor.
+ * - `stay`: shows the page.
+ * - `sign-in`: opens the sign-in.
+ * - `confirm`: opens the page that asks to confirm the e-mail.
+ * - `go-on`: opens the page that follows a sign-in.
+ * - `leave`: opens a page that the visitor may see.
  */
 export function checkGuard(
   guard: GuardName,

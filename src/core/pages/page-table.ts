@@ -29,13 +29,28 @@ export const pages = {
   home: page('/', 'none', 20, 'listed', 'returnable'),
   verify: page('/verify', 'none', 90, 'listed', 'returnable'),
   deposit: page('/deposit', 'signed-in', 92, 'returnable'),
-  history: page('/history', 'signed-in', 90, 'returnable'),
+  history: page('/history', 'signed-in', 92, 'returnable'),
   me: page('/me', 'signed-in', 90, 'returnable'),
-  admin: page('/admin', 'admin', 20, 'returnable'),
-  company: page('/admin/{company}', 'admin', 125, 'returnable'),
-  groups: page('/admin/{company}/groups', 'admin', 125, 'returnable'),
-  createGroup: page('/admin/{company}/create/group', 'admin', 125, 'returnable'),
-  group: page('/admin/{company}/groups/{group}', 'admin', 125, 'returnable'),
+  admin: page('/admin', 'admin', 125, 'returnable'),
+  company: adminPage(''),
+  createCompany: adminPage('/create/company', 'operator'),
+  users: adminPage('/users'),
+  createUser: adminPage('/create/user'),
+  user: adminPage('/users/{user}'),
+  groups: adminPage('/groups'),
+  createGroup: adminPage('/create/group'),
+  group: adminPage('/groups/{group}'),
+  audit: adminPage('/audit'),
+  categories: adminPage('/categories'),
+  createCategory: adminPage('/create/category'),
+  category: adminPage('/categories/{category}'),
+  dataSources: adminPage('/data_sources'),
+  createDataSource: adminPage('/create/data_source'),
+  dataSource: adminPage('/data_sources/{data_source}'),
+  domains: adminPage('/domains'),
+  createDomain: adminPage('/create/domain'),
+  domain: adminPage('/domains/{domain}'),
+  importUsers: adminPage('/users-import'),
   signIn: page('/sign-in', 'signed-out', 88, 'listed'),
   signUp: page('/sign-up', 'signed-out', 88, 'listed'),
   verifyAccount: page('/verify-account', 'none', 88),
@@ -59,8 +74,8 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   : never
 
 /**
- * Stands for every parameter in the path by which the server renders a page, because it renders a
- * page once for all values.
+ * The value that replaces every parameter in the path by which the server renders a page. The
+ * server renders each page once for all values.
  */
 const anySegment = '-'
 
@@ -131,6 +146,14 @@ function page<Path extends string>(
   const isListed = marks.includes('listed')
   const isReturnable = marks.includes('returnable')
   return { path, guard, scriptBudget, isListed, isReturnable }
+}
+
+/**
+ * Returns a page of the administration of a company. `rest` is the part of its path after the
+ * company's id.
+ */
+function adminPage<Rest extends string>(rest: Rest, guard: 'admin' | 'operator' = 'admin') {
+  return page(`/admin/{company}${rest}`, guard, 125, 'returnable')
 }
 
 function patternOf({ path }: Page): RegExp {

@@ -29,8 +29,38 @@ export function themeTokens(colors: ThemeColors): { light: ThemeTokens; dark: Th
 }
 
 /**
- * Returns the CSS that sets the colours of a page. It is in no cascade layer, so it overrides
- * daisyUI's themes, and it contains the dark mode itself.
+ * A color that a company has chosen (`original`), and the color that its pages show instead in one
+ * mode (`used`).
+ */
+export interface ColorCorrection {
+  colour: 'background' | 'surface' | Accent
+  mode: 'light' | 'dark'
+  original: string
+  used: string
+}
+
+/**
+ * Returns the chosen colors that pages replace because they would be hard to read, once for each
+ * mode. Background and surface are listed for the company's default mode only, because pages always
+ * use standard surfaces in the other mode.
+ */
+export function themeCorrections(colors: ThemeColors): ColorCorrection[] {
+  const tokens = themeTokens(colors)
+  const own = colors.dark ? 'dark' : 'light'
+  return (['light', 'dark'] as const).flatMap(mode =>
+    (['background', 'surface', ...accents] as const).flatMap(colour => {
+      const isSurface = colour === 'background' || colour === 'surface'
+      const original = colors[colour]
+      const used = tokens[mode][tokenOf(colour)]
+      const isChanged = original !== undefined && original !== used
+      return isChanged && (!isSurface || mode === own) ? [{ colour, mode, original, used }] : []
+    })
+  )
+}
+
+/**
+ * Returns the CSS that sets the colours of a page and which pictures it shows in which mode. It is in
+ * no cascade layer, so it overrides daisyUI's themes, and it contains the dark mode itself.
  */
 export function themeCss(colors: ThemeColors): string {
   const tokens = themeTokens(colors)
@@ -44,6 +74,12 @@ export function themeCss(colors: ThemeColors): string {
     `@media (prefers-color-scheme:dark){:root:not([data-theme]){${inDark}}}` +
     `[data-theme=vidimus-dark]{${inDark}}`
   )
+}
+
+/** Returns the CSS property of a color: `background` → `--color-base-200` */
+export function tokenOf(colour: ColorCorrection['colour']): ThemeToken {
+  if (colour === 'background') return '--color-base-200'
+  return colour === 'surface' ? '--color-base-100' : `--color-${colour}`
 }
 
 /** Returns the WCAG 2.2 contrast of two hex colours: 1 to 21. */
@@ -204,9 +240,12 @@ function correct(color: string, direction: number, pairs: Pair[]): string {
   return corrected
 }
 
-function block(scheme: string, tokens: ThemeTokens): string {
+function block(scheme: 'light' | 'dark', tokens: ThemeTokens): string {
   const declarations = Object.entries(tokens).map(([token, color]) => `${token}:${color}`)
-  return [`color-scheme:${scheme}`, ...declarations].join(';')
+  // how the pictures of each mode are displayed
+  const [inLight, inDark] = scheme === 'light' ? ['block', 'none'] : ['none', 'block']
+  const pictures = [`--in-light:${inLight}`, `--in-dark:${inDark}`]
+  return [`color-scheme:${scheme}`, ...pictures, ...declarations].join(';')
 }
 
 // Only this format may enter the CSS.

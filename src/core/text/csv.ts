@@ -1,8 +1,12 @@
 /**
- * Matches a text that a spreadsheet would evaluate as a formula: after any number of apostrophes,
- * one of the characters that begin a formula, in normal or full width.
+ * Matches each place where a spreadsheet could begin to read a formula. Such a place is the start
+ * of a text, or follows a character at which a spreadsheet may split the text: one in French splits
+ * at `;`, even inside the quotes that a `,` needs. Quotes and apostrophes may come next, then one
+ * of the characters that begin a formula, in normal or full width.
  */
-const formula = /^'*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20]/
+const formulaStart = /(?<=^|[,;\t\r\n])(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/g
+/** Matches the `'` that `withFormulaGuard()` has put at such a place. */
+const guard = /(?<=^|[,;\t\r\n])'(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/g
 
 /**
  * The character U+FEFF. At the start of a CSV file, it tells spreadsheets that the file is UTF-8.
@@ -10,20 +14,35 @@ const formula = /^'*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20]/
 export const byteOrderMark = '\uFEFF'
 
 /**
- * Returns a line of a CSV file (RFC 4180) with its line end. A cell that a spreadsheet would
- * evaluate as a formula gets a leading `'`. `['=1+1', 'a "b"', undefined]` → `'=1+1,"a ""b""",`
+ * Returns a line of a CSV file (RFC 4180) with its line end. A cell that a spreadsheet could
+ * evaluate as a formula gets a `'`. `['=1+1', 'a "b"', undefined]` → `'=1+1,"a ""b""",`
  */
 export function csvRecord(cells: readonly (string | number | undefined)[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }
 
 /**
- * Returns a value as a cell of a CSV file, in quotes if necessary. A text that a spreadsheet would
- * evaluate as a formula gets a leading `'`.
+ * Returns a value as a cell of a CSV file, in quotes if necessary. A text that a spreadsheet could
+ * evaluate as a formula gets a `'`.
  */
 export function csvCell(value: string | number | undefined): string {
   if (value === undefined) return ''
-  const text = String(value)
-  const inert = formula.test(text) ? `'${text}` : text
+  const inert = withFormulaGuard(String(value))
   return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
+}
+
+/**
+ * Returns a text with a `'` before each part that a spreadsheet could evaluate as a formula. Other
+ * texts stay as they are. `=1+1` → `'=1+1`, `a;=1` → `a;'=1`
+ */
+export function withFormulaGuard(text: string): string {
+  return text.replace(formulaStart, "'")
+}
+
+/**
+ * Removes each `'` that `withFormulaGuard()` has put into a text: `'=1+1` → `=1+1`. Other texts, such
+ * as `'quoted'`, stay as they are.
+ */
+export function withoutFormulaGuard(text: string): string {
+  return text.replace(guard, '')
 }

@@ -144,3 +144,17 @@ function formatOnce<T>(name: string, make: () => T): T {
   // as: each name belongs to one kind of format
   return formats.get(name) as T
 }
+
+const durationUnits = { D: 'day', M: 'month', Y: 'year' } as const
+
+/** Describes an ISO 8601 duration of one unit: `P90D` → `90 days`. */
+export function formatDuration(duration: string, locale: FormatLocale): string {
+  const [, count, unit] = /^P(\d+)([DMY])$/.exec(duration) ?? []
+  // as: the expression allows these letters only
+  const format = {
+    style: 'unit',
+    unitDisplay: 'long',
+    unit: durationUnits[unit as 'D' | 'M' | 'Y']
+  } as const
+  return new Intl.NumberFormat(locale, format).format(Number(count))
+}

@@ -2,18 +2,26 @@ import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
 import type { Group } from '../../contract/groups.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
-import { formatByteLimit, formatBytes } from '../../core/text/format.ts'
+import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import { languageTag, localizedPath } from '../../i18n/index.ts'
-import { $overview, loadOverview, type Overview } from '../../stores/companies.ts'
+import { $overview, loadOverview, type Overview } from '../../stores/admin/companies.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { lazyPart } from '../kit/LazyPart.tsx'
 import { shareOf } from '../kit/Meter.tsx'
 import { NotHere } from '../kit/NotHere.tsx'
 import { useWaiting } from '../kit/time.ts'
 import { usePageName } from '../kit/use-page-name.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { UsageBar } from '../lists/UsageBar.tsx'
+import { UsageByDay } from '../usage/UsageByDay.tsx'
+import { CompanyName } from './CompanyName.tsx'
+import { CompanyNotices } from './CompanyNotices.tsx'
+import { CompanySuspension } from './CompanySuspension.tsx'
+import { NeedsAttention } from './NeedsAttention.tsx'
+
+const ApiKeys = lazyPart(async () => (await import('../keys/ApiKeys.tsx')).ApiKeys)
 
 /** Groups that are named as close to their limits. */
 const mostNamed = 5
@@ -34,57 +42,108 @@ export const CompanyOverview = withWords(function CompanyOverview() {
   }, [session.status, id])
 
   if (overview.status === 'missing') return <NotHere />
-  if (overview.status === 'failed') {
-    return (
-      <div data-state="error">
-        <ErrorNote error={overview.error}>
-          <button
-            type="button"
-            className="btn btn-outline btn-sm self-start"
-            onClick={() => void loadOverview(id ?? '')}
-          >
-            {t('common.retry')}
-          </button>
-        </ErrorNote>
-      </div>
-    )
-  }
-  if (overview.status === 'loading') {
-    return (
-      <div className="sheet min-h-40" data-state="loading">
-        <p role="status" className="text-ink-soft">
-          {waiting === 'text' && t('admin.overview.loading')}
-          {waiting === 'slow' && t('admin.slow')}
-        </p>
-      </div>
-    )
-  }
+  const isKnown = id !== undefined && session.status === 'in'
   return (
-    <div data-state="ready" className="grid items-start gap-4 md:grid-cols-2">
-      <GroupCount overview={overview} />
-      <NearestLimits overview={overview} />
+    <div
+      data-state={overview.status === 'failed' ? 'error' : overview.status}
+      className="grid gap-4"
+    >
+      {overview.status === 'ready' && <CompanyNotices company={overview.company} />}
+      {isKnown && <NeedsAttention company={id} />}
+      {overview.status === 'failed' && (
+        <ErrorNote error={overview.error} retry={() => loadOverview(id ?? '')} />
+      )}
+      {overview.status === 'loading' && (
+        <div className="sheet min-h-40">
+          <p role="status" className="text-ink-soft">
+            {waiting === 'text' && t('admin.overview.loading')}
+            {waiting === 'slow' && t('admin.slow')}
+          </p>
+        </div>
+      )}
+      {overview.status === 'ready' && (
+        <div className="grid items-start gap-4 md:grid-cols-2">
+          <CompanyCard overview={overview} />
+          <NearestLimits overview={overview} />
+        </div>
+      )}
+      {isKnown && <UsageByDay company={id} />}
+      {isKnown && <ApiKeys company={id} />}
+      {overview.status === 'ready' && <CompanySuspension company={overview.company} />}
     </div>
   )
 })
 
 type Ready = Extract<Overview, { status: 'ready' }>
 
-function GroupCount({ overview }: { overview: Ready }) {
+function CompanyCard({ overview }: { overview: Ready }) {
   const { locale, t } = useWords()
   const { company, groups, hasMoreGroups } = overview
+  const { domains, people } = company
   const preset = groups.find(group => group.is_default)
   const words = hasMoreGroups ? 'admin.overview.groupsMany' : 'admin.overview.groupCount'
   return (
-    <section className="sheet flex flex-col items-start gap-3" aria-labelledby="overview-groups">
-      <h2 id="overview-groups" className="section-title">
-        {t('admin.overview.groups')}
+    <section className="sheet flex flex-col items-start gap-4" aria-labelledby="overview-company">
+      <h2 id="overview-company" className="section-title">
+        {t('overview.card.title')}
       </h2>
-      <p className="verdict tabular">{t(words, { count: groups.length })}</p>
-      {preset && (
-        <p className="wrap-anywhere text-ink-soft">
-          {t('admin.overview.newPeople', { group: preset.name })}
-        </p>
-      )}
+      <CompanyName key={company.id} company={company} />
+      <dl className="grid w-full gap-x-4 gap-y-1 sm:grid-cols-[auto_1fr] sm:gap-y-3">
+        <dt className="text-ink-soft">{t('companies.card.created')}</dt>
+        <dd>{formatDateTime(new Date(company.created), locale)}</dd>
+        <dt className="text-ink-soft">{t('overview.card.domains')}</dt>
+        <dd>
+          {domains.length === 0 && t('overview.card.noDomains')}
+          <ul>
+            {domains.map(({ id, host, verified }) => (
+              <li key={id} className="wrap-anywhere">
+                <a
+                  className="link"
+                  href={localizedPath(
+                    locale,
+                    pathOf('domain', { company: company.id, domain: id })
+                  )}
+                >
+                  {host}
+                </a>{' '}
+                <span className={verified ? 'meta' : 'meta text-warning'}>
+                  {t(verified ? 'overview.card.verified' : 'overview.card.unverified')}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </dd>
+        <dt className="text-ink-soft">{t('overview.card.people')}</dt>
+        <dd>
+          <p>{t('overview.card.people_active', { count: people.active })}</p>
+          {(['invited', 'waiting', 'disabled'] as const).map(
+            state =>
+              people[state] > 0 && (
+                <p key={state} className="meta">
+                  {t(`overview.card.people_${state}`, { count: people[state] })}
+                </p>
+              )
+          )}
+        </dd>
+        <dt className="text-ink-soft">{t('admin.overview.groups')}</dt>
+        <dd>
+          <p>{t(words, { count: groups.length })}</p>
+          {preset && (
+            <p className="meta wrap-anywhere">
+              {t('admin.overview.newPeople', { group: preset.name })}{' '}
+              <a
+                className="link"
+                href={localizedPath(
+                  locale,
+                  pathOf('group', { company: company.id, group: preset.id })
+                )}
+              >
+                {t('companies.card.openGroup')}
+              </a>
+            </p>
+          )}
+        </dd>
+      </dl>
       <a
         className="btn btn-outline"
         href={localizedPath(locale, pathOf('groups', { company: company.id }))}

@@ -1,14 +1,14 @@
 import { useStore } from '@nanostores/react'
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import type { Category } from '../../contract/categories.ts'
-import { maxFileBytes } from '../../contract/limits.ts'
-import { formatByteLimit } from '../../core/text/format.ts'
-import { languageTag } from '../../i18n/index.ts'
+import { maxFileBytes } from '../../contract/kit/limits.ts'
+import { formatByteLimit, formatDuration } from '../../core/text/format.ts'
 import {
   $categories,
   type Categories,
   chooseCategory,
-  loadCategories
+  loadCategories,
+  watchCategories
 } from '../../stores/categories.ts'
 import { $session } from '../../stores/sessions.ts'
 import { $user } from '../../stores/users.ts'
@@ -17,6 +17,7 @@ import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
 import { useFileHandoff } from '../files/use-file-handoff.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { useLazyPart } from '../kit/LazyPart.tsx'
+import { mediaWords } from '../kit/media-words.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import type { RejectedFiles } from './DepositQueue.tsx'
 import { FolderButton } from './FolderButton.tsx'
@@ -38,8 +39,7 @@ export const Deposit = withWords(function Deposit() {
   const queue = useLazyPart(async () => (await import('./DepositQueue.tsx')).DepositQueue)
 
   useEffect(() => {
-    if (session.status !== 'in') return
-    void loadCategories()
+    return session.status === 'in' ? watchCategories() : undefined
   }, [session.status])
 
   useEffect(() => {
@@ -177,12 +177,17 @@ function chosenOf({ categories, chosen }: ReadyCategories): Category | undefined
 function Rules({ category }: { category: Category }) {
   const { locale, t } = useWords()
   const { store, media_types } = category
-  if (store === 'file' && !media_types) return null
-  const types = new Intl.ListFormat(languageTag(locale)).format(media_types ?? [])
+  const retention = store === 'file' ? category.retention : null
+  if (store === 'file' && !media_types && !retention) return null
   return (
     <div className="text-ink-soft text-sm">
       {store === 'fingerprint' && <p>{t('deposit.rules.fingerprint')}</p>}
-      {media_types && <p>{t('deposit.rules.types', { types })}</p>}
+      {retention && (
+        <p>{t('deposit.rules.retention', { time: formatDuration(retention, locale) })}</p>
+      )}
+      {media_types && (
+        <p>{t('deposit.rules.types', { types: mediaWords(media_types, locale, t) })}</p>
+      )}
     </div>
   )
 }

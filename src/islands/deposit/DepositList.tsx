@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
-import type { AppError } from '../../contract/errors.ts'
+import type { AppError } from '../../contract/kit/errors.ts'
 import { formatPercent, timeLeft } from '../../core/text/format.ts'
 import { type Locale, languageTag, type T } from '../../i18n/index.ts'
 import { countOpen, type DepositSummary, rankOf } from '../../stores/deposits/deposit-states.ts'

@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { type ReactNode, useEffect, useState } from 'react'
-import { type AppError, asAppError } from '../../contract/errors.ts'
+import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { formatPercent } from '../../core/text/format.ts'
 import { maxQueued } from '../../stores/deposits/deposit-states.ts'
 import type { DepositCategory } from '../../stores/deposits/deposits.ts'

@@ -1,4 +1,4 @@
-import type { AppError } from '../../contract/errors.ts'
+import type { AppError } from '../../contract/kit/errors.ts'
 import type { SealState } from '../../core/pages/seal-drawing.ts'
 import {
   formatByteLimit,

@@ -3,6 +3,7 @@ import { type ExportOptions, getExport } from '../../stores/accounts/own-data-ex
 import { $checkedNames } from '../../stores/checked-names.ts'
 import { fetchExport } from '../../stores/history/request-export.ts'
 import type { RequestFilter } from '../../stores/history/request-filter.ts'
+import { saveFile } from './save-file.ts'
 
 /**
  * Downloads the history as a CSV file called `name` with the date. Adds the names of verified
@@ -12,7 +13,7 @@ export async function saveExport(filter: RequestFilter, name: string): Promise<v
   const content = await fetchExport(filter)
   const names = $checkedNames.get()
   const isBare = names.size === 0
-  save(
+  saveFile(
     isBare ? content : new Blob([addFileNames(await textOf(content), names)], content),
     name,
     'csv'
@@ -21,19 +22,10 @@ export async function saveExport(filter: RequestFilter, name: string): Promise<v
 
 /** Downloads the person's own data as JSON. */
 export async function saveOwnData(options: ExportOptions, name: string): Promise<void> {
-  save(await getExport(options), name, 'json')
+  saveFile(await getExport(options), name, 'json')
 }
 
 /** Returns a text including its byte order mark, which `Blob.text()` would remove. */
 async function textOf(content: Blob): Promise<string> {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await content.arrayBuffer())
-}
-
-function save(content: Blob, name: string, extension: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(content)
-  link.download = `${name}-${new Date().toISOString().slice(0, 10)}.${extension}`
-  link.click()
-  // by then the download no longer needs the address
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }

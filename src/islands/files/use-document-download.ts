@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { AppError, asAppError } from '../../contract/errors.ts'
+import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { downloadDocument } from './download-document.ts'
 

@@ -4,19 +4,22 @@ interface BusyButtonProps {
   isOff?: boolean | undefined
   /** Further classes; those of the main button when absent. */
   look?: string | undefined
+  /** Id of the element with the sentence that says what the button changes. */
+  describedBy?: string
   /** Runs on a click. Undefined in a form, which the button submits. */
   onClick?: () => void
 }
 
 /** A button that keeps its size and the focus while `isWorking`. */
 export function BusyButton(props: BusyButtonProps) {
-  const { label, isWorking, isOff = false, look = 'btn-primary', onClick } = props
+  const { label, isWorking, isOff = false, look = 'btn-primary', describedBy, onClick } = props
   return (
     <button
       type={onClick ? 'button' : 'submit'}
       className={`btn ${look}`}
       disabled={isOff}
       aria-disabled={isWorking}
+      aria-describedby={describedBy}
       onClick={onClick}
     >
       {isWorking && <span className="loading loading-spinner loading-sm" aria-hidden="true" />}

@@ -12,16 +12,16 @@ interface ChangedMeanwhileProps {
   /** Returns a value of a field as text. */
   wordsOf: (name: string, value: unknown) => string
   /**
-   * Saves the person's own values of the fields `mine`. For the other fields, the saved values
-   * stay.
+   * Saves the person's values of the fields `mine`. The other fields keep the values that somebody
+   * else has saved.
    */
   resolve: (mine: readonly string[]) => Promise<void>
 }
 
 /**
- * Shows how the person's changes differ from what somebody else has saved meanwhile, and lets them
- * choose for each field or for all. Asks before the page is left without a choice. Needs the words
- * of `forms` from the page.
+ * Shows how the person's changes differ from what somebody else has saved meanwhile, and lets the
+ * person choose for each field or for all. Asks before the page is left without a choice. Needs the
+ * words of `forms` from the page.
  */
 export function ChangedMeanwhile(props: ChangedMeanwhileProps) {
   const { differences, labelOf, wordsOf, resolve } = props

@@ -1,5 +1,5 @@
 import { useId } from 'react'
-import type { FieldTexts } from '../kit/FieldFrame.tsx'
+import type { FieldTexts } from '../kit/Field.tsx'
 import type { Option } from './SelectField.tsx'
 
 interface CheckBoxesProps extends FieldTexts {
@@ -9,16 +9,20 @@ interface CheckBoxesProps extends FieldTexts {
   initial?: readonly string[]
 }
 
-/** A field for any number of a few values. In the values of the form, each has a line of its own. */
+/**
+ * A field with a few values, of which any number can be chosen. The form's value of the field has
+ * one line for each chosen value.
+ */
 export function CheckBoxes({ label, name, options, initial = [], hint, error }: CheckBoxesProps) {
   const id = useId()
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
     <fieldset className="flex flex-col gap-1.5" aria-describedby={described || undefined}>
       <legend className="label-text mb-1.5">{label}</legend>
-      {options.map(option => (
+      {options.map((option, at) => (
         <label key={option.value} className="flex min-h-8 items-center gap-3">
           <input
+            id={at === 0 ? id : undefined}
             type="checkbox"
             name={name}
             value={option.value}

@@ -1,10 +1,11 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
-import { asAppError } from '../../contract/errors.ts'
-import { FieldFrame } from '../kit/FieldFrame.tsx'
+import { asAppError } from '../../contract/kit/errors.ts'
+import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 
+/** An item that a `Combobox` offers, with its texts. */
 export interface Choice<Item> {
-  /** What is chosen. */
+  /** The item that the choice stands for. */
   item: Item
   id: string
   label: string
@@ -12,12 +13,19 @@ export interface Choice<Item> {
   note?: string
 }
 
-interface ComboboxProps<Item> {
-  label: string
-  hint?: string
+interface ComboboxProps<Item> extends FieldTexts {
+  /**
+   * Name of the form's value that the chosen item fills in. The form checks the value when it
+   * changes, and an error of the value leads to this field.
+   */
+  name?: string
+  /** The form's value for the chosen item. Empty if nothing is chosen. */
+  value?: string
+  /** Runs when the form fills in a value, such as a draft. */
+  restore?: (value: string) => void
   /** Returns the choices that match the typed text. Returns the first choices for an empty text. */
   search: (text: string) => Promise<Choice<Item>[]>
-  /** Runs when the person has chosen. The field is then emptied. */
+  /** Runs when the person has chosen an item. The field is then emptied. */
   choose: (item: Item) => void
   /** Whether nothing can be chosen now, because the last choice is being saved. */
   isBusy?: boolean
@@ -26,14 +34,16 @@ interface ComboboxProps<Item> {
 const pauseMs = 200
 
 /**
- * A field that searches while the person types, and offers what it finds in a list. A click or the
- * arrow down opens the list. Needs the words of `forms` from the page.
+ * A field that searches while the person types, and lists what it finds. A click or the arrow down
+ * opens the list. Needs the words of `forms` from the page.
  */
 export function Combobox<Item>(props: ComboboxProps<Item>) {
-  const { label, hint, search, choose, isBusy = false } = props
+  const { label, hint, error, name, value = '', restore, search, choose, isBusy = false } = props
   const { t } = useWords()
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
+  const store = useRef<HTMLInputElement>(null)
+  const announced = useRef(value)
   const [text, setText] = useState('')
   const [found, setFound] = useState<readonly Choice<Item>[]>()
   const [failure, setFailure] = useState<string>()
@@ -62,6 +72,13 @@ export function Combobox<Item>(props: ComboboxProps<Item>) {
       clearTimeout(timer)
     }
   }, [text, isOpen])
+
+  useEffect(() => {
+    if (announced.current === value) return
+    announced.current = value
+    // as typing does, so that the form checks the value again
+    store.current?.dispatchEvent(new Event('input', { bubbles: true }))
+  }, [value])
 
   const choices = (isOpen && found) || []
   const pick = (choice: Choice<Item> | undefined) => {
@@ -98,13 +115,14 @@ export function Combobox<Item>(props: ComboboxProps<Item>) {
   return (
     <div className="relative">
       <FieldFrame
-        {...{ label, hint }}
+        {...{ label, hint, error }}
         control={described => (
           <input
             {...described}
             ref={input}
             role="combobox"
-            className="input w-full"
+            data-for={name}
+            className={`input w-full ${error ? 'border-error' : ''}`}
             autoComplete="off"
             autoCapitalize="none"
             spellCheck={false}
@@ -127,6 +145,16 @@ export function Combobox<Item>(props: ComboboxProps<Item>) {
           {news}
         </p>
       </FieldFrame>
+      {/* after the visible field, which is the one that a summary of errors names */}
+      {name !== undefined && (
+        <input
+          ref={store}
+          type="hidden"
+          name={name}
+          value={value}
+          onInput={event => restore?.(event.currentTarget.value)}
+        />
+      )}
       <div
         id={`${id}-list`}
         role="listbox"

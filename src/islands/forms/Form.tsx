@@ -1,12 +1,15 @@
 import type { ReactNode } from 'react'
+import { lazyPart } from '../kit/LazyPart.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { useReadiness } from './account-form.ts'
 import { BusyButton } from './BusyButton.tsx'
 import { LazyAccountError } from './LazyAccountError.tsx'
 import type { Form as FormState } from './use-form.ts'
 
+const ErrorSummary = lazyPart(async () => (await import('./ErrorSummary.tsx')).ErrorSummary)
+
 interface FormProps {
-  form: Pick<FormState, 'props' | 'errors' | 'failure' | 'isWorking' | 'isDone'>
+  form: Pick<FormState, 'props' | 'errors' | 'focus' | 'failure' | 'isWorking' | 'isDone'>
   /** Text of the button. */
   submit: string
   /** CSS classes of the button. */
@@ -56,11 +59,7 @@ export function Form(props: FormProps) {
           {t(`account.${obstacle}`)}
         </p>
       )}
-      {count > 3 && (
-        <p role="alert" className="alert alert-error alert-outline">
-          {t('account.attention', { count })}
-        </p>
-      )}
+      {count > 3 && <ErrorSummary form={form} />}
       {props.children}
       {props.failure ?? (form.failure && <LazyAccountError error={form.failure} />)}
       {beside ? (

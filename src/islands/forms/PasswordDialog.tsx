@@ -40,7 +40,7 @@ export function PasswordDialog({ answer }: PasswordDialogProps) {
   return (
     <dialog
       ref={dialog}
-      className="ask"
+      className="confirm-dialog"
       aria-labelledby={id}
       onClose={event => {
         // a dialog around this one stays open

@@ -4,7 +4,10 @@ import { lazyPart } from '../kit/LazyPart.tsx'
 
 const PasswordDialog = lazyPart(async () => (await import('./PasswordDialog.tsx')).PasswordDialog)
 
-/** Asks for the password when a call needs it again. Stands in each island of the administration. */
+/**
+ * Asks for the password when a call needs it again. Each island of the administration contains this
+ * component.
+ */
 export function PasswordQuestion() {
   const question = useStore($passwordQuestion, { ssr: 'initial' })
   return question ? <PasswordDialog answer={question.answer} /> : null

@@ -1,4 +1,4 @@
-import { FieldFrame, type FieldTexts } from '../kit/FieldFrame.tsx'
+import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
 
 export interface Option {
   value: string
@@ -12,7 +12,7 @@ interface SelectFieldProps extends FieldTexts {
   initial?: string | undefined
 }
 
-/** A field whose value is one of a few. */
+/** A field in which one of a few values is chosen from a list. */
 export function SelectField({ name, options, initial, error, ...texts }: SelectFieldProps) {
   return (
     <FieldFrame

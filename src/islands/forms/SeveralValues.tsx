@@ -1,19 +1,21 @@
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
-import { FieldFrame, type FieldTexts } from '../kit/FieldFrame.tsx'
+import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 
 interface SeveralValuesProps extends FieldTexts {
   name: string
+  /** The values that the field has at first. */
+  initial?: readonly string[]
 }
 
 /**
  * A field for any number of typed values, such as e-mails. Enter, a comma or leaving the input adds
- * what it holds; a pasted list adds each entry. In the values of the form, each has a line of its
- * own. Needs the words of `forms` from the page.
+ * the typed value; a pasted list adds all of its entries. The form's value of the field has one
+ * line for each. Needs the words of `forms` from the page.
  */
-export function SeveralValues({ name, ...texts }: SeveralValuesProps) {
+export function SeveralValues({ name, initial = [], ...texts }: SeveralValuesProps) {
   const { t } = useWords()
-  const [values, setValues] = useState<readonly string[]>([])
+  const [values, setValues] = useState<readonly string[]>(initial)
   const [news, setNews] = useState('')
   const store = useRef<HTMLTextAreaElement>(null)
   const input = useRef<HTMLInputElement>(null)
@@ -101,7 +103,7 @@ export function SeveralValues({ name, ...texts }: SeveralValuesProps) {
             </ul>
           )}
           {/* no input, which would drop the line breaks */}
-          <textarea ref={store} name={name} hidden />
+          <textarea ref={store} name={name} hidden defaultValue={initial.join('\n')} />
           <input
             {...props}
             ref={input}

@@ -2,17 +2,18 @@ import type { TransitionBeforePreparationEvent } from 'astro:transitions/client'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { localizedPath } from '../../i18n/index.ts'
 import { dropDraftsOfOthers, keepDraft } from '../../stores/form-drafts.ts'
+import { draftName, isFieldChanged, type Values } from '../../stores/form-values.ts'
 import { $session, onSignIn, signedInUserId, userOf } from '../../stores/sessions.ts'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { draftName, pagePath } from './page-drafts.ts'
-import type { Form, Values } from './use-form.ts'
+import { pagePath } from './page-drafts.ts'
+import type { Form } from './use-form.ts'
 
 onSignIn(() => dropDraftsOfOthers(signedInUserId()))
 
 interface UnsavedProps {
   form?: Pick<Form, 'props' | 'read' | 'isWorking' | 'isDone'>
-  /** Whether something other than the fields is unsaved, such as a choice or work that runs. */
+  /** Whether something other than the fields is unsaved, such as a choice or work in progress. */
   isUnsaved?: boolean
 }
 
@@ -22,9 +23,9 @@ const asked = new WeakSet<Event>()
 let isReturning = false
 
 /**
- * Keeps changes of a form from being lost: asks before the page is left, and keeps them while a
- * person whose session has ended signs in again. Stands beside the form. Needs the words of `forms`
- * from the page.
+ * Keeps the changes of a form from being lost: asks before the page is left, and restores them
+ * after a person whose session has ended has signed in again. Must be placed beside the form. Needs
+ * the words of `forms` from the page.
  */
 export function Unsaved({ form, isUnsaved = false }: UnsavedProps) {
   const { locale, t } = useWords()
@@ -100,13 +101,7 @@ export function Unsaved({ form, isUnsaved = false }: UnsavedProps) {
 }
 
 function hasChanges(form: HTMLFormElement | null): boolean {
-  return [...(form?.elements ?? [])].some(field => {
-    if (field instanceof HTMLSelectElement)
-      return [...field.options].some(option => option.selected !== option.defaultSelected)
-    if (field instanceof HTMLTextAreaElement) return field.value !== field.defaultValue
-    if (!(field instanceof HTMLInputElement)) return false
-    return field.value !== field.defaultValue || field.checked !== field.defaultChecked
-  })
+  return [...(form?.elements ?? [])].some(isFieldChanged)
 }
 
 function withoutPasswords(form: HTMLFormElement | null, values: Values): Values {

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'react'
-import type { FieldErrors } from '../../contract/errors.ts'
+import type { FieldErrors } from '../../contract/kit/errors.ts'
 import { usernameFault } from '../../core/input/username.ts'
 import { email, firstOf, required, type Validator } from '../../core/input/validators.ts'
 import type { T } from '../../i18n/index.ts'
+import { announce } from '../kit/announce.ts'
 import { loadCode } from '../kit/load-code.ts'
 
 /**
@@ -54,6 +55,5 @@ export async function continueAfterSignIn(news?: string): Promise<void> {
   )
   await navigate(addressAfterSignIn(), { replace: true })
   // `news` announces success, which needs a confirmed e-mail
-  if (news && !$user.get()?.pending)
-    document.dispatchEvent(new CustomEvent('vidimus:news', { detail: news }))
+  if (news && !$user.get()?.pending) announce(news)
 }

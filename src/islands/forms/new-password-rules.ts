@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../contract/errors.ts'
+import type { FieldErrors } from '../../contract/kit/errors.ts'
 import { minStrength, newPasswordFault } from '../../core/input/password.ts'
 import { firstOf, required, sameAs, type Validator } from '../../core/input/validators.ts'
 import { type PasswordOwner, strengthOf } from '../../stores/accounts/password-strength.ts'

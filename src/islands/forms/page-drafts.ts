@@ -16,11 +16,6 @@ export function keepDraft(name: string, read: () => unknown): () => void {
   return () => document.removeEventListener('vidimus:language', keep)
 }
 
-/** Returns the name under which a form's values are kept: the names of its fields. */
-export function draftName(values: Record<string, unknown>): string {
-  return `form ${Object.keys(values).join(' ')}`
-}
-
 /** Returns the path of the page without its language. */
 export function pagePath(): string {
   return localizedPath(defaultLocale, location.pathname)

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react'
-import { type AppError, asAppError } from '../../contract/errors.ts'
+import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 
 type State<Result> =
   | { status: 'idle' | 'working' }

@@ -6,19 +6,26 @@ import {
   useRef,
   useState
 } from 'react'
-import { AppError, type ErrorCode, type FieldErrors } from '../../contract/errors.ts'
+import { AppError, type ErrorCode, type FieldErrors } from '../../contract/kit/errors.ts'
 import { faultsOf, type Validator } from '../../core/input/validators.ts'
-import { draftName, keepDraft, takeDraft } from './page-drafts.ts'
+import {
+  draftName,
+  type FieldElement,
+  isBox,
+  isFieldChanged,
+  type Values,
+  valuesOf
+} from '../../stores/form-values.ts'
+import { takeDraft } from './page-drafts.ts'
 import { type ActionOptions, useAction } from './use-action.ts'
 
-/** The values of the fields, by field name. A field with several values has one line for each. */
-export type Values = Record<string, string>
+export type { Values } from '../../stores/form-values.ts'
 
 export interface FormOptions<Result> extends ActionOptions<Values, Result> {
   rules?: Readonly<Record<string, Validator>>
   /** Returns errors that the rules do not find, such as those of the contract's schema. */
   inputErrors?: (values: Values) => FieldErrors
-  /** Returns errors that take time to find. Called when the form is sent. */
+  /** Returns errors of checks that are asynchronous. Called when the form is sent. */
   slowErrors?: (values: Values) => Promise<FieldErrors | undefined>
   /**
    * The errors of fields that an error code stands for:
@@ -68,14 +75,16 @@ export function useForm<Result>(options: FormOptions<Result>) {
     }
   })
 
-  const read = () => valuesOf(form.current)
+  const read = (): Values => (form.current ? valuesOf(form.current) : {})
 
-  const connectDraft = useEffectEvent(() => {
-    const name = draftName(read())
-    fillIn(form.current, takeDraft(name))
-    return keepDraft(name, read)
+  const fillInDraft = useEffectEvent(() => {
+    const draft = { ...Object(takeDraft(draftName(read()))) }
+    // the person may have typed before the script had loaded
+    for (const field of [...(form.current?.elements ?? [])].map(fieldOf))
+      if (field && isFieldChanged(field)) delete draft[field.name]
+    fillIn(form.current, draft)
   })
-  useEffect(() => connectDraft(), [])
+  useEffect(() => fillInDraft(), [])
 
   const faults = (values: Values): FieldErrors => ({
     ...ownErrors(inputErrors?.(values)),
@@ -83,14 +92,15 @@ export function useForm<Result>(options: FormOptions<Result>) {
   })
 
   /**
-   * Returns the errors of this form's fields. Those of a field's parts count as its own:
-   * `emails.2`.
+   * Returns the errors of this form's fields. An error of a part that is not a field itself, such
+   * as `emails.2`, becomes an error of the whole field `emails`. `names.en` is a field itself.
    */
   const ownErrors = (found: FieldErrors = {}): FieldErrors => {
     const own: FieldErrors = {}
     for (const [path, error] of Object.entries(found)) {
-      const name = path.split('.')[0] ?? ''
-      if (form.current?.elements.namedItem(name)) own[name] ??= error
+      const isField = (name: string) => Boolean(form.current?.elements.namedItem(name))
+      const name = [path, path.split('.')[0] ?? ''].find(isField)
+      if (name !== undefined) own[name] ??= error
     }
     return own
   }
@@ -183,8 +193,6 @@ export function useForm<Result>(options: FormOptions<Result>) {
   }
 }
 
-type FieldElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
-
 /** Returns the element as a field of the form, or undefined if it is none. */
 function fieldOf(element: EventTarget): FieldElement | undefined {
   const isField =
@@ -200,27 +208,13 @@ function nameOf(field: FieldElement): string {
   return field.dataset['for'] ?? field.name
 }
 
-/**
- * Returns the values of a form by name. Checked boxes with the same name make one value, with one
- * line for each box.
- */
-function valuesOf(form: HTMLFormElement | null): Values {
-  const values: Values = {}
-  if (!form) return values
-  for (const box of form.querySelectorAll<HTMLInputElement>('[type=checkbox]'))
-    values[box.name] = ''
-  for (const [name, value] of new FormData(form))
-    values[name] = values[name] ? `${values[name]}\n${value}` : String(value)
-  return values
-}
-
 /** Fills in values as if they were typed. */
 function fillIn(form: HTMLFormElement | null, values: unknown): void {
   const given = new Map<string, unknown>(Object.entries(Object(values)))
   for (const field of form?.querySelectorAll<FieldElement>('input, select, textarea') ?? []) {
     if (!given.has(field.name) || field.matches('[readonly]')) continue
     const value = String(given.get(field.name))
-    if ('checked' in field && /^(?:checkbox|radio)$/.test(field.type))
+    if (field instanceof HTMLInputElement && isBox(field))
       field.checked = value.split('\n').includes(field.value)
     else field.value = value
     field.dispatchEvent(new Event('input', { bubbles: true }))

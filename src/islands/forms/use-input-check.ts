@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react'
-import type { FieldErrors } from '../../contract/errors.ts'
+import type { FieldErrors } from '../../contract/kit/errors.ts'
 import { loadInputCheck } from '../../stores/input-check.ts'
 import type { CallName } from '../../stores/sessions.ts'
 

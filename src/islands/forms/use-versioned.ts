@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { AppError } from '../../contract/errors.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 import { type Difference, differencesOf } from '../../core/differences.ts'
 
 interface Versioned {
@@ -8,7 +8,8 @@ interface Versioned {
 
 interface VersionedOptions<Entity, Changes> {
   /**
-   * Saves changes of the version that the person has seen. Throws `changed_meanwhile` for another.
+   * Saves changes if the item still has the version that the person has seen. Otherwise throws
+   * `changed_meanwhile`.
    */
   save: (changes: Changes, version: number) => Promise<void>
   /** Loads what is stored now. */

@@ -1,173 +1,89 @@
 import { useStore } from '@nanostores/react'
-import { useEffect, useRef, useState } from 'react'
-import type { AppError } from '../../contract/errors.ts'
+import { useState } from 'react'
 import type { Group } from '../../contract/groups.ts'
-import type { Member } from '../../contract/members.ts'
+import type { AppError } from '../../contract/kit/errors.ts'
 import { email, firstOf, required } from '../../core/input/validators.ts'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { personName } from '../../core/text/person-name.ts'
+import { localizedPath } from '../../i18n/index.ts'
+import { actingCompany } from '../../stores/admin/admin-api.ts'
 import {
   $groupMembers,
+  $memberSearch,
   addMember,
   addMembers,
-  findPeople,
   loadMembers,
   type MemberAddition,
-  removeMember
-} from '../../stores/groups.ts'
+  removeMember,
+  searchMembers
+} from '../../stores/admin/groups.ts'
+import { findPeople } from '../../stores/admin/item-search.ts'
+import { ItemPart } from '../details/ItemPart.tsx'
 import { fieldSentence } from '../forms/account-form.ts'
-import { Combobox } from '../forms/Combobox.tsx'
 import { Form } from '../forms/Form.tsx'
 import { SeveralValues } from '../forms/SeveralValues.tsx'
 import { Unsaved } from '../forms/Unsaved.tsx'
-import { useAction } from '../forms/use-action.ts'
 import { useForm } from '../forms/use-form.ts'
-import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWords } from '../kit/use-words.ts'
+import { SearchBox } from '../lists/FilterFields.tsx'
 
 interface GroupProps {
   group: Group
 }
 
-const undoMs = 10_000
+/** With more members than this, they can be searched. */
+const searchedFrom = 10
 
 /** Lists the members of a group, adds people by searching for them, and removes members. */
 export function GroupMembers({ group }: GroupProps) {
-  const { t } = useWords()
-  const list = useStore($groupMembers, { ssr: 'initial' })
-  const [news, setNews] = useState('')
-  const [removed, setRemoved] = useState<Member>()
-  const title = useRef<HTMLHeadingElement>(null)
+  const { locale, t } = useWords()
+  const part = useStore($groupMembers, { ssr: 'initial' })
   const { id } = group
-
-  // one action, so that a later success removes what an earlier failure says
-  const changing = useAction({
-    what: 'Changing the members failed',
-    async send({ member, isAdded }: { member: Member; isAdded: boolean }) {
-      if (isAdded) {
-        await addMember(id, member)
-        setRemoved(undefined)
-        setNews(t('groups.members.added', { who: nameOf(member) }))
-        return
-      }
-      await removeMember(id, member)
-      setNews('')
-      setRemoved(member)
-      // the button that was pressed is gone
-      title.current?.focus()
-    }
-  })
-  const paging = useAction({
-    what: 'Loading more members failed',
-    send: (after: string | undefined) => loadMembers(id, after)
-  })
-  useEffect(() => {
-    if (!removed) return
-    const timer = setTimeout(() => setRemoved(undefined), undoMs)
-    return () => clearTimeout(timer)
-  }, [removed])
-
-  const search = async (text: string) => {
-    const found = await findPeople(text)
-    return found.map(member => ({
-      item: member,
-      id: member.id,
-      label: nameOf(member),
-      note: member.email
-    }))
-  }
-
+  const company = actingCompany()
+  const q = useStore($memberSearch, { ssr: 'initial' })
   return (
-    <section
-      className="sheet flex flex-col gap-4"
-      aria-labelledby="group-members"
-      data-state={list.status}
+    <ItemPart
+      id="group-members"
+      part={part}
+      words={(key, values) => t(`groups.members.${key}`, values)}
+      none={q ? t('groups.members.noMatches', { query: q }) : t('groups.members.none')}
+      note={t('groups.members.count', { count: group.user_count })}
+      nameOf={personName}
+      find={findPeople}
+      noteOf={({ email }) => email}
+      load={after => loadMembers(id, after)}
+      add={member => addMember(id, member)}
+      remove={member => removeMember(id, member)}
+      row={member => (
+        <div className="min-w-0 flex-1">
+          <p className="wrap-anywhere font-medium">
+            <a
+              className="link"
+              href={localizedPath(locale, pathOf('user', { company, user: member.id }))}
+            >
+              {personName(member)}
+            </a>
+            {member.state !== 'active' && (
+              <span className="badge badge-outline ms-2">
+                {t(`groups.members.states.${member.state}`)}
+              </span>
+            )}
+          </p>
+          <p className="meta wrap-anywhere">{member.email}</p>
+        </div>
+      )}
     >
-      <div>
-        <h2 id="group-members" ref={title} tabIndex={-1} className="section-title">
-          {t('groups.members.title')}
-        </h2>
-        <p className="meta">{t('groups.members.count', { count: group.user_count })}</p>
-      </div>
-      <Combobox
-        label={t('groups.members.find')}
-        hint={t('groups.members.findHint')}
-        search={search}
-        choose={member => void changing.start({ member, isAdded: true })}
-        isBusy={changing.isWorking}
-      />
       <AddSeveral group={group} />
-      {changing.failure && <ErrorNote error={changing.failure} />}
-      <div role="status" className="flex flex-wrap items-center gap-3 empty:hidden">
-        {removed ? t('groups.members.removed', { who: nameOf(removed) }) : news}
-        {removed && (
-          <button
-            type="button"
-            className="btn btn-outline btn-sm"
-            aria-disabled={changing.isWorking}
-            onClick={() => void changing.start({ member: removed, isAdded: true })}
-          >
-            {t('groups.members.undo')}
-          </button>
-        )}
-      </div>
-      {list.status === 'loading' && (
-        <p role="status" className="text-ink-soft">
-          {t('common.loading')}
-        </p>
+      {(q !== '' || group.user_count > searchedFrom) && (
+        <search>
+          <SearchBox
+            label={t('groups.members.search')}
+            value={q}
+            onSearch={text => void searchMembers(id, text)}
+          />
+        </search>
       )}
-      {list.status === 'failed' && (
-        <ErrorNote error={list.error}>
-          <button
-            type="button"
-            className="btn btn-outline btn-sm self-start"
-            onClick={() => void loadMembers(id)}
-          >
-            {t('common.retry')}
-          </button>
-        </ErrorNote>
-      )}
-      {list.status === 'ready' && list.items.length === 0 && (
-        <p className="text-ink-soft">{t('groups.members.none')}</p>
-      )}
-      {list.status === 'ready' && list.items.length > 0 && (
-        <ul className="flex flex-col divide-y divide-base-300">
-          {list.items.map(member => (
-            <li key={member.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 py-3">
-              <div className="min-w-0 flex-1">
-                <p className="wrap-anywhere font-medium">
-                  {nameOf(member)}
-                  {member.state !== 'active' && (
-                    <span className="badge badge-outline ms-2">
-                      {t(`groups.members.states.${member.state}`)}
-                    </span>
-                  )}
-                </p>
-                <p className="meta wrap-anywhere">{member.email}</p>
-              </div>
-              <button
-                type="button"
-                className="btn btn-outline btn-sm"
-                aria-label={t('groups.members.removeNamed', { who: nameOf(member) })}
-                aria-disabled={changing.isWorking}
-                onClick={() => void changing.start({ member, isAdded: false })}
-              >
-                {t('groups.members.remove')}
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
-      {paging.failure && <ErrorNote error={paging.failure} />}
-      {list.status === 'ready' && list.hasMore && (
-        <button
-          type="button"
-          className="btn btn-outline self-start"
-          aria-disabled={paging.isWorking}
-          onClick={() => void paging.start(list.items.at(-1)?.id)}
-        >
-          {t('groups.more')}
-        </button>
-      )}
-    </section>
+    </ItemPart>
   )
 }
 
@@ -246,10 +162,6 @@ function Additions({ additions }: { additions: MemberAddition[] | undefined }) {
 
 function refusalOf({ code }: AppError, t: ReturnType<typeof useWords>['t']): string {
   return code === 'not_found' ? t('groups.members.unknown') : t(`errors.${code}`)
-}
-
-function nameOf({ username, email }: Pick<Member, 'username' | 'email'>): string {
-  return username || email
 }
 
 function everyLine(value: unknown) {

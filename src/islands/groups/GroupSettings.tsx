@@ -1,15 +1,20 @@
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
+import { type RefObject, useId, useRef, useState } from 'react'
 import type { Group } from '../../contract/groups.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
-import { changeGroup, type GroupChanges, reloadGroup } from '../../stores/groups.ts'
+import { changeGroup, type GroupChanges, reloadGroup } from '../../stores/admin/groups.ts'
+import { BusyButton } from '../forms/BusyButton.tsx'
 import { ChangedMeanwhile } from '../forms/ChangedMeanwhile.tsx'
-import { Form } from '../forms/Form.tsx'
+import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
 import { Unsaved } from '../forms/Unsaved.tsx'
+import { useAction } from '../forms/use-action.ts'
 import { useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { useVersioned } from '../forms/use-versioned.ts'
+import { announce } from '../kit/announce.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Meter, shareOf } from '../kit/Meter.tsx'
+import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { LimitEditor } from '../limits/LimitEditor.tsx'
 import { requestWords, storageWords } from '../limits/limit-words.ts'
@@ -21,64 +26,60 @@ interface GroupProps {
 
 type Settings = Pick<
   Group,
-  'version' | 'name' | 'features' | 'max_requests' | 'max_requests_interval' | 'max_storage'
+  | 'version'
+  | 'name'
+  | 'features'
+  | 'max_requests'
+  | 'max_requests_interval'
+  | 'max_storage'
+  | 'is_default'
 >
 
 /** Name, features, limits and usage of a group. Asks what to keep where others change it, too. */
 export function GroupSettings({ group }: GroupProps) {
   const { t } = useWords()
-  const [isEditing, setEditing] = useState(false)
-  const opener = useRef<HTMLButtonElement>(null)
   const title = useRef<HTMLHeadingElement>(null)
   const limitTitle = useRef<HTMLHeadingElement>(null)
   const settings = useVersionedGroup(group)
   const limits = useVersionedGroup(group)
-  const stopEditing = () => {
-    setEditing(false)
-    requestAnimationFrame(() => opener.current?.focus())
-  }
   return (
     <>
       <Conflict versioned={settings} title={title} />
-      <section className="sheet flex flex-col gap-4" aria-labelledby="group-settings">
-        <h2 id="group-settings" ref={title} tabIndex={-1} className="section-title">
-          {t('groups.settings')}
-        </h2>
-        {isEditing ? (
-          <SettingsForm
+      <Section id="group-settings" ref={title} title={t('groups.settings')}>
+        <InPlace
+          label={t('groups.edit')}
+          shown={<Shown group={group} />}
+          isLocked={settings.conflict !== undefined}
+        >
+          {close => (
+            <SettingsForm
+              group={group}
+              save={(changes, was) => settings.change(was, changes)}
+              close={close}
+            />
+          )}
+        </InPlace>
+        {!group.is_default && (
+          <MakeDefault
             group={group}
-            save={(changes, was) => settings.change(was, changes)}
-            close={stopEditing}
+            save={() => settings.change(group, { is_default: true })}
+            onSuccess={() => title.current?.focus()}
           />
-        ) : (
-          <Shown group={group}>
-            {!settings.conflict && (
-              <button
-                ref={opener}
-                type="button"
-                className="btn btn-outline btn-sm self-start"
-                onClick={() => setEditing(true)}
-              >
-                {t('groups.edit')}
-              </button>
-            )}
-          </Shown>
         )}
-      </section>
+      </Section>
       <Conflict versioned={limits} title={limitTitle} />
-      <section className="sheet flex flex-col gap-4" aria-labelledby="group-limits">
-        <div>
-          <h2 id="group-limits" ref={limitTitle} tabIndex={-1} className="section-title">
-            {t('groups.limits')}
-          </h2>
-          <p className="meta">{t('groups.limitsNote')}</p>
-        </div>
+      <Section
+        id="group-limits"
+        ref={limitTitle}
+        title={t('groups.limits')}
+        note={t('groups.limitsNote')}
+      >
         <LimitEditor
           limits={group}
           update={limits.conflict ? undefined : (changes, was) => limits.change(was, changes)}
         />
         <Usage group={group} />
-      </section>
+      </Section>
     </>
   )
 }
@@ -123,7 +124,7 @@ function Conflict({ versioned: { conflict, resolve }, title }: ConflictProps) {
   )
 }
 
-function Shown({ group, children }: GroupProps & { children: ReactNode }) {
+function Shown({ group }: GroupProps) {
   const { t } = useWords()
   const { name, features, is_default } = group
   return (
@@ -135,13 +136,47 @@ function Shown({ group, children }: GroupProps & { children: ReactNode }) {
         <dd>{featureWords(features, t)}</dd>
       </dl>
       {is_default && <p className="text-ink-soft">{t('groups.isDefault')}</p>}
-      {children}
     </>
   )
 }
 
+interface MakeDefaultProps extends GroupProps {
+  save: () => Promise<void>
+  onSuccess: () => void
+}
+
+/** A button that makes a group the default group, which new people join. */
+function MakeDefault({ group, save, onSuccess }: MakeDefaultProps) {
+  const { t } = useWords()
+  const id = useId()
+  const action = useAction({
+    what: 'Changing the default group failed',
+    async send() {
+      await save()
+      announce(t('groups.madeDefault', { group: group.name }))
+      // the button that was pressed is gone
+      onSuccess()
+    }
+  })
+  return (
+    <div className="flex flex-col items-start gap-2">
+      {action.failure && <ErrorNote error={action.failure} />}
+      <BusyButton
+        label={t('groups.makeDefault')}
+        look="btn-outline btn-sm"
+        isWorking={action.isWorking}
+        describedBy={id}
+        onClick={() => void action.start(undefined)}
+      />
+      <p id={id} className="meta">
+        {t('groups.makeDefaultNote')}
+      </p>
+    </div>
+  )
+}
+
 interface SettingsFormProps extends GroupProps {
-  /** Saves changes of the group as it `was` when the form was opened. */
+  /** Saves changes. `was` is the group as it was when the form was opened. */
   save: (changes: Partial<Settings>, was: Group) => Promise<void>
   close: () => void
 }
@@ -160,22 +195,17 @@ function SettingsForm({ group, save, close }: SettingsFormProps) {
       close()
     }
   })
-  const { ref } = form.props
-  useEffect(() => ref.current?.querySelector('input')?.focus(), [ref])
   return (
     <>
-      <Form
+      <InPlaceForm
         form={form}
         submit={t('groups.save')}
         className="max-w-md gap-4"
-        beside={
-          <button type="button" className="btn btn-outline" onClick={close}>
-            {t('groups.cancel')}
-          </button>
-        }
+        cancel={t('groups.cancel')}
+        close={close}
       >
         <GroupFields form={form} group={was} />
-      </Form>
+      </InPlaceForm>
       <Unsaved form={form} />
     </>
   )

@@ -98,7 +98,7 @@ function Results({ address, names, onChange }: ResultsProps) {
   if (requests.length > 0 && list.error) {
     return (
       <div data-state="error">
-        <LoadFailure part={list} />
+        <ErrorNote error={list.error} retry={list.retry} />
       </div>
     )
   }
@@ -154,28 +154,10 @@ interface DetailsProps {
 function Details({ id, names, onClose }: DetailsProps) {
   useStore($requests, { ssr: 'initial' })
   const drawer = useLazyPart(async () => (await import('./HistoryDetails.tsx')).HistoryDetails)
-  if (drawer.error) return <LoadFailure part={drawer} />
+  if (drawer.error) return <ErrorNote error={drawer.error} retry={drawer.retry} />
   return (
     drawer.Part && (
       <drawer.Part id={id} request={findRequest(id)} categories={names} onClose={onClose} />
     )
-  )
-}
-
-interface LoadFailureProps {
-  part: Pick<ReturnType<typeof useLazyPart>, 'error' | 'retry'>
-}
-
-function LoadFailure({ part }: LoadFailureProps) {
-  const { t } = useWords()
-  if (!part.error) return null
-  return (
-    <ErrorNote error={part.error}>
-      <div>
-        <button type="button" className="btn btn-outline btn-sm" onClick={() => void part.retry()}>
-          {t('common.retry')}
-        </button>
-      </div>
-    </ErrorNote>
   )
 }

@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { Deposit } from '../../contract/deposits.ts'
-import { AppError, asAppError } from '../../contract/errors.ts'
+import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes, formatInstant } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
@@ -115,6 +115,11 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
           </p>
         )}
         {request?.store === 'fingerprint' && <p>{t('history.details.fingerprintOnly')}</p>}
+        {request?.erased && (
+          <p>
+            {t('history.details.erased', { time: formatInstant(new Date(request.erased), locale) })}
+          </p>
+        )}
         {request?.kind === 'deposit' && request.state === 'done' && <VerifyAddress />}
         {shown && <Facts {...shown} category={categories.get(request?.category_id ?? '')} />}
         <p role="status" className="text-ink-soft empty:hidden">
@@ -123,20 +128,13 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
             : ''}
         </p>
         {state instanceof AppError && (
-          <ErrorNote error={state}>
-            <div>
-              <button
-                type="button"
-                className="btn btn-outline btn-sm"
-                onClick={() => {
-                  setState(undefined)
-                  setTries(tries + 1)
-                }}
-              >
-                {t('common.retry')}
-              </button>
-            </div>
-          </ErrorNote>
+          <ErrorNote
+            error={state}
+            retry={() => {
+              setState(undefined)
+              setTries(tries + 1)
+            }}
+          />
         )}
         {request && <Actions request={request} />}
       </div>
@@ -176,6 +174,11 @@ function Facts({ request, deposit, category }: FactsProps) {
           </Fact>
         )}
         {category && <Fact label={t('history.details.category')}>{category}</Fact>}
+        {request.keep_until && !request.erased && (
+          <Fact label={t('history.details.keepUntil')}>
+            {formatInstant(new Date(request.keep_until), locale)}
+          </Fact>
+        )}
         {size !== undefined && (
           <Fact label={t('history.details.size')}>{formatBytes(size, locale)}</Fact>
         )}

@@ -1,10 +1,9 @@
 import { useId, useState } from 'react'
 import type { Category } from '../../contract/categories.ts'
-import { AppError, asAppError } from '../../contract/errors.ts'
-import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { loadCode } from '../kit/load-code.ts'
 import { useWords } from '../kit/use-words.ts'
-import { Labelled, SearchBox } from '../lists/SearchBox.tsx'
+import { ExportButton } from '../lists/ExportButton.tsx'
+import { DayFields, DayRangeNote, Labelled, SearchBox } from '../lists/FilterFields.tsx'
 import { filterOf, type HistoryUrl, requestStates, withoutEmpty } from './history-url.ts'
 
 interface HistoryFiltersProps {
@@ -22,7 +21,10 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
   const count = Object.keys(filters).length
   const set = (change: { [Name in keyof HistoryUrl]?: HistoryUrl[Name] | undefined }) =>
     onChange(withoutEmpty({ ...address, ...change }))
-  const { from, to } = address
+  const save = async () => {
+    const { saveExport } = await loadCode(() => import('../files/save-export.ts'))
+    await saveExport(filterOf(address), t('history.filters.fileName'))
+  }
   return (
     <search className="flex flex-col gap-4" aria-label={t('history.filters.label')}>
       <div className="flex flex-wrap items-end gap-3">
@@ -40,7 +42,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
         >
           {count === 0 ? t('history.filters.toggleNone') : t('history.filters.toggle', { count })}
         </button>
-        <Export address={address} />
+        <ExportButton save={save} />
       </div>
       <div
         id={panel}
@@ -72,20 +74,11 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
             onChoose={category => set({ category })}
           />
         )}
-        {(['from', 'to'] as const).map(name => (
-          <Labelled key={name} label={t(`history.filters.${name}`)}>
-            {id => (
-              <input
-                id={id}
-                type="date"
-                className="input w-full"
-                max="2999-12-31"
-                value={address[name] ?? ''}
-                onChange={event => set({ [name]: event.target.value })}
-              />
-            )}
-          </Labelled>
-        ))}
+        <DayFields
+          address={address}
+          labels={{ from: t('lists.filters.from'), to: t('lists.filters.to') }}
+          onChange={set}
+        />
         {(count > 0 || address.q) && (
           <button
             type="button"
@@ -96,11 +89,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
           </button>
         )}
       </div>
-      {from && to && from > to && (
-        <p role="status" className="text-sm text-warning">
-          {t('history.filters.range')}
-        </p>
-      )}
+      <DayRangeNote address={address} text={t('lists.filters.range')} />
     </search>
   )
 }
@@ -138,43 +127,5 @@ function Choice<Value extends string>({
         </select>
       )}
     </Labelled>
-  )
-}
-
-/** Downloads all requests that match the filter, including those that the page has not loaded. */
-function Export({ address }: Pick<HistoryFiltersProps, 'address'>) {
-  const { t } = useWords()
-  const [state, setState] = useState<'idle' | 'busy' | 'saved' | AppError>('idle')
-  const save = async () => {
-    if (state === 'busy') return
-    setState('busy')
-    try {
-      const { saveExport } = await loadCode(() => import('../files/save-export.ts'))
-      await saveExport(filterOf(address), t('history.filters.fileName'))
-      setState('saved')
-    } catch (cause) {
-      setState(asAppError(cause, 'The export failed'))
-    }
-  }
-  return (
-    <>
-      <button
-        type="button"
-        className="btn btn-outline"
-        aria-disabled={state === 'busy'}
-        onClick={() => void save()}
-      >
-        {t('history.filters.export')}
-      </button>
-      <span role="status" className="text-ink-soft text-sm empty:hidden">
-        {state === 'busy' && t('history.filters.exporting')}
-        {state === 'saved' && t('history.filters.exported')}
-      </span>
-      {state instanceof AppError && (
-        <div className="basis-full">
-          <ErrorNote error={state} />
-        </div>
-      )}
-    </>
   )
 }

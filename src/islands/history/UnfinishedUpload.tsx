@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { type AppError, asAppError } from '../../contract/errors.ts'
+import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'

@@ -7,7 +7,7 @@ export type HistoryLine = { day: string; request?: undefined } | { request: Proc
 
 const known = new Map<string, string>()
 
-/** Returns the day of an instant in the reader's time zone: `2026-05-03`. */
+/** Returns the day of a time (ISO 8601) in the person's time zone: `2026-05-03`. */
 export function dayOf(created: string): string {
   // cached by minute, because every change computes the day of many rows
   const minute = created.slice(0, 16)

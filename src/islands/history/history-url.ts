@@ -1,5 +1,6 @@
 import type { RequestState } from '../../contract/requests.ts'
 import type { RequestFilter } from '../../stores/history/request-filter.ts'
+import { parseDay, startOfDay } from '../lists/use-address.ts'
 
 export const requestStates = [
   'uploading',
@@ -14,7 +15,7 @@ export const requestStates = [
 
 /**
  * The filters and the open request, as the page's address contains them. `from` and `to` are days
- * in the reader's time zone; both are included.
+ * in the person's time zone; both are included.
  */
 export interface HistoryUrl {
   kind?: 'deposit' | 'verify'
@@ -47,8 +48,8 @@ export function readHistoryUrl(search: string): HistoryUrl {
     state: one('state', requestStates),
     category: like('category', uuid),
     q: like('q', /^\P{Cc}{1,100}$/u),
-    from: dayOf(query.get('from')),
-    to: dayOf(query.get('to')),
+    from: parseDay(query.get('from')),
+    to: parseDay(query.get('to')),
     request: like('request', uuid)
   })
 }
@@ -70,8 +71,8 @@ export function writeHistoryUrl(address: HistoryUrl): string {
 export function filterOf({ request: _, from, to, ...rest }: HistoryUrl): RequestFilter {
   const filter = withoutEmpty({
     ...rest,
-    from: from && midnight(from, 0).toISOString(),
-    to: to && midnight(to, 1).toISOString()
+    from: from && startOfDay(from, 0).toISOString(),
+    to: to && startOfDay(to, 1).toISOString()
   })
   return filter
 }
@@ -82,14 +83,4 @@ export function withoutEmpty<Fields extends object>(
   const kept = Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')
   // as: the same fields, less those that are empty
   return Object.fromEntries(kept) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> }
-}
-
-function dayOf(text: string | null): string | undefined {
-  if (!/^[12]\d{3}-\d\d-\d\d$/.test(text ?? '')) return undefined
-  return text && !Number.isNaN(Date.parse(text)) ? text : undefined
-}
-
-function midnight(day: string, later: number): Date {
-  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
-  return new Date(year, month - 1, date + later)
 }

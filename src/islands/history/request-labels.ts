@@ -40,7 +40,8 @@ export function requestSeal({ kind, state, leaf_hash }: ProcessedRequest): SealS
   return { kind: 'idle' }
 }
 
-/** Returns whether the file of the request can be downloaded. */
-export function hasFile({ kind, state, deposit_id, store }: ProcessedRequest): boolean {
-  return kind === 'deposit' && state === 'done' && !!deposit_id && store !== 'fingerprint'
+/** Returns whether the file of a history entry (request) can be downloaded. */
+export function hasFile({ kind, state, deposit_id, store, erased }: ProcessedRequest): boolean {
+  const isStored = store !== 'fingerprint' && erased === undefined
+  return kind === 'deposit' && state === 'done' && !!deposit_id && isStored
 }

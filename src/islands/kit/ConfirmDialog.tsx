@@ -23,7 +23,7 @@ export function ConfirmDialog({ question, yes, no, onYes, onClose }: ConfirmDial
   return (
     <dialog
       ref={dialog}
-      className="ask"
+      className="confirm-dialog"
       aria-label={question}
       onClose={event => {
         // keeps a dialog around this one open
@@ -32,12 +32,12 @@ export function ConfirmDialog({ question, yes, no, onYes, onClose }: ConfirmDial
         if (event.currentTarget.returnValue === 'yes') onYes()
       }}
       onPointerDown={event => {
-        if (event.target === dialog.current && isBeside(dialog.current, event))
+        if (event.target === dialog.current && isOnBackdrop(dialog.current, event))
           dialog.current.close()
       }}
     >
       <p>{question}</p>
-      <form method="dialog" className="ask-answers">
+      <form method="dialog" className="confirm-dialog-buttons">
         <button type="submit" value="no" className="btn">
           {no}
         </button>
@@ -49,7 +49,10 @@ export function ConfirmDialog({ question, yes, no, onYes, onClose }: ConfirmDial
   )
 }
 
-function isBeside(dialog: HTMLDialogElement, at: { clientX: number; clientY: number }): boolean {
+function isOnBackdrop(
+  dialog: HTMLDialogElement,
+  at: { clientX: number; clientY: number }
+): boolean {
   const { left, right, top, bottom } = dialog.getBoundingClientRect()
   return at.clientX < left || at.clientX > right || at.clientY < top || at.clientY > bottom
 }

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { AppError } from '../../contract/errors.ts'
+import type { AppError } from '../../contract/kit/errors.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
@@ -10,7 +10,9 @@ export interface ErrorNoteProps {
   error: AppError
   /** Shown in place of the translated sentence for the error's code. */
   text?: string | undefined
-  /** A link or button with which the person can continue. */
+  /** Tries again what failed. With it, the note has a button for that. */
+  retry?: () => unknown
+  /** Another link or button with which the person can continue. */
   children?: ReactNode
 }
 
@@ -18,13 +20,18 @@ export interface ErrorNoteProps {
  * Explains an error in the person's language, with the id of the request, which people can quote to
  * support.
  */
-export function ErrorNote({ error, text, children }: ErrorNoteProps) {
+export function ErrorNote({ error, text, retry, children }: ErrorNoteProps) {
   const { locale, t } = useWords()
   return (
     <div role="alert" className="alert alert-error alert-outline items-start">
       <Icon name="alert" className="mt-0.5 size-5" />
       <div className="flex min-w-0 flex-col gap-2">
         <p>{text ?? sentenceFor(error, locale, t)}</p>
+        {retry && (
+          <button type="button" className="btn btn-outline btn-sm self-start" onClick={retry}>
+            {t('common.retry')}
+          </button>
+        )}
         {children}
         {error.instance && <RequestId id={error.instance} />}
       </div>

@@ -1,5 +1,5 @@
 import { type ComponentType, useCallback, useEffect, useRef, useState } from 'react'
-import { type AppError, asAppError } from '../../contract/errors.ts'
+import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { loadCode } from './load-code.ts'
 import { useWords } from './use-words.ts'
 

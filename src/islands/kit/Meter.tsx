@@ -1,7 +1,7 @@
 interface MeterProps {
   label: string
   words: string
-  /** 0 to 1; undefined without a limit. */
+  /** The used share of the limit, from 0 to 1. Undefined without a limit. */
   share?: number | undefined
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../contract/errors.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 
 /**
  * Loads a module that the page does not need at once. Throws `offline` if it cannot be loaded.

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import type { AppError } from '../../contract/errors.ts'
+import type { AppError } from '../../contract/kit/errors.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
 
 /**

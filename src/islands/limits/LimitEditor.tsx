@@ -1,8 +1,10 @@
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useEffectEvent, useState } from 'react'
+import type { Locale, T } from '../../i18n/index.ts'
 import { Unsaved } from '../forms/Unsaved.tsx'
 import { useAction } from '../forms/use-action.ts'
-import { useForm } from '../forms/use-form.ts'
+import { useForm, type Values } from '../forms/use-form.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { useFocusBack } from '../kit/use-focus-back.ts'
 import { useWords } from '../kit/use-words.ts'
 import { LimitFields, type Limits, readLimits } from './LimitFields.tsx'
 import { requestWords, storageWords } from './limit-words.ts'
@@ -10,41 +12,50 @@ import { requestWords, storageWords } from './limit-words.ts'
 interface LimitEditorProps<Shown extends Limits> {
   limits: Shown
   /**
-   * Saves changed limits, which the parent then passes as `limits`. `was` is what was shown when
+   * Saves changed limits. The parent then passes them as `limits`. `was` is the item as it was when
    * the form was opened. Without `update` the limits are read-only.
    */
   update?: ((limits: Limits, was: Shown) => Promise<void>) | undefined
 }
 
-/** Shows limits as text. A button replaces the text by a form that changes them. */
+/** A change that was sent: the typed values, and the item with the limits that they replace. */
+interface Change<Shown> {
+  typed: Values
+  was: Shown
+}
+
+/**
+ * Shows limits as text, with a button that replaces the text by a form. The form closes as soon as
+ * the change is sent. If saving fails, the person can send or edit the typed values again.
+ */
 export function LimitEditor<Shown extends Limits>({ limits, update }: LimitEditorProps<Shown>) {
   const { locale, t } = useWords()
   const [isEditing, setEditing] = useState(false)
+  const [sent, setSent] = useState<Change<Shown>>()
   const action = useAction({
     what: 'Saving the limits failed',
-    send: async ({ changed, was }: { changed: Limits; was: Shown }) => update?.(changed, was),
+    send: async ({ typed, was }: Change<Shown>) => update?.(readLimits(typed, locale), was),
     handle(error) {
       reportError(error)
       return false
     }
   })
-  const opener = useRef<HTMLButtonElement>(null)
-  const wasEditing = useRef(false)
+  const opener = useFocusBack(isEditing)
 
-  // the focus goes back to the button that opened the form
-  useEffect(() => {
-    if (wasEditing.current && !isEditing) opener.current?.focus()
-    wasEditing.current = isEditing
-  }, [isEditing])
-
-  // the form is left whatever becomes of the change
-  const save = (changed: Limits, was: Shown) => {
+  const save = (change: Change<Shown>) => {
     setEditing(false)
-    void action.start({ changed, was })
+    setSent(change)
+    void action.start(change)
+  }
+  const edit = (again?: Change<Shown>) => {
+    if (action.isWorking) return
+    setSent(again)
+    action.reset()
+    setEditing(true)
   }
 
   if (isEditing) {
-    return <LimitForm {...{ limits }} save={save} cancel={() => setEditing(false)} />
+    return <LimitForm {...{ limits }} again={sent} save={save} cancel={() => setEditing(false)} />
   }
   return (
     <div className="flex flex-col gap-3">
@@ -54,7 +65,26 @@ export function LimitEditor<Shown extends Limits>({ limits, update }: LimitEdito
         <dt className="text-ink-soft">{t('limits.storage')}</dt>
         <dd data-limit="storage">{storageWords(limits.max_storage, locale, t)}</dd>
       </dl>
-      {action.failure && <ErrorNote error={action.failure} />}
+      {action.failure && sent && (
+        <ErrorNote error={action.failure}>
+          <p>{notSaved(readLimits(sent.typed, locale), locale, t)}</p>
+          {update && (
+            <div className="flex flex-wrap gap-3">
+              <button
+                type="button"
+                className="btn btn-outline btn-sm"
+                onClick={() => void action.start(sent)}
+              >
+                {t('common.retry')}
+              </button>
+              <button type="button" className="btn btn-outline btn-sm" onClick={() => edit(sent)}>
+                {t('limits.editAgain')}
+              </button>
+            </div>
+          )}
+          <Unsaved isUnsaved />
+        </ErrorNote>
+      )}
       {update && (
         <div className="flex flex-wrap items-center gap-4">
           <button
@@ -62,11 +92,7 @@ export function LimitEditor<Shown extends Limits>({ limits, update }: LimitEdito
             type="button"
             className="btn btn-outline btn-sm"
             aria-disabled={action.isWorking}
-            onClick={() => {
-              if (action.isWorking) return
-              action.reset()
-              setEditing(true)
-            }}
+            onClick={() => edit()}
           >
             {t('limits.edit')}
           </button>
@@ -81,20 +107,27 @@ export function LimitEditor<Shown extends Limits>({ limits, update }: LimitEdito
 
 interface LimitFormProps<Shown extends Limits> {
   limits: Shown
-  save: (limits: Limits, was: Shown) => void
+  /** A change that could not be saved and that the person edits again. */
+  again: Change<Shown> | undefined
+  save: (change: Change<Shown>) => void
   cancel: () => void
 }
 
-function LimitForm<Shown extends Limits>({ limits, save, cancel }: LimitFormProps<Shown>) {
-  const { locale, t } = useWords()
+function LimitForm<Shown extends Limits>(props: LimitFormProps<Shown>) {
+  const { limits, again, save, cancel } = props
+  const { t } = useWords()
   // the limits may change while the form is open
-  const [was] = useState(limits)
+  const [was] = useState(again?.was ?? limits)
   const form = useForm({
     what: 'Reading the limits failed',
-    send: async values => save(readLimits(values, locale), was)
+    send: async typed => save({ typed, was })
   })
   const { ref } = form.props
-  useEffect(() => ref.current?.querySelector('input')?.focus(), [ref])
+  const begin = useEffectEvent(() => {
+    if (again) form.fill(again.typed)
+    ref.current?.querySelector('input')?.focus()
+  })
+  useEffect(() => begin(), [])
 
   const leave = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return
@@ -122,4 +155,12 @@ function LimitForm<Shown extends Limits>({ limits, save, cancel }: LimitFormProp
       <Unsaved form={form} />
     </>
   )
+}
+
+/** `Your limits are not saved. Documents: 7 documents per day. Storage: 2 GB.` */
+function notSaved(limits: Limits, locale: Locale, t: T): string {
+  return t('limits.notSaved', {
+    requests: requestWords(limits, t),
+    storage: storageWords(limits.max_storage, locale, t)
+  })
 }

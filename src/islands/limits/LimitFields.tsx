@@ -5,7 +5,7 @@ import {
   writeRequestLimit,
   writeStorageLimit
 } from '../../core/input/limit-input.ts'
-import { type Interval, intervals } from '../../core/limit-period.ts'
+import { type Interval, limitIntervals } from '../../core/limit-period.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { SelectField } from '../forms/SelectField.tsx'
 import { Field } from '../kit/Field.tsx'
@@ -23,8 +23,8 @@ interface LimitFieldsProps {
 }
 
 /**
- * The fields of limits. A field that is left shows how its text is read. Needs the words of
- * `limits` from the page.
+ * The fields of limits. When the person leaves a field, it shows how the typed text is understood.
+ * Needs the words of `limits` from the page.
  */
 export function LimitFields({ limits }: LimitFieldsProps) {
   const { locale, t } = useWords()
@@ -63,7 +63,7 @@ export function LimitFields({ limits }: LimitFieldsProps) {
         label={t('limits.period')}
         name="max_requests_interval"
         initial={limits.max_requests_interval ?? ''}
-        options={intervals.map(interval => ({
+        options={limitIntervals.map(interval => ({
           value: interval ?? '',
           label: t(`limits.periods.${interval ?? 'total'}`)
         }))}
@@ -86,7 +86,7 @@ export function readLimits(values: Record<string, string>, locale: Locale): Limi
   const { max_requests = '', max_requests_interval, max_storage = '' } = values
   return {
     max_requests: readRequestLimit(max_requests, locale),
-    max_requests_interval: intervals.find(each => each === max_requests_interval) ?? null,
+    max_requests_interval: limitIntervals.find(each => each === max_requests_interval) ?? null,
     max_storage: readStorageLimit(max_storage, locale)
   }
 }

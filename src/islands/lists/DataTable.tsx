@@ -1,18 +1,40 @@
-import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import type { Density } from '../../stores/lists/list-views.ts'
+import {
+  extendRange,
+  isSelected,
+  type Selection,
+  toggleRow,
+  toggleShown
+} from '../../stores/lists/selection.ts'
 import { Icon } from '../kit/Icon.tsx'
-import { rowStep } from './row-keys.ts'
+import { useWords } from '../kit/use-words.ts'
+import { RowBlock } from './RowBlock.tsx'
+import { targetRow } from './row-keys.ts'
+import { keySelection } from './selection-keys.ts'
 
+/** A column of a table: its heading and the function that draws its cells. */
 export interface Column<Row> {
-  /** Also the name by which the server sorts, where it does. */
+  /** Id of the column. If the list can be sorted by it, also the name of the order in the API. */
   id: string
   label: string
   cell: (row: Row) => ReactNode
   isSortable?: boolean
-  /** Left out in windows below 1280 px. */
+  /** Hidden in windows below 1280 px, unless the person has chosen to see it. */
   isSecondary?: boolean
+  /** Width of the column in relation to the others; 1 if absent. */
+  width?: number
 }
 
-interface DataTableProps<Row> {
+/** What a table needs if its rows can be selected. */
+interface Selecting<Row> {
+  selection: Selection
+  onSelect: (selection: Selection) => void
+  /** Returns the name of a row for screen readers. */
+  nameOf: (row: Row) => string
+}
+
+export interface DataTableProps<Row> {
   /** Names the table for screen readers. */
   label: string
   /** The first column names the row and is its link. */
@@ -24,59 +46,207 @@ interface DataTableProps<Row> {
   onSort: (sort: string) => void
   /** Whether newer rows are being loaded. */
   isBusy: boolean
+  density?: Density
+  selecting?: Selecting<Row>
 }
 
+/** Number of consecutive rows that are drawn or left out together. */
+const blockRows = 50
+
 /**
- * A table whose rows are links. Tab reaches one row, and arrow keys, Home and End lead to the
- * others. Below 600 px each row is a card of two lines, and the headings that sort stay above them.
+ * A table whose rows are links and can be selected. Tab focuses one row; arrow keys, Home and End
+ * move the focus to others, and `keySelection()` defines the keys that select. Below 600 px each
+ * row is a card, and the sorting headings stay above the cards. Rows far outside the window are not
+ * drawn.
  */
 export function DataTable<Row extends { id: string }>(props: DataTableProps<Row>) {
-  const { label, columns, rows, hrefOf, sort, onSort, isBusy } = props
-  const body = useRef<HTMLTableSectionElement>(null)
+  const { label, columns, rows, sort, onSort, isBusy, density = 'comfortable', selecting } = props
+  const { t } = useWords()
+  const hint = useId()
+  const table = useRef<HTMLTableElement>(null)
+  const wanted = useRef<string>(undefined)
   const [active, setActive] = useState<string>()
-  const stop = rows.some(({ id }) => id === active) ? active : rows[0]?.id
+  const shown = rows.map(({ id }) => id)
+  const stop = active !== undefined && shown.includes(active) ? active : shown[0]
+  const stopAt = shown.indexOf(stop ?? '')
 
-  const onKeyDown = (event: KeyboardEvent) => {
-    const here = rows.findIndex(({ id }) => id === stop)
-    const step = rowStep(event, here, rows.length)
-    const row = step === undefined ? undefined : rows[step]
-    if (!row) return
-    event.preventDefault()
-    setActive(row.id)
-    const link = body.current?.querySelector<HTMLElement>(`[data-row="${row.id}"] a`)
-    link?.focus({ preventScroll: true })
-    link?.closest('tr')?.scrollIntoView({ block: 'nearest' })
+  // the row that gets the focus may have to be drawn first
+  useEffect(() => {
+    const link = table.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"] a`)
+    if (!link) return
+    wanted.current = undefined
+    link.focus({ preventScroll: true })
+    link.closest('tr')?.scrollIntoView({ block: 'nearest' })
+  })
+
+  const moveTo = (id: string | undefined) => {
+    wanted.current = id
+    setActive(id)
   }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { target, key } = event
+    const isOnBox = target instanceof HTMLInputElement && key === ' '
+    const chosen =
+      selecting && !isOnBox && stop !== undefined
+        ? keySelection(event, { selection: selecting.selection, shown, here: stop })
+        : undefined
+    const step = targetRow(event, stopAt, rows.length)
+    if (!chosen && step === undefined) return
+    event.preventDefault()
+    if (chosen) selecting?.onSelect(chosen.selection)
+    const next = chosen ? chosen.focus : shown[step ?? 0]
+    if (chosen?.focus !== stop) moveTo(next)
+  }
+  const total = columns.reduce((sum, { width = 1 }) => sum + width, 0)
+  const look = `${density} ${columns.map(({ id }) => id).join(' ')}`
+  const blocks = Array.from({ length: Math.ceil(rows.length / blockRows) }, (_, at) => at)
 
   return (
-    <table className="data-table sheet" aria-label={label} aria-busy={isBusy}>
+    <table
+      ref={table}
+      className="data-table sheet"
+      aria-label={label}
+      aria-describedby={selecting && hint}
+      aria-busy={isBusy}
+      aria-rowcount={rows.length + 1}
+      data-density={density}
+      data-selectable={selecting ? '' : undefined}
+    >
+      {selecting && (
+        <caption id={hint} className="sr-only">
+          {t('lists.select.keys')}
+        </caption>
+      )}
+      <colgroup>
+        {selecting && <col className="w-10" />}
+        {columns.map(({ id, width = 1 }, at) => (
+          // the first column gets what the others leave
+          <col key={id} width={at > 0 ? `${(100 * width) / total}%` : undefined} />
+        ))}
+      </colgroup>
       <thead>
         <tr>
+          {selecting && (
+            <th scope="col" className="select-cell">
+              <SelectShown {...selecting} shown={shown} />
+            </th>
+          )}
           {columns.map(column => (
             <Heading key={column.id} column={column} sort={sort} onSort={onSort} />
           ))}
         </tr>
       </thead>
-      <tbody ref={body} onKeyDown={onKeyDown}>
-        {rows.map(row => (
-          <tr key={row.id} data-row={row.id} onFocus={() => setActive(row.id)}>
-            {columns.map(({ id, label: heading, cell, isSecondary }, at) =>
-              at === 0 ? (
-                <th key={id} scope="row">
-                  <a href={hrefOf(row)} tabIndex={row.id === stop ? 0 : -1}>
-                    {cell(row)}
-                  </a>
-                </th>
-              ) : (
-                <td key={id} data-label={heading} data-secondary={isSecondary}>
-                  {cell(row)}
-                </td>
-              )
-            )}
-          </tr>
-        ))}
-      </tbody>
+      {blocks.map(block => (
+        <RowBlock
+          key={`${block} ${look}`}
+          isNeeded={Math.floor(stopAt / blockRows) === block}
+          onKeyDown={onKeyDown}
+        >
+          {() =>
+            rows
+              .slice(block * blockRows, (block + 1) * blockRows)
+              .map((row, at) => (
+                <BodyRow
+                  key={row.id}
+                  {...props}
+                  row={row}
+                  shown={shown}
+                  rowIndex={block * blockRows + at + 2}
+                  isStop={row.id === stop}
+                  onFocus={() => setActive(row.id)}
+                />
+              ))
+          }
+        </RowBlock>
+      ))}
     </table>
+  )
+}
+
+interface BodyRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'hrefOf' | 'selecting'> {
+  row: Row
+  /** Ids of all rows of the list, in their order. */
+  shown: readonly string[]
+  rowIndex: number
+  /** Whether the Tab key focuses this row. */
+  isStop: boolean
+  onFocus: () => void
+}
+
+function BodyRow<Row extends { id: string }>(props: BodyRowProps<Row>) {
+  const { row, columns, hrefOf, selecting, shown, rowIndex, isStop, onFocus } = props
+  const { t } = useWords()
+  const isShift = useRef(false)
+  const isChecked = selecting !== undefined && isSelected(selecting.selection, row.id)
+  return (
+    <tr data-row={row.id} data-selected={isChecked} aria-rowindex={rowIndex} onFocus={onFocus}>
+      {selecting && (
+        <td
+          className="select-cell"
+          onMouseDown={event => {
+            isShift.current = event.shiftKey
+            // would select the text between two clicks
+            if (event.shiftKey) event.preventDefault()
+          }}
+        >
+          <label>
+            <input
+              type="checkbox"
+              className="checkbox checkbox-sm"
+              tabIndex={-1}
+              aria-label={t('lists.select.row', { name: selecting.nameOf(row) })}
+              checked={isChecked}
+              onChange={() => {
+                const choose = isShift.current ? extendRange : toggleRow
+                isShift.current = false
+                selecting.onSelect(choose(selecting.selection, row.id, shown))
+              }}
+            />
+          </label>
+        </td>
+      )}
+      {columns.map(({ id, label, cell }, at) =>
+        at === 0 ? (
+          <th key={id} scope="row">
+            <a href={hrefOf(row)} tabIndex={isStop ? 0 : -1}>
+              {cell(row)}
+            </a>
+          </th>
+        ) : (
+          <td key={id} data-label={label}>
+            {cell(row)}
+          </td>
+        )
+      )}
+    </tr>
+  )
+}
+
+interface SelectShownProps extends Omit<Selecting<never>, 'nameOf'> {
+  shown: readonly string[]
+}
+
+/** The check box in the table's heading. It selects all rows of the list that are loaded. */
+function SelectShown({ selection, onSelect, shown }: SelectShownProps) {
+  const { t } = useWords()
+  const box = useRef<HTMLInputElement>(null)
+  const count = shown.filter(id => isSelected(selection, id)).length
+  const isPart = count > 0 && count < shown.length
+  useEffect(() => {
+    if (box.current) box.current.indeterminate = isPart
+  }, [isPart])
+  return (
+    <label>
+      <input
+        ref={box}
+        type="checkbox"
+        className="checkbox checkbox-sm"
+        aria-label={t('lists.select.shown', { count: shown.length })}
+        checked={shown.length > 0 && count === shown.length}
+        onChange={() => onSelect(toggleShown(selection, shown))}
+      />
+      <span className="sm:hidden">{t('lists.select.shown', { count: shown.length })}</span>
+    </label>
   )
 }
 
@@ -87,17 +257,11 @@ interface HeadingProps<Row> {
 }
 
 function Heading<Row>({ column, sort, onSort }: HeadingProps<Row>) {
-  const { id, label, isSortable, isSecondary } = column
-  if (!isSortable) {
-    return (
-      <th scope="col" data-secondary={isSecondary}>
-        {label}
-      </th>
-    )
-  }
+  const { id, label, isSortable } = column
+  if (!isSortable) return <th scope="col">{label}</th>
   const order = sort === id ? 'ascending' : sort === `-${id}` ? 'descending' : undefined
   return (
-    <th scope="col" aria-sort={order} data-sortable data-secondary={isSecondary}>
+    <th scope="col" aria-sort={order} data-sortable>
       <button type="button" onClick={() => onSort(order === 'ascending' ? `-${id}` : id)}>
         {label}
         <Icon name="chevron" className={`size-4 ${order ? '' : 'invisible'}`} />

@@ -5,7 +5,7 @@ interface EmptyStateProps {
   title: string
   /** Says why that is useful. */
   text?: string | undefined
-  /** One button, at most one link beside it. */
+  /** One button, and at most one link beside it. */
   children: ReactNode
 }
 

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ListStatus } from '../../stores/paged-list.ts'
+import type { ListStatus } from '../../stores/lists/paged-list.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWaiting } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
@@ -17,8 +17,8 @@ interface ListFrameProps {
   /** Shown in place of the rows where there are none. */
   empty: ReactNode
   /**
-   * Text above the rows after a refresh has failed: they may be out of date. Absent for a list that
-   * shows this itself.
+   * Text above the rows after a refresh has failed, which says that they may be out of date. Absent
+   * for a list that shows this itself.
    */
   stale?: string
   onRetry: () => void

@@ -1,17 +1,14 @@
 import type { KeyboardEvent } from 'react'
 
+/** A key that was pressed, and the modifier keys that were held. */
+export type Key = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>
+
 /**
- * Returns the index of the row to which a key leads from the row `here`: arrow keys, Home and End.
- * Returns undefined for any other key.
+ * Returns the index of the row to which a key moves the focus from the row `here`. The keys are the
+ * arrow keys, Home and End. Returns undefined for any other key.
  */
-export function rowStep(
-  {
-    key,
-    altKey,
-    ctrlKey,
-    metaKey,
-    shiftKey
-  }: Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>,
+export function targetRow(
+  { key, altKey, ctrlKey, metaKey, shiftKey }: Key,
   here: number,
   count: number
 ): number | undefined {

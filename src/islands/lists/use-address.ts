@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useState } from 'react'
 
 /**
- * Keeps the search, the order and the filters of a list in the page's address, which can be
- * bookmarked and shared. Returns undefined for `address` until the page's script runs. `read` and
- * `write` must be the same at every render.
+ * Keeps the search, the order and the filters of a list in the page's address, so that they can be
+ * bookmarked and shared. `address` is undefined until the page's script runs. `read` and `write`
+ * must be the same functions at every render.
  */
 export function useAddress<Address>(
   read: (search: string) => Address,
@@ -21,4 +21,19 @@ export function useAddress<Address>(
     [write]
   )
   return { address, change }
+}
+
+/** Parses a day of an address, `2026-05-03`. Returns undefined for any other text. */
+export function parseDay(text: string | null): string | undefined {
+  if (!/^[12]\d{3}-\d\d-\d\d$/.test(text ?? '')) return undefined
+  return text && !Number.isNaN(Date.parse(text)) ? text : undefined
+}
+
+/**
+ * Returns the time at which a day, or the day `later` days after it, begins in the person's time
+ * zone.
+ */
+export function startOfDay(day: string, later: number): Date {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
+  return new Date(year, month - 1, date + later)
 }

@@ -1,4 +1,4 @@
-import type { AppError } from '../../contract/errors.ts'
+import type { AppError } from '../../contract/kit/errors.ts'
 import { usernameRule } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import type { AppError } from '../../contract/errors.ts'
+import type { AppError } from '../../contract/kit/errors.ts'
 import type { MailLink } from '../../stores/accounts/mail-link-fragment.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
 import { continueAfterSignIn, emailRule, prefillFromQuery } from '../forms/account-form.ts'

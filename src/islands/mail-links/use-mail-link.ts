@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import type { LinkPurpose } from '../../contract/accounts.ts'
-import { type AppError, asAppError } from '../../contract/errors.ts'
+import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { type MailLink, readMailLink } from '../../stores/accounts/mail-link-fragment.ts'
 import { keepDraft, takeDraft } from '../forms/page-drafts.ts'
 import { loadCode } from '../kit/load-code.ts'

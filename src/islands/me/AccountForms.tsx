@@ -1,9 +1,13 @@
 import type { UserInfo } from '../../contract/users.ts'
+import { lazyPart } from '../kit/LazyPart.tsx'
 import { ChangeEmail } from './ChangeEmail.tsx'
 import { ChangePassword } from './ChangePassword.tsx'
 import { DeleteAccount } from './DeleteAccount.tsx'
 import { ExportOwnData } from './ExportOwnData.tsx'
 import { SessionList } from './SessionList.tsx'
+
+// the page is for everybody, and few people let programs deposit
+const ApiKeys = lazyPart(async () => (await import('../keys/ApiKeys.tsx')).ApiKeys)
 
 interface AccountFormsProps {
   user: UserInfo
@@ -16,6 +20,7 @@ export function AccountForms({ user }: AccountFormsProps) {
       <ChangePassword user={user} />
       <ChangeEmail user={user} />
       <SessionList />
+      {!user.pending && <ApiKeys />}
       <ExportOwnData />
       <DeleteAccount user={user} />
     </>

@@ -6,8 +6,8 @@ import { emailRule, fieldSentence } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
+import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { AccountSection } from './AccountSection.tsx'
 
 interface EmailFormProps {
   user: UserInfo
@@ -27,7 +27,7 @@ export function ChangeEmail({ user }: EmailFormProps) {
     }
   })
   return (
-    <AccountSection id="change-email" title={t('me.email.title')} note={t('me.email.present')}>
+    <Section id="change-email" title={t('me.email.title')} note={t('me.email.present')}>
       <Form form={form} submit={t('me.email.submit')} derivesKey done={form.result}>
         <EmailField form={form} use="email" label={t('me.email.next')} />
         <PasswordField
@@ -37,6 +37,6 @@ export function ChangeEmail({ user }: EmailFormProps) {
           error={fieldSentence(form.errors, 'emailPassword', t)}
         />
       </Form>
-    </AccountSection>
+    </Section>
   )
 }

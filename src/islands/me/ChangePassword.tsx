@@ -8,8 +8,8 @@ import { NewPasswordField } from '../forms/NewPasswordField.tsx'
 import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
 import { HiddenUsername, PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
+import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { AccountSection } from './AccountSection.tsx'
 
 interface PasswordFormProps {
   user: UserInfo
@@ -31,11 +31,7 @@ export function ChangePassword({ user }: PasswordFormProps) {
     }
   })
   return (
-    <AccountSection
-      id="change-password"
-      title={t('me.password.title')}
-      note={t('me.password.effect')}
-    >
+    <Section id="change-password" title={t('me.password.title')} note={t('me.password.effect')}>
       <Form form={form} submit={t('me.password.submit')} derivesKey done={t('me.password.done')}>
         <HiddenUsername email={email} />
         <PasswordField
@@ -58,7 +54,7 @@ export function ChangePassword({ user }: PasswordFormProps) {
         />
         <p className="font-serif text-lg">{t('account.stays')}</p>
       </Form>
-    </AccountSection>
+    </Section>
   )
 }
 

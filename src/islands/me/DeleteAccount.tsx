@@ -7,8 +7,9 @@ import { fieldSentence } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
+import { Section } from '../kit/Section.tsx'
+import { useFocusBack } from '../kit/use-focus-back.ts'
 import { useWords } from '../kit/use-words.ts'
-import { AccountSection } from './AccountSection.tsx'
 
 interface DeleteAccountProps {
   user: UserInfo
@@ -20,18 +21,14 @@ interface DeleteAccountProps {
 export function DeleteAccount({ user }: DeleteAccountProps) {
   const { t } = useWords()
   const [isOpen, setOpen] = useState(false)
-  const first = useRef<HTMLButtonElement>(null)
-  const stay = () => {
-    setOpen(false)
-    requestAnimationFrame(() => first.current?.focus())
-  }
+  const opener = useFocusBack(isOpen)
   return (
-    <AccountSection id="delete-account" title={t('me.delete.title')} note={t('me.delete.effect')}>
+    <Section id="delete-account" title={t('me.delete.title')} note={t('me.delete.effect')}>
       {isOpen ? (
-        <Question user={user} stay={stay} />
+        <Question user={user} stay={() => setOpen(false)} />
       ) : (
         <button
-          ref={first}
+          ref={opener}
           type="button"
           className="btn btn-outline self-start"
           onClick={() => setOpen(true)}
@@ -39,7 +36,7 @@ export function DeleteAccount({ user }: DeleteAccountProps) {
           {t('me.delete.open')}
         </button>
       )}
-    </AccountSection>
+    </Section>
   )
 }
 

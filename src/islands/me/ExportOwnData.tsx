@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react'
-import { type AppError, asAppError } from '../../contract/errors.ts'
+import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { loadCode } from '../kit/load-code.ts'
+import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { AccountSection } from './AccountSection.tsx'
 
 type State =
   | { status: 'idle' | 'saved' }
@@ -39,7 +39,7 @@ export function ExportOwnData() {
   }
 
   return (
-    <AccountSection id="own-data" title={t('me.data.title')} note={t('me.data.content')}>
+    <Section id="own-data" title={t('me.data.title')} note={t('me.data.content')}>
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
         <button
           ref={button}
@@ -61,17 +61,7 @@ export function ExportOwnData() {
           </p>
         )}
       </div>
-      {state.status === 'failed' && (
-        <ErrorNote error={state.error}>
-          <button
-            type="button"
-            className="btn btn-outline btn-sm self-start"
-            onClick={() => void save()}
-          >
-            {t('common.retry')}
-          </button>
-        </ErrorNote>
-      )}
-    </AccountSection>
+      {state.status === 'failed' && <ErrorNote error={state.error} retry={() => save()} />}
+    </Section>
   )
 }

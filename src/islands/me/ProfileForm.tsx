@@ -1,5 +1,5 @@
 import type { UserInfo } from '../../contract/users.ts'
-import { rename } from '../../stores/users.ts'
+import { changeUsername } from '../../stores/users.ts'
 import { fieldSentence, usernameRule } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { useForm } from '../forms/use-form.ts'
@@ -15,7 +15,7 @@ export function ProfileForm({ user }: ProfileFormProps) {
   const form = useForm({
     what: 'Changing the name failed',
     rules: { username: usernameRule },
-    send: ({ username = '' }) => rename(username)
+    send: ({ username = '' }) => changeUsername(username)
   })
   return (
     <section className="sheet flex flex-col gap-4" aria-labelledby="profile">

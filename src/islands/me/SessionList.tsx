@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
-import { type AppError, asAppError } from '../../contract/errors.ts'
+import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { Session } from '../../contract/sessions.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
@@ -8,6 +8,7 @@ import { $sessionList, endSession, loadSessions } from '../../stores/accounts/se
 import { signOutEverywhere } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { relativeTime, useNow } from '../kit/time.ts'
+import { useFocusBack } from '../kit/use-focus-back.ts'
 import { useWords } from '../kit/use-words.ts'
 
 /** Lists the browsers in which the person is signed in. Buttons end one session or all of them. */
@@ -45,17 +46,7 @@ export function SessionList() {
           {t('common.loading')}
         </p>
       )}
-      {list.status === 'failed' && (
-        <ErrorNote error={list.error}>
-          <button
-            type="button"
-            className="btn btn-outline btn-sm self-start"
-            onClick={() => void loadSessions()}
-          >
-            {t('common.retry')}
-          </button>
-        </ErrorNote>
-      )}
+      {list.status === 'failed' && <ErrorNote error={list.error} retry={() => loadSessions()} />}
       {list.status === 'ready' && (
         <ul className="flex flex-col divide-y divide-base-300">
           {list.sessions.map(session => (
@@ -115,18 +106,14 @@ function Row({ session, end }: RowProps) {
 function SignOutEverywhere() {
   const { locale, t } = useWords()
   const [state, setState] = useState<'idle' | 'asking' | 'working' | AppError>('idle')
-  const first = useRef<HTMLButtonElement>(null)
   const confirm = useRef<HTMLButtonElement>(null)
   const isOpen = state === 'asking' || state === 'working'
+  const opener = useFocusBack(isOpen)
 
   useEffect(() => {
     if (isOpen) confirm.current?.focus()
   }, [isOpen])
 
-  const stay = () => {
-    setState('idle')
-    requestAnimationFrame(() => first.current?.focus())
-  }
   const go = async () => {
     if (state === 'working') return
     setState('working')
@@ -144,7 +131,7 @@ function SignOutEverywhere() {
       <>
         {typeof state === 'object' && <ErrorNote error={state} />}
         <button
-          ref={first}
+          ref={opener}
           type="button"
           className="btn btn-outline self-start"
           onClick={() => setState('asking')}
@@ -168,7 +155,7 @@ function SignOutEverywhere() {
         >
           {t('me.sessions.confirm')}
         </button>
-        <button type="button" className="btn btn-ghost" onClick={stay}>
+        <button type="button" className="btn btn-ghost" onClick={() => setState('idle')}>
           {t('me.sessions.stay')}
         </button>
       </div>

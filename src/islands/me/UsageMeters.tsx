@@ -2,8 +2,8 @@ import type { Usage } from '../../contract/users.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { Meter, shareOf } from '../kit/Meter.tsx'
+import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { AccountSection } from './AccountSection.tsx'
 
 interface UsageMetersProps {
   usage: Usage
@@ -17,7 +17,7 @@ export function UsageMeters({ usage }: UsageMetersProps) {
   const { locale, t } = useWords()
   const { own, requests_used, requests_limit, storage_used, storage_limit } = usage
   return (
-    <AccountSection id="usage" title={t('me.usage.title')} note={t('me.usage.request')}>
+    <Section id="usage" title={t('me.usage.title')} note={t('me.usage.request')}>
       {own && (
         <section className="flex flex-col gap-3" aria-labelledby="own-usage">
           <h3 id="own-usage" className="font-semibold">
@@ -48,7 +48,7 @@ export function UsageMeters({ usage }: UsageMetersProps) {
           share={shareOf(storage_used, storage_limit)}
         />
       </section>
-    </AccountSection>
+    </Section>
   )
 }
 

@@ -45,15 +45,7 @@ export const Setup = withWords(function Setup() {
     case 'failed':
       return (
         <div className="sheet" data-state="error">
-          <ErrorNote error={setup.error}>
-            <button
-              type="button"
-              className="btn btn-outline self-start"
-              onClick={() => void loadSetup()}
-            >
-              {t('common.retry')}
-            </button>
-          </ErrorNote>
+          <ErrorNote error={setup.error} retry={() => loadSetup()} />
         </div>
       )
     case 'open': {

@@ -53,6 +53,12 @@ export function SetupDone({ stays, demo }: SetupDoneProps) {
           {t('setup.go')}
         </a>
       </div>
+      <p>
+        {t('setup.nextAdmin')}{' '}
+        <a className="link" href={localizedPath(locale, '/admin')} data-astro-reload>
+          {t('setup.admin')}
+        </a>
+      </p>
       {demo && !stays && (
         <p className="wrap-anywhere text-ink-soft text-sm">
           {t('setup.nextDemo')}{' '}

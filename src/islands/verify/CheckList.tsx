@@ -1,5 +1,5 @@
 import { memo, type ReactNode, useMemo, useState } from 'react'
-import type { AppError } from '../../contract/errors.ts'
+import type { AppError } from '../../contract/kit/errors.ts'
 import { buildRedirect } from '../../core/pages/redirect-parameter.ts'
 import { describeVerdict } from '../../core/pages/verdict-words.ts'
 import { formatPercent } from '../../core/text/format.ts'

@@ -121,8 +121,8 @@ export function VerdictWord({ telling }: { telling: VerdictDescription }) {
 }
 
 /**
- * The verdict as a sentence. Includes the time in the reader's zone and in UTC, because people copy
- * and print the sentence alone.
+ * The verdict as a sentence. Includes the time in the person's time zone and in UTC, because people
+ * copy and print the sentence alone.
  */
 export function VerdictSentence({
   telling,

@@ -1,6 +1,16 @@
 import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
-import { copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  copyFile,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+  statfs,
+  writeFile
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { parseCompanyId } from '../db/scope.ts'
@@ -24,6 +34,12 @@ export function openBlobs(directory: string): Blobs {
   }
   const removal = (company: CompanyId) => join(directory, 'removed', company)
   return {
+    async space() {
+      const folder = join(directory, 'staging')
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const { bavail, blocks, bsize } = await statfs(folder)
+      return { total: blocks * bsize, free: bavail * bsize }
+    },
     stagingDirectory: join(directory, 'staging'),
     stagingFile: staged,
     sizeStaged: async file => (await find(staged(file)))?.size,

@@ -4,9 +4,9 @@ import type { CompanyId, PersonId, Signal, Signals } from '../domain/deps.ts'
 
 /**
  * Creates the signals between the parts of a process. With `notifications`, the signals `events`,
- * `sessions`, `writers` and `domains` also reach the other processes that use the database. The
- * signals `uploads` and `mails` stay in this process, because the process that accepts an upload or
- * a mail also completes it.
+ * `sessions`, `writers`, `domains` and `companies` also reach the other processes that use the
+ * database. The signals `uploads`, `mails` and `imports` stay in this process, because the process
+ * that accepts an upload, a mail or an import also completes it.
  */
 export function createSignals(notifications?: Pick<Notifications, 'send' | 'listen'>): Signals {
   const events = signal<PersonId>(key => notifications?.send(`events ${key.company} ${key.user}`))
@@ -17,6 +17,7 @@ export function createSignals(notifications?: Pick<Notifications, 'send' | 'list
     notifications?.send(`writers ${company} ${upload}`)
   )
   const domains = signal<string>(host => notifications?.send(`domains ${host}`))
+  const companies = signal<CompanyId>(company => notifications?.send(`companies ${company}`))
   const missed = signal<void>()
   notifications?.listen({
     text(text) {
@@ -24,6 +25,7 @@ export function createSignals(notifications?: Pick<Notifications, 'send' | 'list
       const [name, first = '', second] = text.split(' ')
       if (name === 'domains') domains.deliver(first)
       const company = parseCompanyId(first)
+      if (company && name === 'companies') companies.deliver(company)
       if (!company || !second) return
       if (name === 'events') events.deliver({ company, user: second })
       if (name === 'sessions') sessions.deliver({ company, user: second })
@@ -31,7 +33,8 @@ export function createSignals(notifications?: Pick<Notifications, 'send' | 'list
     },
     missed: () => missed.deliver()
   })
-  return { events, uploads: signal(), mails: signal(), sessions, writers, domains, missed }
+  const [uploads, mails, imports] = [signal<CompanyId>(), signal<CompanyId>(), signal<CompanyId>()]
+  return { events, uploads, mails, imports, sessions, writers, domains, companies, missed }
 }
 
 interface BridgedSignal<T> extends Signal<T> {

@@ -12,14 +12,14 @@ import {
 import type { Delivery } from '../../contract/users.ts'
 import * as deletions from '../domain/accounts/deletions.ts'
 import * as emailChanges from '../domain/accounts/email-changes.ts'
-import * as members from '../domain/accounts/members.ts'
+import * as invitations from '../domain/accounts/invitations.ts'
 import * as resets from '../domain/accounts/password-resets.ts'
 import * as signUps from '../domain/accounts/signups.ts'
 import { mailDelivery } from '../domain/developer-machine.ts'
 import * as mailTokens from '../domain/mail/mail-tokens.ts'
 import { countTokenFailures } from '../domain/rate-limits.ts'
-import { type Api, type ApiContext, companyIdOf, isFromDeveloper, person } from './context.ts'
-import { mountEndpoint } from './mount.ts'
+import { type Api, type ApiContext, companyIdOf, isFromDeveloper, person } from './kit/context.ts'
+import { mountEndpoint } from './kit/mount.ts'
 import { canonicalEmailOf } from './users.ts'
 
 export function mountAccounts(app: Api): void {
@@ -47,7 +47,7 @@ export function mountAccounts(app: Api): void {
 
   mountEndpoint(app, activateUser, (input, c) =>
     countFailures(c, () =>
-      members.activateUser(c.get('deps'), { tenant: c.get('tenant'), ...input })
+      invitations.activateUser(c.get('deps'), { tenant: c.get('tenant'), ...input })
     )
   )
 

@@ -1,8 +1,16 @@
-import { listCategories, listCompanyCategories } from '../../contract/categories.ts'
+import { listCategories } from '../../contract/categories.ts'
+import {
+  createCategory,
+  deleteCategory,
+  getCategory,
+  listCompanyCategories,
+  updateCategory
+} from '../../contract/company-categories.ts'
 import * as categories from '../domain/companies/categories.ts'
-import { actingCompany } from './acting-company.ts'
-import { type Api, companyIdOf, person } from './context.ts'
-import { mountEndpoint, mountList } from './mount.ts'
+import { act, actingCompany } from './kit/acting-company.ts'
+import { idempotencyKey } from './kit/admission.ts'
+import { type Api, companyIdOf, person } from './kit/context.ts'
+import { mountEndpoint, mountList } from './kit/mount.ts'
 
 export function mountCategories(app: Api): void {
   mountList(app, listCompanyCategories, ({ id: _, ...page }, c) =>
@@ -11,5 +19,32 @@ export function mountCategories(app: Api): void {
 
   mountEndpoint(app, listCategories, (_input, c) =>
     categories.listCategories(c.get('deps'), { company_id: companyIdOf(c), user_id: person(c).id })
+  )
+
+  mountEndpoint(app, createCategory, async (settings, c) => {
+    const key = idempotencyKey(c.req.header('idempotency-key'))
+    const { body, replayed } = await categories.createCategory(c.get('deps'), {
+      ...act(c),
+      ...settings,
+      idempotencyKey: key
+    })
+    if (replayed) c.header('idempotent-replayed', 'true')
+    return body
+  })
+
+  mountEndpoint(app, getCategory, ({ id }, c) =>
+    categories.getCategory(c.get('deps'), { company_id: actingCompany(c), id })
+  )
+
+  mountEndpoint(app, updateCategory, (input, c) =>
+    categories.updateCategory(c.get('deps'), {
+      ...act(c),
+      ...input,
+      version: c.get('expectedVersion')
+    })
+  )
+
+  mountEndpoint(app, deleteCategory, ({ id }, c) =>
+    categories.deleteCategory(c.get('deps'), { ...act(c), id, version: c.get('expectedVersion') })
   )
 }

@@ -1,11 +1,46 @@
-import { getCompany } from '../../contract/companies.ts'
+import {
+  createCompany,
+  getCompany,
+  listCompanies,
+  resumeCompany,
+  suspendCompany,
+  updateCompany
+} from '../../contract/companies.ts'
 import * as companies from '../domain/companies/companies.ts'
-import { actingCompany } from './acting-company.ts'
-import type { Api } from './context.ts'
-import { mountEndpoint } from './mount.ts'
+import * as creation from '../domain/installation/company-creation.ts'
+import { act, actingCompany } from './kit/acting-company.ts'
+import { idempotencyKey } from './kit/admission.ts'
+import { type Api, isFromDeveloper, person } from './kit/context.ts'
+import { mountEndpoint, mountList } from './kit/mount.ts'
+import { canonicalEmailOf } from './users.ts'
 
 export function mountCompanies(app: Api): void {
+  mountList(app, listCompanies, (input, c) => companies.listCompanies(c.get('deps'), input))
+
+  mountEndpoint(app, createCompany, async ({ email, locale, ...input }, c) => {
+    const { body, replayed } = await creation.createCompanyWithAdministrator(c.get('deps'), {
+      ...input,
+      locale,
+      email: canonicalEmailOf(email),
+      by: person(c),
+      isDeveloper: isFromDeveloper(c),
+      idempotencyKey: idempotencyKey(c.req.header('idempotency-key'))
+    })
+    if (replayed) c.header('idempotent-replayed', 'true')
+    return body
+  })
+
   mountEndpoint(app, getCompany, (_input, c) =>
     companies.getCompany(c.get('deps'), actingCompany(c))
   )
+
+  mountEndpoint(app, updateCompany, ({ name }, c) =>
+    companies.updateCompany(c.get('deps'), { ...act(c), name, version: c.get('expectedVersion') })
+  )
+
+  mountEndpoint(app, suspendCompany, ({ reason }, c) =>
+    companies.suspendCompany(c.get('deps'), { ...act(c), reason })
+  )
+
+  mountEndpoint(app, resumeCompany, (_input, c) => companies.resumeCompany(c.get('deps'), act(c)))
 }

@@ -1,9 +1,9 @@
 import { reportPolicy } from '../../contract/csp-reports.ts'
 import { readPolicyReports } from '../../core/http/csp-reports.ts'
 import { consume } from '../domain/rate-limits.ts'
-import { type Api, companyIdOf } from './context.ts'
-import { jsonOf, mountStream } from './mount.ts'
-import { refusedField } from './refused-fields.ts'
+import { type Api, companyIdOf } from './kit/context.ts'
+import { jsonOf, mountStream } from './kit/mount.ts'
+import { refusedField } from './kit/refused-fields.ts'
 
 const types = ['application/reports+json', 'application/csp-report', 'application/json']
 

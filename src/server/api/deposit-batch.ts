@@ -8,15 +8,16 @@ import {
 } from '@remix-run/multipart-parser'
 import type * as z from 'zod/mini'
 import { BatchItem, createDepositBatch } from '../../contract/deposits.ts'
-import { AppError } from '../../contract/errors.ts'
-import { maxBatchBytes, maxBatchFileBytes, maxBatchItems } from '../../contract/limits.ts'
-import { toProblem } from '../../contract/problems.ts'
+import { AppError } from '../../contract/kit/errors.ts'
+import { maxBatchBytes, maxBatchFileBytes, maxBatchItems } from '../../contract/kit/limits.ts'
+import { toProblem } from '../../contract/kit/problems.ts'
 import { type BatchAnswer, depositBatch } from '../domain/deposits/deposit-batch.ts'
 import type { CompanyId, Deps, StagedFile } from '../domain/deps.ts'
 import { newRecordId } from '../domain/ids.ts'
-import { type Api, type ApiContext, companyIdOf, person } from './context.ts'
-import { defaultBodyBytes, limitedChunks, mountStream, parseJson } from './mount.ts'
-import { refusedField, refusedInput } from './refused-fields.ts'
+import { actorOf } from '../domain/sessions/sessions.ts'
+import { type Api, type ApiContext, companyIdOf, person } from './kit/context.ts'
+import { defaultBodyBytes, limitedChunks, mountStream, parseJson } from './kit/mount.ts'
+import { parseFields, refusedField } from './kit/refused-fields.ts'
 
 /** The most calls of `POST /deposit/batch` that one person may run at the same time. */
 const maxPerPerson = 6
@@ -52,6 +53,7 @@ export function mountDepositBatch(app: Api): void {
     const deps = c.get('deps')
     const company_id = companyIdOf(c)
     const user_id = person(c).id
+    const actor = actorOf(person(c))
     const freeSlot = takeSlot(company_id, user_id)
     const staged: StagedFile[] = []
     try {
@@ -62,7 +64,8 @@ export function mountDepositBatch(app: Api): void {
         return [{ key, deposit, staged: each.staged }]
       })
       const caller = c.get('inFlight')?.caller
-      const answers = (await depositBatch(deps, { company_id, user_id, items, caller })).values()
+      const batch = { company_id, user_id, actor, items, caller }
+      const answers = (await depositBatch(deps, batch)).values()
       const results = received.map(each =>
         resultOf(each instanceof AppError ? each : answers.next().value)
       )
@@ -174,8 +177,8 @@ function itemsOf(part: MultipartPart): (Item | AppError)[] {
   if (!Array.isArray(given) || given.length === 0) throw refusedForm('a list of items')
   if (given.length > maxBatchItems) throw tooManyItems()
   return given.map(each => {
-    const item = BatchItem.safeParse(each)
-    return item.success ? item.data : refusedInput(item.error)
+    const item = parseFields(BatchItem, each)
+    return item.success ? item.data : item.error
   })
 }
 

@@ -1,3 +1,4 @@
+import { listDeposits } from '../../contract/company-deposits.ts'
 import {
   createContentLink,
   createDeposit,
@@ -5,16 +6,20 @@ import {
   getDepositContent,
   getOpenUpload
 } from '../../contract/deposits.ts'
-import { AppError } from '../../contract/errors.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 import { parseRange } from '../../core/http/byte-range.ts'
-import { attachment } from '../../core/http/content-disposition.ts'
+import { attachmentHeader } from '../../core/http/content-disposition.ts'
+import * as companyDeposits from '../domain/deposits/company-deposits.ts'
 import * as deposits from '../domain/deposits/deposits.ts'
 import * as newDeposits from '../domain/deposits/new-deposits.ts'
+import { auditReading } from '../domain/evidence/audit-readings.ts'
 import { createDownloadLink } from '../domain/sessions/download-links.ts'
-import { idempotencyKey } from './admission.ts'
-import { type Api, type ApiContext, companyIdOf, person } from './context.ts'
-import { mountEndpoint, mountStream } from './mount.ts'
-import { whileSignedIn } from './while-signed-in.ts'
+import { actorOf } from '../domain/sessions/sessions.ts'
+import { act, actingCompany } from './kit/acting-company.ts'
+import { idempotencyKey } from './kit/admission.ts'
+import { type Api, type ApiContext, companyIdOf, person } from './kit/context.ts'
+import { mountEndpoint, mountList, mountStream } from './kit/mount.ts'
+import { whileSignedIn } from './kit/while-signed-in.ts'
 
 export function mountDeposits(app: Api): void {
   mountEndpoint(app, createDeposit, async (input, c) => {
@@ -23,12 +28,21 @@ export function mountDeposits(app: Api): void {
       company_id: companyIdOf(c),
       user_id: caller.id,
       caller: c.get('inFlight')?.caller,
-      act: { actor: caller.id, route: 'POST /deposit', key: requireKey(c), input },
+      act: { actor: actorOf(caller), route: 'POST /deposit', key: requireKey(c), input },
       deposit: input
     })
     if (replayed) c.header('idempotent-replayed', 'true')
     if ('duplicate' in body || body.continued) c.set('status', 200)
     return body
+  })
+
+  mountList(app, listDeposits, async ({ id: _, ...input }, c) => {
+    await auditReading(c.get('deps'), act(c))
+    return companyDeposits.listDeposits(c.get('deps'), {
+      company_id: actingCompany(c),
+      caller: c.get('inFlight')?.caller,
+      ...input
+    })
   })
 
   mountEndpoint(app, getDeposit, ({ id }, c) =>
@@ -86,7 +100,7 @@ export function mountDeposits(app: Api): void {
         ...(part ? { 'content-range': `bytes ${part.start}-${part.end}/${size}` } : {}),
         'content-type': safeType(content.media_type),
         'content-length': String(length),
-        'content-disposition': attachment(savedName(content)),
+        'content-disposition': attachmentHeader(savedName(content)),
         // the digest of the whole file, even if only a part is sent (RFC 9530)
         'repr-digest': `sha-256=:${Buffer.from(sha256).toString('base64')}:`
       }

@@ -1,9 +1,9 @@
 import { getDocs, getOpenApi } from '../../contract/docs.ts'
-import { openApi } from '../../contract/openapi.ts'
+import { openApi } from '../../contract/openapi/openapi.ts'
 import words from '../../i18n/en/docs.json' with { type: 'json' }
 import { translator } from '../../i18n/index.ts'
-import type { Api, ApiContext } from './context.ts'
-import { mountEndpoint, mountStream } from './mount.ts'
+import type { Api, ApiContext } from './kit/context.ts'
+import { mountEndpoint, mountStream } from './kit/mount.ts'
 
 export function mountDocs(app: Api): void {
   const t = translator('en', words)

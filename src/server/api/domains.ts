@@ -1,18 +1,92 @@
-import { getDomainConfig, updateDomain } from '../../contract/domains.ts'
-import { AppError } from '../../contract/errors.ts'
-import * as domains from '../domain/companies/domains.ts'
-import { act } from './acting-company.ts'
-import type { Api } from './context.ts'
-import { mountEndpoint } from './mount.ts'
+import {
+  checkDomain,
+  createDomain,
+  deleteDomain,
+  deleteThemeDraft,
+  getDomain,
+  getDomainConfig,
+  getDomainThemes,
+  listDomains,
+  makeDomainPrimary,
+  moveDomain,
+  publishTheme,
+  restoreTheme,
+  saveThemeDraft,
+  updateDomain
+} from '../../contract/domains.ts'
+import { AppError } from '../../contract/kit/errors.ts'
+import * as admin from '../domain/companies/domain-admin.ts'
+import * as themes from '../domain/companies/domain-themes.ts'
+import * as checks from '../domain/installation/domain-checks.ts'
+import * as claims from '../domain/installation/domain-claims.ts'
+import { act, actingCompany } from './kit/acting-company.ts'
+import { idempotencyKey } from './kit/admission.ts'
+import { type Api, isFromDeveloper } from './kit/context.ts'
+import { mountEndpoint, mountList } from './kit/mount.ts'
 
 export function mountDomains(app: Api): void {
+  mountList(app, listDomains, ({ id: _, ...page }, c) =>
+    admin.listDomains(c.get('deps'), { company_id: actingCompany(c), ...page })
+  )
+
+  mountEndpoint(app, createDomain, async (input, c) => {
+    const { body, replayed } = await claims.createDomain(c.get('deps'), {
+      ...act(c),
+      ...input,
+      isDeveloper: isFromDeveloper(c),
+      idempotencyKey: idempotencyKey(c.req.header('idempotency-key'))
+    })
+    if (replayed) c.header('idempotent-replayed', 'true')
+    return body
+  })
+
+  mountEndpoint(app, deleteDomain, ({ id }, c) =>
+    claims.deleteDomain(c.get('deps'), { ...act(c), id, version: c.get('expectedVersion') })
+  )
+
+  mountEndpoint(app, checkDomain, ({ id }, c) =>
+    checks.checkDomain(c.get('deps'), { ...act(c), id })
+  )
+
+  mountEndpoint(app, moveDomain, ({ id, company_id: to }, c) =>
+    claims.moveDomain(c.get('deps'), { ...act(c), id, to })
+  )
+
+  mountEndpoint(app, makeDomainPrimary, ({ id }, c) =>
+    admin.makeDomainPrimary(c.get('deps'), { ...act(c), id })
+  )
+
+  mountEndpoint(app, getDomain, ({ id }, c) =>
+    admin.getDomain(c.get('deps'), { company_id: actingCompany(c), id })
+  )
+
   mountEndpoint(app, updateDomain, ({ id, ...changes }, c) =>
-    domains.updateDomain(c.get('deps'), {
+    admin.updateDomain(c.get('deps'), {
       ...act(c),
       id,
       changes,
       version: c.get('expectedVersion')
     })
+  )
+
+  mountEndpoint(app, getDomainThemes, ({ id }, c) =>
+    themes.getThemes(c.get('deps'), { company_id: actingCompany(c), id })
+  )
+
+  mountEndpoint(app, saveThemeDraft, ({ id, ...changes }, c) =>
+    themes.saveDraft(c.get('deps'), { ...act(c), id, changes, version: c.get('expectedVersion') })
+  )
+
+  mountEndpoint(app, deleteThemeDraft, ({ id }, c) =>
+    themes.deleteDraft(c.get('deps'), { ...act(c), id, version: c.get('expectedVersion') })
+  )
+
+  mountEndpoint(app, publishTheme, ({ id }, c) =>
+    themes.publishDraft(c.get('deps'), { ...act(c), id, version: c.get('expectedVersion') })
+  )
+
+  mountEndpoint(app, restoreTheme, (input, c) =>
+    themes.restoreTheme(c.get('deps'), { ...act(c), ...input, version: c.get('expectedVersion') })
   )
 
   mountEndpoint(app, getDomainConfig, async ({ domain }, c) => {

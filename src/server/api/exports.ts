@@ -1,7 +1,7 @@
 import { getExport } from '../../contract/exports.ts'
 import * as exports from '../domain/accounts/exports.ts'
-import { type Api, person } from './context.ts'
-import { mountEndpoint } from './mount.ts'
+import { type Api, person } from './kit/context.ts'
+import { mountEndpoint } from './kit/mount.ts'
 
 export function mountExports(app: Api): void {
   mountEndpoint(app, getExport, ({ cursor }, c) =>

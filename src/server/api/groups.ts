@@ -10,10 +10,10 @@ import {
   updateGroup
 } from '../../contract/groups.ts'
 import * as groups from '../domain/companies/groups.ts'
-import { act, actingCompany } from './acting-company.ts'
-import { idempotencyKey } from './admission.ts'
-import type { Api } from './context.ts'
-import { mountEndpoint, mountList } from './mount.ts'
+import { act, actingCompany } from './kit/acting-company.ts'
+import { idempotencyKey } from './kit/admission.ts'
+import type { Api } from './kit/context.ts'
+import { mountEndpoint, mountList } from './kit/mount.ts'
 
 export function mountGroups(app: Api): void {
   mountList(app, listGroups, ({ id: _, ...page }, c) =>

@@ -1,8 +1,35 @@
-import { disableUser, enableUser, listUsers, resendInvitation } from '../../contract/members.ts'
+import type * as z from 'zod/mini'
+import {
+  changeUsers,
+  createInvitationLinks,
+  deleteMember,
+  disableUser,
+  enableUser,
+  exportUsers,
+  getMember,
+  getUserUsage,
+  listUserSessions,
+  listUsers,
+  resendInvitation,
+  sendVerifyLink,
+  setPermissions,
+  signOutUser,
+  updateMember
+} from '../../contract/members.ts'
+import * as bulkChanges from '../domain/accounts/bulk-changes.ts'
+import { createInvitationLinks as createLinks } from '../domain/accounts/invitation-links.ts'
+import * as invitations from '../domain/accounts/invitations.ts'
+import * as changes from '../domain/accounts/member-changes.ts'
+import { exportMembers } from '../domain/accounts/member-export.ts'
+import type { MemberFilter } from '../domain/accounts/members.ts'
 import * as members from '../domain/accounts/members.ts'
-import { act, actingCompany, actingTenant } from './acting-company.ts'
-import type { Api } from './context.ts'
-import { mountEndpoint, mountList } from './mount.ts'
+import * as signUps from '../domain/accounts/signups.ts'
+import { act, actingCompany, actingSender, actingTenant } from './kit/acting-company.ts'
+import { idempotencyKey } from './kit/admission.ts'
+import { type Api, type ApiContext, person } from './kit/context.ts'
+import { csvDownload } from './kit/csv-downloads.ts'
+import { mountEndpoint, mountList, mountStream } from './kit/mount.ts'
+import { refusedField } from './kit/refused-fields.ts'
 import { canonicalEmailOf } from './users.ts'
 
 export function mountMembers(app: Api): void {
@@ -14,16 +41,129 @@ export function mountMembers(app: Api): void {
     })
   )
 
-  mountEndpoint(app, resendInvitation, async ({ id }, c) => {
-    const tenant = await actingTenant(c)
-    return members.resendInvitation(c.get('deps'), { tenant, by: act(c).by, id })
+  mountStream(app, exportUsers, ({ id: _, ...filter }, c) => {
+    const { caller } = c.get('inFlight') ?? {}
+    const texts = exportMembers(c.get('deps'), { company_id: actingCompany(c), caller, ...filter })
+    return csvDownload(c, 'people', texts, person(c).permissions)
   })
 
+  mountEndpoint(app, getMember, ({ id }, c) =>
+    members.getMember(c.get('deps'), { company_id: actingCompany(c), id })
+  )
+
+  mountEndpoint(app, updateMember, (input, c) =>
+    changes.updateMember(c.get('deps'), { ...act(c), ...input, version: c.get('expectedVersion') })
+  )
+
+  mountEndpoint(app, setPermissions, (input, c) =>
+    changes.setPermissions(c.get('deps'), {
+      ...act(c),
+      ...input,
+      version: c.get('expectedVersion')
+    })
+  )
+
+  mountEndpoint(app, deleteMember, async ({ id }, c) =>
+    changes.deleteMember(c.get('deps'), {
+      sender: await actingSender(c, false),
+      by: person(c),
+      id,
+      version: c.get('expectedVersion')
+    })
+  )
+
+  mountEndpoint(app, resendInvitation, async ({ id }, c) =>
+    invitations.resendInvitation(c.get('deps'), { ...(await actAsTenant(c)), id })
+  )
+
+  mountEndpoint(app, sendVerifyLink, async ({ id }, c) =>
+    signUps.sendVerifyLink(c.get('deps'), { ...(await actAsTenant(c)), id })
+  )
+
   mountEndpoint(app, disableUser, (input, c) =>
-    members.disableUser(c.get('deps'), { ...act(c), ...input })
+    changes.disableUser(c.get('deps'), { ...act(c), ...input })
   )
 
   mountEndpoint(app, enableUser, ({ id }, c) =>
-    members.enableUser(c.get('deps'), { ...act(c), id })
+    changes.enableUser(c.get('deps'), { ...act(c), id })
   )
+
+  mountEndpoint(app, signOutUser, ({ id }, c) =>
+    changes.signOutUser(c.get('deps'), { ...act(c), id })
+  )
+
+  mountEndpoint(app, listUserSessions, ({ id }, c) =>
+    members.listSessions(c.get('deps'), { ...act(c), id })
+  )
+
+  mountEndpoint(app, getUserUsage, ({ id }, c) =>
+    members.getUsage(c.get('deps'), { company_id: actingCompany(c), id })
+  )
+
+  mountEndpoint(app, changeUsers, async (input, c) => {
+    const change = changeOf(input)
+    const people = peopleOf(input)
+    const sender = await actingSender(c, input.action === 'invite' && !input.dry_run)
+    const caller = { sender, by: person(c) }
+    if (input.dry_run) return bulkChanges.countPeople(c.get('deps'), { ...caller, people })
+    const key = idempotencyKey(c.req.header('idempotency-key'))
+    const bulk = { ...caller, change, people, idempotencyKey: key }
+    const { body, replayed } = await bulkChanges.changeUsers(c.get('deps'), bulk)
+    if (replayed) c.header('idempotent-replayed', 'true')
+    return body
+  })
+
+  mountEndpoint(app, createInvitationLinks, async (input, c) =>
+    createLinks(c.get('deps'), { ...(await actAsTenant(c)), people: peopleOf(input) })
+  )
+}
+
+/** Returns the caller, the company of the call, and the host to which mails of this call lead. */
+async function actAsTenant(c: ApiContext) {
+  return { tenant: await actingTenant(c), by: person(c) }
+}
+
+type BulkInput = z.output<typeof changeUsers.input>
+
+/**
+ * Returns the bulk change that a call asks for. Throws `invalid_input` if the group or the reason
+ * that it needs is missing.
+ */
+function changeOf({ action, group_id, reason }: BulkInput): bulkChanges.BulkChange {
+  const movesGroup = action === 'add_to_group' || action === 'remove_from_group'
+  if (!movesGroup && group_id !== undefined) throw notWith('group_id', action)
+  if (action !== 'disable' && reason !== undefined) throw notWith('reason', action)
+  if (movesGroup) {
+    if (group_id === undefined) throw needed('group_id', action)
+    return { action, group_id }
+  }
+  if (action !== 'disable') return { action }
+  if (reason === undefined) throw needed('reason', action)
+  return { action, reason }
+}
+
+/**
+ * Returns the people whom a call for many people is about. Throws `invalid_input` unless the call has either
+ * `ids` or `filter`.
+ */
+function peopleOf({
+  ids,
+  filter,
+  cursor
+}: Pick<BulkInput, 'ids' | 'cursor'> & {
+  filter?: MemberFilter | undefined
+}): bulkChanges.BulkPeople {
+  if (!ids && !filter) throw needed('filter', 'a call without ids')
+  if (!ids) return { filter: filter ?? {}, cursor }
+  if (filter) throw notWith('filter', 'ids')
+  if (cursor !== undefined) throw notWith('cursor', 'ids')
+  return { ids }
+}
+
+function needed(field: string, by: string) {
+  return refusedField(field, { rule: 'required', detail: `needed by ${by}` })
+}
+
+function notWith(field: string, other: string) {
+  return refusedField(field, { rule: 'unknown', detail: `not together with ${other}` })
 }

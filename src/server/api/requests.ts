@@ -4,21 +4,24 @@ import {
   listRequests,
   streamRequests
 } from '../../contract/requests.ts'
-import { attachment } from '../../core/http/content-disposition.ts'
+import { auditReading } from '../domain/evidence/audit-readings.ts'
 import type { EventStream, EventStreams } from '../domain/history/event-streams.ts'
 import * as requestExport from '../domain/history/request-export.ts'
 import * as requests from '../domain/history/requests.ts'
-import { isSignedIn } from '../domain/sessions/authentication.ts'
-import { requirePermission } from './admission.ts'
-import { type Api, companyIdOf, person } from './context.ts'
-import { mountEndpoint, mountList, mountStream } from './mount.ts'
-import { refusedField } from './refused-fields.ts'
+import { requirePermission } from './kit/admission.ts'
+import { type Api, companyIdOf, person } from './kit/context.ts'
+import { csvDownload } from './kit/csv-downloads.ts'
+import { mountEndpoint, mountList, mountStream } from './kit/mount.ts'
+import { refusedField } from './kit/refused-fields.ts'
 
 /** Mounts the endpoints of the history, whose entries are called requests. */
 export function mountRequests(app: Api, streams: EventStreams): void {
-  mountList(app, listRequests, ({ scope, ...input }, c) => {
+  mountList(app, listRequests, async ({ scope, ...input }, c) => {
     const isWhole = scope === 'company'
-    if (isWhole) requirePermission(person(c), 'admin')
+    if (isWhole) {
+      requirePermission(person(c), 'admin')
+      await auditReading(c.get('deps'), { company_id: companyIdOf(c), by: person(c) })
+    }
     return requests.listRequests(c.get('deps'), {
       ...input,
       company_id: companyIdOf(c),
@@ -37,21 +40,13 @@ export function mountRequests(app: Api, streams: EventStreams): void {
       ...filter,
       ...owner
     })
-    const first = await texts.next() // errors up to here still get a status
-    const day = deps.clock().toISOString().slice(0, 10)
-    const isWelcome = () => isSignedIn(deps, person(c))
-    return new Response(bytesOf(texts, first, isWelcome), {
-      headers: {
-        'content-type': 'text/csv; charset=utf-8; header=present',
-        'content-disposition': attachment(`history-${day}.csv`),
-        'cache-control': 'no-store'
-      }
-    })
+    return csvDownload(c, 'history', texts)
   })
 
   mountStream(app, streamRequests, async (_input, c) => {
     const stream = await streams.open({
       person: person(c),
+      host: c.get('tenant').host,
       after: sequenceOf(c.req.header('last-event-id'))
     })
     const headers = {
@@ -98,37 +93,4 @@ function bodyOf(stream: EventStream, signal: AbortSignal): ReadableStream<Uint8A
     pull: () => stream.resume(),
     cancel: () => stream.close()
   })
-}
-
-/**
- * Returns the texts of a CSV as a stream of bytes, beginning with `first`, which has already been
- * read. Reads the next text only when the client is ready for it, so a slow client uses no memory.
- * Calls `isWelcome` before each text after the first. When `isWelcome` returns false, the stream
- * fails and the download breaks off.
- */
-function bytesOf(
-  texts: AsyncGenerator<string, void, void>,
-  first: IteratorResult<string, void>,
-  isWelcome: () => Promise<boolean>
-): ReadableStream<Uint8Array> {
-  const utf8 = new TextEncoder()
-  let next: IteratorResult<string, void> | undefined = first
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        if (!next && !(await isWelcome())) {
-          await texts.return()
-          throw new Error('the session has ended')
-        }
-        const text = next ?? (await texts.next())
-        next = undefined
-        if (text.done) controller.close()
-        else controller.enqueue(utf8.encode(text.value))
-      },
-      async cancel() {
-        await texts.return()
-      }
-    },
-    { highWaterMark: 0 }
-  )
 }

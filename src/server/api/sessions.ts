@@ -2,8 +2,8 @@ import { endSession, getChallenge, listSessions, logIn, logOut } from '../../con
 import * as challenges from '../domain/key-proofs/challenges.ts'
 import * as logins from '../domain/sessions/logins.ts'
 import * as sessions from '../domain/sessions/sessions.ts'
-import { type Api, isFromDeveloper, person } from './context.ts'
-import { mountEndpoint, mountList } from './mount.ts'
+import { type Api, isFromDeveloper, person } from './kit/context.ts'
+import { mountEndpoint, mountList } from './kit/mount.ts'
 import { canonicalEmailOf } from './users.ts'
 
 export function mountSessions(app: Api): void {

@@ -1,8 +1,8 @@
 import { createOperator, getDemo, getSetup } from '../../contract/setup.ts'
 import { demoAccount } from '../domain/demo-account.ts'
 import * as setup from '../domain/installation/setup.ts'
-import { type Api, isFromDeveloper } from './context.ts'
-import { mountEndpoint } from './mount.ts'
+import { type Api, isFromDeveloper } from './kit/context.ts'
+import { mountEndpoint } from './kit/mount.ts'
 import { canonicalEmailOf } from './users.ts'
 
 export function mountSetup(app: Api): void {

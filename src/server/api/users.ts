@@ -1,4 +1,4 @@
-import { AppError } from '../../contract/errors.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 import {
   changeKey,
   confirmPassword,
@@ -8,14 +8,14 @@ import {
 } from '../../contract/users.ts'
 import { canonicalEmail } from '../../core/input/email.ts'
 import * as confirmations from '../domain/accounts/confirmations.ts'
-import * as members from '../domain/accounts/members.ts'
+import * as invitations from '../domain/accounts/invitations.ts'
 import * as passwordChanges from '../domain/accounts/password-changes.ts'
 import * as users from '../domain/accounts/users.ts'
 import type { Person } from '../domain/sessions/sessions.ts'
-import { actingTenant } from './acting-company.ts'
-import { hasAccess, idempotencyKey } from './admission.ts'
-import { type Api, type ApiContext, isFromDeveloper, person } from './context.ts'
-import { mountEndpoint } from './mount.ts'
+import { actingTenant } from './kit/acting-company.ts'
+import { hasAccess, idempotencyKey } from './kit/admission.ts'
+import { type Api, type ApiContext, isFromDeveloper, person } from './kit/context.ts'
+import { mountEndpoint } from './kit/mount.ts'
 
 export function mountUsers(app: Api): void {
   mountEndpoint(app, createUser, async (input, c) => {
@@ -34,9 +34,10 @@ export function mountUsers(app: Api): void {
             address: c.get('address'),
             isDeveloper: isFromDeveloper(c)
           })
-        : await members.inviteUser(c.get('deps'), {
+        : await invitations.inviteUser(c.get('deps'), {
             ...asked,
             username: input.username,
+            group_ids: input.group_ids,
             by: administrator(c),
             tenant: await actingTenant(c)
           })

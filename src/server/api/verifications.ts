@@ -1,7 +1,7 @@
 import { verify } from '../../contract/verifications.ts'
 import type { Verify } from '../domain/deposits/verifications.ts'
-import type { Api } from './context.ts'
-import { mountEndpoint } from './mount.ts'
+import type { Api } from './kit/context.ts'
+import { mountEndpoint } from './kit/mount.ts'
 
 export function mountVerifications(app: Api, runVerify: Verify): void {
   mountEndpoint(app, verify, ({ items }, c) =>

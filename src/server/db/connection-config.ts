@@ -21,10 +21,9 @@ export type DatabaseLocation =
   | { url: string; ownerUrl?: string | undefined }
 
 /**
- * Returns whether the service has only one login, the one of the tables' owner, for migrations and
- * for HTTP requests. Each connection for HTTP requests then switches to the role `vidimus_app` at
- * its start. This protects less than a separate login, because the statement `reset role` would
- * undo the switch.
+ * Returns whether HTTP requests use the same login as migrations, that of the tables' owner. Each
+ * connection for HTTP requests then switches to the role `vidimus_app` at its start. This protects
+ * less than a separate login, because the statement `reset role` would undo the switch.
  */
 export function sharesLogin(place: DatabaseLocation): boolean {
   return 'url' in place && place.ownerUrl === undefined

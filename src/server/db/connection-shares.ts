@@ -1,6 +1,9 @@
 import { type PresentCompanies, presentMs } from '../../core/present-companies.ts'
 
-/** Whoever uses database connections: a company, named by its id, or the `platform`. */
+/**
+ * Whoever uses database connections: a company, named by its id, the long background work of a
+ * company, or the `platform`.
+ */
 export type ConnectionUser = string
 
 /**
@@ -16,6 +19,12 @@ export interface ConnectionOptions {
    * get only a few connections.
    */
   isHeavy?: boolean
+  /**
+   * Whether the transaction is a step of background work that may last long, such as the run of an
+   * import. It does not count as a connection of its company, so the company's calls need not wait
+   * for its end. The background work must itself limit the number of such transactions.
+   */
+  isBackground?: boolean
   /**
    * The HTTP response of the client for whom the transaction runs. When the client disconnects, the
    * transaction no longer waits for a connection.
@@ -79,6 +88,8 @@ interface Waiting {
  * Deleted when the user has neither.
  */
 interface Account {
+  /** Whether the user is the background work of a company. */
+  isBackground: boolean
   /**
    * The turn at which the user last got a connection. Turns are numbered in the order in which
    * connections are given out.
@@ -104,6 +115,8 @@ interface Account {
  *   equals it goes to the one that got its last connection the longest time ago.
  * - A few connections are reserved for companies that hold none, so that these need not wait for
  *   the transactions of another company.
+ * - The long background work of a company counts as a user of its own. Because it limits itself, it
+ *   gets a connection also while other companies are active, but never a reserved one.
  */
 export class ConnectionShares {
   readonly #options: Options
@@ -129,11 +142,12 @@ export class ConnectionShares {
    * client disconnects.
    */
   take(
-    user: ConnectionUser,
+    company: ConnectionUser,
     options: ConnectionOptions = {}
   ): ConnectionSlot | Promise<ConnectionSlot> {
-    const { isHeavy = false } = options
-    const account = this.#accountOf(user)
+    const { isHeavy = false, isBackground = false } = options
+    const user = isBackground ? `background of ${company}` : company
+    const account = this.#accountOf(user, isBackground)
     const slot = new Slot(this, user, account, isHeavy)
     const queue = queueOf(account, isHeavy)
     if (queue.length === 0 && this.#isFree(user, account, isHeavy)) {
@@ -144,8 +158,8 @@ export class ConnectionShares {
   }
 
   /**
-   * Takes back the connection of a slot and serves the next waiting transaction. Only `Slot` calls
-   * this method.
+   * Receives the connection of a slot that is no longer needed, and gives it to the next waiting
+   * transaction. Only `Slot` calls this method.
    */
   release({ user, account, isHeavy }: Slot): void {
     this.#held--
@@ -170,11 +184,11 @@ export class ConnectionShares {
     this.#recheck.unref()
   }
 
-  #accountOf(user: ConnectionUser): Account {
+  #accountOf(user: ConnectionUser, isBackground: boolean): Account {
     const found = this.#accounts.get(user)
     if (found) return found
     const turn = this.#turns++
-    const account = { turn, held: 0, heldHeavy: 0, usual: [], heavy: [] }
+    const account = { isBackground, turn, held: 0, heldHeavy: 0, usual: [], heavy: [] }
     this.#accounts.set(user, account)
     return account
   }
@@ -182,14 +196,15 @@ export class ConnectionShares {
   #isFree(user: ConnectionUser, account: Account, isHeavy: boolean): boolean {
     const { size, reserve, heavy, whenContended } = this.#options
     if (isHeavy && this.#heldHeavy >= heavy) return false
-    if (this.#options.present.hasOthers(user)) {
+    if (!account.isBackground && this.#options.present.hasOthers(user)) {
       const { held, heldHeavy } = account
       const isFull = isHeavy
         ? heldHeavy >= whenContended.heavy
         : held - heldHeavy >= whenContended.usual
       if (isFull) return false
     }
-    return this.#held < (account.held === 0 ? size + reserve : size)
+    const mayUseReserve = account.held === 0 && !account.isBackground
+    return this.#held < (mayUseReserve ? size + reserve : size)
   }
 
   #give(slot: Slot): void {

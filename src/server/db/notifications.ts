@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type DatabaseLocation, requestLogin } from './connection-config.ts'
+import { listenerName, listenerPrefix } from './processes.ts'
 
 /**
  * Messages between the processes that use the same database. Messages are lost while a connection
@@ -9,6 +10,8 @@ import { type DatabaseLocation, requestLogin } from './connection-config.ts'
  * at regular intervals.
  */
 export interface Notifications extends AsyncDisposable {
+  /** Name of this process. Other processes use it to find out whether this process still runs. */
+  readonly process: string
   /**
    * Sends `text` to the other processes, if there are any. Skips a text that already waits to be
    * sent.
@@ -22,7 +25,6 @@ export interface Notifications extends AsyncDisposable {
 }
 
 const channel = 'vidimus'
-const applicationName = 'vidimus hints'
 /**
  * The message that a process sends when it starts to listen. It tells a process that was alone that
  * there is now another one.
@@ -50,7 +52,7 @@ export async function openNotifications(
   async function connect(): Promise<pg.Client> {
     const fresh = new pg.Client({
       ...requestLogin(options),
-      application_name: applicationName,
+      application_name: listenerName(self),
       keepAlive: true
     })
     // without a listener, losing the server would end this process
@@ -63,7 +65,7 @@ export async function openNotifications(
     })
     await fresh.connect()
     await fresh.query(`listen ${channel}`)
-    const { rows } = await fresh.query(othersSql, [applicationName])
+    const { rows } = await fresh.query(othersSql, [listenerPrefix])
     // a process that found no others at its start and has received no `hello` since has nobody to
     // notify
     isAlone &&= rows[0].others === 0
@@ -112,6 +114,7 @@ export async function openNotifications(
 
   const kept = keep(await connect())
   return {
+    process: self,
     send(text) {
       if (isAlone) return
       if (waiting.size < maxWaiting) waiting.add(text)
@@ -135,4 +138,4 @@ export async function openNotifications(
 const othersSql = `
   select count(*)::int as others from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()
-    and (application_name = $1 or application_name is null)`
+    and (starts_with(application_name, $1) or application_name is null)`

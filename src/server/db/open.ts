@@ -3,6 +3,8 @@ import pg from 'pg'
 import { createPresentCompanies, type PresentCompanies } from '../../core/present-companies.ts'
 import { type DatabaseLocation, requestLogin, unreachableError } from './connection-config.ts'
 import { ConnectionShares } from './connection-shares.ts'
+import { niceSteps } from './postgres.ts'
+import { lowerPriority } from './process-priority.ts'
 
 /** The database. All queries run through `inCompany` and `inPlatform`. */
 export interface Db {
@@ -16,6 +18,11 @@ export interface Db {
 }
 
 export type OpenOptions = DatabaseLocation & {
+  /**
+   * Whether the service runs the database server itself. The server's processes then get a lower
+   * priority than the service, and those that answer long reads an even lower one.
+   */
+  isEmbedded?: boolean
   /** Called when a connection is lost, whether it is idle or in use. */
   onError?: (error: Error) => void
 }
@@ -45,17 +52,32 @@ const statementMillis = 5_000
 const lockMillis = 2_000
 const idleInTransactionMillis = 10_000
 
-const pools = new WeakMap<Db, { pool: pg.Pool; shares: ConnectionShares }>()
+/**
+ * By how much the nice values of the server's processes that answer long reads are higher than the
+ * one of the service. With more, a long read could end in a timeout on a busy machine.
+ */
+const heavyNiceSteps = 10
+
+interface Opened {
+  pool: pg.Pool
+  /**
+   * The connections of long reads: a pool of their own if the database is embedded, because the
+   * priority of a process can only be lowered, otherwise the same as `pool`.
+   */
+  heavyPool: pg.Pool
+  shares: ConnectionShares
+}
+
+const opened = new WeakMap<Db, Opened>()
 
 /**
- * Opens the pool of connections that serves HTTP requests, in the database role to which row-level
- * security applies.
+ * Opens the connections that serve HTTP requests, in the database role to which row-level security
+ * applies.
  */
 export async function openDatabase(options: OpenOptions): Promise<Db> {
-  const { onError = () => undefined } = options
-  const pool = new pg.Pool({
+  const { isEmbedded = false, onError = () => undefined } = options
+  const settings: pg.PoolConfig = {
     ...requestLogin(options),
-    max: poolSize + reserve,
     // statements are sent without waiting for earlier answers: see pipelined-transaction.ts
     pipeline: true,
     connectionTimeoutMillis: acquireMillis,
@@ -63,21 +85,31 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
     lock_timeout: lockMillis,
     idle_in_transaction_session_timeout: idleInTransactionMillis,
     types: { getTypeParser }
-  })
-  // An error event without a listener would end the process. The pool emits errors of idle
-  // connections, and each client emits the errors of its connection while it is in use.
-  pool.on('error', onError)
-  pool.on('connect', client => client.on('error', onError))
-  let closing: Promise<void> | undefined
-  const close = () => {
-    closing ??= pool.end()
-    return closing
+  }
+  const openPool = (max: number, steps: number) => {
+    const pool = new pg.Pool({ ...settings, max })
+    // An error event without a listener would end the process. The pool emits errors of idle
+    // connections, and each client emits the errors of its connection while it is in use.
+    pool.on('error', onError)
+    pool.on('connect', client => {
+      client.on('error', onError)
+      if (isEmbedded) lowerPriority(processOf(client), steps).catch(onError)
+    })
+    return pool
+  }
+  const pool = openPool(poolSize + reserve, niceSteps)
+  const heavyPool = isEmbedded ? openPool(heavySize, heavyNiceSteps) : pool
+  let closing: Promise<unknown> | undefined
+  const close = async () => {
+    closing ??= Promise.all([...new Set([pool, heavyPool])].map(each => each.end()))
+    await closing
   }
   const present = createPresentCompanies(() => performance.now())
   const db: Db = { present, close, [Symbol.asyncDispose]: close }
   const waitMs = acquireMillis
-  pools.set(db, {
+  opened.set(db, {
     pool,
+    heavyPool,
     shares: new ConnectionShares({
       size: poolSize,
       reserve,
@@ -96,9 +128,10 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
   return db
 }
 
-/** Returns the connection pool. Only for modules of this folder. */
-export function poolOf(db: Db): pg.Pool {
-  return openedAs(db).pool
+/** Returns the pool of the connections of long reads or of all others. Only for this folder. */
+export function poolOf(db: Db, { isHeavy = false } = {}): pg.Pool {
+  const { pool, heavyPool } = openedAs(db)
+  return isHeavy ? heavyPool : pool
 }
 
 /**
@@ -109,10 +142,15 @@ export function connectionSharesOf(db: Db): ConnectionShares {
   return openedAs(db).shares
 }
 
-function openedAs(db: Db): { pool: pg.Pool; shares: ConnectionShares } {
-  const found = pools.get(db)
+function openedAs(db: Db): Opened {
+  const found = opened.get(db)
   if (!found) throw new Error('this database was not opened by openDatabase')
   return found
+}
+
+/** Returns the id of the server's process that serves a connection. */
+function processOf(client: pg.PoolClient): number {
+  return (client as pg.PoolClient & { processID: number }).processID // as: pg does not declare it
 }
 
 const int8 = 20

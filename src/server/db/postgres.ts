@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
-import { constants, getPriority, setPriority, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Binaries, bundledBinaries } from './postgres-binaries.ts'
 import { findPostmaster, ignoreMissing, isAlive, removeStalePidFile } from './postmaster.ts'
+import { lowerPriority } from './process-priority.ts'
 import {
   changeOwner,
   chooseRunAs,
@@ -52,10 +53,11 @@ const pollMillis = 5
 const maxTries = 20
 const maxLogBytes = 10_000_000
 /**
- * The nice value of the database server is the nice value of this process plus this number. A
- * higher nice value means a lower priority.
+ * By how much the nice values of the database server's processes are higher than the one of the
+ * service, so that the database does not take processor time from the event loop, which serves every
+ * company. A higher nice value means a lower priority.
  */
-const priorityBelowService = 5
+export const niceSteps = 5
 // A socket address has at most 107 bytes, of which '/.s.PGSQL.5432' takes 14.
 const maxSocketDirBytes = 93
 
@@ -230,7 +232,8 @@ async function launchServer(as: RunAs, postgres: string, args: string[], logFile
     if ((await output.stat()).size > maxLogBytes) await output.truncate()
     const start = (await output.stat()).size
     const server = spawnAs(as, postgres, args, output.fd)
-    if (server.pid !== undefined) lowerPriority(server.pid)
+    // at once, because the server's processes inherit the nice value
+    if (server.pid !== undefined) lowerPriority(server.pid, niceSteps).catch(() => undefined)
     const attempt: Attempt = { pid: server.pid, failure: undefined }
     server.once('error', error => {
       attempt.failure = error.message
@@ -244,21 +247,6 @@ async function launchServer(as: RunAs, postgres: string, args: string[], logFile
     return attempt
   } finally {
     await output.close()
-  }
-}
-
-/**
- * Lowers the priority of the database server, so that it does not take processor time from the
- * event loop, which serves every company.
- */
-function lowerPriority(pid: number): void {
-  try {
-    setPriority(
-      pid,
-      Math.min(getPriority() + priorityBelowService, constants.priority.PRIORITY_LOW)
-    )
-  } catch {
-    // the server has already ended, which is reported elsewhere, or the system has no priorities
   }
 }
 

@@ -44,7 +44,7 @@ export function prepare<Values extends object, Row>(
   }
 }
 
-/** Stands for a value while the SQL of a statement is built. */
+/** Takes the place of a value while the SQL of a statement is built. */
 class Placeholder {
   readonly #name: string
 

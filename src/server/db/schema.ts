@@ -15,6 +15,8 @@ export interface Database {
     disabled: Json<DisabledMark | null>
     demo: 'seeding' | 'ready' | null
     demo_leased_until: Date | null
+    version: Generated<number>
+    search: GeneratedAlways<string>
   }
   domain: {
     company_id: string
@@ -30,6 +32,28 @@ export interface Database {
     terms: string | null
     version: Generated<number>
     verified_at: Date | null
+    created_at: Generated<Date>
+    proof_token: string | null
+    checked_at: Date | null
+    check_outcome: string | null
+    check_values: Generated<string[]>
+    failing_since: Date | null
+    quarantined_at: Date | null
+    theme_number: Generated<number>
+    themes_version: Generated<number>
+    draft: Json<unknown>
+    draft_at: Date | null
+    draft_by: string | null
+    is_primary: Generated<boolean>
+  }
+  domain_theme: {
+    company_id: string
+    domain_id: string
+    number: number
+    theme: Json<unknown>
+    published_at: Date
+    published_by: string | null
+    restored: number | null
   }
   user: {
     company_id: string
@@ -43,8 +67,17 @@ export interface Database {
     tokens_valid_after: Date
     created_at: Date
     invited_at: Generated<Date | null>
+    /** Id of the import that created the person. */
+    imported_by: Generated<string | null>
+    /** Whether the person was invited, but their invitation could not be mailed yet. */
+    invitation_waits: Generated<boolean>
     deleted_at: Generated<Date | null>
     search: GeneratedAlways<string>
+    version: Generated<number>
+    activated_at: Generated<Date | null>
+    /** `-infinity`, which is read as a number, if the person was never seen. */
+    last_seen_at: ColumnType<Date | number, Date | undefined, Date>
+    state: GeneratedAlways<'invited' | 'active' | 'disabled'>
   }
   signup: {
     company_id: string
@@ -59,6 +92,7 @@ export interface Database {
     created_at: Date
     expires_at: Date
     host: Generated<string | null>
+    search: GeneratedAlways<string>
   }
   invitation: { company_id: string; id: string; recipient: Buffer; due_at: Date }
   email_change: {
@@ -82,6 +116,8 @@ export interface Database {
     created_at: Date
     expires_at: Date
     used_at: Date | null
+    /** Whether an administrator got the link to pass it on. */
+    handed_out: Generated<boolean>
   }
   mail: {
     company_id: string
@@ -117,6 +153,20 @@ export interface Database {
     pending: Generated<boolean>
     confirmed_until: Generated<Date | null>
   }
+  api_key: {
+    company_id: string
+    id: string
+    user_id: string
+    group_id: string | null
+    created_by: string
+    name: string
+    scopes: string[]
+    hash: Buffer
+    hint: string
+    created_at: Date
+    expires_at: Date
+    last_used_at: Generated<Date | null>
+  }
   used_challenge: { company_id: string; n: string; expires_at: Date }
   group: {
     company_id: string
@@ -141,7 +191,19 @@ export interface Database {
     is_default: Generated<boolean>
     store: Generated<string>
     media_types: Generated<string[] | null>
+    retention: Generated<string | null>
     created_at: Date
+    version: Generated<number>
+    search: GeneratedAlways<string>
+    search_en: GeneratedAlways<string>
+    search_fr: GeneratedAlways<string>
+  }
+  data_source: {
+    company_id: string
+    id: string
+    name: string
+    created_at: Date
+    version: Generated<number>
     search: GeneratedAlways<string>
   }
   group_category: { company_id: string; group_id: string; category_id: string }
@@ -160,6 +222,16 @@ export interface Database {
     kind: string
     period_start: Date
     used: number
+  }
+  usage_day: {
+    company_id: string
+    group_id: string
+    /** A day in UTC. */
+    day: string
+    deposits: Generated<number>
+    verifications: Generated<number>
+    bytes: Generated<number>
+    failed: Generated<number>
   }
   company_key: {
     company_id: string
@@ -254,6 +326,9 @@ export interface Database {
     visibility: string
     blob_tag: Buffer | null
     recorded_at: Date
+    keep_until: Generated<Date | null>
+    erased_at: Generated<Date | null>
+    group_id: Generated<string | null>
   }
   deposit_opening: { company_id: string; record_id: string; key_version: number; sealed: Buffer }
   log_leaf: { company_id: string; seq: number; record_id: string; leaf: string; hash: Buffer }
@@ -265,6 +340,59 @@ export interface Database {
     record_ref: string
     user_id: string
     which: string
+  }
+  import: {
+    company_id: string
+    id: string
+    file_name: string
+    created_at: Date
+    created_by: string
+    expires_at: Date
+    host: string
+    options: Json<ImportOptions>
+    row_count: number
+    stored_count: Generated<number>
+    stored_bytes: Generated<number>
+    state: Generated<string>
+    actor_id: string | null
+    actor_company: string | null
+    skip_refused: Generated<boolean>
+    applied: Generated<boolean>
+    progress: Generated<number>
+    requested_at: Date | null
+    leased_until: Date | null
+    leased_by: Generated<string | null>
+    generation: Generated<number>
+    attempts: Generated<number>
+    counts: Json<Record<'new' | 'changed' | 'unchanged' | 'refused', number> | null>
+    failure: string | null
+    result: Json<{
+      created: number
+      changed: number
+      unchanged: number
+      skipped: number
+      differs: boolean
+    } | null>
+    undone: Json<{ removed: number; restored: number; kept: number } | null>
+  }
+  import_row: {
+    company_id: string
+    import_id: string
+    number: number
+    cells: Json<Record<string, unknown>>
+    bytes: number
+    verdict: string | null
+    faults: Json<unknown[] | null>
+    reasons: Json<unknown[] | null>
+    kept: string | null
+    email: string | null
+    username: string | null
+    locale: string | null
+    group_names: Generated<string[]>
+    user_id: string | null
+    group_ids: Generated<string[]>
+    former_username: string | null
+    former_locale: string | null
   }
   idempotency: {
     company_id: string
@@ -282,6 +410,13 @@ export interface Database {
 export interface DisabledMark {
   reason: string
   since: string
+}
+
+/** The options that an administrator has chosen for a whole import of people. */
+export interface ImportOptions {
+  groups: string[]
+  send_invitations: boolean
+  locale: 'en' | 'fr' | null
 }
 
 type Json<T> = ColumnType<T, string | (null extends T ? null : never), string | null>

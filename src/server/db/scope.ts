@@ -210,7 +210,7 @@ async function inTransaction<X, T>(
       // no `await` for a free connection, so that it is used in this turn of the event loop
       const slot = taken instanceof Promise ? await taken : taken
       try {
-        return await runTransaction(poolOf(db), { begin, isSingle: how.isSingle }, sent =>
+        return await runTransaction(poolOf(db, how), { begin, isSingle: how.isSingle }, sent =>
           run(open(sent, slot))
         )
       } finally {

@@ -2,15 +2,21 @@ import { appRole } from './connection-config.ts'
 import { type Db, poolOf } from './open.ts'
 
 /**
- * The only functions that run with the rights of their owner: four read the rows of all companies,
- * one deletes the demonstration company, and one erases a person's values from the audit log.
+ * The only functions that run with the rights of their owner: seven read the rows of all
+ * companies, one moves a domain to another company, one deletes the demonstration company, one deletes people
+ * who never had a password, and one erases a person's values from the audit log.
  */
 const definerFunctions = [
+  'public.all_companies()',
+  'public.company_usage(uuid[], date)',
   'public.erase_audit_values(uuid)',
   'public.has_own_domain()',
+  'public.is_proved_host(text)',
   'public.list_companies()',
   'public.list_hosts()',
+  'public.move_domain(uuid, uuid, uuid, text, text, jsonb)',
   'public.remove_demo(uuid)',
+  'public.remove_invited_people(uuid[])',
   'public.resolve_host(text)'
 ]
 /**

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { RateLimiterMemory } from 'rate-limiter-flexible'
-import type { Colours, DomainConfig, Locale } from '../../contract/domains.ts'
+import type { Colours, DnsOutcome, DomainConfig, Locale } from '../../contract/domains.ts'
 import type { Db } from '../db/open.ts'
 import type { CompanyId, Tx } from '../db/scope.ts'
 
@@ -18,11 +18,18 @@ export interface Deps {
   counters: Map<string, RateLimiterMemory>
   blobs: Blobs
   mails: MailSender
+  /** Queries DNS. Undefined in an installation without DNS checks. */
+  dns: DnsLookup | undefined
   clock: () => Date
   /** Returns `length` cryptographically random bytes. */
   random: (length: number) => Uint8Array<ArrayBuffer>
   log: Log
   signals: Signals
+  /**
+   * The name of this process. Other processes use it to find out whether this process still runs.
+   * Undefined if processes do not notify each other.
+   */
+  process: string | undefined
   settings: Settings
   /** Aborted when the process stops. An event stream then ends. */
   stopping: AbortSignal
@@ -78,6 +85,8 @@ export interface Tenant {
   company_id: CompanyId
   host: string
   config: DomainConfig
+  /** Whether the host belongs to a wildcard domain, such as `*.acme.fr`. */
+  isWildcard: boolean
   /**
    * Whether the installation serves any verified domain other than `*.localhost`. If it does, only
    * the setting `dev` makes this machine a developer's machine.
@@ -86,6 +95,9 @@ export interface Tenant {
   /** Why and since when an operator has suspended the company. Undefined for an active company. */
   disabled: { reason: string; since: string } | undefined
 }
+
+/** A company whose mails are sent, and the host to which their links lead if it is served. */
+export type Sender = Pick<Tenant, 'company_id' | 'host'>
 
 /**
  * Operations with the secrets of the installation. The secrets never leave the implementation,
@@ -193,6 +205,11 @@ export interface StagedFile {
  * and all deposits of the same bytes share it.
  */
 export interface Blobs {
+  /**
+   * Returns the size of the disk on which documents are stored, and how much of it is free, in
+   * bytes.
+   */
+  space(): Promise<{ total: number; free: number }>
   /**
    * Path of the folder that contains the staged files (of uploads in progress) of all companies.
    */
@@ -319,6 +336,21 @@ export interface Letter {
   link: string
 }
 
+/**
+ * Result of asking DNS for the TXT records of a name. `values` is empty unless `outcome` is
+ * `found`.
+ */
+export interface DnsAnswer {
+  outcome: Exclude<DnsOutcome, 'other_value'>
+  values: string[]
+}
+
+/** Queries DNS. */
+export interface DnsLookup {
+  /** Returns the TXT records of a name. Never throws: a failure is returned as an `outcome`. */
+  readTxt(name: string): Promise<DnsAnswer>
+}
+
 /** Sends letters through the mail server. */
 export interface MailSender {
   /**
@@ -351,6 +383,8 @@ export interface Signals {
   uploads: Signal
   /** Sent with the id of a company when a mail was queued in it. */
   mails: Signal
+  /** Sent with the id of a company when one of its imports is to be checked, run or undone. */
+  imports: Signal
   /**
    * Sent when a session of a person has ended or changed, or the person was disabled or deleted.
    */
@@ -364,6 +398,8 @@ export interface Signals {
    * Sent with the host of a domain when its configuration has changed, or it was added or removed.
    */
   domains: Signal<string>
+  /** Sent when a company was renamed, suspended or resumed. */
+  companies: Signal
   /**
    * Sent when signals of other processes may have been lost. A listener then checks everything that
    * it watches.

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { AppError } from '../../contract/errors.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 import { prepare } from '../db/prepared-statements.ts'
 import { inCompanyOnce, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'

@@ -1,8 +1,9 @@
 import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import { isRunning } from '../db/processes.ts'
 import type { Database } from '../db/schema.ts'
 import type { Tx } from '../db/scope.ts'
 
-type LeasedTable = 'upload' | 'mail' | 'company'
+type LeasedTable = 'upload' | 'mail' | 'company' | 'import'
 
 /**
  * Describes a kind of lease: the right of one process to work on a row until a certain time. The
@@ -11,12 +12,17 @@ type LeasedTable = 'upload' | 'mail' | 'company'
 export interface Lease<Table extends LeasedTable> {
   table: Table
   /**
-   * The column that contains the time at which the lease ends. A row is free if it has no such time
-   * or the time has passed.
+   * The column with the time at which the lease ends. A row is free if it has no such time or if
+   * the time has passed.
    */
   until: string & keyof Database[Table]
   /** How many milliseconds a lease lasts unless it is renewed. */
   ms: number
+  /**
+   * The column with the name of the process that has the lease. With such a column, the row is free
+   * as soon as that process has ended.
+   */
+  by?: string & keyof Database[Table]
 }
 
 interface Change {
@@ -29,10 +35,11 @@ interface Change {
 
 /** Returns the SQL condition that no process has a lease on a row. */
 export function isFree<Table extends LeasedTable>(
-  { until }: Lease<Table>,
+  { until, by }: Lease<Table>,
   now: Date
 ): RawBuilder<SqlBool> {
-  return sql`(${sql.ref(until)} is null or ${sql.ref(until)} <= ${now})`
+  const isOver = sql<SqlBool>`(${sql.ref(until)} is null or ${sql.ref(until)} <= ${now})`
+  return by ? sql`(${isOver} or not ${isRunning(sql.ref(by))})` : isOver
 }
 
 /**

@@ -5,9 +5,10 @@ import {
   type StringReference,
   sql
 } from 'kysely'
-import { AppError } from '../../contract/errors.ts'
-import { defaultLimit } from '../../contract/lists.ts'
+import { AppError } from '../../contract/kit/errors.ts'
+import { defaultLimit } from '../../contract/kit/lists.ts'
 import { searchWords } from '../../core/text/search-words.ts'
+import type { Tx } from '../db/scope.ts'
 
 /** The page of a list that a caller asks for. */
 export interface PageInput<Sort extends string = string> {
@@ -34,6 +35,8 @@ type SortKey<DB, TB extends keyof DB> = StringReference<DB, TB> | RawBuilder<unk
  */
 interface Orders<DB, TB extends keyof DB> {
   id: StringReference<DB, TB>
+  /** The column with the ids of the items, which cursors contain. `id` when absent. */
+  cursor?: StringReference<DB, TB>
   sorts: Record<string, readonly SortKey<DB, TB>[]>
   /**
    * The value of `sort` for a call without one. A value that begins with `-` sorts in descending
@@ -50,24 +53,81 @@ interface Orders<DB, TB extends keyof DB> {
  */
 export async function readPage<DB, TB extends keyof DB, Row extends { id: string }>(
   all: SelectQueryBuilder<DB, TB, object>,
-  { id, sorts, usual }: Orders<DB, TB>,
-  { limit = defaultLimit, cursor, sort = usual }: PageInput,
-  select: (rows: SelectQueryBuilder<DB, TB, object>) => SelectQueryBuilder<DB, TB, Row>
+  orders: Orders<DB, TB>,
+  { limit = defaultLimit, cursor, sort = orders.usual }: PageInput,
+  select: Select<DB, TB, Row>
 ): Promise<Page<Row>> {
+  const order = orderOf(orders, sort)
+  const named = orders.cursor ?? orders.id
+  const place = cursor === undefined ? undefined : await readPlace([all], named, cursor, order)
+  const page = sorted(select(behind(all, order, place)), order)
+  // one row more than the page, to know whether there are others
+  return pageOf(await page.limit(limit + 1).execute(), limit)
+}
+
+/**
+ * Reads a page of a list whose rows are in several tables, as `readPage` does. Each of `parts`
+ * selects the rows of one table, under the same names.
+ */
+export async function readMergedPage<DB, TB extends keyof DB, Row extends { id: string }>(
+  tx: Tx,
+  parts: readonly SelectQueryBuilder<DB, TB, object>[],
+  orders: Orders<DB, TB>,
+  { limit = defaultLimit, cursor, sort = orders.usual }: PageInput,
+  select: Select<DB, TB, Row>
+): Promise<Page<Row>> {
+  const order = orderOf(orders, sort)
+  const place = cursor === undefined ? undefined : await readPlace(parts, orders.id, cursor, order)
+  const columns = order.keys.map((key, at) => key.as(`key${at}`))
+  // sorted and cut off part by part, so that each part is read from its index
+  const cut = parts.map(part =>
+    sorted(select(behind(part, order, place)).select(columns), order).limit(limit + 1)
+  )
+  const direction = sql.raw(order.isReverse ? 'desc' : 'asc')
+  const by = columns.map((_, at) => sql`${sql.ref(`key${at}`)} ${direction}`)
+  const { rows } = await sql<Row>`
+    select * from (${sql.join(cut, sql` union all `)}) as merged
+    order by ${sql.join(by)} limit ${limit + 1}`.execute(tx)
+  return pageOf(rows, limit)
+}
+
+type Select<DB, TB extends keyof DB, Row> = (
+  rows: SelectQueryBuilder<DB, TB, object>
+) => SelectQueryBuilder<DB, TB, Row>
+
+/** The SQL expressions by which a list is sorted, and whether the order is descending. */
+interface Order {
+  keys: RawBuilder<unknown>[]
+  isReverse: boolean
+}
+
+function orderOf<DB, TB extends keyof DB>({ id, sorts }: Orders<DB, TB>, sort: string): Order {
   const isReverse = sort.startsWith('-')
   const keys = [...(sorts[isReverse ? sort.slice(1) : sort] ?? []), id].map(key =>
     typeof key === 'string' ? sql.ref(key) : key
   )
-  let rows = all
-  if (cursor !== undefined) {
-    const place = await readPlace(all, id, cursor, keys)
-    const comparison = sql.raw(isReverse ? '<' : '>')
-    rows = rows.where(sql<boolean>`(${sql.join(keys)}) ${comparison} (${sql.join(place)})`)
-  }
-  let page = select(rows)
-  for (const key of keys) page = page.orderBy(key, isReverse ? 'desc' : 'asc')
-  // one row more than the page, to know whether there are others
-  const found = await page.limit(limit + 1).execute()
+  return { keys, isReverse }
+}
+
+function sorted<DB, TB extends keyof DB, Row>(
+  rows: SelectQueryBuilder<DB, TB, Row>,
+  { keys, isReverse }: Order
+): SelectQueryBuilder<DB, TB, Row> {
+  return keys.reduce((all, key) => all.orderBy(key, isReverse ? 'desc' : 'asc'), rows)
+}
+
+/** Adds the condition that rows come after the row of the cursor in the list's order. */
+function behind<DB, TB extends keyof DB, Row>(
+  rows: SelectQueryBuilder<DB, TB, Row>,
+  { keys, isReverse }: Order,
+  place: string[] | undefined
+): SelectQueryBuilder<DB, TB, Row> {
+  if (place === undefined) return rows
+  const comparison = sql.raw(isReverse ? '<' : '>')
+  return rows.where(sql<boolean>`(${sql.join(keys)}) ${comparison} (${sql.join(place)})`)
+}
+
+function pageOf<Row extends { id: string }>(found: Row[], limit: number): Page<Row> {
   const items = found.slice(0, limit)
   return { items, next: found.length > limit ? items.at(-1)?.id : undefined }
 }
@@ -77,17 +137,22 @@ export async function readPage<DB, TB extends keyof DB, Row extends { id: string
  * `Date` would lose the microseconds of a time. Throws `not_found` if the list has no such row.
  */
 async function readPlace<DB, TB extends keyof DB>(
-  all: SelectQueryBuilder<DB, TB, object>,
+  parts: readonly SelectQueryBuilder<DB, TB, object>[],
   id: StringReference<DB, TB>,
   cursor: string,
-  keys: RawBuilder<unknown>[]
+  { keys }: Order
 ): Promise<string[]> {
   const texts = sql<string[]>`array[${sql.join(keys.map(key => sql`${key}::text`))}]`
-  const named = all.where(id, '=', cursor as never) // as: an id is a text, whatever the table
-  const row = await named
-    .select(texts.as('place'))
-    .$castTo<{ place: string[] }>()
-    .executeTakeFirst()
+  const found = await Promise.all(
+    parts.map(part =>
+      part
+        .where(id, '=', cursor as never) // as: an id is a text, whatever the table
+        .select(texts.as('place'))
+        .$castTo<{ place: string[] }>()
+        .executeTakeFirst()
+    )
+  )
+  const row = found.find(each => each !== undefined)
   if (!row) throw new AppError('not_found', 'The cursor names no item of the list')
   return row.place
 }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { AppError, type ErrorCode } from '../../contract/errors.ts'
+import { AppError, type ErrorCode } from '../../contract/kit/errors.ts'
 import type { Deps, Limits, Tenant } from './deps.ts'
 import { countedNetworks } from './ip-addresses.ts'
 
@@ -82,6 +82,11 @@ const rules = {
    * the account. So somebody with a stolen session cannot guess the password.
    */
   rekey_user: rule(() => 10, 15 * minute),
+  /**
+   * Wrong API keys, per network address. Nobody can guess a key; the limit keeps a program with an
+   * outdated key from using up the service. Calls with a valid key are not counted.
+   */
+  wrong_key_address: rule(() => 60, minute),
   /** Wrong setup codes, per network address. */
   setup_address: rule(() => 10, hour),
   /** Fingerprints that signed-out people verify in a minute, per network address. */
@@ -109,6 +114,8 @@ const rules = {
   verify_user_minute: reported(
     rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited')
   ),
+  /** DNS queries for the record that proves a domain, per domain. */
+  domain_check: rule(() => 60, minute),
   /**
    * Calls with a body that a network address makes without signing in, at all companies together. A
    * call is counted before its body is read.

@@ -1,4 +1,4 @@
-import { AppError } from '../../contract/errors.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 
 /**
  * Throws `changed_meanwhile` if a caller names a version (`If-Match`) that differs from the present

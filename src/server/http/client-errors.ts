@@ -1,7 +1,7 @@
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { AppError, type ErrorCode } from '../../contract/errors.ts'
-import { toProblem } from '../../contract/problems.ts'
+import { AppError, type ErrorCode } from '../../contract/kit/errors.ts'
+import { toProblem } from '../../contract/kit/problems.ts'
 
 const codes: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',

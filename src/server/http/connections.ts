@@ -100,8 +100,8 @@ export function watchConnections(
 }
 
 /**
- * How much a socket with waiting bytes had sent at its last change. If nothing has changed since
- * then, its client has stopped reading.
+ * How far a socket had sent its waiting bytes when `left` or `written` last changed. If they stay
+ * the same for too long, the client has stopped reading.
  */
 interface SendProgress {
   /** The number of bytes that had still to be sent. */

@@ -114,7 +114,7 @@ export function parseTrustedNetwork(network: string): AddressRange {
 }
 
 /**
- * Returns a function that tells whether many people may share an address, because it belongs to a
+ * Returns a function that returns whether many people may share an address, because it belongs to a
  * trusted proxy or to this machine.
  */
 export function createSharedAddressTest(trustedProxies: string[]): (address: string) => boolean {

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { AppError } from '../../contract/errors.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 import type { PresentCompanies } from '../../core/present-companies.ts'
-import type { Api } from '../api/context.ts'
-import { apiHeaders, expectedError, problemResponse } from '../api/responses.ts'
+import type { Api } from '../api/kit/context.ts'
+import { apiHeaders, expectedError, problemResponse } from '../api/kit/responses.ts'
 import type { Tenants } from '../domain/companies/domains.ts'
 import type { Log } from '../domain/deps.ts'
 import type { EventStream } from '../domain/history/event-streams.ts'
@@ -96,7 +96,9 @@ export function createListener(options: ListenerOptions): Server {
       return refuseCall(response, new AppError('not_found', 'No such path'), headers)
     }
     const isUpload = /^\/uploads(\/|\?|$)/.test(request.url ?? '') || isDirectUpload(request)
-    if (isUpload && request.method !== 'OPTIONS') return uploads.handle(request, response, owner)
+    if (isUpload && request.method !== 'OPTIONS') {
+      return uploads.handle(request, response, { tenant: owner, address: addressOf(request) })
+    }
     await api(request, response)
   }
 

@@ -1,7 +1,9 @@
 import { deleteExpiredSignUps } from '../domain/accounts/signups.ts'
+import { eraseExpiredFiles } from '../domain/deposits/file-retention.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
 import { deleteExpiredEvents } from '../domain/history/events.ts'
 import { deleteExpiredAnswers } from '../domain/idempotency.ts'
+import { deleteExpiredImports } from '../domain/imports/imports.ts'
 import { deleteExpiredChallenges } from '../domain/key-proofs/challenges.ts'
 import { deleteExpiredMailTokens } from '../domain/mail/mail-tokens.ts'
 import { deleteExpiredSessions } from '../domain/sessions/sessions.ts'
@@ -9,8 +11,8 @@ import { eachCompany, logFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
- * Returns the job that deletes expired challenges, stored responses, events, sessions, sign-ups and
- * mail tokens.
+ * Returns the job that deletes expired challenges, stored responses, events, sessions, sign-ups,
+ * mail tokens and imports, and files whose retention has ended.
  */
 export function deleteExpired(deps: Deps): Job {
   const name = 'forget'
@@ -24,7 +26,9 @@ export function deleteExpired(deps: Deps): Job {
     deleteExpiredEvents,
     deleteExpiredSessions,
     deleteExpiredSignUps,
-    deleteExpiredMailTokens
+    deleteExpiredMailTokens,
+    deleteExpiredImports,
+    eraseExpiredFiles
   ]
   return {
     name,

@@ -1,4 +1,5 @@
-import type { Log } from '../domain/deps.ts'
+import { isDatabaseBusy } from '../domain/database-errors.ts'
+import type { CompanyId, Log } from '../domain/deps.ts'
 
 /**
  * Work that runs in the background: at the start, at an interval, and whenever `wake` asks for it.
@@ -48,7 +49,7 @@ function runJob(job: Job, log: Log): () => Promise<void> {
     }
     const run = job
       .run(() => stopped, scheduled)
-      .catch((error: unknown) => log.error({ job: job.name, err: error }, 'job failed'))
+      .catch((error: unknown) => logError(log, { job: job.name }, error))
       .finally(() => {
         runs.delete(run)
         if (!missed) return
@@ -66,4 +67,17 @@ function runJob(job: Job, log: Log): () => Promise<void> {
     unwake?.()
     await Promise.all(runs)
   }
+}
+
+/**
+ * Logs the error for which a job, or its work for one company, was not done. A busy database is
+ * logged as a warning, because the job soon runs again.
+ */
+export function logError(
+  log: Log,
+  facts: { job: string; company?: CompanyId },
+  err: unknown
+): void {
+  if (isDatabaseBusy(err)) log.warn({ ...facts, err }, 'job put off: the database is busy')
+  else log.error({ ...facts, err }, facts.company ? 'job failed for a company' : 'job failed')
 }

@@ -1,4 +1,4 @@
-import { listCompanies } from '../domain/companies/companies.ts'
+import { listCompanyIds } from '../domain/companies/companies.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
 import { sendNextMail } from '../domain/mail/mail-queue.ts'
 import { logFailure } from './each-company.ts'
@@ -28,7 +28,7 @@ export function sendMails(deps: Deps): Job {
       })
     },
     async run(stopping, scheduled) {
-      if (scheduled) for (const company of await listCompanies(deps)) waiting.add(company)
+      if (scheduled) for (const company of await listCompanyIds(deps)) waiting.add(company)
       for (const company of waiting) {
         waiting.delete(company)
         if (stopping()) return

@@ -1,37 +1,18 @@
-import { listCompanies } from '../domain/companies/companies.ts'
 import { findDemo } from '../domain/demo/demo.ts'
 import { lapseNextUpload, releaseIdleUploads } from '../domain/deposits/idle-uploads.ts'
 import { settleNextUpload } from '../domain/deposits/upload-settlement.ts'
-import type { CompanyId, Deps } from '../domain/deps.ts'
-import { eachCompany, logFailure } from './each-company.ts'
+import type { Deps } from '../domain/deps.ts'
+import { eachCompany, signalledJob } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/**
- * Returns the job that turns complete uploads into deposits. Each complete upload wakes it. It also
- * runs every few seconds, for uploads left by a crash.
- */
+/** Returns the job that turns complete uploads into deposits. Each complete upload wakes it. */
 export function settleUploads(deps: Deps): Job {
-  const waiting = new Set<CompanyId>()
-  const name = 'settle-uploads'
-  return {
-    name,
-    everyMs: 5000,
+  return signalledJob(deps, {
+    name: 'settle-uploads',
     parallel: 4,
-    wake: run =>
-      deps.signals.uploads.on(company => {
-        waiting.add(company)
-        run()
-      }),
-    async run(stopping, scheduled) {
-      if (scheduled) for (const company of await listCompanies(deps)) waiting.add(company)
-      for (const company of waiting) {
-        waiting.delete(company)
-        await logFailure(deps.log, { job: name, company }, async () => {
-          while (!stopping() && (await settleNextUpload(deps, company)));
-        })
-      }
-    }
-  }
+    signal: deps.signals.uploads,
+    workOnNext: company => settleNextUpload(deps, company)
+  })
 }
 
 /**

@@ -1,4 +1,4 @@
-import { AppError } from '../../contract/errors.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 
 /**
  * Runs `work` as soon as fewer than the allowed number of tasks of the same key are running. Throws

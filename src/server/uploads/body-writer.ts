@@ -1,8 +1,8 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
-import { AppError } from '../../contract/errors.ts'
-import { refusedField } from '../api/refused-fields.ts'
+import { AppError } from '../../contract/kit/errors.ts'
+import { refusedField } from '../api/kit/refused-fields.ts'
 
 interface WriteOptions {
   path: string

@@ -1,4 +1,4 @@
-import { AppError } from '../../contract/errors.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 import type { CompanyId } from '../domain/deps.ts'
 
 /** The most uploads of one person that may transfer bytes at the same time. */

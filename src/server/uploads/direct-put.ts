@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { putDeposit } from '../../contract/deposits.ts'
-import { AppError, type ErrorCode, errorCodes } from '../../contract/errors.ts'
+import { AppError, type ErrorCode, errorCodes } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import {
   admitPerson,
@@ -10,7 +10,7 @@ import {
   idempotencyKey,
   parseInput,
   queryFields
-} from '../api/admission.ts'
+} from '../api/kit/admission.ts'
 import {
   abandonDirectUpload,
   awaitRequest,
@@ -23,8 +23,10 @@ import {
 } from '../domain/deposits/direct-uploads.ts'
 import { touchUpload, type Upload } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
+import { actorOf } from '../domain/sessions/sessions.ts'
 import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
+import { endWithKey } from './end-with-key.ts'
 
 /**
  * How often the progress of an upload is recorded, in milliseconds. An upload without progress for
@@ -47,6 +49,14 @@ export function isDirectUpload({ method, url }: IncomingMessage): boolean {
   return method === 'PUT' && /^\/deposit(\?|$)/.test(url ?? '')
 }
 
+interface DirectCall {
+  request: IncomingMessage
+  response: ServerResponse
+  tenant: Tenant
+  /** Network address of the caller. */
+  address: string
+}
+
 /**
  * Serves `PUT /deposit`, which deposits a file in one call. Reads Node's own request: so the body
  * is never in memory as a whole, and the server notices at once when the client disconnects.
@@ -54,13 +64,9 @@ export function isDirectUpload({ method, url }: IncomingMessage): boolean {
 export async function serveDirectUpload(
   deps: Deps,
   takeSlot: TakeUploadSlot,
-  {
-    request,
-    response,
-    tenant
-  }: { request: IncomingMessage; response: ServerResponse; tenant: Tenant }
+  { request, response, tenant, address }: DirectCall
 ): Promise<void> {
-  const file = await readFile(deps, request, tenant)
+  const file = await readFile(deps, { request, response, tenant, address })
   const { begun, sha256 } = await takeFile(deps, takeSlot, { request, response, file })
   if (begun.kind === 'new') return answer(deps, response, file, begun.upload.request_id, sha256)
   if (begun.kind === 'repeated') {
@@ -74,10 +80,11 @@ export async function serveDirectUpload(
 
 async function readFile(
   deps: Deps,
-  { headers, url = '' }: IncomingMessage,
-  tenant: Tenant
+  { request: { headers, url = '' }, response, tenant, address }: DirectCall
 ): Promise<DirectFile> {
-  const person = await admitPerson(deps, tenant, putDeposit, bearerToken(headers.authorization))
+  const token = bearerToken(headers.authorization)
+  const person = await admitPerson(deps, tenant, putDeposit, token, { address })
+  endWithKey(deps, person, response)
   const { searchParams } = new URL(url, 'http://localhost')
   const input = parseInput(putDeposit, queryFields(searchParams))
   if (headers['content-encoding'] !== undefined) {
@@ -91,6 +98,7 @@ async function readFile(
   return {
     company_id: tenant.company_id,
     user_id: person.id,
+    actor: actorOf(person),
     key: idempotencyKey(headers['idempotency-key']?.toString()),
     name,
     category,

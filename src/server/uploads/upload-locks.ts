@@ -1,4 +1,4 @@
-import { AppError } from '../../contract/errors.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 import { uploadBusy } from '../domain/deposits/uploads.ts'
 
 /** The most calls that may wait for the lock of one upload. Further calls are refused. */

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deleteUpload, headUpload, patchUpload, putDeposit } from '../../contract/deposits.ts'
-import { AppError } from '../../contract/errors.ts'
-import { admitPerson, bearerToken } from '../api/admission.ts'
-import { refusedField } from '../api/refused-fields.ts'
-import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from '../api/responses.ts'
+import { AppError } from '../../contract/kit/errors.ts'
+import { admitPerson, bearerToken } from '../api/kit/admission.ts'
+import { refusedField } from '../api/kit/refused-fields.ts'
+import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from '../api/kit/responses.ts'
 import {
   endWriting,
   leaseWriting,
@@ -27,6 +27,7 @@ import type { Deps, Tenant } from '../domain/deps.ts'
 import { interruptedError, writeBody } from './body-writer.ts'
 import { createUploadSlots } from './concurrent-uploads.ts'
 import { isDirectUpload, serveDirectUpload } from './direct-put.ts'
+import { endWithKey } from './end-with-key.ts'
 import { createUploadLocks, type UploadLock, wrongOffset } from './upload-locks.ts'
 
 const routes = [headUpload, patchUpload, deleteUpload]
@@ -56,7 +57,11 @@ interface Writing {
 
 export interface Uploads {
   /** Serves an HTTP request to `PUT /deposit` or to `/uploads/{id}`. */
-  handle(request: IncomingMessage, response: ServerResponse, tenant: Tenant): Promise<void>
+  handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    caller: { tenant: Tenant; address: string }
+  ): Promise<void>
 }
 
 /**
@@ -197,8 +202,8 @@ export function createUploads(deps: Deps): Uploads {
   }
 
   /**
-   * Marks an upload as received if all its bytes are there. This is necessary when the call that
-   * sent the last bytes could not do so.
+   * Marks an upload as received if all its bytes have arrived. This is needed if the call that sent
+   * the last bytes failed before it could mark the upload.
    */
   async function receiveWhole(upload: Upload, gone: AbortSignal): Promise<void> {
     try {
@@ -219,7 +224,11 @@ export function createUploads(deps: Deps): Uploads {
     }
   }
 
-  async function serve(request: IncomingMessage, response: ServerResponse, tenant: Tenant) {
+  async function serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { tenant, address }: { tenant: Tenant; address: string }
+  ) {
     const path = (request.url ?? '').split('?')[0] ?? ''
     const route = routes.find(({ method }) => method === request.method)
     if (!route) {
@@ -227,7 +236,8 @@ export function createUploads(deps: Deps): Uploads {
       throw new AppError('method_not_allowed', 'POST /deposit creates uploads')
     }
     const token = bearerToken(request.headers.authorization)
-    const person = await admitPerson(deps, tenant, route, token)
+    const person = await admitPerson(deps, tenant, route, token, { address })
+    endWithKey(deps, person, response)
     const id = route.input.safeParse({ id: path.slice('/uploads/'.length) })
     if (!id.success) throw new AppError('not_found', 'No such upload')
     const upload = await getUpload(deps, {
@@ -255,7 +265,7 @@ export function createUploads(deps: Deps): Uploads {
   }
 
   return {
-    async handle(request: IncomingMessage, response: ServerResponse, tenant: Tenant) {
+    async handle(request, response, { tenant, address }) {
       const cors = corsHeaders(deps, tenant.host, request.headers.origin)
       for (const [name, value] of Object.entries({ ...cors, ...apiHeadersFor(deps.settings) })) {
         response.setHeader(name, value)
@@ -273,8 +283,9 @@ export function createUploads(deps: Deps): Uploads {
         deps.log.info({ ...facts, company: tenant.company_id }, 'upload')
       })
       try {
-        if (isDirect) await serveDirectUpload(deps, takeSlot, { request, response, tenant })
-        else await serve(request, response, tenant)
+        if (isDirect)
+          await serveDirectUpload(deps, takeSlot, { request, response, tenant, address })
+        else await serve(request, response, { tenant, address })
       } catch (error) {
         const expected = expectedError(error)
         if (expected.status >= 500) deps.log.error({ request: id, err: error }, 'upload failed')

@@ -2,20 +2,30 @@ import { pageWords } from '../kit/page.ts'
 import { isUploading } from '../uploads/running-uploads.ts'
 
 const pauseMs = 10_000
+/** How long a page may still stand after the browser has begun to open another one. */
+const leavingMs = 5000
 
 /**
  * Reloads the page when a file of the build cannot be loaded, or when a browser tool has changed
  * elements that React manages. Reloads each path at most once in ten seconds, and never while
- * uploads run.
+ * uploads run. Waits while another page is being opened: Firefox cancels imports then, and a reload
+ * would bring the person back.
  */
 export function reloadOnLostFiles(): void {
-  addEventListener('vite:preloadError', reloadOnce)
+  addEventListener('beforeunload', () => {
+    leftAt = performance.now()
+  })
+  addEventListener('vite:preloadError', reloadUnlessLeaving)
   // by then an island has tried twice to load its file, and no other event reports the failure
   addEventListener('astro:hydration-error', event => {
-    if (event instanceof CustomEvent && isLostFile(String(event.detail.error))) reloadOnce()
+    if (event instanceof CustomEvent && isLostFile(String(event.detail.error)))
+      reloadUnlessLeaving()
   })
   addEventListener('unhandledrejection', event => {
-    if (isLostFile(String(event.reason)) || isForeignChange(event.reason)) reloadOnce()
+    if (isForeignChange(event.reason)) reloadOnce()
+    if (!isLostFile(String(event.reason))) return
+    if (isLeaving()) event.preventDefault()
+    reloadUnlessLeaving()
   })
   addEventListener(
     'error',
@@ -25,6 +35,22 @@ export function reloadOnLostFiles(): void {
     },
     { capture: true } // errors of elements do not bubble
   )
+}
+
+/** When the browser last began to open another page, by `performance.now()`. */
+let leftAt = Number.NEGATIVE_INFINITY
+
+function isLeaving(): boolean {
+  return performance.now() - leftAt < leavingMs
+}
+
+/**
+ * Reloads the page. If the browser is opening another page, waits five seconds first and reloads if
+ * this page is still shown, as after a download or after the person has chosen to stay.
+ */
+function reloadUnlessLeaving(): void {
+  if (isLeaving()) setTimeout(reloadUnlessLeaving, leavingMs)
+  else reloadOnce()
 }
 
 function reloadOnce(): void {

@@ -1,5 +1,5 @@
 import { isOnPage } from '../kit/page.ts'
-import { dropTargetOf, dropTargets, type Target } from './drop-targets.ts'
+import { companyOfPeoplePage, dropTargetOf, dropTargets, type Target } from './drop-targets.ts'
 import type { DroppedItem } from './dropped-files.ts'
 
 let overlay: typeof import('./drop-overlay.ts') | undefined
@@ -34,8 +34,13 @@ export function startDropAnywhere(): void {
     const { clipboardData } = event
     if (!clipboardData || clipboardData.files.length === 0 || event.defaultPrevented) return
     event.preventDefault()
-    void hand(isOnPage('deposit') ? 'deposit' : 'verify', clipboardData)
+    void hand(pasteTarget(), clipboardData)
   })
+}
+
+function pasteTarget(): Target {
+  if (companyOfPeoplePage() !== undefined) return 'import'
+  return isOnPage('deposit') ? 'deposit' : 'verify'
 }
 
 /** Loads the code for drags and drops in advance, so that they also work offline. */

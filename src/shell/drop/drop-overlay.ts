@@ -1,5 +1,11 @@
 import { isOnPage, pageWords } from '../kit/page.ts'
-import { dropTargetOf, dropTargets, dropZones, type Target } from './drop-targets.ts'
+import {
+  companyOfPeoplePage,
+  dropTargetOf,
+  dropTargets,
+  dropZones,
+  type Target
+} from './drop-targets.ts'
 
 interface Box {
   left: number
@@ -68,8 +74,7 @@ function open(): HTMLElement {
   box.id = 'drop-overlay'
   // for a pointer that drags files; other people use the file inputs of the pages
   box.setAttribute('aria-hidden', 'true')
-  const targets: Target[] = mayDeposit() && !isOnPage('verify') ? ['deposit', 'verify'] : ['verify']
-  for (const name of targets) {
+  for (const name of targets()) {
     const target = document.createElement('div')
     target.dataset['target'] = name
     const title = document.createElement('p')
@@ -81,6 +86,11 @@ function open(): HTMLElement {
   }
   document.body.append(box)
   return box
+}
+
+function targets(): Target[] {
+  if (companyOfPeoplePage() !== undefined) return ['import']
+  return mayDeposit() && !isOnPage('verify') ? ['deposit', 'verify'] : ['verify']
 }
 
 function overlay(): HTMLElement | null {

@@ -1,13 +1,14 @@
 import { isSystemFile, nameInFolder } from '../../core/files/folder-files.ts'
+import { pathOf } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { isOnPage, pageLocale } from '../kit/page.ts'
-import type { Target } from './drop-targets.ts'
+import { pageLocale } from '../kit/page.ts'
+import { companyOfPeoplePage, type Target } from './drop-targets.ts'
 
 interface Dropped {
   files: File[]
   /** Paths of files and folders that could not be read. */
   unreadable: string[]
-  /** Number of system files in folders, which are not deposited or verified. */
+  /** Number of system files in folders, which are not passed on. */
   leftOut: number
   /** Name of each file in a folder: its path inside the folder. */
   names: Map<File, string>
@@ -26,8 +27,8 @@ export interface DroppedItem {
 }
 
 /**
- * Passes dropped files, including those in folders, to the page that deposits or verifies them, and
- * opens this page.
+ * Passes dropped files, including those in folders, to the page that deposits, verifies or imports
+ * them, and opens this page.
  */
 export async function handOffItems(to: Target, items: readonly DroppedItem[]): Promise<void> {
   const [{ files, unreadable, leftOut, names, handles }, handoff] = await Promise.all([
@@ -38,9 +39,17 @@ export async function handOffItems(to: Target, items: readonly DroppedItem[]): P
   for (const [file, name] of names) handoff.storeName(file, name)
   if (files.length + unreadable.length + leftOut === 0) return
   handoff.handOffFiles({ to, files, unreadable, leftOut })
-  if (isOnPage(to)) return
+  const path = localizedPath(pageLocale(), pathFor(to))
+  if (location.pathname.replace(/\/$/, '') === path) return
   const { navigate } = await import('../../stores/navigation.ts')
-  await navigate(localizedPath(pageLocale(), `/${to}`))
+  await navigate(path)
+}
+
+/** Returns the path of the page that gets the files, without the language. */
+function pathFor(to: Target): string {
+  return to === 'import'
+    ? pathOf('importUsers', { company: companyOfPeoplePage() ?? '' })
+    : `/${to}`
 }
 
 async function filesOf(items: readonly DroppedItem[]): Promise<Dropped> {

@@ -41,7 +41,7 @@ export function confirmInDialog({
     shake(dialog)
   })
   dialog.addEventListener('pointerdown', event => {
-    if (!isBeside(dialog, event)) return
+    if (!isOnBackdrop(dialog, event)) return
     if (persistent) shake(dialog)
     else dialog.close('stay')
   })
@@ -71,7 +71,11 @@ function shake(dialog: HTMLDialogElement): void {
   )
 }
 
-function isBeside(dialog: HTMLDialogElement, { clientX, clientY }: PointerEvent): boolean {
+/** Returns whether a click was outside a dialog, on its backdrop. */
+export function isOnBackdrop(
+  dialog: HTMLDialogElement,
+  { clientX, clientY }: PointerEvent
+): boolean {
   const { left, right, top, bottom } = dialog.getBoundingClientRect()
   return clientX < left || clientX > right || clientY < top || clientY > bottom
 }

@@ -1,6 +1,7 @@
 import { pageWords } from './page.ts'
 
 const shownMs = 6000
+const undoMs = 10_000
 const most = 3
 
 export interface ToastAction {
@@ -13,8 +14,41 @@ export interface ToastAction {
  * dismissed.
  */
 export function toast(text: string, action?: ToastAction): void {
+  const box = show(text, action)
+  if (box && !action) expire(box, shownMs)
+}
+
+/**
+ * Shows a message of an island. With `undo`, the message has a button that runs `undo`; it
+ * disappears after ten seconds, when the button is pressed, and when the person signs out.
+ */
+export function showNews({ text, undo }: DocumentEventMap['vidimus:news']['detail']): void {
+  if (!undo) {
+    toast(text)
+    return
+  }
+  const box = show(text, {
+    label: undo.label,
+    run() {
+      box?.remove()
+      undo.run()
+    }
+  })
+  if (!box) return
+  box.dataset['undo'] = ''
+  expire(box, undoMs)
+  document.addEventListener('vidimus:changed', removeUndo)
+}
+
+/** Removes messages with an undo button when the person has signed out. */
+function removeUndo(): void {
+  if (document.documentElement.dataset['session'] === 'in') return
+  for (const box of document.querySelectorAll('#toasts [data-undo]')) box.remove()
+}
+
+function show(text: string, action?: ToastAction): HTMLElement | undefined {
   const region = document.getElementById('toasts')
-  if (!region) return
+  if (!region) return undefined
   const t = pageWords()
   const box = document.createElement('div')
   box.className = 'toast-sheet'
@@ -27,7 +61,7 @@ export function toast(text: string, action?: ToastAction): void {
   region.append(box)
   uncoverFocus()
   document.addEventListener('focusin', uncoverFocus)
-  if (!action) expire(box)
+  return box
 }
 
 /**
@@ -55,13 +89,15 @@ function coversFocus(region: HTMLElement): boolean {
   return !isBeside && !isApart
 }
 
-/** Removes a message after a while, but not while it has the pointer or the focus. */
-function expire(box: HTMLElement): void {
-  let timer = setTimeout(() => box.remove(), shownMs)
+/**
+ * Removes a message after `afterMs` milliseconds, but not while it has the pointer or the focus.
+ */
+function expire(box: HTMLElement, afterMs: number): void {
+  let timer = setTimeout(() => box.remove(), afterMs)
   const hold = () => clearTimeout(timer)
   const release = () => {
     hold()
-    timer = setTimeout(() => box.remove(), shownMs)
+    timer = setTimeout(() => box.remove(), afterMs)
   }
   box.addEventListener('pointerenter', hold)
   box.addEventListener('pointerleave', release)

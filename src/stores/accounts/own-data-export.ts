@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini'
-import { AppError } from '../../contract/errors.ts'
 import type { getExport as endpoint } from '../../contract/exports.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 import { $checkedNames } from '../checked-names.ts'
 import { api, sessionNumber } from '../sessions.ts'
 

@@ -1,7 +1,7 @@
 import { computed } from 'nanostores'
-import { AppError } from '../../contract/errors.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 import type { Session } from '../../contract/sessions.ts'
-import { createList } from '../lists.ts'
+import { createList } from '../lists/lists.ts'
 import { api } from '../sessions.ts'
 
 export type SessionList =

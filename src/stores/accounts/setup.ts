@@ -1,5 +1,5 @@
 import { atom } from 'nanostores'
-import { AppError } from '../../contract/errors.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { environment } from '../environment.ts'
 import { createRetries } from '../retries.ts'
@@ -15,7 +15,10 @@ export interface Demo {
 export type Setup =
   | { status: 'loading' }
   | { status: 'open'; company: string; demo: Demo | undefined }
-  /** An operator exists already, or the host belongs to another company. */
+  /**
+   * Setup is no longer possible: an operator exists already, or the host belongs to another
+   * company.
+   */
   | { status: 'over' }
   | { status: 'failed'; error: AppError }
 

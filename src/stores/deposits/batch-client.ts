@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import { type BatchItem, createDepositBatch } from '../../contract/deposits.ts'
-import { AppError } from '../../contract/errors.ts'
-import { fromProblem } from '../../contract/problems.ts'
+import { AppError } from '../../contract/kit/errors.ts'
+import { fromProblem } from '../../contract/kit/problems.ts'
 import { type sendUploadRequest, tryParseJson, type UploadResponse } from './http-upload.ts'
 
 /**

@@ -1,15 +1,19 @@
 import type * as z from 'zod/mini'
 import type { BatchItem } from '../../contract/deposits.ts'
-import { AppError } from '../../contract/errors.ts'
-import { maxBatchBytes, maxBatchItems } from '../../contract/limits.ts'
-import { fromProblem } from '../../contract/problems.ts'
+import { AppError } from '../../contract/kit/errors.ts'
+import { maxBatchBytes, maxBatchItems } from '../../contract/kit/limits.ts'
+import { fromProblem } from '../../contract/kit/problems.ts'
 import type { BatchItemResult, SendBatch } from './batch-client.ts'
 
 /**
- * What one call carries at most. The rest of its 8 MiB is for the list of the items and the form.
+ * The most bytes of files in one call. The rest of its 8 MiB is for the list of the items and the
+ * multipart form.
  */
 const callBytes = maxBatchBytes - 512 * 1024
-/** A second call starts beside the first one only when it is full, so that calls stay few. */
+/**
+ * The most calls at the same time. The second one starts only when the first is full, so that there
+ * are few calls.
+ */
 const maxCalls = 2
 
 /** The result of a file that nothing refuses. */
@@ -17,7 +21,8 @@ export type AcceptedResult = Exclude<BatchItemResult, { problem: unknown }>
 
 interface FileOptions {
   /**
-   * Takes the file back. A call under way starts again without it, unless all bytes have been sent.
+   * Aborted when the person cancels the deposit of the file. A call that is under way then starts
+   * again without the file, unless all bytes have been sent.
    */
   signal: AbortSignal
   /** Runs when a call that carries the file starts. */
@@ -25,7 +30,8 @@ interface FileOptions {
   /** Runs with the number of this file's bytes that have been sent. */
   onProgress: (bytesSent: number) => void
   /**
-   * Runs when the last byte of the call has been sent. The file can then no longer be taken back.
+   * Runs when the last byte of the call has been sent. From then on the file cannot be removed from
+   * the call.
    */
   onSent: () => void
   /** Runs with the result of the file, before the result of another one has an effect. */
@@ -41,7 +47,10 @@ interface WaitingFile extends FileOptions {
 
 export type DepositBatches = ReturnType<typeof createDepositBatches>
 
-/** Sends small files together. Files that come while a call is under way go with the next one. */
+/**
+ * Sends small files together. Files that are added while a call is being sent go with the next
+ * call.
+ */
 export function createDepositBatches(sendBatch: SendBatch) {
   const waiting = new Set<WaitingFile>()
   let calls = 0
@@ -118,7 +127,9 @@ export function createDepositBatches(sendBatch: SendBatch) {
     }
   }
 
-  /** Puts the files of a stopped call first in the line, without those that were taken back. */
+  /**
+   * Puts the files of a stopped call at the start of the line, without those that were cancelled.
+   */
   function sendAgain(files: readonly WaitingFile[]): void {
     const later = [...waiting]
     waiting.clear()
@@ -130,8 +141,8 @@ export function createDepositBatches(sendBatch: SendBatch) {
 }
 
 /**
- * Spreads the share of a body that has been sent over its files, which are sent one after the
- * other.
+ * Shows the progress of each file of a call. `share` is the part of the body that has been sent;
+ * the files are in the body one after the other.
  */
 function showProgress(files: readonly WaitingFile[], share: number): void {
   let left = share * files.reduce((sum, { bytes }) => sum + bytes.size, 0)

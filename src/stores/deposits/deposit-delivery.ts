@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini'
 import { type createDeposit, MediaType } from '../../contract/deposits.ts'
-import { AppError, type ErrorCode, errorCodes } from '../../contract/errors.ts'
+import { AppError, type ErrorCode, errorCodes } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { createSpeedMeter } from '../../core/files/transfer-speed.ts'
 import type { Reduction } from '../../workers/image-client.ts'
@@ -126,7 +126,7 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
     return true
   }
 
-  /** Pauses an entry that a known limit refuses. Returns whether there is one. */
+  /** Pauses an entry that exceeds a known limit. Returns whether it does. */
   function isLimited(entry: DepositEntry, { bytes }: PreparedFile): boolean {
     const error = context.findLimit(entry, bytes.size)
     if (error) list.change(entry, { status: 'paused', by: 'limit', ratio: 0, error })
@@ -199,8 +199,9 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 
   /**
-   * Cancels a file that a call under way carried. The server has recorded it or keeps nothing of it;
-   * a reservation with the same key shows which, and is then released.
+   * Cancels a file whose bytes are being sent in a call with other files. The server either records
+   * the file or keeps nothing of it; a reservation with the same key shows which, and is then
+   * released.
    */
   async function recall(entry: DepositEntry): Promise<void> {
     const { prepared, key } = entry

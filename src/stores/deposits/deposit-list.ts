@@ -1,5 +1,5 @@
 import { atom, type WritableAtom } from 'nanostores'
-import type { AppError, ErrorCode } from '../../contract/errors.ts'
+import type { AppError, ErrorCode } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { Reduction } from '../../workers/image-client.ts'
 import { personalAtom } from '../personal-atoms.ts'
@@ -45,7 +45,7 @@ export interface DepositEntry extends QueuedDeposit {
   reserved: { request: ProcessedRequest; upload: string | undefined } | undefined
   /** Share of the bytes of the file that the server has received, from 0 to 1. */
   sent: number
-  /** Whether a call under way carries its bytes, together with those of other files. */
+  /** Whether the file is being sent in one call together with other files. */
   isInBatch: boolean
   /** Aborts the step in progress. */
   stop: AbortController
@@ -54,8 +54,8 @@ export interface DepositEntry extends QueuedDeposit {
   /** When the progress of the deposit was last shown, in milliseconds since the epoch. */
   shownAt: number
   /**
-   * Whether the deposit is older than the files that were added last. Such a deposit counts for the
-   * percentage only until it has ended.
+   * Whether the deposit was added before the files that were added last. Such a deposit counts in
+   * the percentage of the summary only until it has ended.
    */
   isEarlier: boolean
 }

@@ -1,7 +1,8 @@
 import { FileName } from '../../contract/deposits.ts'
-import { AppError, asAppError, type ErrorCode } from '../../contract/errors.ts'
-import { fieldErrors } from '../../contract/field-errors.ts'
-import { maxFileBytes } from '../../contract/limits.ts'
+import { AppError, asAppError, type ErrorCode } from '../../contract/kit/errors.ts'
+import { fieldErrors } from '../../contract/kit/field-errors.ts'
+import { maxFileBytes } from '../../contract/kit/limits.ts'
+import { acceptsMediaType } from '../../core/media-types.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'
 import { createRetries, isTransient } from '../retries.ts'
 import {
@@ -498,8 +499,8 @@ function findRefusal({ size, name, type, category }: DepositEntry): AppError | u
   if (size === 0) return new AppError('file_empty', 'The file has no bytes')
   if (size > maxFileBytes) return new AppError('too_large', 'The file is over 5 GB')
   const { media_types } = category
-  if (media_types && !media_types.includes(mediaTypeOf({ type }))) {
-    return new AppError('type_not_allowed', `The category takes ${media_types.join(', ')} only`)
+  if (!acceptsMediaType(media_types, mediaTypeOf({ type }))) {
+    return new AppError('type_not_allowed', `The category takes ${media_types?.join(', ')} only`)
   }
   const checked = FileName.safeParse(name)
   if (checked.success) return undefined

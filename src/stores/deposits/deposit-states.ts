@@ -1,7 +1,7 @@
 import type { ReadableAtom } from 'nanostores'
 import type { Category } from '../../contract/categories.ts'
 import type { Transform } from '../../contract/deposits.ts'
-import type { AppError } from '../../contract/errors.ts'
+import type { AppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { TransferSpeed } from '../../core/files/transfer-speed.ts'
 
@@ -93,8 +93,8 @@ interface Summarized {
   /** Share of the bytes of the file that the server has received, from 0 to 1. */
   sent?: number
   /**
-   * Whether the deposit is older than the files that were added last. Such a deposit counts for the
-   * percentage only until it has ended.
+   * Whether the deposit was added before the files that were added last. Such a deposit counts in
+   * the percentage of the summary only until it has ended.
    */
   isEarlier?: boolean
 }

@@ -1,5 +1,5 @@
-import { AppError } from '../../contract/errors.ts'
-import { maxBatchFileBytes } from '../../contract/limits.ts'
+import { AppError } from '../../contract/kit/errors.ts'
+import { maxBatchFileBytes } from '../../contract/kit/limits.ts'
 import { hashFile } from '../../workers/hash-client.ts'
 import { reducePicture } from '../../workers/image-client.ts'
 import { environment } from '../environment.ts'
@@ -35,7 +35,7 @@ const tus = createTusClient({
   onProblem: problem => handleAuthError(problem, sessionToken())
 })
 
-/** Does not use `api()` either, because its body is a form. */
+/** Sends a batch of small files in one call. Does not use `api()`, because the body is a form. */
 const sendBatch = createBatchClient({
   http: upload => sendUploadRequest({ ...upload, uri: new URL(upload.uri, apiOrigin()).href }),
   token: sessionToken,

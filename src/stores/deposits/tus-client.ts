@@ -1,7 +1,7 @@
 import type { DetailedError, HttpRequest } from 'tus-js-client'
-import { AppError, type ErrorCode } from '../../contract/errors.ts'
-import { uploadChunkBytes } from '../../contract/limits.ts'
-import { fromProblem } from '../../contract/problems.ts'
+import { AppError, type ErrorCode } from '../../contract/kit/errors.ts'
+import { uploadChunkBytes } from '../../contract/kit/limits.ts'
+import { fromProblem } from '../../contract/kit/problems.ts'
 import { type sendUploadRequest, tryParseJson, type UploadResponse } from './http-upload.ts'
 
 export interface SendOptions {

@@ -1,7 +1,7 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import * as z from 'zod/mini'
-import { problemOf } from '../../contract/call.ts'
-import { AppError } from '../../contract/errors.ts'
+import { problemOf } from '../../contract/kit/call.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 import type { Environment } from '../environment.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { Deposit } from '../../contract/deposits.ts'
-import { AppError } from '../../contract/errors.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { environment } from '../environment.ts'
-import { createPagedList, type PageRequest } from '../paged-list.ts'
+import { createPagedList, type PageRequest } from '../lists/paged-list.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import {
   $session,
@@ -57,9 +57,7 @@ let joined: number | undefined
 
 onSignOut(reset)
 
-/**
- * Calls `run` for each request that is new or has changed. Returns the function that stops this.
- */
+/** Calls `run` for each request that is new or has changed. Returns a function that ends this. */
 export function onRequest(run: (request: ProcessedRequest) => void): () => void {
   listeners.add(run)
   return () => listeners.delete(run)

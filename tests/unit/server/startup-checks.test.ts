@@ -21,8 +21,9 @@ async function refusalsOf(change: Partial<Parameters<typeof findStartupProblems>
   })
 }
 
-async function folder(): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), 'vidimus-refusals-'))
+async function folder(parent = tmpdir()): Promise<string> {
+  await mkdir(parent, { recursive: true })
+  const made = await mkdtemp(join(parent, 'vidimus-refusals-'))
   onTestFinished(() => rm(made, { recursive: true, force: true }))
   return made
 }
@@ -73,11 +74,9 @@ test('refuses folders of documents that cannot be written', async () => {
 test.runIf(process.platform === 'linux')(
   'refuses staging and blobs on different file systems',
   async () => {
-    const documents = await folder()
-    const elsewhere = await mkdtemp('/dev/shm/vidimus-refusals-')
-    onTestFinished(() => rm(elsewhere, { recursive: true, force: true }))
-    await mkdir(documents, { recursive: true })
-    await symlink(elsewhere, join(documents, 'blobs'))
+    const documents = await folder('/dev/shm')
+    const onDisk = await folder(join(import.meta.dirname, '../../../.cache'))
+    await symlink(onDisk, join(documents, 'blobs'))
     expect(await refusalsOf({ documents })).toEqual([
       expect.stringMatching(/different file systems/)
     ])

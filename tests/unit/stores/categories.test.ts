@@ -36,6 +36,61 @@ test('drops the categories of a session that ended while they were loading', asy
   expect(store.$categories.get()).toMatchObject({ categories: [{ names: { en: 'of eve' } }] })
 })
 
+test('takes new categories with each load of the person, and keeps what is chosen', async () => {
+  const browser = makeBrowser({ now: start })
+  const value = makeToken({ sub: 'ada', exp: start / 1000 + 3600 })
+  browser.cookies.set('__Host-vidimus', { value, attributes: [] })
+  let listed = [categoryOf('leases')]
+  const tab = browser.openTab('http://localhost:4321/en/deposit', request => {
+    if (new URL(request.url).pathname === '/category') return Response.json(listed)
+    return new Response(null, { status: 204 })
+  })
+  vi.resetModules()
+  const { setEnvironment } = await import('../../../src/stores/environment.ts')
+  setEnvironment(tab.environment)
+  const sessions = await import('../../../src/stores/sessions.ts')
+  const { $user } = await import('../../../src/stores/users.ts')
+  const store = await import('../../../src/stores/categories.ts')
+  sessions.startSession()
+  const stop = store.watchCategories()
+  const names = () => {
+    const state = store.$categories.get()
+    return state.status === 'ready' ? state.categories.map(({ names: { en } }) => en) : []
+  }
+  await vi.waitFor(() => expect(names()).toEqual(['leases']))
+  // the new one comes first, as the default category does
+  listed = [{ ...categoryOf('diplomas'), id: '0199f2a0-0000-7000-8000-000000000002' }, ...listed]
+  $user.set(personOf('Ada'))
+  $user.set(personOf('Ada'))
+  await vi.waitFor(() => expect(names()).toEqual(['diplomas', 'leases']))
+  expect(store.$categories.get()).toMatchObject({ chosen: categoryOf('leases').id })
+
+  listed = listed.slice(0, 1)
+  tab.wake()
+  await vi.waitFor(() => expect(names()).toEqual(['diplomas']))
+  expect(store.$categories.get()).toMatchObject({ chosen: listed[0]?.id })
+  stop()
+  listed = []
+  tab.wake()
+  $user.set(personOf('Ada'))
+  await new Promise(resolve => setTimeout(resolve, 20))
+  expect(names()).toEqual(['diplomas'])
+})
+
+function personOf(username: string) {
+  return {
+    id: '0199f2a0-0000-7000-8000-000000000003',
+    email: 'ada@example.com',
+    username,
+    initials: 'A',
+    locale: 'en' as const,
+    features: ['deposit'],
+    permissions: [],
+    company: { id: '0199f2a0-0000-7000-8000-000000000004', name: 'Acme' },
+    usage_remaining: { requests: null, storage: null }
+  }
+}
+
 function categoryOf(name: string) {
   return {
     id: '0199f2a0-0000-7000-8000-000000000001',
@@ -44,6 +99,7 @@ function categoryOf(name: string) {
     keep_originals: 'person',
     default: false,
     store: 'file',
-    media_types: null
+    media_types: null,
+    retention: null
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
-import type { Disabled } from '../../../src/contract/disabled.ts'
-import { AppError, type ErrorCode } from '../../../src/contract/errors.ts'
-import { toProblem } from '../../../src/contract/problems.ts'
+import type { Disabled } from '../../../src/contract/kit/disabled.ts'
+import { AppError, type ErrorCode } from '../../../src/contract/kit/errors.ts'
+import { toProblem } from '../../../src/contract/kit/problems.ts'
 import type { UserInfo } from '../../../src/contract/users.ts'
 import { makeBrowser, makeToken } from '../../helpers/browser.ts'
 
@@ -294,7 +294,7 @@ test('leads to the notice from any other call, and marks nobody blocked for it',
   })
   sessions.startSession()
   await vi.waitFor(() => expect(users.$user.get()).toBeDefined())
-  await expect(users.rename('Ada')).rejects.toMatchObject({ code: 'account_disabled' })
+  await expect(users.changeUsername('Ada')).rejects.toMatchObject({ code: 'account_disabled' })
   expect(tab.replaced).toHaveLength(1)
   expect(users.$blocked.get()).toBeUndefined()
 })
@@ -352,7 +352,7 @@ test('an answer about the person that comes after the sign-out is dropped', asyn
   })
   sessions.startSession()
   await vi.waitFor(() => expect(users.$user.get()).toBeDefined())
-  const renamed = users.rename('Ada King')
+  const renamed = users.changeUsername('Ada King')
   await sessions.signOut()
   answer.resolve(Response.json({ ...ada, username: 'Ada King' }))
   await renamed

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
-import { AppError, type ErrorCode } from '../../../src/contract/errors.ts'
-import { toProblem } from '../../../src/contract/problems.ts'
+import { AppError, type ErrorCode } from '../../../src/contract/kit/errors.ts'
+import { toProblem } from '../../../src/contract/kit/problems.ts'
 import { makeBrowser, makeToken } from '../../helpers/browser.ts'
 
 const start = Date.parse('2026-05-03T12:00:00Z')
@@ -303,7 +303,7 @@ async function open({ isSignedIn = false } = {}) {
   const { setEnvironment } = await import('../../../src/stores/environment.ts')
   setEnvironment(tab.environment)
   const sessions = await import('../../../src/stores/sessions.ts')
-  const errors = await import('../../../src/contract/errors.ts')
+  const errors = await import('../../../src/contract/kit/errors.ts')
   const store = await import('../../../src/stores/verifications.ts')
   sessions.startSession()
   const fail = (code: ErrorCode | undefined, retryAfter?: number) => {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import type { CompanyId, Deps, Sender, Tenant } from '../deps.ts'
 import { audit, eraseAuditValues } from '../evidence/audit.ts'
-import { queueMail } from '../mail/mail-queue.ts'
+import { queueMails } from '../mail/mail-queue.ts'
 import type { Person } from '../sessions/sessions.ts'
 import { requirePassword } from './user-keys.ts'
 
@@ -14,9 +14,8 @@ interface Deletion {
 }
 
 /**
- * Deletes the personal data of an account: e-mail, username, keys, sessions, group memberships and
- * mailed links. The row of the person stays without these data, because deposits and the history
- * refer to its id. The person's deposits stay in the register.
+ * Deletes the caller's account, as `eraseUsers` does. Throws `last_operator` for the company's only
+ * enabled operator.
  */
 export async function deleteUser(
   deps: Pick<
@@ -26,32 +25,62 @@ export async function deleteUser(
   input: Deletion
 ): Promise<void> {
   const { tenant, person } = input
-  const { company_id, id: user_id } = person
+  const { company_id, id } = person
   await inCompany(deps.db, company_id, async tx => {
     const { email, locale } = await requirePassword(tx, deps, input)
-    if (person.permissions.includes('operator')) await keepAnOperator(tx, company_id, user_id)
-    await eraseRows(tx, company_id, user_id, email)
-    await eraseAuditValues(tx, user_id)
-    const now = deps.clock()
-    await tx
-      .updateTable('user')
-      .set({
-        // not a usable address, so the e-mail is free for a new sign-up
-        email: `${user_id}@deleted.invalid`,
-        username: '–',
-        locale: 'und',
-        permissions: sql<string[]>`'{}'`,
-        disabled: null,
-        invited_at: null,
-        tokens_valid_after: now,
-        deleted_at: now
-      })
-      .where('company_id', '=', company_id)
-      .where('id', '=', user_id)
-      .execute()
-    await queueMail(tx, deps, { tenant, kind: 'account_deleted', email, locale })
-    audit(tx, deps, { by: person, action: 'user.delete', target: user_id })
-    tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: user_id }))
+    if (person.permissions.includes('operator')) await keepAnOperator(tx, company_id, id)
+    await eraseUsers(tx, deps, { sender: tenant, by: person, people: [{ id, email, locale }] })
+  })
+}
+
+interface Erasure {
+  sender: Sender
+  /** The person who deletes the accounts: the owner of the only one, or an administrator. */
+  by: Person
+  people: readonly { id: string; email: string; locale: string }[]
+}
+
+/**
+ * Deletes the personal data of accounts: e-mail, username, keys, sessions, API keys, group
+ * memberships, mailed links and rows of imports. The rows of the people stay without these data,
+ * because deposits and the history refer to their ids. Their deposits stay in the register. The
+ * caller must have locked the rows.
+ */
+export async function eraseUsers(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
+  { sender, by, people }: Erasure
+): Promise<void> {
+  const { company_id } = sender
+  const ids = people.map(({ id }) => id)
+  const emails = people.map(({ email }) => email)
+  await eraseRows(tx, company_id, { ids, emails })
+  await eraseAuditValues(tx, ids)
+  const now = deps.clock()
+  await tx
+    .updateTable('user')
+    .set({
+      // not a usable address, so the e-mail is free for a new sign-up
+      email: sql<string>`id || '@deleted.invalid'`,
+      username: '–',
+      locale: 'und',
+      permissions: sql<string[]>`'{}'`,
+      disabled: null,
+      invited_at: null,
+      last_seen_at: sql<Date>`'-infinity'`,
+      tokens_valid_after: now,
+      deleted_at: now
+    })
+    .where('company_id', '=', company_id)
+    .where(sql<boolean>`id = any (${ids}::uuid[])`)
+    .execute()
+  const mails = people.map(({ email, locale }) => {
+    return { kind: 'account_deleted' as const, email, locale }
+  })
+  await queueMails(tx, deps, sender, mails)
+  for (const id of ids) audit(tx, deps, { by, action: 'user.delete', target: id })
+  tx.afterCommit(() => {
+    for (const user of ids) deps.signals.sessions.send({ company: company_id, user })
   })
 }
 
@@ -75,30 +104,28 @@ async function keepAnOperator(tx: Tx, company_id: CompanyId, user_id: string): P
 async function eraseRows(
   tx: Tx,
   company_id: CompanyId,
-  user_id: string,
-  email: string
+  { ids, emails }: { ids: readonly string[]; emails: readonly string[] }
 ): Promise<void> {
-  const own = ['user_key', 'session', 'group_user', 'email_change'] as const
+  const isOf = (column: string) => sql<boolean>`${sql.ref(column)} = any (${ids}::uuid[])`
+  const isTo = sql<boolean>`email = any (${emails}::text[])`
+  const own = ['user_key', 'session', 'api_key', 'group_user', 'email_change'] as const
   for (const table of own) {
-    await tx
-      .deleteFrom(table)
-      .where('company_id', '=', company_id)
-      .where('user_id', '=', user_id)
-      .execute()
+    await tx.deleteFrom(table).where('company_id', '=', company_id).where(isOf('user_id')).execute()
   }
   await tx
     .deleteFrom('mail_token')
     .where('company_id', '=', company_id)
-    .where('subject', '=', user_id)
+    .where(isOf('subject'))
     .execute()
+  await tx.deleteFrom('mail').where('company_id', '=', company_id).where(isTo).execute()
   await tx
-    .deleteFrom('mail')
+    .deleteFrom('import_row')
     .where('company_id', '=', company_id)
-    .where('email', '=', email)
+    .where(row => row.or([isTo, isOf('user_id')]))
     .execute()
   await tx
     .deleteFrom('idempotency')
     .where('company_id', '=', company_id)
-    .where('actor', '=', user_id)
+    .where(isOf('actor'))
     .execute()
 }

@@ -1,6 +1,8 @@
-import { AppError } from '../../../contract/errors.ts'
+import { sql } from 'kysely'
+import { AppError } from '../../../contract/kit/errors.ts'
 import { inCompany } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
 import { replaceKey, sealKey, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
@@ -75,7 +77,7 @@ export async function changeEmail(
  * could confirm an account whose password somebody else knows.
  */
 export async function confirmEmail(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
   { person, token }: { person: Person; token: string }
 ): Promise<void> {
   const { company_id, id: user_id, session_id } = person
@@ -84,7 +86,7 @@ export async function confirmEmail(
       const given = { company_id, purpose: 'email', token } as const
       const { subject, email } = await readMailToken(tx, deps, given)
       if (subject !== user_id) throw over()
-      await lockPerson(tx, company_id, user_id)
+      const before = await lockPerson(tx, company_id, user_id)
       await lockKey(tx, company_id, user_id)
       await spendMailToken(tx, deps, { ...given, subject })
       const now = deps.clock()
@@ -99,20 +101,26 @@ export async function confirmEmail(
       if (!change) throw over()
       await tx
         .updateTable('user')
-        .set({ email })
+        .set({ email, version: sql<number>`version + 1` })
         .where('company_id', '=', company_id)
         .where('id', '=', user_id)
         .execute()
       await replaceKey(tx, { company_id, user_id, now }, change)
       await revokeMailedLinks(tx, company_id, user_id)
-      await endSessions(tx, deps, { company_id, user_id, except: session_id })
+      await endSessions(tx, deps, { company_id, user_ids: [user_id], except: session_id })
+      audit(tx, deps, {
+        by: person,
+        action: 'user.change_email',
+        target: user_id,
+        before: { email: before.email },
+        after: { email }
+      })
     })
   } catch (error) {
     // somebody else has got this e-mail in the meantime
     if (Object(error).code === '23505') throw over(error)
     throw error
   }
-  deps.log.info({ audit: 'email_changed', company: company_id, user: user_id }, 'e-mail changed')
 }
 
 function over(cause?: unknown): AppError {

@@ -1,13 +1,303 @@
 import { sql } from 'kysely'
-import type { Tx } from '../../db/scope.ts'
-import type { Deps } from '../deps.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import { findPrimary, originOf } from '../companies/domains.ts'
+import { requireGroup } from '../companies/groups.ts'
+import type { Deps, Sender, Tenant } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
+import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
+import { queueMails } from '../mail/mail-queue.ts'
+import { createMailTokens, mailLink } from '../mail/mail-tokens.ts'
+import type { Person } from '../sessions/sessions.ts'
+import { type LockedMember, lockMember } from './locked-members.ts'
+import { addUser } from './new-users.ts'
+import { lockPerson, setKeyByMail } from './user-keys.ts'
+
+interface Invitation {
+  /** The company that invites. */
+  tenant: Tenant
+  /** The administrator who invites. */
+  by: Person
+  /** The invited person's e-mail, in the form that `canonicalEmail` returns. */
+  email: string
+  username: string | undefined
+  locale: 'en' | 'fr' | undefined
+  /** The person's groups. Undefined for the company's default group. */
+  group_ids: string[] | undefined
+  idempotencyKey: string | undefined
+}
+
+/** Result of mailing somebody an invitation or a confirmation link. */
+export interface Invited {
+  id: string
+  /**
+   * The link, which the administrator must pass on. Absent if a mail server is configured, because
+   * it then mails the link.
+   */
+  link?: string
+  /** Time at which the link will be mailed. Present only if the limits of mails delay it. */
+  queued_until?: string
+}
+
+/**
+ * Creates a person without a password and mails them a link to choose one. Throws `email_taken` if
+ * the e-mail has an account, and `not_found` for a group that the company does not have.
+ */
+export async function inviteUser(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
+  { tenant, by, idempotencyKey, ...fields }: Invitation
+): Promise<{ body: Invited; replayed: boolean }> {
+  const { company_id } = tenant
+  return inCompany(deps.db, company_id, async tx => {
+    const effect = async () => ({ id: await insertInvited(tx, deps, { by, ...fields }) })
+    const act = { actor: by.id, route: 'POST /user', key: idempotencyKey ?? '', input: fields }
+    const { body, replayed } =
+      idempotencyKey === undefined
+        ? { body: await effect(), replayed: false }
+        : await runOnce(tx, deps, { company_id, now: deps.clock(), act }, effect)
+    if (replayed) return { body, replayed }
+    // not stored for repeated calls, because whoever has the link can get in
+    return { body: await sendNow(tx, deps, tenant, body.id), replayed }
+  })
+}
+
+interface InvitedPerson {
+  by: Pick<Person, 'id' | 'company_id'>
+  email: string
+  username?: string | undefined
+  locale: 'en' | 'fr' | undefined
+  group_ids?: string[] | undefined
+  permissions?: string[]
+}
+
+/**
+ * Adds a person without a password to the transaction's company. Returns the person's id. Throws
+ * as `inviteUser` does.
+ */
+export async function insertInvited(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
+  { by, permissions, ...person }: InvitedPerson
+): Promise<string> {
+  const { email, locale, group_ids } = person
+  const company_id = tx.companyId
+  for (const id of group_ids ?? []) await requireGroup(tx, id)
+  const username = person.username ?? email.slice(0, email.lastIndexOf('@')).slice(0, 80)
+  const user = {
+    company_id,
+    email,
+    username,
+    locale,
+    group_ids,
+    ...(permissions && { permissions })
+  }
+  const id = await addUser(tx, deps, { ...user, key: undefined, isInvited: true })
+  if (id === undefined) throw new AppError('email_taken', 'The company has this e-mail already')
+  const after = { email, username, locale, group_ids, permissions }
+  audit(tx, deps, { by, action: 'user.invite', target: id, after })
+  return id
+}
+
+/** Sends the first invitation of a person whom `insertInvited` has added. */
+export async function sendInvitation(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
+  { tenant, id }: { tenant: Tenant; id: string }
+): Promise<Invited> {
+  return inCompany(deps.db, tenant.company_id, tx => sendNow(tx, deps, tenant, id))
+}
+
+/**
+ * Mails the first invitation to everybody who was invited before the company had a host. Leaves out
+ * people whom an import has added without inviting them. `host` is the company's first host. Does
+ * nothing if `host` is a wildcard, because no link can lead to it.
+ */
+export async function inviteWaiting(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'signals'>,
+  host: string
+): Promise<void> {
+  if (host.startsWith('*')) return
+  const people = await tx
+    .selectFrom('user')
+    .where('company_id', '=', tx.companyId)
+    .where('deleted_at', 'is', null)
+    .where('state', '=', 'invited')
+    .where('invitation_waits', '=', true)
+    .select(['id', 'email', 'locale'])
+    .execute()
+  await queueInvitations(tx, deps, { company_id: tx.companyId, host }, people)
+}
+
+async function sendNow(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
+  tenant: Tenant,
+  id: string
+): Promise<Invited> {
+  const invited = { id, ...(await lockPerson(tx, tenant.company_id, id)) }
+  const [queued] = await queueInvitations(tx, deps, tenant, [invited])
+  return { id, ...queued, ...(await linkWithoutMail(tx, deps, tenant, invited)) }
+}
+
+/**
+ * Mails a new invitation link to an invited person. Throws `already_active` if the person has a
+ * password already, `person_disabled` if the person is disabled, and `confirmation_required` if the
+ * result contains the link of a person with permissions and the caller has not confirmed.
+ */
+export async function resendInvitation(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
+  { tenant, by, id }: { tenant: Tenant; by: Person; id: string }
+): Promise<Invited> {
+  return inCompany(deps.db, tenant.company_id, async tx => {
+    const member = await lockMember(tx, deps, { by, id })
+    requireInvitable(member)
+    // whoever has the link becomes an administrator
+    if (!deps.settings.mailServer && member.permissions.length > 0 && !by.confirmed) {
+      throw new AppError('confirmation_required', 'Confirm the password first: POST /user/confirm')
+    }
+    const [queued] = await inviteAgain(tx, deps, { sender: tenant, by, members: [member] })
+    return { id, ...queued, ...(await linkWithoutMail(tx, deps, tenant, member)) }
+  })
+}
+
+/**
+ * Throws `already_active` if the person has a password already, and `person_disabled` if the person
+ * is disabled.
+ */
+export function requireInvitable({ state }: Pick<LockedMember, 'state'>): void {
+  if (state === 'disabled') throw new AppError('person_disabled', 'Enable the person first')
+  if (state === 'active') {
+    throw new AppError('already_active', 'The person has activated their account')
+  }
+}
+
+/** Queues the mails of new invitation links for people whom `requireInvitable` accepts. */
+export async function inviteAgain(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'signals'>,
+  { sender, by, members }: { sender: Sender; by: Person; members: readonly LockedMember[] }
+): Promise<Queued[]> {
+  for (const { id } of members) audit(tx, deps, { by, action: 'user.invite_again', target: id })
+  return queueInvitations(tx, deps, sender, members)
+}
+
+interface Activation {
+  tenant: Tenant
+  token: string
+  username: string
+  locale?: 'en' | 'fr' | undefined
+  public_key_jwt: string
+}
+
+/**
+ * Activates the account of an invited person: stores their first key and the name that they chose.
+ * From then on they can sign in.
+ */
+export async function activateUser(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
+  { tenant, token, username, locale, public_key_jwt }: Activation
+): Promise<void> {
+  const { company_id } = tenant
+  await inCompany(deps.db, company_id, async tx => {
+    const given = { tenant, purpose: 'activate', token, public_key_jwt } as const
+    const { user_id } = await setKeyByMail(tx, deps, given)
+    await tx
+      .updateTable('user')
+      .set({
+        username,
+        ...(locale === undefined ? {} : { locale }),
+        activated_at: deps.clock(),
+        version: sql<number>`version + 1`
+      })
+      .where('company_id', '=', company_id)
+      .where('id', '=', user_id)
+      .execute()
+    audit(tx, deps, {
+      by: { id: user_id, company_id },
+      action: 'user.activate',
+      target: user_id,
+      after: { username }
+    })
+  })
+}
+
+interface Invitee {
+  id: string
+  email: string
+  locale: string
+}
+
+type Queued = Pick<Invited, 'queued_until'>
+
+/** Queues the mails of invitations. Returns for each when it will be sent, if a limit delays it. */
+async function queueInvitations(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'signals'>,
+  sender: Sender,
+  invitees: readonly Invitee[]
+): Promise<Queued[]> {
+  await sql`
+    update "user" set invitation_waits = false
+     where company_id = ${tx.companyId} and id = any (${invitees.map(({ id }) => id)}::uuid[])
+       and invitation_waits`.execute(tx)
+  const emails = invitees.map(({ email }) => email)
+  const reservations = await scheduleInvitations(tx, deps, emails)
+  const mails = invitees.flatMap(({ id, email, locale }, at) => {
+    const { due, isNew } = reservations[at] ?? {}
+    return isNew ? [{ kind: 'activate' as const, email, locale, subject: id, due }] : []
+  })
+  await queueMails(tx, deps, sender, mails)
+  return reservations.map(({ due }) =>
+    due > deps.clock() ? { queued_until: due.toISOString() } : {}
+  )
+}
+
+/** Returns an invitation link for the administrator to pass on, if no mail server is configured. */
+async function linkWithoutMail(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random' | 'settings'>,
+  tenant: Tenant,
+  invitee: Invitee
+): Promise<Pick<Invited, 'link'>> {
+  if (deps.settings.mailServer) return {}
+  const { links } = await createLinksToPassOn(tx, deps, tenant, [invitee])
+  return links[0] === undefined ? {} : { link: links[0] }
+}
+
+/**
+ * Creates invitation links that an administrator passes on. Returns them in the order of
+ * `invitees`, and until when they work. They lead to the host that the administrator has open, but to
+ * the primary host if that one belongs to a wildcard, below which anybody can invent a host.
+ */
+export async function createLinksToPassOn(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random' | 'settings'>,
+  { host, isWildcard, config }: Tenant,
+  invitees: readonly Invitee[]
+): Promise<{ links: string[]; until: Date }> {
+  const asked = { purpose: 'activate', people: invitees, isHandedOut: true } as const
+  const { tokens, until } = await createMailTokens(tx, deps, asked)
+  const primary = isWildcard ? await findPrimary(tx) : undefined
+  const origin = originOf(deps, primary?.host ?? host)
+  const links = invitees.map(({ email, locale }, at) => {
+    const path = `/${locale === 'und' ? config.locale : locale}/activate-account`
+    return mailLink(origin, path, { token: tokens[at] ?? '', email })
+  })
+  return { links, until }
+}
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
 const maxPerRecipientHour = 3
 const maxPerCompanyDay = 5000
+
+interface Reservation {
+  due: Date
+  /** False if an invitation to this e-mail is queued already, for the time `due`. */
+  isNew: boolean
+}
 
 /**
  * Reserves a time for mailing an invitation to `email`: now, or the first time that the limits of
@@ -18,10 +308,24 @@ export async function scheduleInvitation(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   email: string
-): Promise<{ due: Date; isNew: boolean }> {
+): Promise<Reservation> {
+  const [reservation] = await scheduleInvitations(tx, deps, [email])
+  if (!reservation) throw new Error('no time was reserved')
+  return reservation
+}
+
+/**
+ * Reserves for each of several invitations the time at which it may be mailed, as
+ * `scheduleInvitation` does for one. `emails` must not contain an e-mail twice.
+ */
+export async function scheduleInvitations(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
+  emails: readonly string[]
+): Promise<Reservation[]> {
   const company_id = tx.companyId
   const now = deps.clock()
-  const recipient = deps.keys.mac('pseudonym', JSON.stringify(['invitation', company_id, email]))
+  const recipients = emails.map(email => recipientOf(tx, deps, email))
   // this row lock lets parallel invitations of a company be counted one after the other
   await sql`select from company where id = ${company_id} for no key update`.execute(tx)
   await tx
@@ -29,30 +333,75 @@ export async function scheduleInvitation(
     .where('company_id', '=', company_id)
     .where('due_at', '<', new Date(now.getTime() - dayMs))
     .execute()
-  const all = tx.selectFrom('invitation').where('company_id', '=', company_id).select('due_at')
-  const own = all.where('recipient', '=', recipient).orderBy('due_at', 'desc')
-  const latest = await own.limit(maxPerRecipientHour).execute()
-  const queued = latest[0]?.due_at
-  if (queued && queued > now) return { due: queued, isNew: false }
-  const blocking = await all
+  const all = tx.selectFrom('invitation').where('company_id', '=', company_id)
+  const latest = await all
+    .select('due_at')
     .orderBy('due_at', 'desc')
-    .offset(maxPerCompanyDay - 1)
-    .limit(1)
-    .executeTakeFirst()
-  const due = new Date(
-    Math.max(
-      now.getTime(),
-      endOf(latest[maxPerRecipientHour - 1]?.due_at, hourMs),
-      endOf(blocking?.due_at, dayMs)
-    )
-  )
-  await tx
-    .insertInto('invitation')
-    .values({ company_id, id: newId(deps), recipient, due_at: due })
+    .limit(maxPerCompanyDay)
     .execute()
-  return { due, isNew: true }
+  /** The times of the company's latest invitations, in ascending order. */
+  const times = latest.map(({ due_at }) => due_at.getTime()).reverse()
+  const own = await ownTimes(tx, recipients)
+  const added: { id: string; recipient: Buffer; due_at: Date }[] = []
+  const reservations = recipients.map(recipient => {
+    const [queued, ...others] = own.get(recipient.toString('hex')) ?? []
+    if (queued !== undefined && queued > now.getTime()) {
+      return { due: new Date(queued), isNew: false }
+    }
+    const time = Math.max(
+      now.getTime(),
+      endOf(others[maxPerRecipientHour - 2], hourMs),
+      endOf(times.at(-maxPerCompanyDay), dayMs)
+    )
+    times.splice(times.findLastIndex(other => other <= time) + 1, 0, time)
+    const due = new Date(time)
+    added.push({ id: newId(deps), recipient, due_at: due })
+    return { due, isNew: true }
+  })
+  await sql`
+    insert into invitation (company_id, id, recipient, due_at)
+    select ${company_id}, id, recipient, due_at from unnest(
+      ${added.map(({ id }) => id)}::uuid[], ${added.map(({ recipient }) => recipient)}::bytea[],
+      ${added.map(({ due_at }) => due_at)}::timestamptz[]
+    ) as added (id, recipient, due_at)`.execute(tx)
+  return reservations
 }
 
-function endOf(start: Date | undefined, ms: number): number {
-  return start ? start.getTime() + ms : 0
+/** Gives back the reserved times of invitations that have not been sent. */
+export async function cancelInvitations(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock'>,
+  emails: readonly string[]
+): Promise<void> {
+  const recipients = emails.map(email => recipientOf(tx, deps, email))
+  await sql`
+    delete from invitation where company_id = ${tx.companyId}
+      and recipient = any (${recipients}::bytea[]) and due_at > ${deps.clock()}`.execute(tx)
+}
+
+/**
+ * Returns the times of the invitations of each recipient, latest first. The keys of the map are the
+ * recipients in hex.
+ */
+async function ownTimes(tx: Tx, recipients: Buffer[]): Promise<Map<string, number[]>> {
+  const { rows } = await sql<{ recipient: Buffer; due_at: Date }>`
+    select recipient, due_at from invitation
+     where company_id = ${tx.companyId} and recipient = any (${recipients}::bytea[])
+     order by due_at desc`.execute(tx)
+  const times = new Map<string, number[]>()
+  for (const { recipient, due_at } of rows) {
+    const key = recipient.toString('hex')
+    times.set(key, [...(times.get(key) ?? []), due_at.getTime()])
+  }
+  return times
+}
+
+/** Returns the pseudonym under which the table `invitation` stores an e-mail. */
+function recipientOf(tx: Tx, deps: Pick<Deps, 'keys'>, email: string): Buffer {
+  return deps.keys.mac('pseudonym', JSON.stringify(['invitation', tx.companyId, email]))
+}
+
+/** Returns the time `ms` after `start`, or 0 without a start. */
+function endOf(start: number | undefined, ms: number): number {
+  return start === undefined ? 0 : start + ms
 }

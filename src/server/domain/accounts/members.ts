@@ -1,340 +1,315 @@
-import { sql } from 'kysely'
-import type { DisabledReason } from '../../../contract/disabled.ts'
-import { AppError } from '../../../contract/errors.ts'
-import type { Member } from '../../../contract/members.ts'
-import { mailTokenHash } from '../../../core/keys/public-key-proof.ts'
+import { type SelectQueryBuilder, sql } from 'kysely'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { Id } from '../../../contract/kit/ids.ts'
+import {
+  type Member,
+  type MemberState,
+  type MemberUsage,
+  Permission
+} from '../../../contract/members.ts'
+import type { Session } from '../../../contract/sessions.ts'
+import { UserLocale } from '../../../contract/users.ts'
 import { inSameCompany } from '../../db/joins.ts'
+import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { originOf } from '../companies/domains.ts'
-import { requireGroup } from '../companies/groups.ts'
-import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { audit } from '../evidence/audit.ts'
-import { runOnce } from '../idempotency.ts'
-import { replaceKey, sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
-import { type Page, type PageInput, readPage, searched } from '../lists.ts'
-import { queueMail } from '../mail/mail-queue.ts'
-import { createMailToken, mailLink, readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
-import { endSessions, type Person } from '../sessions/sessions.ts'
-import { scheduleInvitation } from './invitations.ts'
-import { addUser } from './new-users.ts'
-import { lockPerson, revokeMailedLinks } from './user-keys.ts'
+import { readGroups, requireGroup } from '../companies/groups.ts'
+import { usageByGroup } from '../companies/usage.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { type Page, type PageInput, readMergedPage, searched } from '../lists.ts'
+import { type Person, readSessions } from '../sessions/sessions.ts'
+import { isWaiting } from './locked-members.ts'
 
-interface ListInput extends PageInput {
-  company_id: CompanyId
+/**
+ * Which people of a company a list or a change is about: people who match every field that is set.
+ */
+export interface MemberFilter {
   q?: string | undefined
+  state?: MemberState | undefined
   group?: string | undefined
-  /** Limits the list to the person with this e-mail, in the form that `canonicalEmail` returns. */
+  permission?: Permission | undefined
+  /** Id of an import: the people whom it has created. */
+  import?: string | undefined
+  /** The person with this e-mail, in the form that `canonicalEmail` returns. */
   email?: string | undefined
 }
 
 /**
- * Returns a page of the company's people, or only of the members of `group`. Throws `not_found` if
- * the company has no such group.
+ * Returns a page of the company's people who match the filter. Throws `not_found` if the company
+ * has no such group.
  */
 export async function listUsers(
-  deps: Pick<Deps, 'db'>,
-  { company_id, q, group, email, ...page }: ListInput
+  deps: Pick<Deps, 'db' | 'clock'>,
+  {
+    company_id,
+    limit,
+    cursor,
+    sort,
+    ...filter
+  }: PageInput & MemberFilter & { company_id: CompanyId }
 ): Promise<Page<Member>> {
-  const orders = {
-    id: 'user.id',
-    sorts: { name: ['user.search'], email: ['user.email'], created: ['user.created_at'] },
-    usual: 'name'
-  } as const
   return inCompany(deps.db, company_id, async tx => {
-    if (group !== undefined) await requireGroup(tx, group)
-    const all = tx
-      .selectFrom('user')
-      .where('user.company_id', '=', company_id)
-      .where('user.deleted_at', 'is', null)
-    // only what the indexes have, so that a search reads no row of the table that it does not show
-    const { items, next } = await readPage(all, orders, page, rows => {
-      let found = searched(rows, 'user.search', q).select('user.id')
-      if (email !== undefined) found = found.where('user.email', '=', email)
-      if (group === undefined) return found
-      return found
-        .innerJoin('group_user', join => inSameCompany(join, 'group_user.user_id', 'user.id'))
-        .where('group_user.group_id', '=', group)
-    })
-    const members = await readMembers(
+    if (filter.group !== undefined) await requireGroup(tx, filter.group)
+    const page = { limit, cursor, sort }
+    const { items, next } = await readMergedPage(
       tx,
-      items.map(({ id }) => id)
+      peopleOf(tx, deps, filter),
+      orders,
+      page,
+      rows => matching(tx, rows, filter)
     )
-    return { items: members, next }
+    return { items: await readMembers(tx, items), next }
   })
 }
 
-/** Reads the people with these ids, in the order of `ids`. */
-async function readMembers(tx: Tx, ids: readonly string[]): Promise<Member[]> {
-  const rows = await tx
-    .selectFrom('user')
-    .where('company_id', '=', tx.companyId)
-    .where(sql<boolean>`id = any (${ids}::uuid[])`)
-    .select(({ exists, selectFrom }) => [
-      'id',
-      'username',
-      'email',
-      'disabled',
-      'created_at',
-      exists(
-        selectFrom('user_key')
-          .whereRef('user_key.company_id', '=', 'user.company_id')
-          .whereRef('user_key.user_id', '=', 'user.id')
-          .select('user_key.key_id')
-      ).as('has_key')
-    ])
-    .execute()
-  const found = new Map(rows.map(row => [row.id, row]))
-  return ids.flatMap(id => {
-    const row = found.get(id)
-    if (!row) return []
-    const { disabled, has_key, created_at, ...member } = row
-    const state = disabled ? 'disabled' : has_key ? 'active' : 'invited'
-    return { ...member, state, created: created_at.toISOString() }
-  })
+/** Returns a person of the company. Throws `not_found` if there is no such person. */
+export async function getMember(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { company_id, id }: { company_id: CompanyId; id: string }
+): Promise<Member> {
+  return inCompany(deps.db, company_id, tx => readMember(tx, deps, id))
 }
 
-interface Invitation {
-  /** The company that invites. */
-  tenant: Tenant
-  /** The administrator who invites. */
-  by: Person
-  /** The invited person's e-mail, in the form that `canonicalEmail` returns. */
-  email: string
-  username: string | undefined
-  locale: 'en' | 'fr' | undefined
-  idempotencyKey: string | undefined
-}
-
-interface Invited {
-  id: string
-  /**
-   * The invitation link, which the administrator must pass on. Absent if a mail server is
-   * configured, because it then mails the link.
-   */
-  link?: string
-  /** When the invitation will be mailed. Present only if a limit of mails delays it. */
-  queued_until?: string
-}
-
-/**
- * Creates a person without a password and mails them a link to choose one. Throws `email_taken` if
- * the e-mail has an account.
- */
-export async function inviteUser(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
-  { tenant, by, idempotencyKey, ...fields }: Invitation
-): Promise<{ body: Invited; replayed: boolean }> {
-  const { company_id } = tenant
-  const { email, locale } = fields
-  const username = fields.username ?? email.slice(0, email.lastIndexOf('@')).slice(0, 80)
-  return inCompany(deps.db, company_id, async tx => {
-    const effect = async () => {
-      const user = { company_id, email, username, locale, key: undefined, isInvited: true }
-      const id = await addUser(tx, deps, user)
-      if (id === undefined) throw new AppError('email_taken', 'The company has this e-mail already')
-      const after = { email, username, locale }
-      audit(tx, deps, { by, action: 'user.invite', target: id, after })
-      return { id }
-    }
-    const act = { actor: by.id, route: 'POST /user', key: idempotencyKey ?? '', input: fields }
-    const { body, replayed } =
-      idempotencyKey === undefined
-        ? { body: await effect(), replayed: false }
-        : await runOnce(tx, deps, { company_id, now: deps.clock(), act }, effect)
-    if (replayed) return { body, replayed }
-    // not stored for repeated calls, because whoever has the link can get in
-    return { body: { ...body, ...(await mailInvitation(tx, deps, tenant, body.id)) }, replayed }
-  })
-}
-
-/**
- * Mails a new invitation link to an invited person. Throws `already_active` if the person has a
- * password already.
- */
-export async function resendInvitation(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
-  { tenant, by, id }: { tenant: Tenant; by: Person; id: string }
-): Promise<Invited> {
-  const { company_id } = tenant
-  return inCompany(deps.db, company_id, async tx => {
-    await lockMember(tx, by, id)
-    if (await hasKey(tx, company_id, id)) throw alreadyActive()
-    audit(tx, deps, { by, action: 'user.invite_again', target: id })
-    return { id, ...(await mailInvitation(tx, deps, tenant, id)) }
-  })
-}
-
-interface Activation {
-  tenant: Tenant
-  token: string
-  username: string
-  locale?: 'en' | 'fr' | undefined
-  public_key_jwt: string
-}
-
-/**
- * Activates the account of an invited person: stores their first key and the name that they chose.
- * From then on they can sign in.
- */
-export async function activateUser(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
-  { tenant, token, username, locale, public_key_jwt }: Activation
-): Promise<void> {
-  const { company_id } = tenant
-  const purpose = 'activate'
-  const user = await inCompany(deps.db, company_id, async tx => {
-    const given = { company_id, purpose, token } as const
-    const { subject: user_id, email } = await readMailToken(tx, deps, given)
-    const invited = await lockPerson(tx, company_id, user_id)
-    const th = mailTokenHash(token)
-    const proof = verifyKeyProof({ tenant, email, purpose, public_key_jwt, th })
-    await spendKeyProof(tx, deps, tenant, proof)
-    await spendMailToken(tx, deps, { ...given, subject: user_id })
-    if (invited.email !== email) throw new AppError('mail_token_invalid', 'The e-mail has changed')
-    const now = deps.clock()
-    await replaceKey(
-      tx,
-      { company_id, user_id, now },
-      sealKey(deps, { company_id, user_id }, proof)
-    )
-    await revokeMailedLinks(tx, company_id, user_id)
-    await tx
-      .updateTable('user')
-      .set({ username, ...(locale === undefined ? {} : { locale }) })
-      .where('company_id', '=', company_id)
-      .where('id', '=', user_id)
-      .execute()
-    return user_id
-  })
-  deps.log.info({ audit: 'user_activated', company: company_id, user }, 'account activated')
-}
-
-interface Act {
-  company_id: CompanyId
-  by: Person
-  id: string
-}
-
-interface Disabling extends Act {
-  reason: DisabledReason
-}
-
-/**
- * Disables a person. Their calls then fail with `account_disabled` and `reason`, and their event
- * streams end.
- */
-export async function disableUser(
-  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
-  { company_id, by, id, reason }: Disabling
-): Promise<void> {
-  if (id === by.id) throw new AppError('not_oneself', 'Nobody disables themselves')
-  await inCompany(deps.db, company_id, async tx => {
-    const { disabled } = await lockMember(tx, by, id)
-    const mark = { reason, since: deps.clock().toISOString() }
-    await tx
-      .updateTable('user')
-      .set({ disabled: JSON.stringify(mark) })
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
-      .execute()
-    const [before, after] = [{ disabled }, { disabled: mark }]
-    audit(tx, deps, { by, action: 'user.disable', target: id, before, after })
-    tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: id }))
-  })
-}
-
-/** Enables a disabled person. Sessions from before stay ended, so the person must sign in again. */
-export async function enableUser(
-  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
-  { company_id, by, id }: Act
-): Promise<void> {
-  await inCompany(deps.db, company_id, async tx => {
-    const { disabled } = await lockMember(tx, by, id)
-    if (!disabled) return
-    await tx
-      .updateTable('user')
-      .set({ disabled: null, tokens_valid_after: deps.clock() })
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
-      .execute()
-    await endSessions(tx, deps, { company_id, user_id: id })
-    audit(tx, deps, { by, action: 'user.enable', target: id, before: { disabled }, after: {} })
-  })
-}
-
-/**
- * Locks the row of a person of the company in which the caller acts, and returns whether they are
- * disabled. Throws `not_found` if there is no such person, and `forbidden` if the person is an
- * operator and the caller is not.
- */
-async function lockMember(tx: Tx, by: Person, id: string): Promise<{ disabled: unknown }> {
-  const member = await lockRights(tx, id)
+/** Reads one person of the company. Throws `not_found` if there is no such person. */
+export async function readMember(tx: Tx, deps: Pick<Deps, 'clock'>, id: string): Promise<Member> {
+  const { items } = await readMergedPage(tx, peopleOf(tx, deps, {}), orders, { limit: 1 }, rows =>
+    matching(tx, rows, { q: id })
+  )
+  const [member] = await readMembers(tx, items)
   if (!member) throw new AppError('not_found', 'No such person')
-  // who acts in another company is an operator
-  if (member.permissions.includes('operator') && by.company_id === tx.companyId) {
-    // read again under the lock, so that two operators cannot both succeed in disabling each other
-    // at the same time
-    const caller = await lockRights(tx, by.id)
-    if (!caller?.permissions.includes('operator') || caller.disabled) {
-      throw new AppError('forbidden', 'Only operators change operators')
-    }
-  }
   return member
 }
 
-async function lockRights(
-  tx: Tx,
-  id: string
-): Promise<{ permissions: string[]; disabled: unknown } | undefined> {
-  return tx
-    .selectFrom('user')
-    .where('company_id', '=', tx.companyId)
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .select(['permissions', 'disabled'])
-    .forNoKeyUpdate()
-    .executeTakeFirst()
+/** Returns the active sessions of a person, by last use, at most 100. */
+export async function listSessions(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { company_id, by, id }: { company_id: CompanyId; by: Person; id: string }
+): Promise<Session[]> {
+  return inCompany(deps.db, company_id, async tx => {
+    await readMember(tx, deps, id)
+    const { session_id } = by
+    return (await readSessions(tx, deps, { company_id, id, session_id }, { limit: 100 })).items
+  })
 }
 
-async function hasKey(tx: Tx, company_id: CompanyId, user_id: string): Promise<boolean> {
-  const key = await tx
-    .selectFrom('user_key')
-    .where('company_id', '=', company_id)
-    .where('user_id', '=', user_id)
-    .select('key_id')
-    .limit(1)
-    .executeTakeFirst()
-  return key !== undefined
+/** Returns what a person has used and may use: in all groups together, and in each of them. */
+export async function getUsage(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { company_id, id }: { company_id: CompanyId; id: string }
+): Promise<MemberUsage> {
+  return inCompany(deps.db, company_id, async tx => {
+    const member = await readMember(tx, deps, id)
+    const ids = member.groups.map(group => group.id)
+    const [groups, { total, own }] = await Promise.all([
+      readGroups(tx, deps, ids),
+      usageByGroup(tx, { company_id, user_id: id, now: deps.clock() })
+    ])
+    const none = { requests_used: 0, storage_used: 0 }
+    return { total, groups: groups.map(group => ({ ...group, own: own.get(group.id) ?? none })) }
+  })
+}
+
+/** Returns how many people have one of the ids or, with a filter, match it. */
+export async function countMembers(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  wanted: { ids: readonly string[] } | { filter: MemberFilter }
+): Promise<number> {
+  const filter = 'filter' in wanted ? wanted.filter : {}
+  if (filter.group !== undefined) await requireGroup(tx, filter.group)
+  const counts = peopleOf(tx, deps, filter).map(people => {
+    const named =
+      'ids' in wanted ? sql<boolean>`person.id = any (${wanted.ids}::uuid[])` : undefined
+    return matching(tx, named ? people.where(named) : people, filter)
+      .clearSelect()
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+  })
+  return (await Promise.all(counts)).reduce((sum, { count }) => sum + count, 0)
 }
 
 /**
- * Queues the mail of an invitation. If no mail server is configured, also returns the invitation
- * link, for the administrator to pass on.
+ * Returns the next people who match the filter, in the order of their ids: those whose ids come
+ * after `cursor`. `next` is the cursor for the people after them.
  */
-async function mailInvitation(
+export async function nextMembers(
   tx: Tx,
-  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
-  tenant: Tenant,
-  id: string
-): Promise<Omit<Invited, 'id'>> {
-  const { company_id, host, config } = tenant
-  const { email, locale } = await lockPerson(tx, company_id, id)
-  const { due, isNew } = await scheduleInvitation(tx, deps, email)
-  if (isNew)
-    await queueMail(tx, deps, { tenant, kind: 'activate', email, locale, subject: id, due })
-  const queued = due > deps.clock() ? { queued_until: due.toISOString() } : {}
-  if (deps.settings.mailServer) return queued
-  const token = await createMailToken(tx, deps, {
-    company_id,
-    purpose: 'activate',
-    subject: id,
-    email
-  })
-  const language = locale === 'und' ? config.locale : locale
-  const link = mailLink(originOf(deps, host), `/${language}/activate-account`, { token, email })
-  return { ...queued, link }
+  deps: Pick<Deps, 'clock'>,
+  { filter, cursor }: { filter: MemberFilter; cursor?: string | undefined },
+  limit: number
+): Promise<{ people: Found[]; next: string | null }> {
+  if (filter.group !== undefined) await requireGroup(tx, filter.group)
+  // not the cursor of a list, because the person whom it names may have been deleted
+  const from = (people: People) =>
+    cursor === undefined ? people : people.where('person.id', '>', cursor)
+  const page = { limit, sort: 'id' }
+  const { items, next } = await readMergedPage(tx, peopleOf(tx, deps, filter), orders, page, rows =>
+    matching(tx, from(rows), filter)
+  )
+  return { people: items, next: next ?? null }
 }
 
-function alreadyActive(): AppError {
-  return new AppError('already_active', 'The person has activated their account')
+const orders = {
+  id: 'person.id',
+  sorts: {
+    name: ['person.search'],
+    email: ['person.email'],
+    created: ['person.created_at'],
+    last_seen: ['person.last_seen_at'],
+    id: []
+  },
+  usual: 'name'
+} as const
+
+/** The people of a company: its accounts, or the sign-ups that wait for confirmation. */
+type People = SelectQueryBuilder<Database & { person: PersonRow }, 'person', object>
+
+interface PersonRow {
+  company_id: string
+  id: string
+  search: string
+  email: string
+  created_at: Date
+  last_seen_at: Date | number
+  state: MemberState
+}
+
+/**
+ * Returns the queries of the people among whom `filter` can find somebody: of accounts, of sign-ups
+ * or of both.
+ */
+function peopleOf(tx: Tx, deps: Pick<Deps, 'clock'>, filter: MemberFilter): People[] {
+  const { state, group, permission } = filter
+  const accounts = tx.selectFrom(({ selectFrom }) =>
+    selectFrom('user')
+      .where('company_id', '=', tx.companyId)
+      .where('deleted_at', 'is', null)
+      .select(['company_id', 'id', 'search', 'email', 'created_at', 'last_seen_at'])
+      .select(({ ref }) => ref('state').$castTo<MemberState>().as('state'))
+      .as('person')
+  )
+  const signUps = tx.selectFrom(({ selectFrom }) =>
+    selectFrom('signup')
+      .where('company_id', '=', tx.companyId)
+      .where(isWaiting(deps))
+      .select(['company_id', 'id', 'search', 'email', 'created_at'])
+      .select([
+        sql<Date>`'-infinity'::timestamptz`.as('last_seen_at'),
+        sql<MemberState>`'waiting'`.as('state')
+      ])
+      .as('person')
+  )
+  if (state === 'waiting') return [signUps]
+  // a sign-up has no groups and no permissions
+  if (state !== undefined || group !== undefined || permission !== undefined) return [accounts]
+  return [accounts, signUps]
+}
+
+/**
+ * Returns the condition that a person has a permission. The few people who have one are read first,
+ * from their index: under row-level security PostgreSQL has no figures about permissions and would
+ * read all people in the order of the list.
+ */
+function mayAdminister(tx: Tx, permission: Permission) {
+  return sql<boolean>`person.id in (
+    select id from "user" where company_id = ${tx.companyId} and deleted_at is null
+      and permissions <> '{}' and permissions @> array[${permission}] offset 0
+  )`
+}
+
+/**
+ * Returns the condition that an import has created a person. Its people are read once: right after
+ * the import PostgreSQL has no figures about them and would read all of them for each person.
+ */
+function wasCreatedBy(tx: Tx, id: string) {
+  return sql<boolean>`person.id = any (array(
+    select user_id from import_row
+     where company_id = ${tx.companyId} and import_id = ${id} and verdict = 'new'
+  ))`
+}
+
+/** A person who matches a filter. */
+interface Found {
+  id: string
+  state: MemberState
+}
+
+/** Adds the conditions of the filter. Reads only what the indexes of the list have. */
+function matching(tx: Tx, people: People, filter: MemberFilter) {
+  const { q, state, group, permission, email } = filter
+  const id = Id.safeParse(q?.trim()).data
+  let found = searched(people, 'person.search', id === undefined ? q : undefined)
+  if (id !== undefined) found = found.where('person.id', '=', id)
+  if (email !== undefined) found = found.where('person.email', '=', email)
+  if (state !== undefined) found = found.where('person.state', '=', state)
+  if (permission !== undefined) found = found.where(mayAdminister(tx, permission))
+  if (filter.import !== undefined) found = found.where(wasCreatedBy(tx, filter.import))
+  const rows = found.select(['person.id', 'person.state'])
+  if (group === undefined) return rows
+  return rows
+    .innerJoin('group_user', join => inSameCompany(join, 'group_user.user_id', 'person.id'))
+    .where('group_user.group_id', '=', group)
+}
+
+/** Reads the people who were found, in this order. */
+export async function readMembers(tx: Tx, found: readonly Found[]): Promise<Member[]> {
+  const idsOf = (isWaiting: boolean) =>
+    found.flatMap(({ id, state }) => ((state === 'waiting') === isWaiting ? [id] : []))
+  const [accounts, signUps] = await Promise.all([
+    readAccounts(tx, idsOf(false)),
+    readSignUps(tx, idsOf(true))
+  ])
+  const members = new Map([...accounts, ...signUps].map(member => [member.id, member]))
+  return found.flatMap(({ id }) => members.get(id) ?? [])
+}
+
+async function readAccounts(tx: Tx, ids: readonly string[]): Promise<Member[]> {
+  if (ids.length === 0) return []
+  const [rows, memberships] = await Promise.all([
+    tx
+      .selectFrom('user')
+      .where('company_id', '=', tx.companyId)
+      .where(sql<boolean>`id = any (${ids}::uuid[])`)
+      .where('deleted_at', 'is', null)
+      .select(['id', 'version', 'username', 'email', 'locale', 'state', 'disabled', 'permissions'])
+      .select(['created_at', 'last_seen_at'])
+      .execute(),
+    tx
+      .selectFrom('group_user')
+      .innerJoin('group', join => inSameCompany(join, 'group.id', 'group_user.group_id'))
+      .where('group_user.company_id', '=', tx.companyId)
+      .where(sql<boolean>`group_user.user_id = any (${ids}::uuid[])`)
+      .orderBy('group.search')
+      .select(['group_user.user_id', 'group.id', 'group.name'])
+      .execute()
+  ])
+  const groups = Map.groupBy(memberships, ({ user_id }) => user_id)
+  return rows.map(({ created_at, last_seen_at, permissions, ...row }) => ({
+    ...row,
+    locale: UserLocale.parse(row.locale),
+    permissions: Permission.options.filter(each => permissions.includes(each)),
+    groups: (groups.get(row.id) ?? []).map(({ id, name }) => ({ id, name })),
+    created: created_at.toISOString(),
+    last_seen: last_seen_at instanceof Date ? last_seen_at.toISOString() : null
+  }))
+}
+
+async function readSignUps(tx: Tx, ids: readonly string[]): Promise<Member[]> {
+  if (ids.length === 0) return []
+  const rows = await tx
+    .selectFrom('signup')
+    .where('company_id', '=', tx.companyId)
+    .where(sql<boolean>`id = any (${ids}::uuid[])`)
+    .select(['id', 'username', 'email', 'locale', 'created_at'])
+    .execute()
+  return rows.map(({ created_at, ...row }) => ({
+    ...row,
+    version: 1,
+    locale: UserLocale.parse(row.locale),
+    state: 'waiting',
+    disabled: null,
+    permissions: [],
+    groups: [],
+    created: created_at.toISOString(),
+    last_seen: null
+  }))
 }

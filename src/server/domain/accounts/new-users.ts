@@ -22,18 +22,33 @@ interface NewUser {
    * cannot sign in before they have chosen a password.
    */
   key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | ReturnType<typeof sealKey> | undefined
-  /** Whether an administrator has invited the person. */
+  /** Whether an administrator has invited the person. The invitation waits until it is queued. */
   isInvited?: boolean
+  /**
+   * Ids of the person's groups, which the caller has locked. Undefined: the company's default
+   * group.
+   */
+  group_ids?: string[] | undefined
 }
 
 /**
- * Adds a person to the company and its default group. Returns the person's id, or undefined if the
+ * Adds a person to the company and to their groups. Returns the person's id, or undefined if the
  * e-mail already has an account.
  */
 export async function addUser(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
-  { company_id, email, username, locale, permissions = [], key, isInvited, ...given }: NewUser
+  {
+    company_id,
+    email,
+    username,
+    locale,
+    permissions = [],
+    key,
+    isInvited = false,
+    group_ids,
+    ...given
+  }: NewUser
 ): Promise<string | undefined> {
   const now = deps.clock()
   const id = given.id ?? newId(deps)
@@ -50,7 +65,9 @@ export async function addUser(
       // earlier than the creation of any token, even if the clock is set back later
       tokens_valid_after: new Date(0),
       created_at: now,
-      invited_at: isInvited ? now : null
+      activated_at: key ? now : null,
+      invited_at: isInvited ? now : null,
+      invitation_waits: isInvited
     })
     .onConflict(conflict => conflict.columns(['company_id', 'email']).doNothing())
     .returning('id')
@@ -71,7 +88,11 @@ export async function addUser(
       query
         .selectFrom('group')
         .where('company_id', '=', company_id)
-        .where('is_default', '=', true)
+        .where(
+          group_ids === undefined
+            ? sql<boolean>`is_default`
+            : sql<boolean>`id = any (${group_ids}::uuid[])`
+        )
         .select(['company_id', 'id', sql<string>`${id}::uuid`.as('user_id')])
     )
     .execute()

@@ -1,10 +1,11 @@
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import { inCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
-import { replaceKey, sealKey, verifyKeyProof } from '../key-proofs/key-proofs.ts'
+import { audit } from '../evidence/audit.ts'
+import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { endSessions } from '../sessions/sessions.ts'
-import { type PasswordProof, requirePassword, revokeMailedLinks } from './user-keys.ts'
+import { type PasswordProof, requirePassword, setKey } from './user-keys.ts'
 
 /**
  * Replaces the person's public key, because they have changed their password. Ends their other
@@ -24,15 +25,9 @@ export async function changeKey(
     const proof = verifyKeyProof({ tenant, email, purpose: 'rekey', public_key_jwt })
     // the current and the new key must sign the same challenge
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
-    const now = deps.clock()
-    await replaceKey(
-      tx,
-      { company_id, user_id, now },
-      sealKey(deps, { company_id, user_id }, proof)
-    )
-    await revokeMailedLinks(tx, company_id, user_id)
-    await endSessions(tx, deps, { company_id, user_id, except: session_id })
+    await setKey(tx, deps, { company_id, user_id }, proof)
+    await endSessions(tx, deps, { company_id, user_ids: [user_id], except: session_id })
     await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
+    audit(tx, deps, { by: person, action: 'user.change_password', target: user_id })
   })
-  deps.log.info({ audit: 'rekey', company: company_id, user: user_id }, 'password changed')
 }

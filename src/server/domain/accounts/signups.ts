@@ -1,19 +1,23 @@
+import { sql } from 'kysely'
 import { Locale } from '../../../contract/domains.ts'
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import { mailTokenHash } from '../../../core/keys/public-key-proof.ts'
-import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { listCompanies } from '../companies/companies.ts'
+import { listCompanyIds } from '../companies/companies.ts'
 import { originOf, primaryHost } from '../companies/domains.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
 import { newId } from '../ids.ts'
 import { sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { createMailToken, mailLink, readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
 import { consumeMails } from '../rate-limits.ts'
 import { confirmPendingSessions, endSessions, type Person } from '../sessions/sessions.ts'
+import { type Invited, scheduleInvitation } from './invitations.ts'
+import { isWaiting } from './locked-members.ts'
 import { addUser } from './new-users.ts'
+import { lockPerson } from './user-keys.ts'
 
 const dayMs = 24 * 3_600_000
 /**
@@ -118,7 +122,7 @@ export async function verifySignUp(
 ): Promise<void> {
   const { company_id } = tenant
   const purpose = 'verify'
-  const id = await inCompany(deps.db, company_id, async tx => {
+  await inCompany(deps.db, company_id, async tx => {
     const given = { company_id, purpose, token } as const
     const { subject, email } = await readMailToken(tx, deps, given)
     const signup = await tx
@@ -148,12 +152,16 @@ export async function verifySignUp(
         }
       : { username, locale: ownLocale, key }
     if (!(await addUser(tx, deps, { company_id, id: subject, email, ...made }))) throw over()
-    if (proof) await endSessions(tx, deps, { company_id, user_id: subject })
+    if (proof) await endSessions(tx, deps, { company_id, user_ids: [subject] })
     else await confirmPendingSessions(tx, deps, { company_id, user_id: subject })
-    await dropSignUps(tx, deps, company_id, email)
-    return subject
+    await dropSignUps(tx, deps, { email })
+    audit(tx, deps, {
+      by: { id: subject, company_id },
+      action: 'user.sign_up',
+      target: subject,
+      after: { email, username: made.username }
+    })
   })
-  deps.log.info({ audit: 'signup', company: company_id, user: id }, 'signed up')
 }
 
 /**
@@ -180,7 +188,7 @@ export async function listWaiting(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
 ): Promise<WaitingSignUp[]> {
   const waiting: WaitingSignUp[] = []
-  for (const company_id of await listCompanies(deps)) {
+  for (const company_id of await listCompanyIds(deps)) {
     waiting.push(...(await inCompany(deps.db, company_id, tx => waitingIn(tx, deps))))
   }
   return waiting
@@ -194,11 +202,8 @@ async function waitingIn(
   const rows = await tx
     .selectFrom('signup')
     .innerJoin('company', 'company.id', 'signup.company_id')
-    // leaves out sign-ups whose e-mail has an account in the meantime
-    .leftJoin('user', join => inSameCompany(join, 'user.email', 'signup.email'))
     .where('signup.company_id', '=', company_id)
-    .where('signup.expires_at', '>', deps.clock())
-    .where('user.id', 'is', null)
+    .where(isWaiting(deps))
     .orderBy('signup.created_at')
     .orderBy('signup.id')
     .select([
@@ -213,19 +218,59 @@ async function waitingIn(
     ])
     .execute()
   const waiting: WaitingSignUp[] = []
-  for (const { id, host, email, username, locale, created_at, expires_at, name } of rows) {
-    const token = await createMailToken(tx, deps, {
-      company_id,
-      purpose: 'verify',
-      subject: id,
-      email
-    })
-    const language = locale === 'fr' ? 'fr' : 'en'
-    const place = host ?? (await primaryHost(tx))
-    const link = mailLink(originOf(deps, place), `/${language}/verify-account`, { token, email })
+  for (const { created_at, expires_at, name, ...signUp } of rows) {
+    const { email, username } = signUp
+    const link = await createVerifyLink(tx, deps, signUp)
     waiting.push({ email, username, company: name, since: created_at, until: expires_at, link })
   }
   return waiting
+}
+
+/** Creates a link that confirms the e-mail of a sign-up, on the host where the person signed up. */
+async function createVerifyLink(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random' | 'settings'>,
+  { id, host, email, locale }: { id: string; host: string | null; email: string; locale: string }
+): Promise<string> {
+  const bound = { company_id: tx.companyId, purpose: 'verify', subject: id, email } as const
+  const token = await createMailToken(tx, deps, bound)
+  const language = locale === 'fr' ? 'fr' : 'en'
+  const place = host ?? (await primaryHost(tx))
+  return mailLink(originOf(deps, place), `/${language}/verify-account`, { token, email })
+}
+
+/**
+ * Mails the confirmation link again to a person whose sign-up waits for confirmation. If no mail
+ * server is configured, also returns the link, which the administrator must pass on. Throws
+ * `not_waiting` for a person who has no such sign-up but an account in the company.
+ */
+export async function sendVerifyLink(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
+  { tenant, by, id }: { tenant: Tenant; by: Person; id: string }
+): Promise<Invited> {
+  return inCompany(deps.db, tenant.company_id, async tx => {
+    const signUp = await tx
+      .selectFrom('signup')
+      .where('company_id', '=', tx.companyId)
+      .where('id', '=', id)
+      .where(isWaiting(deps))
+      .select(['id', 'host', 'email', 'locale'])
+      // waits for a confirmation that is making a person of it
+      .forNoKeyUpdate()
+      .executeTakeFirst()
+    if (!signUp) {
+      await lockPerson(tx, tx.companyId, id)
+      throw new AppError('not_waiting', 'The person has an account')
+    }
+    const { email, locale } = signUp
+    const { due, isNew } = await scheduleInvitation(tx, deps, email)
+    if (isNew)
+      await queueMail(tx, deps, { tenant, kind: 'signup', email, locale, subject: id, due })
+    audit(tx, deps, { by, action: 'user.verify_link', target: id })
+    const queued = due > deps.clock() ? { queued_until: due.toISOString() } : {}
+    if (deps.settings.mailServer) return { id, ...queued }
+    return { id, ...queued, link: await createVerifyLink(tx, deps, signUp) }
+  })
 }
 
 /** Deletes the company's sign-ups that were not confirmed in time. */
@@ -243,38 +288,44 @@ export async function deleteExpiredSignUps(
 }
 
 /**
- * Deletes all sign-ups of an e-mail and ends their pending sessions and mailed links, after one of
- * the sign-ups has become a person.
+ * Deletes the sign-ups with an e-mail or with one of several ids, and ends their pending sessions
+ * and mailed links. Returns the ids of those that it found.
  */
-async function dropSignUps(
+export async function dropSignUps(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,
-  company_id: CompanyId,
-  email: string
-): Promise<void> {
+  which: { email: string } | { ids: readonly string[] }
+): Promise<string[]> {
+  const company_id = tx.companyId
+  const isOne =
+    'email' in which
+      ? sql<boolean>`email = ${which.email}`
+      : sql<boolean>`id = any (${which.ids}::uuid[])`
   const dropped = await tx
     .deleteFrom('signup')
     .where('company_id', '=', company_id)
-    .where('email', '=', email)
+    .where(isOne)
     .returning('id')
     .execute()
-  for (const { id } of dropped) {
-    await tx
-      .updateTable('session')
-      .set({ revoked_at: deps.clock() })
-      .where('company_id', '=', company_id)
-      .where('user_id', '=', id)
-      .where('pending', '=', true)
-      .where('revoked_at', 'is', null)
-      .execute()
-    await tx
-      .deleteFrom('mail_token')
-      .where('company_id', '=', company_id)
-      .where('subject', '=', id)
-      .where('used_at', 'is', null)
-      .execute()
-    tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: id }))
-  }
+  const ids = dropped.map(({ id }) => id)
+  await tx
+    .updateTable('session')
+    .set({ revoked_at: deps.clock() })
+    .where('company_id', '=', company_id)
+    .where(sql<boolean>`user_id = any (${ids}::uuid[])`)
+    .where('pending', '=', true)
+    .where('revoked_at', 'is', null)
+    .execute()
+  await tx
+    .deleteFrom('mail_token')
+    .where('company_id', '=', company_id)
+    .where(sql<boolean>`subject = any (${ids}::uuid[])`)
+    .where('used_at', 'is', null)
+    .execute()
+  tx.afterCommit(() => {
+    for (const user of ids) deps.signals.sessions.send({ company: company_id, user })
+  })
+  return ids
 }
 
 function over(): AppError {

@@ -1,10 +1,12 @@
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import { splitResponse } from '../../../core/keys/challenge.ts'
+import { mailTokenHash } from '../../../core/keys/public-key-proof.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'
+import { replaceKey, sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { type SealedKey, verifyWithSealedKey } from '../key-proofs/public-keys.ts'
-import { revokeMailTokens } from '../mail/mail-tokens.ts'
+import { readMailToken, revokeMailTokens, spendMailToken } from '../mail/mail-tokens.ts'
 import { consume, refund } from '../rate-limits.ts'
 import type { Person } from '../sessions/sessions.ts'
 
@@ -91,6 +93,50 @@ export async function lockKey(
     .forUpdate()
     .executeTakeFirst()
   return row && { company_id, user_id, ...row }
+}
+
+interface MailedKey {
+  tenant: Tenant
+  purpose: 'activate' | 'reset'
+  /** The token of the mailed link. */
+  token: string
+  public_key_jwt: string
+}
+
+/**
+ * Sets the key of the person to whom a link was mailed, and uses the link up. Locks the rows of the
+ * person and the key until the transaction ends. Returns the person. Throws like `readMailToken`,
+ * and `mail_token_invalid` if the person's e-mail has changed since the mail.
+ */
+export async function setKeyByMail(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
+  { tenant, purpose, token, public_key_jwt }: MailedKey
+): Promise<{ user_id: string; email: string; locale: string }> {
+  const { company_id } = tenant
+  const given = { company_id, purpose, token }
+  const { subject: user_id, email } = await readMailToken(tx, deps, given)
+  const person = await lockPerson(tx, company_id, user_id)
+  await lockKey(tx, company_id, user_id)
+  const th = mailTokenHash(token)
+  const proof = verifyKeyProof({ tenant, email, purpose, public_key_jwt, th })
+  await spendKeyProof(tx, deps, tenant, proof)
+  await spendMailToken(tx, deps, { ...given, subject: user_id })
+  if (person.email !== email) throw new AppError('mail_token_invalid', 'The e-mail has changed')
+  await setKey(tx, deps, { company_id, user_id }, proof)
+  return { user_id, email, locale: person.locale }
+}
+
+/** Makes a proven key a person's active one, and revokes their unused mailed links. */
+export async function setKey(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
+  { company_id, user_id }: { company_id: CompanyId; user_id: string },
+  proof: ReturnType<typeof verifyKeyProof>
+): Promise<void> {
+  const key = sealKey(deps, { company_id, user_id }, proof)
+  await replaceKey(tx, { company_id, user_id, now: deps.clock() }, key)
+  await revokeMailedLinks(tx, company_id, user_id)
 }
 
 /** Revokes the unused mailed links of a person and deletes their unconfirmed change of e-mail. */

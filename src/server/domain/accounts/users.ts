@@ -1,4 +1,5 @@
-import { AppError } from '../../../contract/errors.ts'
+import { sql } from 'kysely'
+import { AppError } from '../../../contract/kit/errors.ts'
 import { type UserInfo, UserLocale } from '../../../contract/users.ts'
 import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import { initials } from '../../../core/text/initials.ts'
@@ -66,10 +67,16 @@ export async function getUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
   { tenant, person, isDeveloper }: { tenant: Tenant; person: Person; isDeveloper: boolean }
 ): Promise<UserInfo> {
-  const user = await inCompany(deps.db, person.company_id, tx => readUser(tx, deps, tenant, person))
+  const { user } = await inCompany(deps.db, person.company_id, async tx => {
+    const user = readUser(tx, deps, tenant, person)
+    // a sign-up that was confirmed meanwhile is read again
+    if (person.pending) await user
+    else tx.sendWithCommit(user)
+    return { user }
+  })
   const access_token = await renewToken(deps, { tenant, person })
   return {
-    ...withDelivery(deps, user, isDeveloper),
+    ...withDelivery(deps, await user, isDeveloper),
     ...(access_token === undefined ? {} : { access_token })
   }
 }
@@ -101,15 +108,26 @@ export async function updateUser(
 ): Promise<UserInfo> {
   return inCompany(deps.db, person.company_id, async tx => {
     if (username !== undefined || locale !== undefined) {
-      await tx
-        .updateTable(person.pending ? 'signup' : 'user')
-        .set({
-          ...(username === undefined ? {} : { username }),
-          ...(locale === undefined ? {} : { locale })
-        })
-        .where('company_id', '=', person.company_id)
-        .where('id', '=', person.id)
-        .execute()
+      const { company_id, id, pending } = person
+      const changes = {
+        ...(username === undefined ? {} : { username }),
+        ...(locale === undefined ? {} : { locale })
+      }
+      if (pending) {
+        await tx
+          .updateTable('signup')
+          .set(changes)
+          .where('company_id', '=', company_id)
+          .where('id', '=', id)
+          .execute()
+      } else {
+        await tx
+          .updateTable('user')
+          .set({ ...changes, version: sql<number>`version + 1` })
+          .where('company_id', '=', company_id)
+          .where('id', '=', id)
+          .execute()
+      }
     }
     return withDelivery(deps, await readUser(tx, deps, tenant, person), isDeveloper)
   })

@@ -1,5 +1,5 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes'
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 
 const maxBytes = 64 * 1024
 const maxElements = 2000
@@ -10,7 +10,7 @@ const maxDepth = 64
  * the refused part, for text that is not well-formed XML and for every element or attribute that is
  * not explicitly allowed. Never repairs a picture.
  */
-export function canonicalSvg(text: string, field: 'logo' | 'favicon'): string {
+export function canonicalSvg(text: string, field: 'logo' | 'logo_dark' | 'favicon'): string {
   const refuse = (what: string, detail: string) =>
     new AppError('svg_refused', `The ${field} holds ${detail}`, {
       fields: { [field]: { rule: 'svg', limit: what, detail: `an SVG without ${detail}` } }
@@ -28,13 +28,17 @@ export function canonicalSvg(text: string, field: 'logo' | 'favicon'): string {
 }
 
 /**
- * Checks the logo and the favicon of a theme and returns the theme with their canonical texts.
+ * Checks the pictures of a theme and returns the theme with their canonical texts.
  * Throws `svg_refused`.
  */
-export function canonicalTheme<T extends { logo: string; favicon: string }>(theme: T): T {
+export function canonicalTheme<
+  T extends { logo: string; logo_dark?: string | undefined; favicon: string }
+>(theme: T): T {
+  const { logo_dark } = theme
   return {
     ...theme,
     logo: canonicalSvg(theme.logo, 'logo'),
+    ...(logo_dark !== undefined && { logo_dark: canonicalSvg(logo_dark, 'logo_dark') }),
     favicon: canonicalSvg(theme.favicon, 'favicon')
   }
 }

@@ -1,13 +1,21 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
+import type * as z from 'zod/mini'
 import { type Category, KeepOriginals, Visibility } from '../../../contract/categories.ts'
-import { AppError } from '../../../contract/errors.ts'
-import { maxListedCategories } from '../../../contract/limits.ts'
+import type * as endpoints from '../../../contract/company-categories.ts'
+import type { CompanyCategory } from '../../../contract/company-categories.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { maxListedCategories } from '../../../contract/kit/limits.ts'
 import { Store } from '../../../contract/requests.ts'
 import { allowedCategories, inSameCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
+import { runOnce } from '../idempotency.ts'
+import { newId } from '../ids.ts'
 import { type Page, type PageInput, readPage, searched } from '../lists.ts'
+import { requireVersion, versionNote } from '../versions.ts'
+import { withDefaultGroupCheck } from './default-groups.ts'
 import { requireGroup } from './groups.ts'
 
 interface Caller {
@@ -23,10 +31,24 @@ export async function listCategories(deps: Pick<Deps, 'db'>, input: Caller): Pro
   return inCompany(deps.db, input.company_id, tx => readCategories(tx, input))
 }
 
+/**
+ * The company that an administrator changes, and the administrator. An operator may change a
+ * company other than their own.
+ */
+interface Act {
+  company_id: CompanyId
+  by: { id: string; company_id: CompanyId }
+}
+
+/** The dependencies of a change that enters the audit log. */
+type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
+
 interface ListInput extends PageInput {
   company_id: CompanyId
   q?: string | undefined
   group?: string | undefined
+  visibility?: string | undefined
+  store?: string | undefined
 }
 
 /**
@@ -35,18 +57,23 @@ interface ListInput extends PageInput {
  */
 export async function listCompanyCategories(
   deps: Pick<Deps, 'db'>,
-  { company_id, q, group, ...page }: ListInput
-): Promise<Page<Category>> {
+  { company_id, q, group, visibility, store, ...page }: ListInput
+): Promise<Page<CompanyCategory>> {
   const orders = {
     id: 'category.id',
-    sorts: { created: ['category.created_at'] },
+    sorts: {
+      name_en: ['category.search_en'],
+      name_fr: ['category.search_fr'],
+      created: ['category.created_at']
+    },
     usual: 'created'
   } as const
   return inCompany(deps.db, company_id, async tx => {
     if (group !== undefined) await requireGroup(tx, group)
-    const all = tx.selectFrom('category').where('category.company_id', '=', company_id)
-    const { items, next } = await readPage(all, orders, page, rows => {
-      const found = searched(rows, 'category.search', q).select(columns)
+    const { items, next } = await readPage(categoriesOf(tx), orders, page, rows => {
+      let found = withColumns(searched(rows, 'category.search', q))
+      if (visibility !== undefined) found = found.where('category.visibility', '=', visibility)
+      if (store !== undefined) found = found.where('category.store', '=', store)
       if (group === undefined) return found
       return found
         .innerJoin('group_category', join =>
@@ -54,7 +81,149 @@ export async function listCompanyCategories(
         )
         .where('group_category.group_id', '=', group)
     })
-    return { items: items.map(categoryOf), next }
+    return { items: items.map(companyCategoryOf), next }
+  })
+}
+
+/** Returns a category of a company. Throws `not_found` if the company has no such category. */
+export async function getCategory(
+  deps: Pick<Deps, 'db'>,
+  { company_id, id }: { company_id: CompanyId; id: string }
+): Promise<CompanyCategory> {
+  return inCompany(deps.db, company_id, tx => readCategory(tx, id))
+}
+
+/** The settings of a new category that its creator leaves out. */
+const defaults = {
+  visibility: 'public',
+  keep_originals: 'person',
+  default: false,
+  store: 'file',
+  media_types: null,
+  retention: null
+} as const
+
+interface Creation extends Act, z.output<typeof endpoints.createCategory.input> {
+  idempotencyKey: string | undefined
+}
+
+/**
+ * Creates a category that no group may use yet. A name that is left out is the same as in the other
+ * language. Throws `name_taken` if another category of the company has one of the names.
+ */
+export async function createCategory(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
+  { company_id, by, idempotencyKey: key, ...input }: Creation
+): Promise<{ body: CompanyCategory; replayed: boolean }> {
+  const now = deps.clock()
+  const names = 'en' in input.names ? input.names : { en: input.names.fr, fr: input.names.fr }
+  const settings = {
+    ...defaults,
+    ...given(input),
+    names: { en: names.en, fr: names.fr ?? names.en }
+  }
+  return inCompany(deps.db, company_id, async tx => {
+    const insert = async () => {
+      const id = newId(deps)
+      await withNameCheck(() =>
+        tx
+          .insertInto('category')
+          .values({ ...rowOf(settings), company_id, id, created_at: now })
+          .execute()
+      )
+      audit(tx, deps, { by, action: 'category.create', target: id, after: settings })
+      return readCategory(tx, id)
+    }
+    if (key === undefined) return { body: await insert(), replayed: false }
+    const act = { actor: by.id, route: 'POST /category', key, input }
+    return runOnce(tx, deps, { company_id, now, act }, insert)
+  })
+}
+
+interface Change extends Act, z.output<typeof endpoints.updateCategory.input> {
+  /**
+   * The version of the category that the caller has seen. If it is not the present one, the change
+   * is refused.
+   */
+  version: number | undefined
+}
+
+/**
+ * Changes the settings of a category. Settings that are undefined stay. Later deposits follow the
+ * new settings; existing deposits do not change. Throws `changed_meanwhile` if `version` is not the
+ * present version, `name_taken` if another category has one of the names, and
+ * `default_group_private` if everybody who signs up could use a category that is not public.
+ */
+export async function updateCategory(
+  deps: AuditedDeps,
+  { company_id, by, id, version, names, ...changes }: Change
+): Promise<CompanyCategory> {
+  const change = async (tx: Tx) => {
+    const { version: present, ...before } = await lockCategory(tx, id, changes.default)
+    requireVersion(present, version)
+    if (changes.default && !before.default) await endDefault(tx, deps, by)
+    const after = {
+      ...before,
+      ...given(changes),
+      names: { ...before.names, ...given(names ?? {}) }
+    }
+    await withNameCheck(() =>
+      tx
+        .updateTable('category')
+        .set({ ...rowOf(after), version: present + 1 })
+        .where('company_id', '=', company_id)
+        .where('id', '=', id)
+        .execute()
+    )
+    audit(tx, deps, {
+      by,
+      action: 'category.update',
+      target: id,
+      before,
+      after: { ...after, ...versionNote(version) }
+    })
+    return readCategory(tx, id)
+  }
+  return withDefaultGroupCheck(() => inCompany(deps.db, company_id, change))
+}
+
+interface Deletion extends Act {
+  id: string
+  version: number | undefined
+}
+
+/**
+ * Deletes a category. Throws `in_use` if deposits were begun in it, if groups may use it, or if it
+ * is the company's default category. The error counts these uses.
+ */
+export async function deleteCategory(
+  deps: AuditedDeps,
+  { company_id, by, id, version }: Deletion
+): Promise<void> {
+  await inCompany(deps.db, company_id, async tx => {
+    // no deposit is begun in it and no group may use it from here on
+    const row = await categoriesOf(tx)
+      .where('id', '=', id)
+      .select(columns)
+      .select('version')
+      .forUpdate()
+      .executeTakeFirst()
+    if (!row) throw noCategory()
+    requireVersion(row.version, version)
+    const { id: _, ...before } = categoryOf(row)
+    const uses = { ...(await countUses(tx, id)), default: before.default ? 1 : 0 }
+    if (Object.values(uses).some(count => count > 0)) {
+      throw new AppError('in_use', 'Deposits or groups use the category, or it is the default', {
+        uses
+      })
+    }
+    await tx
+      .deleteFrom('category')
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .execute()
+    const after = versionNote(version)
+    audit(tx, deps, { by, action: 'category.delete', target: id, before, after })
   })
 }
 
@@ -97,12 +266,13 @@ const columns = [
   'category.is_default',
   'category.store',
   'category.media_types',
+  'category.retention',
   'category.created_at'
 ] as const
 
 type Row = Pick<
   Selectable<Database['category']>,
-  'id' | 'names' | 'visibility' | 'originals' | 'is_default' | 'store' | 'media_types'
+  'id' | 'names' | 'visibility' | 'originals' | 'is_default' | 'store' | 'media_types' | 'retention'
 >
 
 function categoryOf(row: Row): Category {
@@ -113,6 +283,138 @@ function categoryOf(row: Row): Category {
     keep_originals: KeepOriginals.parse(row.originals),
     default: row.is_default,
     store: Store.parse(row.store),
-    media_types: row.media_types
+    media_types: row.media_types,
+    retention: row.retention
   }
+}
+
+/** Returns the columns of the given settings of a category. */
+function rowOf({ names, keep_originals, default: is_default, ...others }: Omit<Category, 'id'>) {
+  return { ...others, originals: keep_originals, is_default, names: JSON.stringify(names) }
+}
+
+function categoriesOf(tx: Tx) {
+  return tx.selectFrom('category').where('category.company_id', '=', tx.companyId)
+}
+
+function withColumns(categories: SelectQueryBuilder<Database, 'category', object>) {
+  return categories.select([
+    ...columns,
+    'category.version',
+    sql<string[]>`array(
+      select "group".id from group_category
+      join "group" on "group".company_id = group_category.company_id
+        and "group".id = group_category.group_id
+      where group_category.company_id = category.company_id
+        and group_category.category_id = category.id
+      order by "group".created_at, "group".id
+    )`.as('group_ids')
+  ])
+}
+
+function companyCategoryOf(
+  row: Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number]
+): CompanyCategory {
+  const { version, created_at, group_ids } = row
+  return { ...categoryOf(row), version, created: created_at.toISOString(), group_ids }
+}
+
+async function readCategory(tx: Tx, id: string): Promise<CompanyCategory> {
+  const row = await withColumns(categoriesOf(tx).where('category.id', '=', id)).executeTakeFirst()
+  if (!row) throw noCategory()
+  return companyCategoryOf(row)
+}
+
+/**
+ * Locks a category and returns its settings and version. With `withDefault`, locks all categories
+ * of the company: the category is about to become the default category, and which one it replaces
+ * may change until the locks are granted.
+ */
+async function lockCategory(tx: Tx, id: string, withDefault: boolean | undefined) {
+  const locked = await categoriesOf(tx)
+    .$if(!withDefault, categories => categories.where('id', '=', id))
+    .select(columns)
+    .select('version')
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
+  const found = locked.find(category => category.id === id)
+  if (!found) throw noCategory()
+  const { id: _, ...settings } = categoryOf(found)
+  return { ...settings, version: found.version }
+}
+
+/** Makes the present default category, if there is one, a normal category. */
+async function endDefault(tx: Tx, deps: AuditedDeps, by: Act['by']): Promise<void> {
+  const ended = await tx
+    .updateTable('category')
+    .set({ is_default: false, version: sql<number>`version + 1` })
+    .where('company_id', '=', tx.companyId)
+    .where('is_default', '=', true)
+    .returning('id')
+    .executeTakeFirst()
+  if (!ended) return
+  const [before, after] = [{ default: true }, { default: false }]
+  audit(tx, deps, { by, action: 'category.update', target: ended.id, before, after })
+}
+
+/**
+ * Returns the numbers of deposits that were begun in a category, also of those that ended without
+ * success, and of groups that may use it.
+ */
+async function countUses(tx: Tx, id: string): Promise<{ deposits: number; groups: number }> {
+  const [deposits, groups] = await Promise.all([
+    // deposits of small files and of fingerprints have no upload
+    sql<{ count: number }>`
+      select (
+        select count(*) from deposit where company_id = ${tx.companyId} and category_id = ${id}
+      ) + (
+        select count(*) from upload
+        where company_id = ${tx.companyId} and category_id = ${id} and not exists (
+          select from deposit
+          where deposit.company_id = upload.company_id and deposit.request_id = upload.request_id
+        )
+      ) as count`.execute(tx),
+    tx
+      .selectFrom('group_category')
+      .where('company_id', '=', tx.companyId)
+      .where('category_id', '=', id)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+  ])
+  return { deposits: deposits.rows[0]?.count ?? 0, groups: groups.count }
+}
+
+const nameIndexes: Record<string, 'en' | 'fr'> = { category_name_en: 'en', category_name_fr: 'fr' }
+
+/**
+ * Runs a write to categories. Throws `name_taken` if another category of the company has the same
+ * name in one of the languages.
+ */
+async function withNameCheck<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (cause) {
+    const { code, constraint } = Object(cause)
+    const language = nameIndexes[constraint]
+    if (code !== '23505' || !language) throw cause
+    throw new AppError('name_taken', 'Another category of the company has this name', {
+      cause,
+      fields: { [`names.${language}`]: { rule: 'taken' } }
+    })
+  }
+}
+
+/** Returns the fields that are not undefined. */
+function given<Fields extends object>(
+  fields: Fields
+): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } {
+  // as: the undefined values are left out
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Fields]: Exclude<Fields[Name], undefined>
+  }
+}
+
+function noCategory(): AppError {
+  return new AppError('not_found', 'No such category')
 }

@@ -1,135 +1,268 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'kysely'
-import type { Company } from '../../../contract/companies.ts'
-import type { Theme } from '../../../contract/domains.ts'
-import { AppError } from '../../../contract/errors.ts'
-import type { Interval } from '../../../core/limit-period.ts'
-import { companyId, inCompany, inCompanyOnce, inPlatform } from '../../db/scope.ts'
+import { sql, type Updateable } from 'kysely'
+import type { Company, CompanyDetails, ListedCompany } from '../../../contract/companies.ts'
+import type { DisabledReason } from '../../../contract/kit/disabled.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import type { Database, DisabledMark } from '../../db/schema.ts'
+import {
+  companyId,
+  inCompany,
+  inCompanyOnce,
+  inPlatform,
+  type PlatformTx,
+  type Tx
+} from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { createCompanyKeys } from '../evidence/company-keys.ts'
-import { newId } from '../ids.ts'
-import { canonicalTheme } from './canonical-svg.ts'
+import { audit } from '../evidence/audit.ts'
+import { type Page, type PageInput, readPage, searched } from '../lists.ts'
+import { requireVersion, versionNote } from '../versions.ts'
 
-/** The data of a new company with its domains. */
-export interface NewCompany {
+interface CompaniesInput extends PageInput {
+  q?: string | undefined
+  state?: 'active' | 'suspended' | undefined
+}
+
+/** What the database function `all_companies()` returns for each company. */
+interface CompanyRow {
+  id: string
   name: string
-  domains: {
-    /**
-     * The host name of the domain, such as `docs.acme.fr`. `*.acme.fr` stands for every host with
-     * one label before `.acme.fr`.
-     */
-    host: string
-    name: string
-    title: string
-    public: boolean
-    theme: Theme
-  }[]
-  locale: 'en' | 'fr'
-  /**
-   * Whether the company is a demonstration. Pages of a demonstration say so, and it can be removed.
-   */
-  demo?: boolean
-  /**
-   * Limits of the company's default group, which everybody joins who signs up. `null` means
-   * unlimited.
-   */
-  limits: {
-    max_requests: number | null
-    max_requests_interval: Interval
-    max_storage: number | null
-  }
+  search: string
+  created_at: Date
+  version: number
+  disabled: DisabledMark | null
+  is_demo: boolean
+  domains: Company['domains']
 }
 
 /**
- * Creates a company with everything that the first sign-up needs: domains, keys, log, default group
- * and one public category. Returns the company's id.
+ * Returns a page of all companies of the installation, with what each uses. Only operators may see
+ * it.
  */
-export async function createCompany(
-  deps: Pick<Deps, 'db' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
-  input: NewCompany
-): Promise<CompanyId> {
-  const company_id = companyId(newId(deps))
-  const created_at = deps.clock()
-  const [primary] = input.domains
-  if (!primary) throw new Error('a company has at least one domain')
-  const taken = input.domains.find(({ host }) => host.startsWith('api.'))
-  if (taken) throw new Error(`${taken.host} is where the API of another host is asked for`)
-  await inCompany(deps.db, company_id, async tx => {
-    await tx
-      .insertInto('company')
-      .values({
-        id: company_id,
-        name: input.name,
-        created_at,
-        disabled: null,
-        demo: input.demo ? 'seeding' : null,
-        demo_leased_until: null
-      })
-      .execute()
-    await createCompanyKeys(tx, deps, company_id)
-    await tx
-      .insertInto('log_head')
-      .values({ company_id, origin: `${withPort(deps, primary.host)}/log` })
-      .execute()
-    for (const { host, name, title, public: isPublic, theme } of input.domains) {
-      await tx
-        .insertInto('domain')
-        .values({
-          company_id,
-          id: newId(deps),
-          host,
-          name,
-          title,
-          public: isPublic,
-          locale: input.locale,
-          theme: JSON.stringify(canonicalTheme(theme)),
-          contact: null,
-          privacy: null,
-          terms: null,
-          verified_at: created_at
-        })
-        .execute()
-    }
-    const group_id = newId(deps)
-    await tx
-      .insertInto('group')
-      .values({
-        company_id,
-        id: group_id,
-        name: 'Everyone',
-        is_default: true,
-        features: ['deposit'],
-        ...input.limits,
-        created_at
-      })
-      .execute()
-    const category_id = newId(deps)
-    await tx
-      .insertInto('category')
-      .values({
-        company_id,
-        id: category_id,
-        names: JSON.stringify({ en: 'Documents', fr: 'Documents' }),
-        visibility: 'public',
-        is_default: true,
-        created_at
-      })
-      .execute()
-    await tx.insertInto('group_category').values({ company_id, group_id, category_id }).execute()
-    tx.afterCommit(() => deps.signals.domains.send(primary.host))
+export async function listCompanies(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { q, state, ...page }: CompaniesInput
+): Promise<Page<ListedCompany>> {
+  const orders = {
+    id: 'company.id',
+    sorts: { name: ['company.search'], created: ['company.created_at'] },
+    usual: 'name'
+  } as const
+  return inPlatform(deps.db, async tx => {
+    const all = selectCompanies(tx)
+    const { items, next } = await readPage(all, orders, page, rows => {
+      const found = searched(rows, 'company.search', q).selectAll()
+      if (state === undefined) return found
+      return found.where('company.disabled', state === 'active' ? 'is' : 'is not', null)
+    })
+    const usage = await readUsage(tx, items, deps.clock())
+    const used = (id: string) =>
+      usage.get(id) ?? { people: 0, documents: 0, storage: 0, requests: 0 }
+    return { items: items.map(row => ({ ...companyOf(row), usage: used(row.id) })), next }
   })
-  return company_id
 }
 
-/** Returns the data of a company that its administrators see. */
-export async function getCompany(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<Company> {
-  return inCompanyOnce(deps.db, company_id, tx =>
-    tx
+/** Returns what companies use, by their ids. */
+async function readUsage(
+  tx: PlatformTx,
+  companies: { id: string }[],
+  now: Date
+): Promise<Map<string, ListedCompany['usage']>> {
+  const ids = companies.map(({ id }) => id)
+  const month = `${now.toISOString().slice(0, 7)}-01`
+  const { rows } = await sql<{ id: string } & ListedCompany['usage']>`
+    select * from company_usage(${ids}::uuid[], ${month}::date)`.execute(tx)
+  return new Map(rows.map(({ id, ...usage }) => [id, usage]))
+}
+
+/** Returns id and name of all companies of the installation, by name. Only operators may see them. */
+export async function listCompanyNames(
+  deps: Pick<Deps, 'db'>
+): Promise<{ id: CompanyId; name: string }[]> {
+  const rows = await inPlatform(deps.db, tx =>
+    selectCompanies(tx).select(['id', 'name']).orderBy('search').orderBy('id').execute()
+  )
+  return rows.map(({ id, name }) => ({ id: companyId(id), name }))
+}
+
+/** Returns a company as its administrators and operators see it, with the number of its people. */
+export async function getCompany(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId
+): Promise<CompanyDetails> {
+  return inCompany(deps.db, company_id, async tx => {
+    const [company, people, waiting] = await Promise.all([
+      readCompany(tx, company_id),
+      tx
+        .selectFrom('user')
+        .where('company_id', '=', company_id)
+        .where('deleted_at', 'is', null)
+        .groupBy('state')
+        .select(['state', sql<number>`count(*)`.as('count')])
+        .execute(),
+      tx
+        .selectFrom('signup')
+        .where('company_id', '=', company_id)
+        .where('expires_at', '>', deps.clock())
+        .select(sql<number>`count(*)`.as('count'))
+        .executeTakeFirstOrThrow()
+    ])
+    const countOf = (state: string) => people.find(each => each.state === state)?.count ?? 0
+    return {
+      ...company,
+      people: {
+        active: countOf('active'),
+        invited: countOf('invited'),
+        disabled: countOf('disabled'),
+        waiting: waiting.count
+      }
+    }
+  })
+}
+
+/** Reads a company as operators see it in the list. */
+export async function readCompany(tx: Tx | PlatformTx, id: CompanyId): Promise<Company> {
+  const row = await selectCompanies(tx)
+    .selectAll()
+    .where('company.id', '=', id)
+    .executeTakeFirstOrThrow()
+  return companyOf(row)
+}
+
+/** Returns whether another company has the same name and has claimed the same host. */
+export async function hasNamesake(
+  tx: Tx,
+  { name, host }: { name: string; host: string }
+): Promise<boolean> {
+  const found = await selectCompanies(tx)
+    .where('company.id', '<>', tx.companyId)
+    .where('company.name', '=', name)
+    .where(sql<boolean>`company.domains @> ${JSON.stringify([{ host }])}::jsonb`)
+    .select('company.id')
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+function selectCompanies(tx: Tx | PlatformTx) {
+  return tx.selectFrom(sql<CompanyRow>`all_companies()`.as('company'))
+}
+
+function companyOf(row: CompanyRow): Company {
+  const { id, name, version, created_at, disabled, is_demo, domains } = row
+  const created = created_at.toISOString()
+  return { id, version, name, created, domains, suspended: disabled, demo: is_demo }
+}
+
+interface CompanyAct {
+  company_id: CompanyId
+  /** The administrator or operator who acts. */
+  by: { id: string; company_id: CompanyId }
+}
+
+interface Renaming extends CompanyAct {
+  name?: string | undefined
+  /**
+   * The version of the company that the caller has seen. If it is not the present one, the change
+   * is refused. If undefined, the version is not checked.
+   */
+  version: number | undefined
+}
+
+/** Renames a company. Throws `changed_meanwhile` if `version` is not the present version. */
+export async function updateCompany(
+  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
+  { company_id, by, name, version }: Renaming
+): Promise<Company> {
+  return changeCompany(deps, company_id, async (tx, present) => {
+    requireVersion(present.version, version)
+    if (name !== undefined && name !== present.name) await renameCompany(tx, company_id, name)
+    const before = { name: present.name }
+    const after = { name: name ?? present.name, ...versionNote(version) }
+    audit(tx, deps, { by, action: 'company.update', target: company_id, before, after })
+    return {}
+  })
+}
+
+/**
+ * Renames a company. Also changes the names and titles of its domains that equal the old name.
+ */
+export async function renameCompany(tx: Tx, company_id: CompanyId, name: string): Promise<void> {
+  const company = await tx
+    .selectFrom('company')
+    .select('name')
+    .where('id', '=', company_id)
+    .executeTakeFirstOrThrow()
+  await tx
+    .updateTable('domain')
+    .set({
+      name: sql<string>`case when name = ${company.name} then ${name} else name end`,
+      title: sql<string>`case when title = ${company.name} then ${name} else title end`,
+      // pages are cached by this version, and they contain the company's name
+      version: sql<number>`version + 1`
+    })
+    .where('company_id', '=', company_id)
+    .execute()
+  await tx.updateTable('company').set({ name }).where('id', '=', company_id).execute()
+}
+
+/**
+ * Suspends a company: the API refuses its people from the next call on, and their event streams
+ * end. Throws `own_company` if the operator belongs to the company; all operators belong to one
+ * company, so none of them can be locked out.
+ */
+export async function suspendCompany(
+  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
+  { company_id, by, reason }: CompanyAct & { reason: DisabledReason }
+): Promise<Company> {
+  if (by.company_id === company_id) {
+    throw new AppError('own_company', 'Nobody suspends the company that they belong to')
+  }
+  return changeCompany(deps, company_id, async (tx, { disabled }) => {
+    const mark = { reason, since: disabled?.since ?? deps.clock().toISOString() }
+    const [before, after] = [{ suspended: disabled }, { suspended: mark }]
+    audit(tx, deps, { by, action: 'company.suspend', target: company_id, before, after })
+    return { disabled: JSON.stringify(mark) }
+  })
+}
+
+/** Ends the suspension of a company. Does nothing if it is not suspended. */
+export async function resumeCompany(
+  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
+  { company_id, by }: CompanyAct
+): Promise<Company> {
+  return changeCompany(deps, company_id, async (tx, { disabled }) => {
+    const before = { suspended: disabled }
+    const after = { suspended: null }
+    audit(tx, deps, { by, action: 'company.resume', target: company_id, before, after })
+    return { disabled: null }
+  })
+}
+
+/**
+ * Changes the columns that `decide` returns in the row of a company. The row is locked meanwhile.
+ */
+async function changeCompany(
+  deps: Pick<Deps, 'db' | 'signals'>,
+  company_id: CompanyId,
+  decide: (
+    tx: Tx,
+    present: { name: string; version: number; disabled: DisabledMark | null }
+  ) => Promise<Updateable<Database['company']>>
+): Promise<Company> {
+  return inCompany(deps.db, company_id, async tx => {
+    const present = await tx
       .selectFrom('company')
       .where('id', '=', company_id)
-      .select(['id', 'name'])
+      .select(['name', 'version', 'disabled'])
+      .forNoKeyUpdate()
       .executeTakeFirstOrThrow()
-  )
+    await tx
+      .updateTable('company')
+      .set({ ...(await decide(tx, present)), version: present.version + 1 })
+      .where('id', '=', company_id)
+      .execute()
+    tx.afterCommit(() => deps.signals.companies.send(company_id))
+    return readCompany(tx, company_id)
+  })
 }
 
 /**
@@ -156,7 +289,7 @@ export async function findActingCompany(
  * Returns the ids of all companies. Everything else about a company can only be read in a
  * transaction of that company (`inCompany`).
  */
-export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]> {
+export async function listCompanyIds(deps: Pick<Deps, 'db'>): Promise<CompanyId[]> {
   const result = await inPlatform(deps.db, tx =>
     sql<{ id: string }>`select list_companies() as id`.execute(tx)
   )
@@ -214,13 +347,4 @@ async function removeRows(
     }
     await sleep(50 * tries)
   }
-}
-
-/**
- * Returns a host with the port of the web addresses, unless it is the default one, as the name of a
- * company's log. The port tells the logs of two development servers on one machine apart.
- */
-function withPort(deps: Pick<Deps, 'settings'>, host: string): string {
-  const { port } = deps.settings
-  return port === undefined ? host : `${host}:${port}`
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 
 /**
  * Runs a write to groups, categories or domains. Throws `default_group_private` if the write would

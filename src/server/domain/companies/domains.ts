@@ -1,20 +1,9 @@
-import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import type * as z from 'zod/mini'
-import {
-  Colours,
-  type DomainConfig,
-  type updateDomain as endpoint,
-  Locale,
-  Theme
-} from '../../../contract/domains.ts'
-import { AppError } from '../../../contract/errors.ts'
-import { formatDigest } from '../../../core/evidence/formats.ts'
+import { Colours, type DomainConfig, HostName, Locale, Theme } from '../../../contract/domains.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import { companyId, inCompany, inPlatform, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { audit } from '../evidence/audit.ts'
-import { canonicalTheme } from './canonical-svg.ts'
-import { withDefaultGroupCheck } from './default-groups.ts'
+import { isLocalhost } from './host-names.ts'
 
 /** For how many milliseconds a process may use a configuration that another process has changed. */
 const freshMs = 1000
@@ -41,19 +30,75 @@ export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'setti
     hosts.clear()
     domains.clear()
   }
-  const forgetChanged = deps.signals.domains.on(forget)
-  const forgetMissed = deps.signals.missed.on(forget)
+  const { companies, domains: changed, missed } = deps.signals
+  const offs = [changed.on(forget), companies.on(forget), missed.on(forget)]
   return {
     async resolve(host) {
       const domain = domainOf(host, await hosts.get('all'))
       const tenant = domain === undefined ? undefined : await domains.get(domain)
       // `*.localhost` is no longer served when the installation has a domain of its own
       if (tenant?.hasOwnDomain && isLocalhost(host) && !deps.settings.dev) return undefined
-      return tenant && domain !== host ? { ...tenant, host } : tenant
+      return tenant && domain !== host ? { ...tenant, host, isWildcard: true } : tenant
     },
     [Symbol.dispose]() {
-      forgetChanged()
-      forgetMissed()
+      for (const off of offs) off()
+    }
+  }
+}
+
+/** The hosts that are served, kept in memory. Must be disposed at the end. */
+export interface ServedHosts {
+  /**
+   * Returns whether pages or the API are served on a host. Does not ask the database. False for
+   * `localhost` names.
+   */
+  has(host: string): boolean
+  [Symbol.dispose](): void
+}
+
+/** Age in milliseconds after which the list of served hosts is read again. */
+const listedMs = 1000
+
+/**
+ * Reads the list of served hosts and keeps it in memory. Reads it again after each signal about
+ * domains, and after a call of `has` that found it older than a second. `has` never waits for this.
+ */
+export async function openServedHosts(
+  deps: Pick<Deps, 'db' | 'signals' | 'log'>
+): Promise<ServedHosts> {
+  let hosts = await listHosts(deps)
+  let readAt = performance.now()
+  let isReading = false
+  let isStale = false
+  async function read(): Promise<void> {
+    isStale = true
+    if (isReading) return
+    isReading = true
+    try {
+      while (isStale) {
+        isStale = false
+        readAt = performance.now()
+        hosts = await listHosts(deps)
+      }
+    } catch (error) {
+      // the known hosts stay; the next question or signal tries again
+      deps.log.warn({ err: error }, 'the list of hosts could not be read')
+    } finally {
+      isReading = false
+    }
+  }
+  const { domains, missed } = deps.signals
+  const offs = [domains.on(() => void read()), missed.on(() => void read())]
+  return {
+    has(host) {
+      if (performance.now() - readAt > listedMs) void read()
+      const site = host.startsWith('api.') ? host.slice(4) : host
+      // below a wildcard, every text with a dot would be a host
+      const isName = HostName.safeParse(host).success
+      return isName && !isLocalhost(site) && domainOf(site, hosts) !== undefined
+    },
+    [Symbol.dispose]() {
+      for (const off of offs) off()
     }
   }
 }
@@ -128,96 +173,9 @@ async function listHosts(deps: Pick<Deps, 'db'>): Promise<Set<string>> {
   return new Set(result.rows.map(({ host }) => host))
 }
 
-type Changes = Omit<z.output<typeof endpoint.input>, 'id'>
-
-interface DomainChange {
-  company_id: CompanyId
-  by: { id: string; company_id: CompanyId }
-  id: string
-  changes: Changes
-  version: number | undefined
-}
-
-/**
- * Changes the configuration of a domain. Pages in all processes show the change within a second.
- * Throws `changed_meanwhile` if `version` is not the present version.
- */
-export async function updateDomain(
-  deps: Pick<Deps, 'db' | 'signals' | 'clock' | 'random'>,
-  input: DomainChange
-): Promise<DomainConfig> {
-  return withDefaultGroupCheck(() => applyChange(deps, input))
-}
-
-async function applyChange(
-  deps: Pick<Deps, 'db' | 'signals' | 'clock' | 'random'>,
-  input: DomainChange
-): Promise<DomainConfig> {
-  const { company_id, by, id, changes, version } = input
-  return inCompany(deps.db, company_id, async tx => {
-    const found = await tx
-      .selectFrom('domain')
-      .select(['host', 'version', ...configColumns])
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
-      .forUpdate()
-      .executeTakeFirst()
-    if (!found) throw new AppError('not_found', 'No such domain')
-    if (version !== undefined && version !== found.version) {
-      throw new AppError('changed_meanwhile', `The domain is at version ${found.version}`)
-    }
-    const { colors, logo, favicon, ...fields } = changes
-    const given = Object.entries({ colors, logo, favicon }).filter(
-      ([, value]) => value !== undefined
-    )
-    const theme =
-      given.length > 0 &&
-      JSON.stringify(canonicalTheme({ ...Theme.parse(found.theme), ...Object.fromEntries(given) }))
-    const row = await tx
-      .updateTable('domain')
-      .set({ ...fields, ...(theme && { theme }), version: found.version + 1 })
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
-      .returning(configColumns)
-      .executeTakeFirstOrThrow()
-    const company = await tx
-      .selectFrom('company')
-      .select(['name', 'demo'])
-      .where('id', '=', company_id)
-      .executeTakeFirstOrThrow()
-    const [before, after] = [auditFields(found), auditFields(row)]
-    audit(tx, deps, { by, action: 'domain.update', target: id, before, after })
-    tx.afterCommit(() => deps.signals.domains.send(found.host))
-    return configOf(row, { name: company.name, demo: company.demo !== null })
-  })
-}
-
-const configColumns = [
-  'id',
-  'name',
-  'title',
-  'public',
-  'locale',
-  'theme',
-  'contact',
-  'privacy',
-  'terms',
-  'version'
-] as const
-
-/**
- * Returns the fields of a domain that the audit log stores. Logo and favicon are replaced by their
- * fingerprints.
- */
-function auditFields(row: DomainRow): object {
-  const { name, title, public: isPublic, locale, contact, privacy, terms } = row
-  const { colors, logo, favicon } = Theme.parse(row.theme)
-  const digest = (drawing: string) => formatDigest(createHash('sha256').update(drawing).digest())
-  const texts = { name, title, public: isPublic, locale, contact, privacy, terms }
-  return { ...texts, colors, logo: digest(logo), favicon: digest(favicon) }
-}
-
 interface HostRow extends Omit<DomainRow, 'id'> {
+  /** The host of the domain: an exact host or a wildcard such as `*.acme.fr`. */
+  host: string
   domain_id: string
   company_id: string
   company_name: string
@@ -258,6 +216,7 @@ export async function findTenant(
     company_id: companyId(row.company_id),
     host,
     config,
+    isWildcard: row.host !== host,
     hasOwnDomain: row.has_own_domain,
     disabled: row.company_disabled ?? undefined
   }
@@ -270,26 +229,60 @@ export function originOf({ settings }: Pick<Deps, 'settings'>, host: string): st
 }
 
 /**
- * Returns a company with the host and configuration of its oldest domain. Throws if it has no host.
+ * Returns a company with the host and configuration of its primary domain. Throws `host_needed` if it
+ * has none.
  */
 export async function getTenant(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<Tenant> {
   const tenant = await findTenant(deps, await inCompany(deps.db, company_id, primaryHost))
-  if (tenant?.company_id !== company_id) throw new Error(`company ${company_id} has no host`)
+  if (tenant?.company_id !== company_id) throw hostNeeded()
   return tenant
 }
 
-/** Returns the host of the oldest domain of the company that is verified and not a wildcard. */
+/** Returns the host of the company's primary domain. Throws `host_needed` if it has none. */
 export async function primaryHost(tx: Tx): Promise<string> {
-  const { host } = await tx
+  const primary = await findPrimary(tx)
+  if (!primary) throw hostNeeded()
+  return primary.host
+}
+
+/**
+ * Returns the host that mails of a company name if the call came from a host of another company: that
+ * of the primary domain, or else of any domain. Where that host is not served, no mail is sent.
+ */
+export async function senderHost(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<string> {
+  return inCompany(deps.db, company_id, async tx => {
+    const primary = await findPrimary(tx)
+    if (primary) return primary.host
+    const { host } = await tx
+      .selectFrom('domain')
+      .select('host')
+      .where('company_id', '=', company_id)
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirstOrThrow()
+    return host
+  })
+}
+
+function hostNeeded(): AppError {
+  return new AppError('host_needed', 'The company has no verified domain that is no wildcard')
+}
+
+/**
+ * Returns the primary domain of the company: of those that are verified and no wildcard the one that
+ * an administrator has chosen, or else the oldest. Undefined while it has none.
+ */
+export async function findPrimary(tx: Tx): Promise<{ id: string; host: string } | undefined> {
+  return tx
     .selectFrom('domain')
-    .select('host')
+    .select(['id', 'host'])
     .where('company_id', '=', tx.companyId)
     .where('verified_at', 'is not', null)
     .where('host', 'not like', '*%')
+    .orderBy('is_primary', 'desc')
     .orderBy('id')
     .limit(1)
-    .executeTakeFirstOrThrow()
-  return host
+    .executeTakeFirst()
 }
 
 function configOf(row: DomainRow, company: { name: string; demo: boolean }): DomainConfig {
@@ -308,12 +301,4 @@ function configOf(row: DomainRow, company: { name: string; demo: boolean }): Dom
     demo: company.demo,
     version: row.version
   }
-}
-
-/**
- * Returns whether a host name is `localhost` or ends with `.localhost`. Browsers resolve such names
- * to their own machine.
- */
-function isLocalhost(name: string): boolean {
-  return name === 'localhost' || name.endsWith('.localhost')
 }

@@ -1,8 +1,9 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type * as z from 'zod/mini'
-import { AppError } from '../../../contract/errors.ts'
 import type * as endpoints from '../../../contract/groups.ts'
 import { type Group, GroupFeature, LimitInterval } from '../../../contract/groups.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { inSameCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -29,12 +30,17 @@ type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
 interface ListInput extends PageInput {
   company_id: CompanyId
   q?: string | undefined
+  category?: string | undefined
 }
 
-/** Returns a page of the company's groups, with their limits and usage. */
+/**
+ * Returns a page of the company's groups with their limits and usage. With `category`, only of
+ * groups whose members may use this category. Throws `not_found` if the company has no such
+ * category.
+ */
 export async function listGroups(
   deps: Pick<Deps, 'db' | 'clock'>,
-  { company_id, q, ...page }: ListInput
+  { company_id, q, category, ...page }: ListInput
 ): Promise<Page<Group>> {
   const orders = {
     id: 'group.id',
@@ -42,9 +48,16 @@ export async function listGroups(
     usual: 'name'
   } as const
   return inCompany(deps.db, company_id, async tx => {
-    const { items, next } = await readPage(groupsOf(tx), orders, page, rows =>
-      withColumns(searched(rows, 'group.search', q))
-    )
+    if (category !== undefined) await requireCategory(tx, category)
+    const { items, next } = await readPage(groupsOf(tx), orders, page, rows => {
+      const found = withColumns(searched(rows, 'group.search', q))
+      if (category === undefined) return found
+      return found
+        .innerJoin('group_category', join =>
+          inSameCompany(join, 'group_category.group_id', 'group.id')
+        )
+        .where('group_category.category_id', '=', category)
+    })
     return { items: await withUsage(tx, deps, items), next }
   })
 }
@@ -158,7 +171,7 @@ export async function deleteGroup(
         uses
       })
     }
-    for (const table of ['group_category', 'user_usage', 'usage'] as const) {
+    for (const table of ['group_category', 'user_usage', 'usage_day', 'usage'] as const) {
       await tx
         .deleteFrom(table)
         .where('company_id', '=', company_id)
@@ -176,38 +189,85 @@ interface Membership extends Act {
   user_id: string
 }
 
-/** Makes a person a member of a group. Does nothing if the person is one. */
+/** Makes a person a member of a group. Does nothing if the person is a member already. */
 export async function addUser(deps: AuditedDeps, input: Membership): Promise<void> {
-  const { company_id, by, group_id, user_id } = input
-  await inCompany(deps.db, company_id, async tx => {
-    await requireMembership(tx, input)
-    const added = await tx
-      .insertInto('group_user')
-      .values({ company_id, group_id, user_id })
-      .onConflict(conflict => conflict.doNothing())
-      .returning('user_id')
-      .execute()
-    if (added.length === 0) return
-    audit(tx, deps, { by, action: 'group.add_user', target: group_id, after: { user_id } })
+  await inCompany(deps.db, input.company_id, async tx => {
+    await requireMembership(tx, deps, input)
+    const { user_id } = input
+    const joined = await joinGroup(tx, deps, { ...input, user_ids: [user_id] })
+    if (joined.length > 0) await countVersion(tx, user_id)
   })
 }
 
 /** Ends a person's membership of a group. Does nothing if the person is not a member. */
 export async function removeUser(deps: AuditedDeps, input: Membership): Promise<void> {
-  const { company_id, by, group_id, user_id } = input
-  await inCompany(deps.db, company_id, async tx => {
-    await requireMembership(tx, input)
-    const removed = await tx
-      .deleteFrom('group_user')
-      .where('company_id', '=', company_id)
-      .where('group_id', '=', group_id)
-      .where('user_id', '=', user_id)
-      .returning('user_id')
-      .execute()
-    if (removed.length === 0) return
-    const before = { user_id }
-    audit(tx, deps, { by, action: 'group.remove_user', target: group_id, before })
+  await inCompany(deps.db, input.company_id, async tx => {
+    await requireMembership(tx, deps, input)
+    const { user_id } = input
+    const left = await leaveGroup(tx, deps, { ...input, user_ids: [user_id] })
+    if (left.length > 0) await countVersion(tx, user_id)
   })
+}
+
+/** The people who join or leave a group, and the administrator who moves them. */
+interface Move {
+  by: Act['by']
+  group_id: string
+  user_ids: readonly string[]
+}
+
+/**
+ * Makes people members of a group. Returns the ids of those who were not members before. The caller
+ * must have locked the group and the people, and must increment the versions of the people.
+ */
+export async function joinGroup(
+  tx: Tx,
+  deps: AuditedDeps,
+  { by, group_id, user_ids }: Move
+): Promise<string[]> {
+  const { rows } = await sql<{ user_id: string }>`
+    insert into group_user (company_id, group_id, user_id)
+    select ${tx.companyId}, ${group_id}, user_id from unnest(${user_ids}::uuid[]) as added (user_id)
+    on conflict do nothing returning user_id`.execute(tx)
+  for (const { user_id } of rows) {
+    audit(tx, deps, { by, action: 'group.add_user', target: group_id, after: { user_id } })
+  }
+  return rows.map(({ user_id }) => user_id)
+}
+
+/**
+ * Ends the membership of people in a group. Returns the ids of those who were members. The caller
+ * must have locked the people, and must increment their versions.
+ */
+export async function leaveGroup(
+  tx: Tx,
+  deps: AuditedDeps,
+  { by, group_id, user_ids }: Move
+): Promise<string[]> {
+  const removed = await tx
+    .deleteFrom('group_user')
+    .where('company_id', '=', tx.companyId)
+    .where('group_id', '=', group_id)
+    .where(sql<boolean>`user_id = any (${user_ids}::uuid[])`)
+    .returning('user_id')
+    .execute()
+  for (const { user_id } of removed) {
+    audit(tx, deps, { by, action: 'group.remove_user', target: group_id, before: { user_id } })
+  }
+  return removed.map(({ user_id }) => user_id)
+}
+
+/**
+ * Increments the version of a person whose groups have changed, because administrators see the
+ * groups as part of the person.
+ */
+async function countVersion(tx: Tx, user_id: string): Promise<void> {
+  await tx
+    .updateTable('user')
+    .set({ version: sql<number>`version + 1` })
+    .where('company_id', '=', tx.companyId)
+    .where('id', '=', user_id)
+    .execute()
 }
 
 interface Allowance extends Act {
@@ -287,7 +347,13 @@ function withColumns(groups: SelectQueryBuilder<Database, 'group', object>) {
       .whereRef('group_user.company_id', '=', 'group.company_id')
       .whereRef('group_user.group_id', '=', 'group.id')
       .select(fn.countAll<number>().as('count'))
-      .as('user_count'),
+      .as('member_count'),
+    // the accounts of the company's keys are members, but no people
+    selectFrom('api_key')
+      .whereRef('api_key.company_id', '=', 'group.company_id')
+      .whereRef('api_key.group_id', '=', 'group.id')
+      .select(fn.countAll<number>().as('count'))
+      .as('key_count'),
     sql<string[]>`array(
       select category.id from group_category
       join category on category.company_id = group_category.company_id
@@ -301,10 +367,19 @@ function withColumns(groups: SelectQueryBuilder<Database, 'group', object>) {
 type Row = Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number]
 
 async function readGroup(tx: Tx, deps: Pick<Deps, 'clock'>, id: string): Promise<Group> {
-  const rows = await withColumns(groupsOf(tx).where('group.id', '=', id)).execute()
-  const [group] = await withUsage(tx, deps, rows)
+  const [group] = await readGroups(tx, deps, [id])
   if (!group) throw noGroup()
   return group
+}
+
+/** Reads groups with their limits and usage, by name. */
+export async function readGroups(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  ids: readonly string[]
+): Promise<Group[]> {
+  const named = groupsOf(tx).where(sql<boolean>`"group".id = any (${ids}::uuid[])`)
+  return withUsage(tx, deps, await withColumns(named).orderBy('group.search').execute())
 }
 
 async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promise<Group[]> {
@@ -313,7 +388,7 @@ async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promis
     group_ids: rows.map(row => row.id),
     now: deps.clock()
   })
-  return rows.flatMap(({ created_at, ...row }) => {
+  return rows.flatMap(({ created_at, member_count, key_count, ...row }) => {
     const meter = meters.get(row.id)
     if (!meter) return []
     return {
@@ -322,7 +397,7 @@ async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promis
       max_requests_interval:
         row.max_requests_interval === null ? null : LimitInterval.parse(row.max_requests_interval),
       created: created_at.toISOString(),
-      user_count: row.user_count ?? 0,
+      user_count: (member_count ?? 0) - (key_count ?? 0),
       usage: {
         requests_used: meter.requestsTaken,
         requests_remaining: meter.requestsLeft,
@@ -335,9 +410,9 @@ async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promis
 }
 
 /**
- * Locks a group and returns its settings and version. With `withDefault` locks all groups of the
- * company, because this one is about to replace the default group, which may be another one by the
- * time a lock is granted.
+ * Locks a group and returns its settings and version. With `withDefault`, locks all groups of the
+ * company: the group is about to become the default group, and which one it replaces may change
+ * until the locks are granted.
  */
 async function lockGroup(tx: Tx, id: string, withDefault: boolean | undefined) {
   const locked = await groupsOf(tx)
@@ -369,14 +444,14 @@ async function endDefault(tx: Tx, deps: AuditedDeps, by: Act['by']): Promise<voi
 }
 
 /**
- * Returns the numbers of things that refer to a group: its members, the deposits that were begun in
- * it and the requests that were charged to it.
+ * Returns how many things refer to a group: its members, its API keys, the deposits that were begun
+ * in it and the requests that were charged to it.
  */
 async function countUses(
   tx: Tx,
   id: string
-): Promise<{ users: number; deposits: number; requests: number }> {
-  const countOf = (table: 'group_user' | 'upload') =>
+): Promise<{ users: number; keys: number; deposits: number; requests: number }> {
+  const countOf = (table: 'group_user' | 'api_key' | 'upload') =>
     tx
       .selectFrom(table)
       .where('company_id', '=', tx.companyId)
@@ -390,15 +465,26 @@ async function countUses(
     .where('kind', '=', 'requests')
     .select(sql<number>`coalesce(sum(used + reserved), 0)::bigint`.as('count'))
     .executeTakeFirstOrThrow()
-  const [users, deposits, requests] = await Promise.all([
+  const [members, keys, deposits, requests] = await Promise.all([
     countOf('group_user'),
+    countOf('api_key'),
     countOf('upload'),
     charged
   ])
-  return { users: users.count, deposits: deposits.count, requests: requests.count }
+  return {
+    // the accounts of the company's keys are members, but no people
+    users: members.count - keys.count,
+    keys: keys.count,
+    deposits: deposits.count,
+    requests: requests.count
+  }
 }
 
-async function requireMembership(tx: Tx, { group_id, user_id }: Membership): Promise<void> {
+async function requireMembership(
+  tx: Tx,
+  { clock }: Pick<Deps, 'clock'>,
+  { group_id, user_id }: Membership
+): Promise<void> {
   await requireGroup(tx, group_id)
   const user = await tx
     .selectFrom('user')
@@ -408,19 +494,36 @@ async function requireMembership(tx: Tx, { group_id, user_id }: Membership): Pro
     .select('id')
     .forKeyShare()
     .executeTakeFirst()
-  if (!user) throw new AppError('not_found', 'No such person')
+  if (user) return
+  const signUp = await tx
+    .selectFrom('signup')
+    .where('company_id', '=', tx.companyId)
+    .where('id', '=', user_id)
+    .where('expires_at', '>', clock())
+    .select('id')
+    .executeTakeFirst()
+  if (signUp) throw new AppError('email_unconfirmed', 'A sign-up that waits is in no group')
+  throw new AppError('not_found', 'No such person')
 }
 
 async function requireAllowance(tx: Tx, { group_id, category_id }: Allowance): Promise<void> {
   await requireGroup(tx, group_id)
-  const category = await tx
+  await requireCategory(tx, category_id)
+}
+
+/**
+ * Locks a category, so that nobody deletes it until the transaction ends. Throws `not_found` if the
+ * company has no such category.
+ */
+async function requireCategory(tx: Tx, id: string): Promise<void> {
+  const found = await tx
     .selectFrom('category')
     .where('company_id', '=', tx.companyId)
-    .where('id', '=', category_id)
+    .where('id', '=', id)
     .select('id')
     .forKeyShare()
     .executeTakeFirst()
-  if (!category) throw new AppError('not_found', 'No such category')
+  if (!found) throw new AppError('not_found', 'No such category')
 }
 
 /**

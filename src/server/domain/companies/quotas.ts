@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { AppError, type LimitFigures } from '../../../contract/errors.ts'
+import { AppError, type LimitFigures } from '../../../contract/kit/errors.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
@@ -16,7 +16,12 @@ export interface Reservation {
   period_start: Date
   requests: number
   bytes: number
+  /** When the requests were made. This decides on which day they are counted. */
+  made_at: Date
 }
+
+/** What a request is: a deposit or a verification. */
+type Kind = 'deposit' | 'verify'
 
 interface ReserveInput {
   company_id: CompanyId
@@ -27,6 +32,7 @@ interface ReserveInput {
   category_id?: string
   requests: number
   bytes: number
+  kind: Kind
   now: Date
   /**
    * The limits and current usage of the groups to consider, if the caller has begun to read them.
@@ -40,8 +46,11 @@ interface ReserveInput {
  * enough; the transaction must then end. The statement that reserves also checks the limit, so
  * parallel calls cannot exceed it.
  */
-export async function reserveQuota(tx: Tx, input: ReserveInput): Promise<Reservation> {
-  return take(tx, input, 'reserved')
+export async function reserveQuota(
+  tx: Tx,
+  input: Omit<ReserveInput, 'kind'>
+): Promise<Reservation> {
+  return take(tx, { ...input, kind: 'deposit' }, 'reserved')
 }
 
 /**
@@ -69,54 +78,47 @@ interface ChargesInput {
 }
 
 /**
- * Returns for each charge the error with which it would be refused now, or undefined. Locks
- * nothing, so parallel calls can still use up the quota before the charge is made.
+ * Returns for each charge of `input` the id of the group that would pay for it now, or the error
+ * with which it would be refused. Locks nothing, so parallel calls can still use up the quota
+ * before the charge is made.
  */
-export async function foreseeCharges(
-  tx: Tx,
-  input: ChargesInput
-): Promise<(AppError | undefined)[]> {
-  return distribute(await readMetersOf(tx, input), input).map(asRefusal)
+export async function foreseeCharges(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
+  return distribute(await readMetersOf(tx, input), input)
 }
 
 /**
  * Charges one request and its bytes for each of `charges`. Each charge goes to the person's group
- * that has the most requests left. Returns for each charge the error with which it was refused, or
- * undefined if it was charged. First locks the usage of all groups, in the order of their ids, and
+ * that has the most requests left. Returns for each charge the id of that group, or the error with
+ * which it was refused. First locks the usage of all groups, in the order of their ids, and
  * reads it again. Then sends one statement for each group, however many charges it gets.
  */
-export async function chargeEach(tx: Tx, input: ChargesInput): Promise<(AppError | undefined)[]> {
+export async function chargeEach(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
   const { company_id, user_id } = input
   const places = [...groupsOf(await readMetersOf(tx, input)).values()]
     .toSorted((a, b) => (a.group_id < b.group_id ? -1 : 1))
     .map(({ group_id, period_start }) => ({ company_id, group_id, period_start }))
-  await Promise.all(places.map(place => addUsed(tx, { ...place, requests: 0, bytes: 0 })))
+  const locked = Promise.all(places.map(place => addUsed(tx, { ...place, requests: 0, bytes: 0 })))
+  const refused = await locked.catch(refuseDeleted)
+  if (refused instanceof AppError) throw refused
   const metersOf = await readMetersOf(tx, input)
   for (const { group_id, period_start } of groupsOf(metersOf).values()) {
     const isLocked = places.some(
       place =>
         place.group_id === group_id && place.period_start.getTime() === period_start.getTime()
     )
-    if (!isLocked) {
-      throw new AppError('unavailable', 'The groups of the caller have just changed', {
-        retryAfter: 1
-      })
-    }
+    if (!isLocked) throw groupsChanged()
   }
   const outcomes = distribute(metersOf, input)
+  const made_at = input.now
   const sums = places.map(place => {
     const own = input.charges.filter((_charge, at) => outcomes[at] === place.group_id)
     const bytes = own.reduce((sum, charge) => sum + charge.bytes, 0)
-    return { ...place, user_id, requests: own.length, bytes }
+    return { ...place, user_id, made_at, requests: own.length, bytes }
   })
   const charged = sums.filter(({ requests }) => requests > 0)
   await Promise.all(charged.map(sum => addUsed(tx, sum)))
-  await Promise.all(charged.map(sum => addToOwn(tx, sum)))
-  return outcomes.map(asRefusal)
-}
-
-function asRefusal(outcome: string | AppError): AppError | undefined {
-  return outcome instanceof AppError ? outcome : undefined
+  await Promise.all(charged.map(sum => addToFigures(tx, sum, 'deposit')))
+  return outcomes
 }
 
 /**
@@ -212,7 +214,10 @@ export async function settleReservation(
   held: Reservation
 ): Promise<void> {
   await lockUsage(tx, company_id, held)
-  await Promise.all([move(tx, company_id, held, 1), addToOwn(tx, { company_id, ...held })])
+  await Promise.all([
+    move(tx, company_id, held, 1),
+    addToFigures(tx, { company_id, ...held }, 'deposit')
+  ])
 }
 
 /** Releases a reservation, so that the group can use its requests and bytes again. */
@@ -223,6 +228,61 @@ export async function releaseReservation(
 ): Promise<void> {
   await lockUsage(tx, company_id, held)
   await move(tx, company_id, held, 0)
+}
+
+/**
+ * Counts a deposit that has failed among the figures of the day on which it was begun. Its
+ * reservation must have been released in the same transaction, which locks the group's usage.
+ */
+export async function countFailure(
+  tx: Tx,
+  company_id: CompanyId,
+  { group_id, made_at }: Reservation
+): Promise<void> {
+  await sql`
+    insert into usage_day as so_far (company_id, group_id, day, failed)
+    select ${company_id}::uuid, ${group_id}::uuid, (${made_at}::timestamptz at time zone 'utc')::date, 1
+    on conflict (company_id, group_id, day) do update set failed = so_far.failed + 1`.execute(tx)
+}
+
+/** Bytes that a person no longer stores and that were charged to a group. */
+export interface FreedStorage {
+  group_id: string
+  user_id: string
+  bytes: number
+}
+
+/**
+ * Subtracts freed storage from the usage of the groups and people to which it was charged. Locks
+ * the usage rows of the groups first, in the order of their ids, and then those of the people, so
+ * that two transactions cannot wait for each other.
+ */
+export async function releaseStorage(tx: Tx, freed: readonly FreedStorage[]): Promise<void> {
+  const groups = [...Map.groupBy(freed, each => each.group_id)].toSorted(([a], [b]) =>
+    a < b ? -1 : 1
+  )
+  for (const [group_id, own] of groups) {
+    await tx
+      .updateTable('usage')
+      .set({ used: sql<number>`used - ${own.reduce((sum, { bytes }) => sum + bytes, 0)}::bigint` })
+      .where('company_id', '=', tx.companyId)
+      .where('group_id', '=', group_id)
+      .where('kind', '=', 'storage')
+      .execute()
+  }
+  const people = [...Map.groupBy(freed, each => `${each.group_id} ${each.user_id}`)]
+  for (const [, own] of people.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const [first] = own
+    if (!first) continue
+    await tx
+      .updateTable('user_usage')
+      .set({ used: sql<number>`used - ${own.reduce((sum, { bytes }) => sum + bytes, 0)}::bigint` })
+      .where('company_id', '=', tx.companyId)
+      .where('group_id', '=', first.group_id)
+      .where('user_id', '=', first.user_id)
+      .where('kind', '=', 'storage')
+      .execute()
+  }
 }
 
 /**
@@ -287,19 +347,20 @@ const savepoint = { name: 'savepoint_take', text: 'savepoint take', values: [] }
 
 /**
  * Reserves or charges requests and bytes in the group of `meter`. Returns the error if the group
- * does not have enough left. The caller must then roll back, because a part may have been written.
+ * does not have enough left, or if it was deleted after its meter was read. The caller must then roll
+ * the transaction back, because one of the counters may have changed already.
  */
 async function takeFrom(
   tx: Tx,
   meter: Meter,
-  { company_id, user_id, requests, bytes, now }: ReserveInput,
+  { company_id, user_id, requests, bytes, kind, now }: ReserveInput,
   into: 'reserved' | 'used'
 ): Promise<Reservation | AppError> {
   const { group_id, period_start, max_requests, max_storage } = meter
   const place = { company_id, group_id, into }
-  const held = { user_id, group_id, period_start, requests, bytes }
-  // the lock order everywhere: requests, storage, the person's own usage
-  const [hasRequests, hasRoom] = await Promise.all([
+  const held = { user_id, group_id, period_start, requests, bytes, made_at: now }
+  // the lock order everywhere: requests, storage, the figures of the person and of the day
+  const added = Promise.all([
     add(tx, { ...place, kind: 'requests', period_start, amount: requests, limit: max_requests }),
     bytes === 0 ||
       add(tx, {
@@ -309,8 +370,11 @@ async function takeFrom(
         amount: bytes,
         limit: max_storage
       }),
-    into === 'used' && addToOwn(tx, { company_id, ...held })
+    into === 'used' && addToFigures(tx, { company_id, ...held }, kind)
   ])
+  const outcome = await added.catch(refuseDeleted)
+  if (outcome instanceof AppError) return outcome
+  const [hasRequests, hasRoom] = outcome
   if (!hasRequests) return requestsRefused(meter, now)
   if (!hasRoom) return storageRefused(meter)
   return held
@@ -347,6 +411,21 @@ function additionTo(into: Addition['into']) {
   })
 }
 
+/**
+ * Returns the error for a charge to a group that was deleted after its meter was read. Throws `error`
+ * if it is not PostgreSQL's error for that.
+ */
+function refuseDeleted(error: unknown): AppError {
+  const { code, constraint } = Object(error)
+  if (code === '23503' && constraint === 'usage_company_id_group_id_fkey') return groupsChanged()
+  throw error
+}
+
+function groupsChanged(): AppError {
+  const retryAfter = 1
+  return new AppError('unavailable', 'The groups of the caller have just changed', { retryAfter })
+}
+
 function requestsRefused(meter: Meter, now: Date): AppError {
   const figures: LimitFigures = {
     used: meter.requestsTaken,
@@ -368,15 +447,30 @@ function storageRefused(meter: Pick<Meter, 'bytesTaken' | 'max_storage'>): AppEr
 }
 
 /**
- * Adds requests and bytes to what the person has used in the group. The table of this usage
- * contains no reservations.
+ * Adds requests and bytes to what the person has used in the group, and to what the group has used
+ * on the day of the requests. The tables of these figures contain no reservations.
  */
-async function addToOwn(tx: Tx, use: Reservation & { company_id: CompanyId }): Promise<void> {
-  await tx.run(ownAddition, use)
+async function addToFigures(
+  tx: Tx,
+  use: Reservation & { company_id: CompanyId },
+  kind: Kind
+): Promise<void> {
+  await tx.run(figuresAddition, { ...use, isDeposit: kind === 'deposit' })
 }
 
-const ownAddition = prepare(
-  (_db, use: Reservation & { company_id: CompanyId }) => sql<object>`
+const figuresAddition = prepare(
+  (_db, use: Reservation & { company_id: CompanyId; isDeposit: boolean }) => sql<object>`
+    with of_day as (
+      insert into usage_day as so_far (company_id, group_id, day, deposits, verifications, bytes)
+      select ${use.company_id}::uuid, ${use.group_id}::uuid, (${use.made_at}::timestamptz at time zone 'utc')::date,
+        case when ${use.isDeposit}::boolean then ${use.requests}::bigint else 0 end,
+        case when ${use.isDeposit}::boolean then 0 else ${use.requests}::bigint end,
+        ${use.bytes}::bigint
+      on conflict (company_id, group_id, day) do update
+        set deposits = so_far.deposits + excluded.deposits,
+          verifications = so_far.verifications + excluded.verifications,
+          bytes = so_far.bytes + excluded.bytes
+    )
     insert into user_usage as so_far (company_id, user_id, group_id, kind, period_start, used)
     select ${use.company_id}::uuid, ${use.user_id}::uuid, ${use.group_id}::uuid, kind, period_start, amount
     from (values

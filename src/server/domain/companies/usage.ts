@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Usage } from '../../../contract/users.ts'
-import { type Interval, intervals, periodOf } from '../../../core/limit-period.ts'
+import { type Interval, limitIntervals, periodOf } from '../../../core/limit-period.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { StatementBuilder } from '../../db/query-executor.ts'
@@ -14,30 +14,54 @@ import type { CompanyId } from '../deps.ts'
 export const storagePeriod = new Date(0)
 
 /**
- * Returns how much the person's groups have used and may use together, and what the person has used
- * of it. A limit is `null` if one of the groups is unlimited.
+ * Returns how much the person's groups have used and may use together, and how much of it this
+ * person has used. A limit is `null` if one of the groups is unlimited.
  */
-export async function usageOf(
+export async function usageOf(tx: Tx, input: PersonsMeters): Promise<Usage> {
+  const { total } = await usageByGroup(tx, input)
+  return total
+}
+
+/** What one person has used. */
+interface OwnUsage {
+  requests_used: number
+  storage_used: number
+}
+
+/**
+ * Returns what `usageOf` returns, as `total`, and what the person has used in each group, by the
+ * group's id.
+ */
+export async function usageByGroup(
   tx: Tx,
-  input: { company_id: CompanyId; user_id: string; now: Date }
-): Promise<Usage> {
-  const meters = await readMeters(tx, input)
-  const total = (of: (meter: Meter) => number) => meters.reduce((sum, each) => sum + of(each), 0)
+  input: PersonsMeters
+): Promise<{ total: Usage; own: Map<string, OwnUsage> }> {
+  // sent together, because waiting for each result would take a round trip
+  const [meters, used] = await Promise.all([readMeters(tx, input), tx.run(ownUsage, input)])
+  const own = ownUsageOf(used, meters)
+  const sum = (values: number[]) => values.reduce((all, each) => all + each, 0)
+  const total = (of: (meter: Meter) => number) => sum(meters.map(of))
   const limited = (of: (meter: Meter) => number | null) =>
-    meters.reduce<number | null>((sum, meter) => {
+    meters.reduce<number | null>((all, meter) => {
       const more = of(meter)
-      return sum === null || more === null ? null : sum + more
+      return all === null || more === null ? null : all + more
     }, 0)
   const resets = meters.flatMap(({ resets_at }) => (resets_at ? [resets_at.getTime()] : []))
   return {
-    requests_used: total(meter => meter.requestsTaken),
-    requests_limit: limited(meter => meter.max_requests),
-    requests_remaining: limited(meter => meter.requestsLeft),
-    storage_used: total(meter => meter.bytesTaken),
-    storage_limit: limited(meter => meter.max_storage),
-    storage_remaining: limited(meter => meter.bytesLeft),
-    resets_at: resets.length > 0 ? new Date(Math.min(...resets)).toISOString() : null,
-    own: await readOwn(tx, input, meters)
+    own,
+    total: {
+      requests_used: total(meter => meter.requestsTaken),
+      requests_limit: limited(meter => meter.max_requests),
+      requests_remaining: limited(meter => meter.requestsLeft),
+      storage_used: total(meter => meter.bytesTaken),
+      storage_limit: limited(meter => meter.max_storage),
+      storage_remaining: limited(meter => meter.bytesLeft),
+      resets_at: resets.length > 0 ? new Date(Math.min(...resets)).toISOString() : null,
+      own: {
+        requests_used: sum([...own.values()].map(each => each.requests_used)),
+        storage_used: sum([...own.values()].map(each => each.storage_used))
+      }
+    }
   }
 }
 
@@ -67,6 +91,12 @@ const groupsFor = prepare((db, query: PersonsMeters & { category_id: string }) =
 
 const groupsNamed = prepare((db, query: MeterQuery & { group_ids: readonly string[] }) =>
   groupsFrom(db, query).where(sql<boolean>`"group".id = any (${query.group_ids}::uuid[])`)
+)
+
+const groupsLimited = prepare((db, query: MeterQuery) =>
+  groupsFrom(db, query).where(({ or, eb }) =>
+    or([eb('group.max_requests', '>', 0), eb('group.max_storage', '>', 0)])
+  )
 )
 
 function groupsOfPerson(db: StatementBuilder, query: PersonsMeters) {
@@ -162,6 +192,11 @@ export async function readGroupMeters(
   return new Map(meters.map(meter => [meter.group_id, meter]))
 }
 
+/** Returns the limits and usage of the company's groups that have a limit above 0. */
+export async function readLimitedMeters(tx: Tx, input: MeterQuery): Promise<Meter[]> {
+  return metersOf(await tx.run(groupsLimited, input), input.now)
+}
+
 type MeterRow = Awaited<ReturnType<ReturnType<typeof groupsFrom>['execute']>>[number]
 
 function metersOf(rows: MeterRow[], now: Date): Meter[] {
@@ -191,61 +226,64 @@ function left(limit: number | null, taken: number): number | null {
 }
 
 function intervalOf(text: string | null): Interval {
-  return intervals.find(interval => interval === text) ?? null
+  return limitIntervals.find(interval => interval === text) ?? null
 }
 
 /**
- * Returns what the person has used in the groups of `meters`, including what their open uploads
- * reserve.
+ * Returns what a person has used in the current period of each of `meters`, by the group's id.
+ * `used` has one entry for each group and period.
  */
-async function readOwn(
-  tx: Tx,
-  { company_id, user_id }: { company_id: CompanyId; user_id: string },
-  meters: Meter[]
-): Promise<{ requests_used: number; storage_used: number }> {
-  const groups = meters.map(meter => meter.group_id)
-  const periods = meters.map(meter => meter.period_start)
-  const [own] = await tx.run(ownUsage, { company_id, user_id, groups, periods })
-  return own ?? { requests_used: 0, storage_used: 0 }
+function ownUsageOf(used: PersonalUsage[], meters: Meter[]): Map<string, OwnUsage> {
+  const amountOf = (group_id: string, kind: PersonalUsage['kind'], start: Date) =>
+    used.find(
+      each =>
+        each.group_id === group_id &&
+        each.kind === kind &&
+        each.period_start.getTime() === start.getTime()
+    )?.amount ?? 0
+  return new Map(
+    meters.map(({ group_id, period_start }) => [
+      group_id,
+      {
+        requests_used: amountOf(group_id, 'requests', period_start),
+        storage_used: amountOf(group_id, 'storage', storagePeriod)
+      }
+    ])
+  )
 }
 
-interface OwnGroups {
-  company_id: CompanyId
-  user_id: string
-  groups: string[]
-  /** The start of the current period of each group in `groups`, in the same order. */
-  periods: Date[]
+/** What one person has used and reserved of a group in a period. */
+interface PersonalUsage {
+  group_id: string
+  kind: 'requests' | 'storage'
+  period_start: Date
+  amount: number
 }
 
 /**
- * Sums what a person has used and reserved. The states of open uploads are read by separate
+ * Sums what a person has used and reserved of each of their groups, by kind and period. Periods
+ * that cannot be the current one are left out. The states of open uploads are read by separate
  * queries, because each state has an index of its own.
  */
 const ownUsage = prepare(
-  (_db, { company_id, user_id, groups, periods }: OwnGroups) => sql<{
-    requests_used: number
-    storage_used: number
-  }>`
-    with current (group_id, kind, period_start) as (
-      select group_id, kind, case kind when 'requests' then period_start else ${storagePeriod}::timestamptz end
-      from unnest(${groups}::uuid[], ${periods}::timestamptz[]) as meter (group_id, period_start),
-        unnest(array['requests', 'storage']) as kind
-    ), open_upload (group_id, period_start, bytes) as (
+  (_db, { company_id, user_id, now }: PersonsMeters) => sql<PersonalUsage>`
+    with open_upload (group_id, period_start, bytes) as (
       select group_id, period_start, size - released from upload
       where company_id = ${company_id} and user_id = ${user_id} and state = 'uploading'
       union all
       select group_id, period_start, size - released from upload
       where company_id = ${company_id} and user_id = ${user_id} and state in ('received', 'held')
-    ), own (kind, amount) as (
-      select kind, used from user_usage join current using (group_id, kind, period_start)
+    ), own (group_id, kind, period_start, amount) as (
+      select group_id, kind, period_start, used from user_usage
       where company_id = ${company_id} and user_id = ${user_id}
       union all
-      select kind, case kind when 'requests' then 1 else bytes end
-      from open_upload join current using (group_id)
-      where kind = 'storage' or open_upload.period_start = current.period_start
+      select group_id, 'requests', period_start, 1 from open_upload
+      union all
+      select group_id, 'storage', ${storagePeriod}::timestamptz, bytes from open_upload
     )
-    select
-      coalesce(sum(amount) filter (where kind = 'requests'), 0)::bigint as requests_used,
-      coalesce(sum(amount) filter (where kind = 'storage'), 0)::bigint as storage_used
-    from own`
+    select own.group_id, own.kind, own.period_start, sum(own.amount)::bigint as amount
+    from own join "group" on "group".company_id = ${company_id} and "group".id = own.group_id
+    where own.kind = 'storage'
+      or own.period_start > ${earliestPeriod(now)} and own.period_start <= ${latestPeriod(now)}
+    group by own.group_id, own.kind, own.period_start`
 )

@@ -44,7 +44,7 @@ export interface DemoCheck {
 }
 
 /** How many days the demonstration's first day lies before the installation. */
-export const demoDays = 170
+export const demoSpanDays = 170
 const reducedSize = { w: 600, h: 450 }
 const checkDays = [24.6, 52.4, 91.7, 128.5, 150.2, 168.6]
 

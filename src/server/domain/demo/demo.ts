@@ -4,8 +4,9 @@ import type { createDeposit as createDepositCall } from '../../../contract/depos
 import { inSameCompany } from '../../db/joins.ts'
 import { inCompany } from '../../db/scope.ts'
 import { addUser } from '../accounts/new-users.ts'
-import { createCompany, listCompanies } from '../companies/companies.ts'
+import { listCompanyIds } from '../companies/companies.ts'
 import { findTenant } from '../companies/domains.ts'
+import { createCompany } from '../companies/new-companies.ts'
 import { demoAccount, demoKey } from '../demo-account.ts'
 import { lapseNextUpload } from '../deposits/idle-uploads.ts'
 import { createDeposit } from '../deposits/new-deposits.ts'
@@ -23,8 +24,8 @@ import { claim, type Lease, release, renew } from '../leases.ts'
 import {
   type DemoCheck,
   type DemoDocument,
-  demoDays,
   demoHistory,
+  demoSpanDays,
   sha256Hex
 } from './demo-documents.ts'
 import { demoNames, demoTheme } from './demo-theme.ts'
@@ -55,7 +56,7 @@ interface Demo {
  * deposits later.
  */
 export async function createDemo(deps: Deps): Promise<void> {
-  const created_at = new Date(deps.clock().getTime() - demoDays * dayMs)
+  const created_at = new Date(deps.clock().getTime() - demoSpanDays * dayMs)
   await createCompany(
     { ...deps, clock: () => created_at },
     {
@@ -82,7 +83,7 @@ export async function createDemo(deps: Deps): Promise<void> {
  */
 export async function findDemo(deps: Pick<Deps, 'db'>): Promise<Demo | undefined> {
   // the list is sorted so that a demonstration comes last
-  const company_id = (await listCompanies(deps)).at(-1)
+  const company_id = (await listCompanyIds(deps)).at(-1)
   if (company_id === undefined) return undefined
   return inCompany(deps.db, company_id, async tx => {
     const company = await tx
@@ -277,7 +278,8 @@ async function seedCheck(deps: Deps, person: DemoPerson, { names }: DemoCheck): 
     session_id: id,
     token_expires: farAway,
     session_expires: farAway,
-    confirmed: false
+    confirmed: false,
+    key: undefined
   }
   const caller = { id, company_id, pending: false, permissions: [], outdated: false, ...never }
   await createVerify(deps)({ tenant, person: caller, address: '', items })

@@ -1,8 +1,9 @@
 import { type Category, KeepOriginals } from '../../../contract/categories.ts'
 import type { Transform } from '../../../contract/deposits.ts'
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import { Store } from '../../../contract/requests.ts'
 import { isFieldValue } from '../../../core/evidence/deposit-leaf.ts'
+import { acceptsMediaType } from '../../../core/media-types.ts'
 import { allowedCategories, inSameCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
@@ -101,8 +102,8 @@ export function checkType(
 ): void {
   // the type of the chosen file, because a reduced copy has a different type
   const type = wanted.transform?.from.type ?? wanted.media_type
-  if (media_types && !media_types.includes(type)) {
-    throw new AppError('type_not_allowed', `The category takes ${media_types.join(', ')} only`)
+  if (!acceptsMediaType(media_types, type)) {
+    throw new AppError('type_not_allowed', `The category takes ${media_types?.join(', ')} only`)
   }
   if (wanted.transform && (keep_originals === 'yes' || store === 'fingerprint')) {
     throw new AppError('transform_not_allowed', 'The category takes files as they are')

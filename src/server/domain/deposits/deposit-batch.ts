@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
@@ -17,9 +17,14 @@ import {
   readRecordNames,
   writeRecords
 } from './deposit-records.ts'
-import { checkFingerprints, type DepositAnswer, factsOf, type NewDeposit } from './new-deposits.ts'
+import {
+  checkFingerprints,
+  type DepositAnswer,
+  type NewDeposit,
+  requestFacts
+} from './new-deposits.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
-import { sealDigest } from './upload-digests.ts'
+import { encryptDigest } from './upload-digests.ts'
 import { digestKept } from './upload-settlement.ts'
 
 /** How many files a batch moves to their final paths at the same time. */
@@ -41,6 +46,8 @@ export type BatchAnswer = { body: DepositAnswer; replayed: boolean } | AppError
 interface BatchInput {
   company_id: CompanyId
   user_id: string
+  /** Id of the person or API key that calls. Each has idempotency keys of its own. */
+  actor: string
   items: readonly BatchItem[]
   caller: WaitingClient | undefined
 }
@@ -120,6 +127,8 @@ class Batch {
    * Maps the index of an item to the index of the earlier item that has the same file.
    */
   readonly #sameFile = new Map<number, number>()
+  /** Maps the index of an item to the id of the group that pays for it. */
+  readonly #payers = new Map<number, string>()
   readonly #now: Date
 
   constructor(tx: Tx, deps: Deps, input: BatchInput, candidates: readonly Candidate[]) {
@@ -154,8 +163,8 @@ class Batch {
   }
 
   get #scope() {
-    const { company_id, user_id } = this.#input
-    return { company_id, actor: user_id, route, now: this.#now }
+    const { company_id, actor } = this.#input
+    return { company_id, actor, route, now: this.#now }
   }
 
   /**
@@ -239,7 +248,7 @@ class Batch {
   /** Returns the answers to items whose file the person is uploading, by the index of the item. */
   async #findOpen(asked: Accepted[]): Promise<Map<number, DepositAnswer>> {
     const { company_id, user_id } = this.#input
-    const seal = (digest: Buffer) => sealDigest(this.#deps.keys, this.#input, digest)
+    const seal = (digest: Buffer) => encryptDigest(this.#deps.keys, this.#input, digest)
     const sealed = asked.map(({ original, stored }) => ({
       original: seal(original),
       stored: seal(stored)
@@ -324,11 +333,12 @@ class Batch {
       category_id: each.category,
       bytes: isKept(each) ? each.item.deposit.size : 0
     }))
-    const refusals = await charge(this.#tx, { company_id, user_id, charges, now: this.#now })
+    const outcomes = await charge(this.#tx, { company_id, user_id, charges, now: this.#now })
     return items.filter(({ at }, place) => {
-      const refusal = refusals[place]
-      if (refusal) this.#answers[at] = refusal
-      return !refusal
+      const outcome = outcomes[place]
+      if (outcome instanceof AppError) this.#answers[at] = outcome
+      else if (outcome !== undefined) this.#payers.set(at, outcome)
+      return !(outcome instanceof AppError)
     })
   }
 
@@ -376,8 +386,8 @@ class Batch {
   }
 
   /**
-   * Takes back what `#keepFiles` has written to the rows of files, for items that were then refused
-   * because parallel calls had used up the quota.
+   * Undoes what `#keepFiles` has written to the rows of files, for items that were refused
+   * afterwards because parallel calls had used up the quota.
    */
   async #giveUpFiles(items: Accepted[]): Promise<void> {
     for (const { blobTag } of items.filter(isKept)) {
@@ -432,18 +442,25 @@ class Batch {
     const { category, original, stored, blobTag } = each
     const { deposit } = each.item
     const record_id = newRecordId(this.#deps)
-    const facts = factsOf({ ...deposit, category }, record_id)
+    const facts = requestFacts({ ...deposit, category }, record_id)
     return {
       ...{ company_id, user_id, record_id, request_id, names, original, category_id: category },
       size: deposit.size,
       media_type: deposit.media_type,
       name: deposit.name,
-      kept: isKept(each) ? { stored, blobTag } : undefined,
+      kept: isKept(each) ? { stored, blobTag, group_id: this.#payerOf(each) } : undefined,
       transform: deposit.transform ?? null,
       request_created: this.#now,
       request_facts: isKept(each) ? facts : { ...facts, store: 'fingerprint' },
       now: this.#now
     }
+  }
+
+  /** Returns the id of the group to which an item was charged. */
+  #payerOf({ at }: Accepted): string {
+    const group = this.#payers.get(at)
+    if (group === undefined) throw new Error('an item was recorded and not charged')
+    return group
   }
 
   /** Returns whether an item was refused, or repeats the file of a refused item. */

@@ -12,6 +12,7 @@ import {
   formatActor
 } from '../../../core/evidence/deposit-leaf.ts'
 import { formatDigest, formatTime } from '../../../core/evidence/formats.ts'
+import { retentionEnd } from '../../../core/retention.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
@@ -34,10 +35,10 @@ export interface NewRecord {
   names: RecordNames
   original: Buffer
   /**
-   * The digest of the stored bytes, and the tag (keyed hash) under which their file is stored.
-   * Undefined if only the fingerprint is stored.
+   * The digest of the stored bytes, the tag (keyed hash) that names the stored file, and the group
+   * to which the bytes were charged. Undefined if only the fingerprint is stored.
    */
-  kept: { stored: Buffer; blobTag: Buffer } | undefined
+  kept: { stored: Buffer; blobTag: Buffer; group_id: string } | undefined
   transform: Record<string, unknown> | null
   request_created: Date
   request_facts: RequestDraft['facts']
@@ -54,6 +55,8 @@ export interface RecordNames {
   username: string
   category: string
   visibility: string
+  /** How long the category stores files. This is not part of the record. */
+  retention: string | null
 }
 
 interface NamesQuery {
@@ -83,7 +86,8 @@ const namesOf = prepare((db, { company_id, user_id, category_id }: NamesQuery) =
       'user.account',
       'user.username',
       'category.names',
-      'category.visibility'
+      'category.visibility',
+      'category.retention'
     ])
 )
 
@@ -130,10 +134,12 @@ export async function writeRecords(
     const { company_id, record_id, request_id, user_id, category_id } = record
     const { visibility } = record.names
     const blob_tag = record.kept?.blobTag ?? null
+    const group_id = record.kept?.group_id ?? null
     sent.push(
       tx.run(insertDeposit, {
         ...{ company_id, id: record_id, request_id, user_id, category_id },
-        ...{ visibility, blob_tag, recorded_at: recordedAt(record) }
+        ...{ visibility, blob_tag, group_id },
+        ...{ recorded_at: recordedAt(record), keep_until: keepUntil(record) ?? null }
       }),
       sealOpenings(tx, deps, keys, { company_id, record_id, openings: leaf.openings }),
       ...tagsOf(keys.lookup, record).map(tag =>
@@ -153,7 +159,14 @@ function recordedAt({ now }: NewRecord): Date {
   return new Date(Math.floor(now.getTime() / 1000) * 1000)
 }
 
+/** Returns when the stored file of a record is deleted. Undefined: never, or there is none. */
+function keepUntil({ kept, names, now }: NewRecord): Date | undefined {
+  if (!kept || names.retention === null) return undefined
+  return retentionEnd(now, names.retention)
+}
+
 function doneDraft(record: NewRecord, hash: Uint8Array): RequestDraft {
+  const keep_until = keepUntil(record)?.toISOString()
   return {
     id: record.request_id,
     user_id: record.user_id,
@@ -162,13 +175,14 @@ function doneDraft(record: NewRecord, hash: Uint8Array): RequestDraft {
     created: record.request_created,
     facts: {
       ...record.request_facts,
+      ...(keep_until === undefined ? {} : { keep_until }),
       leaf_hash: Buffer.from(hash).toString('hex'),
       rung: 'recorded'
     }
   }
 }
 
-const insertDeposit = prepare((db, row: Selectable<Database['deposit']>) =>
+const insertDeposit = prepare((db, row: Omit<Selectable<Database['deposit']>, 'erased_at'>) =>
   db.insertInto('deposit').values({
     company_id: row.company_id,
     id: row.id,
@@ -177,7 +191,9 @@ const insertDeposit = prepare((db, row: Selectable<Database['deposit']>) =>
     category_id: row.category_id,
     visibility: row.visibility,
     blob_tag: row.blob_tag,
-    recorded_at: row.recorded_at
+    recorded_at: row.recorded_at,
+    keep_until: row.keep_until,
+    group_id: row.group_id
   })
 )
 

@@ -4,7 +4,7 @@ import {
   type getOpenUpload as getOpenUploadCall,
   Transform
 } from '../../../contract/deposits.ts'
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import { toHex } from '../../../core/bytes.ts'
 import type { DepositField } from '../../../core/evidence/deposit-leaf.ts'
 import { parseDigest } from '../../../core/evidence/formats.ts'
@@ -12,7 +12,7 @@ import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { readOpenings } from '../evidence/sealed-openings.ts'
-import { openDigest } from './upload-digests.ts'
+import { decryptDigest } from './upload-digests.ts'
 
 /**
  * Returns what a client needs to continue an open upload. `input.id` is the id of the upload's
@@ -42,9 +42,9 @@ export async function getOpenUpload(
     category: found.category_id,
     size: from?.bytes ?? found.size,
     media_type: from?.type ?? found.media_type,
-    original: toHex(openDigest(deps.keys, input, found.original)),
+    original: toHex(decryptDigest(deps.keys, input, found.original)),
     bytes: found.size,
-    stored: toHex(openDigest(deps.keys, input, found.stored))
+    stored: toHex(decryptDigest(deps.keys, input, found.stored))
   }
 }
 
@@ -96,7 +96,7 @@ export async function getContent(
     const { blob_tag: tag, size } = await find(tx, input)
     const value = await valuesOf(tx, deps, input)
     if (!tag || size === null) {
-      throw new AppError('not_found', 'Of this deposit the fingerprint alone is kept')
+      throw new AppError('not_found', 'No file of this deposit is stored')
     }
     return {
       tag,

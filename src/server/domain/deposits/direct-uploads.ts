@@ -1,4 +1,4 @@
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
@@ -8,7 +8,7 @@ import { deleteAnswer, type IdempotentCall, runOnce } from '../idempotency.ts'
 import { getCategoryRules } from './category-rules.ts'
 import { getDeposit } from './deposits.ts'
 import { createDeposit, openUpload } from './new-deposits.ts'
-import { sealDigest } from './upload-digests.ts'
+import { encryptDigest } from './upload-digests.ts'
 import { completeUpload, endUpload, findUpload, type Upload } from './uploads.ts'
 
 /**
@@ -29,6 +29,8 @@ const lookMs = 1000
 export interface DirectFile {
   company_id: CompanyId
   user_id: string
+  /** Id of the person or API key that calls. Each has idempotency keys of its own. */
+  actor: string
   /** The value of the header `Idempotency-Key`. Undefined without the header. */
   key: string | undefined
   name: string
@@ -86,7 +88,7 @@ export async function finishDirectUpload(
   upload: Upload,
   sha256: Buffer
 ): Promise<void> {
-  const sealed = sealDigest(deps.keys, upload, sha256)
+  const sealed = encryptDigest(deps.keys, upload, sha256)
   await inCompany(deps.db, upload.company_id, tx =>
     tx
       .updateTable('upload')
@@ -234,6 +236,6 @@ async function forget(tx: Tx, file: DirectFile, upload: Upload): Promise<void> {
   if (act) await deleteAnswer(tx, { ...file, act, body: { upload_id: upload.id } })
 }
 
-function actOf({ user_id, key }: DirectFile, input: unknown): IdempotentCall | undefined {
-  return key === undefined ? undefined : { actor: user_id, route: 'PUT /deposit', key, input }
+function actOf({ actor, key }: DirectFile, input: unknown): IdempotentCall | undefined {
+  return key === undefined ? undefined : { actor, route: 'PUT /deposit', key, input }
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { inCompany, inCompanyOnce } from '../../db/scope.ts'
-import { listCompanies } from '../companies/companies.ts'
+import { listCompanyIds } from '../companies/companies.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { tagOf } from '../evidence/company-keys.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
@@ -62,7 +62,7 @@ export async function deleteLeftoverFiles(
   const removals = await deps.blobs.listRemovals()
   if (removals.length === 0) return
   const before = new Date(deps.clock().getTime() - orphanHours * 3_600_000)
-  const living = new Set(await listCompanies(deps))
+  const living = new Set(await listCompanyIds(deps))
   for (const { company, at } of removals) {
     try {
       if (!living.has(company)) await deps.blobs.removeCompany(company)

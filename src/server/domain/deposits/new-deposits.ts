@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type * as z from 'zod/mini'
 import type { createDeposit as createDepositCall, Transform } from '../../../contract/deposits.ts'
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
@@ -16,7 +16,7 @@ import { type IdempotentCall, runOnce } from '../idempotency.ts'
 import { newId, newRecordId } from '../ids.ts'
 import { type CategoryRules, getCategoryRules } from './category-rules.ts'
 import { readRecordNames, writeRecord } from './deposit-records.ts'
-import { sealDigest } from './upload-digests.ts'
+import { encryptDigest } from './upload-digests.ts'
 
 /** The input of `POST /deposit`: what a client announces about a file before it sends the bytes. */
 export type NewDeposit = z.output<(typeof createDepositCall)['input']>
@@ -181,8 +181,8 @@ export async function openUpload(
       size,
       media_type: planned.media_type,
       name: planned.name,
-      original: digests ? sealDigest(deps.keys, planned, digests.original) : null,
-      stored: digests ? sealDigest(deps.keys, planned, digests.stored) : null,
+      original: digests ? encryptDigest(deps.keys, planned, digests.original) : null,
+      stored: digests ? encryptDigest(deps.keys, planned, digests.stored) : null,
       transform: planned.transform ? JSON.stringify(planned.transform) : null,
       state: 'uploading',
       group_id: held.group_id,
@@ -208,7 +208,7 @@ export async function openUpload(
     kind: 'deposit',
     state: 'uploading',
     created: now,
-    facts: factsOf(planned, record_id)
+    facts: requestFacts(planned, record_id)
   })
   return { request, upload_id }
 }
@@ -223,7 +223,7 @@ async function recordFingerprint(
   const record_id = newRecordId(deps)
   const [names] = await Promise.all([
     readRecordNames(tx, { ...planned, category_id: planned.category }),
-    chargeRequests(tx, chargeOf(planned))
+    chargeRequests(tx, { ...chargeOf(planned), kind: 'deposit' })
   ])
   return writeRecord(tx, deps, {
     ...planned,
@@ -235,7 +235,7 @@ async function recordFingerprint(
     kept: undefined,
     transform: null,
     request_created: planned.now,
-    request_facts: { ...factsOf(planned, record_id), store: 'fingerprint' }
+    request_facts: { ...requestFacts(planned, record_id), store: 'fingerprint' }
   })
 }
 
@@ -244,7 +244,7 @@ function chargeOf({ company_id, user_id, category, now, meters }: PlannedDeposit
 }
 
 /** Returns what the history shows about a deposit. */
-export function factsOf(
+export function requestFacts(
   planned: Pick<PlannedDeposit, 'name' | 'size' | 'media_type' | 'category' | 'transform'>,
   deposit_id: string
 ): RequestDraft['facts'] {
@@ -285,8 +285,8 @@ async function findOpenUpload(
 ): Promise<{ id: string; request_id: string } | undefined> {
   const [found] = await tx.run(openUploads, {
     ...file,
-    original: sealDigest(deps.keys, file, file.original),
-    stored: sealDigest(deps.keys, file, file.stored)
+    original: encryptDigest(deps.keys, file, file.original),
+    stored: encryptDigest(deps.keys, file, file.stored)
   })
   return found
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { tagOf } from '../evidence/company-keys.ts'
-import { openDigest } from './upload-digests.ts'
+import { decryptDigest } from './upload-digests.ts'
 
 /**
  * Deletes those of the stored files with the given tags (keyed hashes of their bytes) to which no
@@ -57,7 +57,7 @@ async function tagsOfUploads(
   return new Set(
     uploads.flatMap(({ user_id, stored }) => {
       if (!stored) return []
-      const digest = openDigest(deps.keys, { company_id, user_id }, stored)
+      const digest = decryptDigest(deps.keys, { company_id, user_id }, stored)
       return [tagOf(lookup, 'blob', digest).toString('hex')]
     })
   )

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ErrorCode } from '../../../contract/errors.ts'
+import type { ErrorCode } from '../../../contract/kit/errors.ts'
 import { inCompany } from '../../db/scope.ts'
 import { settleReservation } from '../companies/quotas.ts'
 import type { CompanyId, Deps, FileDigest } from '../deps.ts'
@@ -7,7 +7,7 @@ import { tagOf } from '../evidence/company-keys.ts'
 import { publishRequest } from '../history/requests.ts'
 import { claimNext, type Lease, release, renew } from '../leases.ts'
 import { readRecordNames, writeRecord } from './deposit-records.ts'
-import { openDigest } from './upload-digests.ts'
+import { decryptDigest } from './upload-digests.ts'
 import {
   closeUpload,
   findUpload,
@@ -56,7 +56,7 @@ export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promi
  * file is missing: its bytes were confirmed, so perhaps the disk cannot be reached at the moment.
  */
 export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
-  const declared = upload.stored && openDigest(deps.keys, upload, upload.stored)
+  const declared = upload.stored && decryptDigest(deps.keys, upload, upload.stored)
   const { lookup } = await deps.companyKeys.open(upload.company_id)
   const tag = declared && tagOf(lookup, 'blob', declared)
   const [staged, kept] = await Promise.all([
@@ -200,8 +200,8 @@ async function record(
     await writeRecord(tx, deps, {
       ...current,
       names,
-      original: openDigest(deps.keys, current, current.original),
-      kept: { stored, blobTag },
+      original: decryptDigest(deps.keys, current, current.original),
+      kept: { stored, blobTag, group_id: current.group_id },
       now
     })
   })

@@ -1,8 +1,8 @@
-import { AppError, type ErrorCode } from '../../../contract/errors.ts'
+import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
 import type { RequestState } from '../../../contract/requests.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { releaseReservation, reserveStorage } from '../companies/quotas.ts'
+import { countFailure, releaseReservation, reserveStorage } from '../companies/quotas.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { publishRequest, type RequestDraft } from '../history/requests.ts'
 
@@ -211,7 +211,9 @@ export async function closeUpload(
   state: 'cancelled' | 'lapsed' | 'failed' | 'rejected',
   code: ErrorCode
 ): Promise<void> {
-  await releaseReservation(tx, upload.company_id, reservationOf(upload))
+  const held = reservationOf(upload)
+  await releaseReservation(tx, upload.company_id, held)
+  if (state === 'failed') await countFailure(tx, upload.company_id, held)
   await setState(tx, upload, 'settled')
   await publishRequest(tx, deps, upload.company_id, { ...requestDraft(upload, state), code })
 }
@@ -244,8 +246,9 @@ export async function setState(
  * released.
  */
 export function reservationOf(upload: Upload) {
-  const { user_id, group_id, period_start, size, released } = upload
-  return { user_id, group_id, period_start, requests: 1, bytes: size - released }
+  const { user_id, group_id, period_start, size, released, request_created } = upload
+  const place = { user_id, group_id, period_start, made_at: request_created }
+  return { ...place, requests: 1, bytes: size - released }
 }
 
 /** Returns the new state of an upload's request (entry of the history), for `publishRequest`. */

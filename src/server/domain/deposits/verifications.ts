@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { AppError } from '../../../contract/errors.ts'
-import { maxItemsSignedIn, maxItemsSignedOut } from '../../../contract/limits.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { maxItemsSignedIn, maxItemsSignedOut } from '../../../contract/kit/limits.ts'
 import type { Match } from '../../../contract/requests.ts'
 import type { Answer, Finding } from '../../../contract/verifications.ts'
 import { allowedCategories, inSameCompany } from '../../db/joins.ts'
@@ -12,7 +12,7 @@ import { keyVersion, tagOf } from '../evidence/company-keys.ts'
 import { publishRequest } from '../history/requests.ts'
 import { newId } from '../ids.ts'
 import { consume, consumeShared } from '../rate-limits.ts'
-import type { Person } from '../sessions/sessions.ts'
+import { actorOf, type Person } from '../sessions/sessions.ts'
 
 interface VerifyInput {
   tenant: Tenant
@@ -91,7 +91,7 @@ async function countItems(
 ): Promise<void> {
   const points = items.length
   if (person) {
-    await consume(deps, 'verify_user_minute', [tenant.company_id, person.id], points)
+    await consume(deps, 'verify_user_minute', [tenant.company_id, actorOf(person)], points)
     return
   }
   await consume(deps, 'verify_address_minute', [tenant.company_id, { address }], points)
@@ -175,7 +175,8 @@ async function recordCheck(
   at: Date
 ): Promise<string> {
   const company_id = person.company_id
-  await chargeRequests(tx, { company_id, user_id: person.id, requests: answers.length, now: at })
+  const charge = { company_id, user_id: person.id, requests: answers.length }
+  await chargeRequests(tx, { ...charge, kind: 'verify', now: at })
   const authentic = answers.filter(answer => answer.verdict === 'authentic')
   const [only] = answers.length === 1 ? answers : []
   const finding = only?.findings[0]

@@ -1,3 +1,4 @@
+import { type Selectable, sql } from 'kysely'
 import {
   auditHash,
   auditText,
@@ -5,6 +6,7 @@ import {
   firstPreviousHash
 } from '../../../core/evidence/audit-entry.ts'
 import { inSameCompany } from '../../db/joins.ts'
+import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
@@ -45,7 +47,7 @@ export async function checkAuditLog(
     for (const entry of page) {
       const seq = found.entries + 1
       if (entry.seq !== seq) return { ...found, broken: { seq, reason: 'it is missing' } }
-      hash = auditHash(hash, seq, textOf(entry))
+      hash = auditHash(hash, seq, auditTextOf(entry))
       const reason = Buffer.from(hash).equals(entry.hash)
         ? faultOf(entry)
         : 'it does not follow from the entries before it'
@@ -89,6 +91,13 @@ async function readEnds(tx: Tx, company_id: CompanyId) {
   return { head, newest: row?.newest ?? 0 }
 }
 
+/**
+ * The person whose deletion erases the changed fields of an entry, as an SQL expression: the target,
+ * or the actor where the target is an API key, because people create and revoke only their own keys.
+ */
+const personOf = sql<string>`case
+  when starts_with(entry.action, 'api_key.') then entry.actor_id else entry.target_id end`
+
 type Entry = Awaited<ReturnType<typeof readPage>>[number]
 
 async function readPage(
@@ -98,18 +107,21 @@ async function readPage(
   return tx
     .selectFrom('audit_entry as entry')
     .leftJoin('audit_value as value', join => inSameCompany(join, 'value.seq', 'entry.seq'))
-    .leftJoin('user', join => inSameCompany(join, 'user.id', 'entry.target_id'))
+    .leftJoin('user', join =>
+      join.onRef('user.company_id', '=', 'entry.company_id').on('user.id', '=', personOf)
+    )
     .where('entry.company_id', '=', company_id)
     .where('entry.seq', '>', after)
     .where('entry.seq', '<=', upTo)
     .orderBy('entry.seq')
     .limit(pageSize)
     .selectAll('entry')
-    .select(['value.salt', 'value.changes as value', 'user.deleted_at'])
+    .select(['value.salt', 'value.changes as value', 'user.id as person', 'user.deleted_at'])
     .execute()
 }
 
-function textOf(entry: Entry): string {
+/** Returns a row of the audit log as the text that its hash covers. */
+export function auditTextOf(entry: Selectable<Database['audit_entry']>): string {
   return auditText({
     company: entry.company_id,
     id: entry.id,
@@ -126,9 +138,12 @@ function textOf(entry: Entry): string {
  * Returns what is wrong with the stored changed fields of an audit entry, or undefined if they
  * match the entry.
  */
-function faultOf({ company_id, id, changes, salt, value, deleted_at }: Entry): string | undefined {
+function faultOf(entry: Entry): string | undefined {
+  const { company_id, id, action, changes, salt, value, person, deleted_at } = entry
   if (salt === null || value === null) {
-    const isErased = changes === null || deleted_at !== null
+    // the undo of an import removes people whom it has created
+    const isGone = deleted_at !== null || (person === null && action.startsWith('user.'))
+    const isErased = changes === null || isGone
     return isErased ? undefined : 'its changed fields are missing'
   }
   const isCommitted = changes === commitChanges({ company: company_id, id }, salt, value)

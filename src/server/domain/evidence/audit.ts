@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { AuditAction } from '../../../contract/audit.ts'
 import {
   auditPrefix,
   auditText,
@@ -9,26 +10,6 @@ import {
 import type { Statement, Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { newId } from '../ids.ts'
-
-/**
- * The actions that the audit log records, as `noun.verb`. Actions may be added, but never renamed
- * or reused.
- */
-type AuditAction =
-  | 'company.set_up'
-  | 'domain.update'
-  | 'group.create'
-  | 'group.update'
-  | 'group.delete'
-  | 'group.add_user'
-  | 'group.remove_user'
-  | 'group.add_category'
-  | 'group.remove_category'
-  | 'user.invite'
-  | 'user.invite_again'
-  | 'user.disable'
-  | 'user.enable'
-  | 'user.delete'
 
 interface Act {
   /** The person who made the change, and the company that they belong to. */
@@ -43,6 +24,11 @@ interface Act {
    */
   before?: object
   after?: object
+  /**
+   * The id of the person whose deletion also erases the changed fields from the log. When absent,
+   * it is `target` if the object is a person, and nobody otherwise.
+   */
+  concerns?: string
 }
 
 /**
@@ -85,7 +71,7 @@ function enter(
       Buffer.from(auditText(entry)),
       ...[id, at, by.id, by.company_id, acted_in, action, target],
       commitment.changes ?? null,
-      action.startsWith('user.') ? target : null,
+      act.concerns ?? (action.startsWith('user.') ? target : null),
       salt,
       changes ?? null
     ]
@@ -113,9 +99,9 @@ const auditSql = `
   select $1, seq, $13, $14, $15 from entry where $15::text is not null`
 
 /**
- * Erases from the company's audit log the changed fields that concern a person. The entries and
- * their hashes stay, so the log can still be verified.
+ * Erases from the company's audit log the changed fields that concern people. The entries and their
+ * hashes stay, so the log can still be verified.
  */
-export async function eraseAuditValues(tx: Tx, person_id: string): Promise<void> {
-  await sql`select erase_audit_values(${person_id}::uuid)`.execute(tx)
+export async function eraseAuditValues(tx: Tx, ids: readonly string[]): Promise<void> {
+  await sql`select erase_audit_values(id) from unnest(${ids}::uuid[]) as person (id)`.execute(tx)
 }

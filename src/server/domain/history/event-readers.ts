@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { ProcessedRequest } from '../../../contract/requests.ts'
 import { inCompanyOnce } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
+import { findTenant } from '../companies/domains.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { getSessionStatuses, type SessionStatus } from '../sessions/authentication.ts'
 import type { Person } from '../sessions/sessions.ts'
@@ -31,6 +32,8 @@ export interface EventText {
  */
 export interface EventSubscriber {
   readonly person: Person
+  /** The host on which the stream was opened. */
+  readonly host: string
   /**
    * Receives the person's events since the previous call. The reader has read the company's events
    * up to the sequence number `until`.
@@ -162,9 +165,14 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
     for (const subscriber of subscribers)
       Object.assign(states.get(subscriber) ?? {}, { checkedAt: now })
     const people = subscribers.map(({ person }) => person)
-    const statuses = await getSessionStatuses(deps, company_id, people)
-    for (const subscriber of subscribers)
-      subscriber.updateSession(statuses.get(subscriber.person) ?? 'ended')
+    const [statuses, served] = await Promise.all([
+      getSessionStatuses(deps, company_id, people),
+      servedHosts(deps, company_id, [...new Set(subscribers.map(({ host }) => host))])
+    ])
+    for (const subscriber of subscribers) {
+      const status = served.has(subscriber.host) ? statuses.get(subscriber.person) : 'ended'
+      subscriber.updateSession(status ?? 'ended')
+    }
   }
 
   function beatAll(): void {
@@ -172,7 +180,7 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
   }
 
   function start(): () => void {
-    const { events, missed, sessions } = deps.signals
+    const { companies, domains, events, missed, sessions } = deps.signals
     const offs = [
       events.on(key => {
         if (key.company === company_id && byUser.has(key.user)) void read()
@@ -180,6 +188,12 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
       sessions.on(key => {
         const subscribers = key.company === company_id && byUser.get(key.user)
         if (subscribers) void check([...subscribers])
+      }),
+      domains.on(changed => {
+        void check([...states.keys()].filter(({ host }) => isOfDomain(host, changed)))
+      }),
+      companies.on(changed => {
+        if (changed === company_id) void check([...states.keys()])
       }),
       missed.on(() => {
         void read()
@@ -275,4 +289,19 @@ async function readCompanyEvents(
   if (!first) throw new Error(`company ${input.company_id} has no log head`)
   const isFull = rows.length === input.limit
   return { events, seen: (isFull && rows.at(-1)?.seq) || first.event_seq, isFull }
+}
+
+/** Returns those of `hosts` that serve the pages of a company. */
+async function servedHosts(
+  deps: Pick<Deps, 'db'>,
+  company_id: CompanyId,
+  hosts: string[]
+): Promise<Set<string>> {
+  const tenants = await Promise.all(hosts.map(host => findTenant(deps, host)))
+  return new Set(hosts.filter((_, at) => tenants[at]?.company_id === company_id))
+}
+
+/** Returns whether a domain, which may be a wildcard, covers a host. */
+function isOfDomain(host: string, domain: string): boolean {
+  return host === domain || `*${host.slice(host.indexOf('.'))}` === domain
 }

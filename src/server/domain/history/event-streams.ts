@@ -1,4 +1,4 @@
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import type { Deps, Limits } from '../deps.ts'
 import type { SessionStatus } from '../sessions/authentication.ts'
 import type { Person } from '../sessions/sessions.ts'
@@ -48,6 +48,8 @@ export interface EventStream {
 
 interface Opening {
   person: Person
+  /** The host on which the person opens the stream. */
+  host: string
   /**
    * The sequence number of the last event that the client has (header `Last-Event-ID`). Undefined
    * for a new client; its stream begins with the next event.
@@ -90,6 +92,7 @@ export function createEventStreams(deps: Deps): EventStreams {
 
 class OpenStream implements EventStream, EventSubscriber {
   readonly person: Person
+  readonly host: string
   readonly #deps: Deps
   readonly #after: number | undefined
   readonly #reader: EventReader
@@ -115,8 +118,9 @@ class OpenStream implements EventStream, EventSubscriber {
   #isReading = false
   #isStalled = false
 
-  constructor(deps: Deps, { person, after }: Opening, reader: EventReader, seat: Disposable) {
+  constructor(deps: Deps, { person, host, after }: Opening, reader: EventReader, seat: Disposable) {
     this.person = person
+    this.host = host
     this.#deps = deps
     this.#after = after
     this.#tickedAt = deps.clock().getTime()

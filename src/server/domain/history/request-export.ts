@@ -15,7 +15,7 @@ interface ExportInput extends RequestFilter, Pick<ConnectionOptions, 'caller'> {
  * How many requests (entries of the history) an export reads at a time. Reads fewer while other
  * companies are active, so that their calls hardly wait.
  */
-const exportPage = { alone: 200, whenContended: 50 }
+const exportPage = { alone: 200, whenContended: 20 }
 /**
  * How long an export that has begun waits for a database connection for its next page, in
  * milliseconds. After that the download breaks off.

@@ -1,4 +1,4 @@
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { foldText } from '../../../core/text/search-words.ts'
 import { allowedCategories } from '../../db/joins.ts'
@@ -208,8 +208,8 @@ function filtered(
 }
 
 /**
- * Throws `not_found` if the company has no such category or, for the requests of one person, if
- * that person may not use the category and has never deposited in it.
+ * Throws `not_found` if the company has no such category. For the requests of one person, also
+ * throws it if that person may not use the category and has never deposited in it.
  */
 export async function requireCategory(
   tx: Tx,

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/open.ts'
 import { inPlatform } from '../../db/scope.ts'
-import { createCompany, listCompanies } from '../companies/companies.ts'
+import { listCompanyIds } from '../companies/companies.ts'
+import { createCompany } from '../companies/new-companies.ts'
 import type { Deps } from '../deps.ts'
 import { localhostTheme } from './localhost-theme.ts'
 
@@ -66,7 +67,7 @@ export async function seedInstallation(
     ...names
   }: { host: string; name: string; title: string; company: string; isPublic: boolean }
 ): Promise<boolean> {
-  if ((await listCompanies(deps)).length > 0) return false
+  if ((await listCompanyIds(deps)).length > 0) return false
   try {
     await createCompany(deps, {
       name: names.company,
@@ -79,7 +80,7 @@ export async function seedInstallation(
     return true
   } catch (error) {
     // another process has created it in the meantime
-    if ((await listCompanies(deps)).length > 0) return false
+    if ((await listCompanyIds(deps)).length > 0) return false
     throw error
   }
 }

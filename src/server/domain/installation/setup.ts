@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type * as z from 'zod/mini'
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import type { getSetup as getSetupCall } from '../../../contract/setup.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { insertUser } from '../accounts/users.ts'
-import { listCompanies, removeCompany } from '../companies/companies.ts'
+import { listCompanyIds, removeCompany, renameCompany } from '../companies/companies.ts'
 import { originOf, primaryHost } from '../companies/domains.ts'
 import { findDemo } from '../demo/demo.ts'
 import { demoAccount } from '../demo-account.ts'
@@ -104,7 +104,7 @@ export async function createOperator(
     const person = { tenant, email, username, public_key_jwt, locale }
     const proof = verifyKeyProof({ ...person, purpose: 'signup' })
     const user = await insertUser(tx, deps, person, proof, ['operator', 'admin'])
-    await rename(tx, company_id, input.company)
+    await renameCompany(tx, company_id, input.company)
     const by = { id: user.id, company_id }
     const after = { name: input.company }
     audit(tx, deps, { by, action: 'company.set_up', target: company_id, after })
@@ -133,27 +133,6 @@ async function settleDemo(
   }
 }
 
-/**
- * Renames the company. Also changes the names and titles of its domains that equal the old name.
- */
-async function rename(tx: Tx, company_id: CompanyId, name: string): Promise<void> {
-  const company = await tx
-    .selectFrom('company')
-    .select('name')
-    .where('id', '=', company_id)
-    .executeTakeFirstOrThrow()
-  await tx
-    .updateTable('domain')
-    .set({
-      name: sql<string>`case when name = ${company.name} then ${name} else name end`,
-      title: sql<string>`case when title = ${company.name} then ${name} else title end`,
-      version: sql<number>`version + 1`
-    })
-    .where('company_id', '=', company_id)
-    .execute()
-  await tx.updateTable('company').set({ name }).where('id', '=', company_id).execute()
-}
-
 async function requireOwnCompany(deps: Pick<Deps, 'db'>, tenant: Tenant): Promise<CompanyId> {
   const own = await findOwnCompany(deps)
   if (own !== tenant.company_id || tenant.config.demo) {
@@ -164,7 +143,7 @@ async function requireOwnCompany(deps: Pick<Deps, 'db'>, tenant: Tenant): Promis
 
 /** Returns the id of the installation's own company: the oldest one that is not a demonstration. */
 async function findOwnCompany(deps: Pick<Deps, 'db'>): Promise<CompanyId | undefined> {
-  const [first] = await listCompanies(deps)
+  const [first] = await listCompanyIds(deps)
   if (first === undefined) return undefined
   const demo = await findDemo(deps)
   return demo?.company_id === first ? undefined : first

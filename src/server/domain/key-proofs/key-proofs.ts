@@ -1,4 +1,4 @@
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import { isActiveKdf } from '../../../core/keys/kdf.ts'
 import { type PublicKeyPayload, parsePublicKeyJwt } from '../../../core/keys/public-key-jwt.ts'
 import { noncePurpose, type PublicKeyPurpose } from '../../../core/keys/public-key-proof.ts'

@@ -2,8 +2,8 @@ import type { LinkPurpose } from '../../../contract/accounts.ts'
 import { Locale as LocaleSchema } from '../../../contract/domains.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { findTenant, originOf } from '../companies/domains.ts'
-import type { CompanyId, Deps, Letter, MailKind } from '../deps.ts'
+import { findPrimary, findTenant, originOf } from '../companies/domains.ts'
+import type { CompanyId, Deps, Letter, MailKind, Tenant } from '../deps.ts'
 import { createMailToken, hasFreshToken, mailLink } from './mail-tokens.ts'
 
 /**
@@ -12,7 +12,10 @@ import { createMailToken, hasFreshToken, mailLink } from './mail-tokens.ts'
  */
 const justMailedMs = 5 * 60_000
 
-/** A row of the mail queue. What the mail says is decided when it is sent. */
+/**
+ * A row of the mail queue. It does not contain the text of the mail, which is written when the mail
+ * is sent.
+ */
 export interface QueuedMail {
   company_id: CompanyId
   id: string
@@ -33,8 +36,8 @@ export async function prepareLetter(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
   mail: QueuedMail
 ): Promise<Letter | undefined> {
-  const tenant = await findTenant(deps, mail.host)
-  if (tenant?.company_id !== mail.company_id) return undefined
+  const tenant = await findSender(deps, mail)
+  if (!tenant) return undefined
   const { config } = tenant
   const address = await inCompany(deps.db, mail.company_id, tx => addressOf(tx, deps, mail))
   if (!address) return undefined
@@ -57,6 +60,23 @@ export async function prepareLetter(
     },
     link
   }
+}
+
+/**
+ * Returns the company of a mail and the host to which its link leads. Usually this is the host on
+ * which the mail was requested. If that host belongs to a wildcard domain, whose first label
+ * anybody can invent, or is no longer served, it is the company's primary host, if there is one.
+ * Undefined if the company has no host.
+ */
+async function findSender(
+  deps: Pick<Deps, 'db'>,
+  { company_id, host }: QueuedMail
+): Promise<Tenant | undefined> {
+  const asked = await findTenant(deps, host)
+  const own = asked?.company_id === company_id ? asked : undefined
+  if (own && !own.isWildcard) return own
+  const primary = await inCompany(deps.db, company_id, findPrimary)
+  return primary ? findTenant(deps, primary.host) : own
 }
 
 interface Address {

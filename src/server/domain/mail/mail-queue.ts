@@ -1,12 +1,11 @@
 import { sql } from 'kysely'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import type { CompanyId, Deps, MailKind, Tenant } from '../deps.ts'
+import type { CompanyId, Deps, MailKind, Sender } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { claimNext, type Lease, release } from '../leases.ts'
 import { prepareLetter, type QueuedMail } from './letters.ts'
 
-interface Queued {
-  tenant: Tenant
+interface NewMail {
   kind: MailKind
   /**
    * The recipient. For mails of kind `signup` and `reset` it is what somebody typed, and may have
@@ -20,7 +19,7 @@ interface Queued {
    */
   subject?: string | undefined
   /** When to send the mail. Undefined means now. */
-  due?: Date
+  due?: Date | undefined
 }
 
 /**
@@ -30,23 +29,28 @@ interface Queued {
 export async function queueMail(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
-  { tenant, kind, email, locale = 'und', subject, due = deps.clock() }: Queued
+  { tenant, ...mail }: NewMail & { tenant: Sender }
 ): Promise<void> {
-  const { company_id, host } = tenant
-  await tx
-    .insertInto('mail')
-    .values({
-      company_id,
-      id: newId(deps),
-      kind,
-      email,
-      locale,
-      host,
-      subject: subject ?? null,
-      created_at: due,
-      next_at: due
-    })
-    .execute()
+  await queueMails(tx, deps, tenant, [mail])
+}
+
+/** Queues several mails, as `queueMail` does. */
+export async function queueMails(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
+  { company_id, host }: Sender,
+  mails: NewMail[]
+): Promise<void> {
+  const now = deps.clock()
+  await sql`
+    insert into mail (company_id, id, kind, email, locale, host, subject, created_at, next_at)
+    select ${company_id}, id, kind, email, locale, ${host}, subject, due, due from unnest(
+      ${mails.map(() => newId(deps))}::uuid[], ${mails.map(({ kind }) => kind)}::text[],
+      ${mails.map(({ email }) => email)}::text[],
+      ${mails.map(({ locale = 'und' }) => locale)}::text[],
+      ${mails.map(({ subject }) => subject ?? null)}::uuid[],
+      ${mails.map(({ due = now }) => due)}::timestamptz[]
+    ) as queued (id, kind, email, locale, subject, due)`.execute(tx)
   tx.afterCommit(() => deps.signals.mails.send(company_id))
 }
 

@@ -1,21 +1,14 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { LinkPurpose } from '../../../contract/accounts.ts'
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { linkMinutes } from '../../../core/link-minutes.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
-const minute = 60_000
-const hour = 60 * minute
-
-/** How long a mailed link is valid, in milliseconds, by its purpose. */
-const lives: Record<LinkPurpose, number> = {
-  verify: 24 * hour,
-  activate: 72 * hour,
-  reset: 10 * minute,
-  email: hour
-}
+/** How long a mailed link is valid, in milliseconds. */
+const lifeOf = (purpose: LinkPurpose) => linkMinutes[purpose] * 60_000
 
 interface Bound {
   company_id: CompanyId
@@ -29,18 +22,49 @@ interface Bound {
 export async function createMailToken(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
-  { company_id, purpose, subject, email }: Bound
+  { purpose, subject, email }: Bound
 ): Promise<string> {
-  const token = Buffer.from(deps.random(32)).toString('base64url')
-  const created_at = deps.clock()
-  const expires_at = new Date(created_at.getTime() + lives[purpose])
-  const key_id = await presentKey(tx, company_id, subject)
-  const bound = { company_id, purpose, subject, email, key_id, hash: hashOf(token) }
-  await tx
-    .insertInto('mail_token')
-    .values({ ...bound, created_at, expires_at, used_at: null })
-    .execute()
+  const { tokens } = await createMailTokens(tx, deps, { purpose, people: [{ id: subject, email }] })
+  const [token] = tokens
+  if (token === undefined) throw new Error('no token was created')
   return token
+}
+
+interface NewTokens {
+  purpose: LinkPurpose
+  /** The people, or the sign-ups that wait for their confirmation, who get a link each. */
+  people: readonly { id: string; email: string }[]
+  /** Whether an administrator gets the links to pass them on. */
+  isHandedOut?: boolean
+}
+
+/**
+ * Creates one token for each of several people, as `createMailToken` does. Returns the tokens in
+ * the order of `people`, and until when they are valid.
+ */
+export async function createMailTokens(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random'>,
+  { purpose, people, isHandedOut = false }: NewTokens
+): Promise<{ tokens: string[]; until: Date }> {
+  const tokens = people.map(() => Buffer.from(deps.random(32)).toString('base64url'))
+  const created_at = deps.clock()
+  const until = new Date(created_at.getTime() + lifeOf(purpose))
+  await sql`
+    insert into mail_token (
+      company_id, hash, purpose, subject, email, key_id, created_at, expires_at, handed_out
+    )
+    select ${tx.companyId}, hash, ${purpose}, subject, email, (
+        select key_id from user_key
+         where user_key.company_id = ${tx.companyId} and user_key.user_id = subject
+           and retired_at is null
+         order by user_key.created_at desc limit 1
+      ), ${created_at}, ${until}, ${isHandedOut}
+      from unnest(
+        ${tokens.map(hashOf)}::bytea[], ${people.map(({ id }) => id)}::uuid[],
+        ${people.map(({ email }) => email)}::text[]
+      ) as made (hash, subject, email)`.execute(tx)
+  return { tokens, until }
 }
 
 /**
@@ -188,7 +212,7 @@ export async function deleteExpiredMailTokens(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
 ): Promise<void> {
-  const before = new Date(deps.clock().getTime() - 7 * 24 * hour)
+  const before = new Date(deps.clock().getTime() - 7 * 24 * 3_600_000)
   await inCompany(deps.db, company_id, tx =>
     tx
       .deleteFrom('mail_token')

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { errors, jwtVerify } from 'jose'
 import * as z from 'zod/mini'
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import type { Deps, Keys, Tenant, TokenClaims, TokenReader } from '../deps.ts'
 import { newId } from '../ids.ts'
 

@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
-import { disabledDetails } from '../../../contract/disabled.ts'
-import { AppError } from '../../../contract/errors.ts'
+import { disabledDetails } from '../../../contract/kit/disabled.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { DisabledMark } from '../../db/schema.ts'
-import { inCompanyOnce, type Tx } from '../../db/scope.ts'
+import { type ConnectionOptions, inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
+import { digestOfKey, isKeySecret } from './key-secrets.ts'
 import { isConfirmed, type Person } from './sessions.ts'
 
 /** The call that is being authenticated, which counts against limits of concurrent calls. */
@@ -19,10 +20,14 @@ interface InFlight {
   countPerson(id: string): void
 }
 
+/** Shortest time between two updates of an API key's last use, in milliseconds. */
+const usedMs = 5 * 60_000
+
 /**
- * Returns the person to whom an access token belongs. Throws `unauthenticated` if the token is
- * invalid, revoked, for another host or from before the person signed out everywhere. Throws
- * `account_disabled` if the person or the company is disabled.
+ * Returns the person to whom an access token or an API key belongs. Throws `unauthenticated` if the
+ * token is invalid, revoked, for another host or from before the person signed out everywhere, or
+ * if the key is unknown in the company or expired. Throws `account_disabled` if the person or the
+ * company is disabled.
  */
 export async function authenticate(
   deps: Pick<Deps, 'db' | 'tokens' | 'clock'>,
@@ -30,10 +35,11 @@ export async function authenticate(
   token: string,
   inFlight?: InFlight
 ): Promise<Person> {
+  if (isKeySecret(token)) return authenticateKey(deps, tenant, token, inFlight)
   const claims = await deps.tokens.read(tenant, token, deps.clock())
   inFlight?.countPerson(claims.user_id)
   const { company_id } = tenant
-  const found = await findSession(deps, { company_id, ...claims }, inFlight?.caller)
+  const found = await findSession(deps, { company_id, ...claims }, { caller: inFlight?.caller })
   if (!found) throw new AppError('unauthenticated', 'The session has ended')
   refuseDisabled('company', found.company_disabled)
   refuseDisabled('user', found.user_disabled)
@@ -49,8 +55,65 @@ export async function authenticate(
     outdated: claims.pending !== found.pending,
     token_expires: claims.expires,
     session_expires: found.expires_at,
-    confirmed: isConfirmed(found.confirmed_until, deps.clock())
+    confirmed: isConfirmed(found.confirmed_until, deps.clock()),
+    key: undefined
   }
+}
+
+/**
+ * Returns the owner of an API key, without any of the owner's permissions. The key is looked up by
+ * its hash, so the time that a wrong key takes reveals nothing about other keys.
+ */
+async function authenticateKey(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { company_id }: Tenant,
+  secret: string,
+  inFlight: InFlight | undefined
+): Promise<Person> {
+  const hash = digestOfKey(secret)
+  const read = (tx: Tx) => tx.run(keyWithHash, { company_id, hash: hash ?? Buffer.alloc(0) })
+  const [found] = hash
+    ? await inCompanyOnce(deps.db, company_id, read, { caller: inFlight?.caller })
+    : []
+  const now = deps.clock()
+  if (!found || !isLive(found, now)) {
+    throw new AppError('unauthenticated', 'The key is unknown here, revoked or expired')
+  }
+  const { id, user_id, scopes, expires_at, last_used_at } = found
+  inFlight?.countPerson(id)
+  refuseDisabled('company', found.company_disabled)
+  refuseDisabled('user', found.user_disabled)
+  if (now.getTime() - (last_used_at?.getTime() ?? 0) > usedMs) {
+    await noteUse(deps, { company_id, id, now })
+  }
+  return {
+    id: user_id,
+    session_id: id,
+    company_id,
+    pending: false,
+    permissions: [],
+    outdated: false,
+    token_expires: expires_at,
+    session_expires: expires_at,
+    confirmed: false,
+    key: { id, scopes }
+  }
+}
+
+async function noteUse(
+  deps: Pick<Deps, 'db'>,
+  { company_id, id, now }: { company_id: CompanyId; id: string; now: Date }
+): Promise<void> {
+  const before = new Date(now.getTime() - usedMs)
+  await inCompany(deps.db, company_id, tx =>
+    tx
+      .updateTable('api_key')
+      .set({ last_used_at: now })
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .where(key => key.or([key('last_used_at', 'is', null), key('last_used_at', '<', before)]))
+      .execute()
+  )
 }
 
 /** The status of a session. `disabled` means that the person or the company is disabled. */
@@ -69,17 +132,22 @@ export async function getSessionStatus(
 }
 
 /**
- * Returns whether the session of `person` is valid, even if their token has expired. Used while
- * something long goes on, such as a download, which may outlast the token.
+ * Returns whether the session of `person` is valid, even if their token has expired, and whether
+ * they still have all of `permissions`. Used during long work such as a download, which may outlast
+ * the token. `options` say how the check gets its connection.
  */
 export async function isSignedIn(
   deps: Pick<Deps, 'db' | 'clock'>,
-  person: Person
+  person: Person,
+  permissions: readonly string[] = [],
+  options: ConnectionOptions = {}
 ): Promise<boolean> {
-  return (await getSessionStatus(deps, { ...person, token_expires: farFuture })) === 'valid'
+  const { company_id, id: user_id, session_id } = person
+  const wanted = { company_id, user_id, session_id }
+  const found = (await findSession(deps, wanted, options)) ?? (await findKey(deps, wanted, options))
+  if (!found || found.company_disabled || found.user_disabled) return false
+  return permissions.every(each => found.permissions?.includes(each))
 }
-
-const farFuture = new Date(8.64e15)
 
 /**
  * Returns the status of the session of each of `people`, with one query. All must belong to the
@@ -113,12 +181,30 @@ interface Wanted {
 async function findSession(
   deps: Pick<Deps, 'db' | 'clock'>,
   wanted: Wanted,
-  caller: WaitingClient | undefined
+  options: ConnectionOptions
 ) {
   const read = (tx: Tx) => tx.run(oneSession, wanted)
-  const [found] = await inCompanyOnce(deps.db, wanted.company_id, read, { caller })
+  const [found] = await inCompanyOnce(deps.db, wanted.company_id, read, options)
   return found && isLive(found, deps.clock()) ? found : undefined
 }
+
+/**
+ * Returns an API key of a user by its id. For a caller with a key, `session_id` is the id of the
+ * key.
+ */
+async function findKey(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  wanted: Wanted,
+  options: ConnectionOptions
+) {
+  const read = (tx: Tx) => tx.run(oneKey, wanted)
+  const [found] = await inCompanyOnce(deps.db, wanted.company_id, read, options)
+  return found && isLive(found, deps.clock()) ? found : undefined
+}
+
+const oneKey = prepare((db, { company_id, user_id, session_id }: Wanted) =>
+  keysOf(db, company_id).where('api_key.id', '=', session_id).where('api_key.user_id', '=', user_id)
+)
 
 const oneSession = prepare((db, { company_id, user_id, session_id }: Wanted) =>
   sessionsOf(db, company_id)
@@ -127,7 +213,15 @@ const oneSession = prepare((db, { company_id, user_id, session_id }: Wanted) =>
 )
 
 const manySessions = prepare((db, { company_id, ids }: { company_id: CompanyId; ids: string[] }) =>
-  sessionsOf(db, company_id).where('session.id', '=', sql<string>`any(${ids}::uuid[])`)
+  sessionsOf(db, company_id)
+    .where('session.id', '=', sql<string>`any(${ids}::uuid[])`)
+    .unionAll(keysOf(db, company_id).where('api_key.id', '=', sql<string>`any(${ids}::uuid[])`))
+)
+
+const keyWithHash = prepare((db, { company_id, hash }: { company_id: CompanyId; hash: Buffer }) =>
+  keysOf(db, company_id)
+    .where('api_key.hash', '=', hash)
+    .select(['api_key.scopes', 'api_key.last_used_at'])
 )
 
 /**
@@ -150,6 +244,31 @@ function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
       'session.confirmed_until',
       'user.permissions',
       'user.tokens_valid_after',
+      'user.disabled as user_disabled',
+      'company.disabled as company_disabled'
+    ])
+}
+
+/**
+ * Builds the query of the company's API keys with their owners, in the columns of a session. API
+ * keys stay valid when their owner signs out everywhere.
+ */
+function keysOf(db: StatementBuilder, company_id: CompanyId) {
+  return db
+    .selectFrom('api_key')
+    .innerJoin('user', join => inSameCompany(join, 'user.id', 'api_key.user_id'))
+    .innerJoin('company', 'company.id', 'api_key.company_id')
+    .where('api_key.company_id', '=', company_id)
+    .select([
+      'api_key.id',
+      'api_key.user_id',
+      'api_key.created_at',
+      'api_key.expires_at',
+      sql<Date | null>`null::timestamptz`.as('revoked_at'),
+      sql<boolean>`false`.as('pending'),
+      sql<Date | null>`null::timestamptz`.as('confirmed_until'),
+      sql<string[] | null>`'{}'::text[]`.as('permissions'),
+      sql<Date | null>`api_key.created_at`.as('tokens_valid_after'),
       'user.disabled as user_disabled',
       'company.disabled as company_disabled'
     ])

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { getSessionStatus } from './authentication.ts'
 import type { Person } from './sessions.ts'
@@ -62,7 +62,8 @@ export async function resolveDownloadLink(
     outdated: false,
     token_expires: linked.expires,
     session_expires: linked.expires,
-    confirmed: false
+    confirmed: false,
+    key: undefined
   }
   if ((await getSessionStatus(deps, person)) !== 'valid') throw invalid()
   return person

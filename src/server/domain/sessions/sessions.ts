@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { AppError } from '../../../contract/errors.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
 import type { Session } from '../../../contract/sessions.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
@@ -32,6 +32,19 @@ export interface Person {
    * minutes.
    */
   confirmed: boolean
+  /**
+   * The API key with which a program calls in place of the person, and the key's scopes. In this
+   * case `session_id` is the id of the key. Undefined for a person who is signed in.
+   */
+  key: { id: string; scopes: readonly string[] } | undefined
+}
+
+/**
+ * Returns the id under which a caller's own counters and idempotency keys are kept. A caller with
+ * an API key has counters apart from those of the key's owner.
+ */
+export function actorOf({ id, key }: Pick<Person, 'id' | 'key'>): string {
+  return key?.id ?? id
 }
 
 const sessionHours = 12
@@ -41,6 +54,8 @@ const confirmedMs = 5 * 60_000
  * session is written about three times an hour.
  */
 const renewMinutes = 40
+/** Shortest time between two updates of a person's `last_seen_at`, in minutes. */
+const seenMinutes = 10
 
 /**
  * Returns a new token for the caller if their current one expires within 40 minutes or is outdated,
@@ -56,8 +71,16 @@ export async function renewToken(
   const gained = expires.getTime() - person.token_expires.getTime()
   const isNear = left <= renewMinutes * 60_000 && gained >= 1000
   if (!isNear && !person.outdated) return undefined
-  const session = await inCompany(deps.db, person.company_id, tx =>
-    tx
+  const session = await inCompany(deps.db, person.company_id, async tx => {
+    // before the session, as all changes of a person that end sessions do
+    await tx
+      .updateTable('user')
+      .set({ last_seen_at: now })
+      .where('company_id', '=', person.company_id)
+      .where('id', '=', person.id)
+      .where('last_seen_at', '<', new Date(now.getTime() - seenMinutes * 60_000))
+      .execute()
+    return tx
       .updateTable('session')
       .set({ last_seen_at: now })
       .where('company_id', '=', person.company_id)
@@ -65,7 +88,7 @@ export async function renewToken(
       .where('revoked_at', 'is', null)
       .returning('created_at')
       .executeTakeFirst()
-  )
+  })
   if (!session) return undefined
   return issueToken(deps, tenant, {
     user_id: person.id,
@@ -158,11 +181,24 @@ export async function createSession(
   return made.length === 0 ? undefined : { user_id, session_id, pending, created_at, expires_at }
 }
 
+/**
+ * Creates a session and uses up the challenge. Also notes when the person was last seen, unless
+ * that was noted within `seenMinutes` or somebody is changing the person: a login holds a lock on
+ * the key and must not wait for the person's row.
+ */
 const createSessionSql = `
   with spent as (
     insert into used_challenge (company_id, n, expires_at) values ($1, $2, $3)
     on conflict (company_id, n) do nothing
     returning n
+  ), due as (
+    select u.id from "user" u, spent
+    where u.company_id = $1 and u.id = $5
+      and u.last_seen_at < $7::timestamptz - interval '${seenMinutes} minutes'
+    for no key update of u skip locked
+  ), seen as (
+    update "user" set last_seen_at = $7 from due
+    where "user".company_id = $1 and "user".id = due.id
   )
   insert into session
     (company_id, id, user_id, agent, created_at, last_seen_at, expires_at, pending)
@@ -237,11 +273,14 @@ export async function listSessions(
   )
 }
 
-/** Reads the sessions that `listSessions` returns. */
+/**
+ * Reads the sessions of a person that `listSessions` returns. `session_id` is the session of this
+ * call.
+ */
 export async function readSessions(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
-  { company_id, id, session_id }: Person,
+  { company_id, id, session_id }: Pick<Person, 'company_id' | 'id' | 'session_id'>,
   page: PageInput
 ): Promise<Page<Session>> {
   const now = deps.clock()
@@ -301,23 +340,25 @@ export async function endSession(
 }
 
 /**
- * Ends all sessions of a person, except the session with the id `except`. Their event streams
+ * Ends all sessions of people, except the session with the id `except`. Their event streams
  * close.
  */
 export async function endSessions(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,
-  { company_id, user_id, except }: { company_id: CompanyId; user_id: string; except?: string }
+  { company_id, user_ids, except }: { company_id: CompanyId; user_ids: string[]; except?: string }
 ): Promise<void> {
   let ended = tx
     .updateTable('session')
     .set({ revoked_at: deps.clock() })
     .where('company_id', '=', company_id)
-    .where('user_id', '=', user_id)
+    .where(sql<boolean>`user_id = any (${user_ids}::uuid[])`)
     .where('revoked_at', 'is', null)
   if (except !== undefined) ended = ended.where('id', '!=', except)
   await ended.execute()
-  tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: user_id }))
+  tx.afterCommit(() => {
+    for (const user of user_ids) deps.signals.sessions.send({ company: company_id, user })
+  })
 }
 
 /** Deletes the company's sessions that expired more than 30 days ago. */

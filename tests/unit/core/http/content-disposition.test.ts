@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { attachment } from '../../../../src/core/http/content-disposition.ts'
+import { attachmentHeader } from '../../../../src/core/http/content-disposition.ts'
 import { runCount } from '../../../helpers/soak.ts'
 
 test.each([
@@ -14,7 +14,7 @@ test.each([
   ['fdp.\u202eexe', `attachment; filename="fdp._exe"; filename*=UTF-8''fdp._exe`],
   ["50%'(1)*.txt", `attachment; filename="50__(1)*.txt"; filename*=UTF-8''50%25%27%281%29%2A.txt`]
 ])('names %j', (name, expected) => {
-  expect(attachment(name)).toBe(expected)
+  expect(attachmentHeader(name)).toBe(expected)
 })
 
 test('is one header value of three parts, whatever the name holds (E-02)', () => {
@@ -40,7 +40,7 @@ test('is one header value of three parts, whatever the name holds (E-02)', () =>
   )
   fc.assert(
     fc.property(name, text => {
-      const header = attachment(text)
+      const header = attachmentHeader(text)
       expect(header).toMatch(
         /^attachment; filename="[\x20-\x7e]*"; filename\*=UTF-8''[\w!#$&+.^`|~%-]*$/
       )

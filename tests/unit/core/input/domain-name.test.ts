@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import {
+  hostFault,
   isDomainName,
   isDomainOf,
   isWildcardDomain,
-  startsDomain
+  startsDomain,
+  typedHost
 } from '../../../../src/core/input/domain-name.ts'
 import { topLevelDomains } from '../../../../src/core/input/top-level-domains.ts'
 
@@ -103,4 +105,48 @@ test('knows the usual endings, the new ones and those of other scripts', () => {
     expect(isTopLevel(unknown), unknown).toBe(false)
   }
   expect(topLevelDomains.size).toBeGreaterThan(1400)
+})
+
+describe('a typed host', () => {
+  test.each([
+    [' https://Docs.Acme.fr/en?x=1 ', 'docs.acme.fr'],
+    ['docs.acme.fr.', 'docs.acme.fr'],
+    ['http://docs.acme.fr:8080', 'docs.acme.fr'],
+    ['*.Acme.fr', '*.acme.fr'],
+    ['dépôt.fr', 'xn--dpt-bma0d.fr'],
+    ['*.dépôt.fr', '*.xn--dpt-bma0d.fr'],
+    ['docs_acme.fr', 'docs_acme.fr']
+  ])('%s is %s', (text, host) => expect(typedHost(text)).toBe(host))
+
+  test.each([
+    ['', undefined],
+    ['docs.acme.fr', undefined],
+    ['*.acme.fr', undefined],
+    [nameOf(253), undefined],
+    [nameOf(254), 'max'],
+    [`${label(64)}.fr`, 'host_label'],
+    ['-acme.fr', 'host_hyphen'],
+    ['docs.acme-.fr', 'host_hyphen'],
+    ['docs_acme.fr', 'host_characters'],
+    ['docs acme.fr', 'host_characters'],
+    ['acme', 'host_dots'],
+    ['acme.', 'host_dots'],
+    ['docs..acme.fr', 'host_dots'],
+    ['*', 'host_dots'],
+    ['docs.*.fr', 'host_star'],
+    ['d*.acme.fr', 'host_star'],
+    ['docs.acme.nonsense', 'host_top_level'],
+    ['*.fr', 'host_suffix'],
+    ['api.acme.fr', 'host_api'],
+    ['*.api.acme.fr', 'host_api'],
+    ['api.a', 'host_api'],
+    ['apiary.fr', undefined]
+  ])('%s breaks %s', (host, rule) => expect(hostFault(host, isTopLevel)?.rule).toBe(rule))
+
+  test('is never refused where it is a domain name outside of the API', () => {
+    for (const host of ['acme.fr', 'a--b.org', '1.museum', '*.a.b.c.co.uk']) {
+      const isName = isDomainName(host, isTopLevel) || isWildcardDomain(host, isTopLevel)
+      expect([host, isName, hostFault(host, isTopLevel)]).toEqual([host, true, undefined])
+    }
+  })
 })

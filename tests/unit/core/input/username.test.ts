@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fieldErrors } from '../../../../src/contract/field-errors.ts'
+import { fieldErrors } from '../../../../src/contract/kit/field-errors.ts'
 import { Username } from '../../../../src/contract/users.ts'
 import { maxUsernameCharacters, usernameFault } from '../../../../src/core/input/username.ts'
 import '../../../helpers/soak.ts'

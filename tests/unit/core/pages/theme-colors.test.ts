@@ -207,5 +207,11 @@ function contrast(a: string, b: string): number {
 }
 
 function declarations(scheme: string, tokens: ThemeTokens): string {
-  return [`color-scheme:${scheme}`, ...Object.entries(tokens).map(pair => pair.join(':'))].join(';')
+  const pictures =
+    scheme === 'light' ? '--in-light:block;--in-dark:none' : '--in-light:none;--in-dark:block'
+  return [
+    `color-scheme:${scheme}`,
+    pictures,
+    ...Object.entries(tokens).map(pair => pair.join(':'))
+  ].join(';')
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { AppError } from '../../../../src/contract/errors.ts'
+import { AppError } from '../../../../src/contract/kit/errors.ts'
 import { dayName, dayOf } from '../../../../src/islands/history/history-days.ts'
 import { relativeTime, retryTime } from '../../../../src/islands/kit/time.ts'
 

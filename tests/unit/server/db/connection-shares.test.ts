@@ -80,6 +80,22 @@ test('beside others a company holds what the cores serve, of long reads too', as
   expect(desk.served).toHaveLength(5)
 })
 
+test('long background work takes nothing from the calls of its company, and no reserve', () => {
+  const desk = openDesk({
+    ...options,
+    whenContended: { usual: 1, heavy: 1 },
+    present: { hasOthers: () => true }
+  })
+  desk.ask('acme', 2, { isBackground: true })
+  desk.ask('acme', 1)
+  expect(desk.served).toEqual(['acme', 'acme', 'acme'])
+  desk.ask('beta', 1)
+  desk.ask('gamma', 1, { isBackground: true })
+  desk.ask('gamma', 1)
+  expect(desk.served.slice(3)).toEqual(['beta', 'gamma'])
+  expect(desk.shares.waiting).toBe(1)
+})
+
 test('a company that is alone again holds all, though nobody gave back', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   let hasOthers = true

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { AppError } from '../../../../src/contract/errors.ts'
-import { toProblem } from '../../../../src/contract/problems.ts'
+import { AppError } from '../../../../src/contract/kit/errors.ts'
+import { toProblem } from '../../../../src/contract/kit/problems.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
 
 const idOf = (n: number) => `01978a5e-0000-7000-8000-00000000000${n}`

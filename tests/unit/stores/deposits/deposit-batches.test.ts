@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { AppError } from '../../../../src/contract/errors.ts'
+import { AppError } from '../../../../src/contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../../src/contract/requests.ts'
 import type { BatchItemResult, SendBatch } from '../../../../src/stores/deposits/batch-client.ts'
 import { createDepositBatches } from '../../../../src/stores/deposits/deposit-batches.ts'

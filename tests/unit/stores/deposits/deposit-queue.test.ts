@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { AppError } from '../../../../src/contract/errors.ts'
+import { AppError } from '../../../../src/contract/kit/errors.ts'
 import type { ProcessedRequest, RequestState } from '../../../../src/contract/requests.ts'
 import {
   createDepositQueue,

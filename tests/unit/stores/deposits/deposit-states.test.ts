@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { AppError } from '../../../../src/contract/errors.ts'
+import { AppError } from '../../../../src/contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../../src/contract/requests.ts'
 import {
   type DepositState,

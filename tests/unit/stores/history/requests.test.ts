@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { AppError } from '../../../../src/contract/errors.ts'
-import { toProblem } from '../../../../src/contract/problems.ts'
+import { AppError } from '../../../../src/contract/kit/errors.ts'
+import { toProblem } from '../../../../src/contract/kit/problems.ts'
 import type { ProcessedRequest } from '../../../../src/contract/requests.ts'
 import {
   createRequestList,

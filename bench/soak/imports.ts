@@ -1,0 +1,221 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { createGroup } from '../../src/contract/groups.ts'
+import {
+  checkImport,
+  createImport,
+  deleteImport,
+  type Import,
+  importLimits,
+  runImport,
+  storeImportRows,
+  undoImport
+} from '../../src/contract/imports.ts'
+import { openDatabase } from '../../src/server/db/open.ts'
+import { connectionTo } from '../../src/server/db/postgres.ts'
+import { companyId } from '../../src/server/db/scope.ts'
+import { checkAuditLog } from '../../src/server/domain/evidence/audit-check.ts'
+import { type Client, fetchAt, signUpAt } from '../../tests/helpers/client.ts'
+import { createRandom } from '../../tests/helpers/random.ts'
+import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
+
+interface Options {
+  seed: number
+  rounds: number
+  rows: number
+  onKill?: (text: string) => void
+}
+
+/** People whom the file of an import changes. All others of the file are new. */
+const knownCount = 50
+/** How long a step may take on the slowest machine, in milliseconds. */
+const patienceMs = 240_000
+
+/**
+ * Test C-01 with imports. In each round the process that works on an import is killed in the middle
+ * of its check, its run and its undo. After the first kill the same process is started again; after
+ * the others a second one goes on. That begins before the lease of the dead process ends. The run
+ * leaves exactly the people of the file, and the undo exactly those of before.
+ */
+export async function killImports({ seed, rounds, rows, onKill = () => undefined }: Options) {
+  const random = createRandom(seed)
+  const faults: string[] = []
+  const waits: number[] = []
+  await using one = await makeServiceProcess({ DEMO: 'false' })
+  await using other = await makeServiceProcess({ DEMO: 'false', DATA_DIR: one.dataDir })
+  await one.start()
+  const socketDir = await one.socketDir()
+  await using database = await openPeople(socketDir)
+  const ada = await signUpAt(one.port, 'localhost')
+  await database.prepare()
+  for (const name of ['Readers', 'Writers']) await ada.call(createGroup, { name })
+
+  for (let round = 1; round <= rounds; round++) {
+    await ada.renew()
+    const before = await database.people()
+    const id = await storeRows(ada, rows, `${seed}-${round}`)
+    const fresh = rows - knownCount
+
+    const check = await killWhile(one, via => ada.call(checkImport, { id }, via))
+    await one.start()
+    await check.taken()
+    await database.until(id, ({ state }) => state === 'checked')
+    expectSame('the check', (await database.read(id)).counts, { new: fresh, changed: knownCount })
+
+    await other.start()
+    const run = await killWhile(one, via => ada.call(runImport, { id, skip_refused: false }, via))
+    await run.taken()
+    await database.until(id, ({ state }) => state === 'done')
+    const expected = { created: fresh, changed: knownCount, differs: false }
+    expectSame('the run', (await database.read(id)).result, expected)
+    const after = await database.people()
+    expectSame('the run', after, {
+      count: before.count + fresh,
+      members: before.members + rows + Math.ceil(rows / 2)
+    })
+
+    await one.start()
+    const undo = await killWhile(other, via => ada.call(undoImport, { id }, via))
+    await undo.taken()
+    await database.until(id, ({ state }) => state === 'undone')
+    const undone = { removed: fresh, restored: knownCount, kept: 0 }
+    expectSame('the undo', (await database.read(id)).undone, undone)
+    expectSame('the undo', await database.people(), before)
+    expectSame('the audit log', await database.entries(id), { runs: 1, undos: 1 })
+    await ada.renew()
+    await ada.call(deleteImport, { id })
+  }
+  const broken = await database.findBrokenEntry()
+  if (broken) faults.push(`the audit log is broken: ${broken}`)
+  return { seed, kills: rounds * 3, longest_wait_ms: Math.max(...waits), faults }
+
+  /** Asks `service` to begin a step of an import, and kills it while it works on that. */
+  async function killWhile(
+    service: ServiceProcess,
+    begin: (more: { fetch: typeof fetch }) => Promise<Import>
+  ) {
+    const { id, state } = await begin({ fetch: fetchAt(service.port) })
+    const { progress } = await database.until(id, now => now.progress > 0 || now.state !== state)
+    await sleep(random.integer(0, Math.floor(rows / 100)))
+    await service.kill()
+    const killed = performance.now()
+    const left = await database.read(id)
+    if (left.state !== state) faults.push(`the import was no longer ${state} when it was killed`)
+    onKill(`killed while ${state}, behind row ${progress}`)
+    return {
+      /** Waits until another process goes on. */
+      async taken(): Promise<void> {
+        const next = await database.until(
+          id,
+          now => now.generation > left.generation || now.state !== state
+        )
+        waits.push(Math.round(performance.now() - killed))
+        if (next.read_at > left.leased_until) faults.push(`${state} waited for the lease to end`)
+      }
+    }
+  }
+
+  function expectSame(what: string, found: object | null, expected: object): void {
+    for (const [name, value] of Object.entries(expected)) {
+      // as: one member of an object of figures
+      const is = (found as Record<string, unknown> | null)?.[name]
+      if (is !== value) faults.push(`${what} left ${name} ${is} instead of ${value}`)
+    }
+  }
+}
+
+/** Stores an import whose people are new but for the first. Returns its id. */
+async function storeRows(ada: Client, count: number, tag: string): Promise<string> {
+  const { id } = await ada.call(createImport, {
+    file_name: 'people.csv',
+    rows: count,
+    bytes: count * 40,
+    send_invitations: false
+  })
+  for (let at = 0; at < count; at += importLimits.rowsPerCall) {
+    const rows = Array.from({ length: Math.min(importLimits.rowsPerCall, count - at) }, (_, n) => {
+      const number = at + n
+      const isKnown = number < knownCount
+      return {
+        email: isKnown ? `known-${number}@example.com` : `p${number}-${tag}@example.com`,
+        username: isKnown ? `Renamed ${tag}` : `Élodie Durand ${number}`,
+        groups: number % 2 === 0 ? ['Readers', 'Writers'] : ['Readers']
+      }
+    })
+    await ada.call(storeImportRows, { id, from: at + 1, rows })
+  }
+  return id
+}
+
+/** Opens the database of an installation, to read what its imports have left. */
+async function openPeople(socketDir: string) {
+  const sql = new pg.Client(connectionTo(socketDir, 'vidimus', 'postgres'))
+  await sql.connect()
+
+  const first = async <Row extends object>(text: string, values: unknown[] = []) => {
+    const { rows } = await sql.query<Row>(text, values)
+    const [row] = rows
+    if (!row) throw new Error('the database has no such row')
+    return row
+  }
+  const read = (id: string) =>
+    first<{
+      state: string
+      progress: number
+      generation: number
+      leased_until: Date
+      counts: object | null
+      result: object | null
+      undone: object | null
+      read_at: Date
+    }>('select *, clock_timestamp() as read_at from import where id = $1', [id])
+
+  return {
+    read,
+    /** Makes everybody an administrator, and adds the people whom imports change. */
+    prepare: () =>
+      sql.query(
+        `update "user" set permissions = '{admin}';
+         insert into "user" (company_id, id, email, username, tokens_valid_after, created_at)
+         select (select company_id from "user"), gen_random_uuid(), 'known-' || n || '@example.com',
+                'Known ' || n, now(), now()
+           from generate_series(0, ${knownCount - 1}) n`
+      ),
+    /** Waits until an import is as wanted. */
+    async until(id: string, isReached: (now: Awaited<ReturnType<typeof read>>) => boolean) {
+      for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(5)) {
+        const now = await read(id)
+        if (isReached(now)) return now
+      }
+      throw new Error(`the import is still ${JSON.stringify(await read(id))}`)
+    },
+    /** Counts people and memberships, with a digest of all of them. */
+    people: () =>
+      first<{ count: number; members: number; digest: string }>(
+        `select count(*)::int as count, sum(cardinality(groups))::int as members,
+                md5(string_agg(concat_ws(' ', email, username, locale, groups), ',' order by email))
+                  as digest
+           from (
+             select email, username, locale, array(
+               select group_id from group_user where user_id = "user".id order by 1
+             ) as groups from "user"
+           ) people`
+      ),
+    entries: (id: string) =>
+      first<{ runs: number; undos: number }>(
+        `select count(*) filter (where action = 'import.run')::int as runs,
+                count(*) filter (where action = 'import.undo')::int as undos
+           from audit_entry where target_id = $1`,
+        [id]
+      ),
+    /** Returns what is wrong with the audit log, or undefined. */
+    async findBrokenEntry(): Promise<string | undefined> {
+      await using db = await openDatabase({ socketDir, database: 'vidimus' })
+      const { id } = await first<{ id: string }>('select id from company')
+      return (await checkAuditLog({ db }, companyId(id))).broken?.reason
+    },
+    async [Symbol.asyncDispose]() {
+      await sql.end()
+    }
+  }
+}

@@ -1,0 +1,1 @@
+curl -T a.pdf -H "Authorization: Bearer $KEY" "https://api.example.com/deposit?name=a.pdf"

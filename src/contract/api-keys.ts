@@ -1,0 +1,116 @@
+import * as z from 'zod/mini'
+import { endpoint, KeyScope } from './kit/endpoint.ts'
+import { Id } from './kit/ids.ts'
+import { maxKeyDays } from './kit/limits.ts'
+import { list } from './kit/lists.ts'
+import { textLine } from './kit/text-checks.ts'
+
+/**
+ * An API key: a program sends it instead of signing in. The secret part of the key is not in here.
+ */
+export const ApiKey = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  /** The first characters of the key, by which people tell keys apart. */
+  hint: z.string(),
+  /**
+   * What calls with the key may do. No call may do more than the key's owner may do at that time.
+   */
+  scopes: z.array(KeyScope),
+  /** The group that a company's key belongs to. `null` for the key of a person. */
+  group: z.nullable(z.object({ id: z.uuid(), name: z.string() })),
+  /** Name of the person who created the key. `null` if the person's account was deleted. */
+  created_by: z.nullable(z.string()),
+  created: z.iso.datetime(),
+  expires: z.iso.datetime(),
+  /** Time of the key's last call, accurate to five minutes. `null`: never used. */
+  last_used: z.nullable(z.iso.datetime())
+})
+export type ApiKey = z.infer<typeof ApiKey>
+
+/** A new key with its secret, which no later answer contains. */
+export const NewApiKey = z.extend(ApiKey, {
+  /** The key itself, which calls send as `Authorization: Bearer vdm_…`. */
+  key: z.string()
+})
+export type NewApiKey = z.infer<typeof NewApiKey>
+
+/** Lists the caller's own keys that are not revoked, newest first. */
+export const listApiKeys = list({ path: '/api_key', access: 'user', item: ApiKey, input: {} })
+
+/** Lists the keys of a company that are not revoked, newest first. */
+export const listCompanyApiKeys = list({
+  path: '/company/{id}/api_keys',
+  access: 'admin',
+  item: ApiKey,
+  input: { id: Id }
+})
+
+const settings = {
+  name: textLine(80),
+  scopes: z
+    .array(KeyScope)
+    .check(z.minLength(1, { abort: true }), z.maxLength(KeyScope.options.length)),
+  /** Number of days until the key expires. 365 if absent. */
+  expires_in_days: z.optional(z.number().check(z.int(), z.gte(1), z.lte(maxKeyDays)))
+}
+
+/**
+ * Creates an API key of the caller. Only this answer contains the secret key, so a repeated call
+ * cannot return it again: it creates another key.
+ */
+export const createApiKey = endpoint({
+  method: 'POST',
+  path: '/api_key',
+  access: 'user',
+  confirmation: true,
+  status: 201,
+  input: z.strictObject(settings),
+  output: NewApiKey,
+  errors: ['key_limit_reached']
+})
+
+/**
+ * Creates an API key of a company, as `createApiKey` does for a person. The key belongs to a group.
+ * Its deposits carry the key's own name. It stays valid when its creator leaves the company.
+ */
+export const createCompanyApiKey = endpoint({
+  method: 'POST',
+  path: '/company/{id}/api_key',
+  access: 'admin',
+  confirmation: true,
+  status: 201,
+  input: z.strictObject({ id: Id, ...settings, group_id: Id }),
+  output: NewApiKey,
+  errors: ['key_limit_reached']
+})
+
+/**
+ * Revokes an API key of the caller. From then on, calls with the key are refused. The event
+ * streams, downloads and uploads that it has begun end.
+ */
+export const deleteApiKey = endpoint({
+  method: 'DELETE',
+  path: '/api_key/{id}',
+  access: 'user',
+  input: z.strictObject({ id: Id }),
+  output: z.void()
+})
+
+/** Revokes an API key of a company, as `deleteApiKey` does for a person. */
+export const deleteCompanyApiKey = endpoint({
+  method: 'DELETE',
+  path: '/company/{id}/api_key/{keyId}',
+  access: 'admin',
+  input: z.strictObject({ id: Id, keyId: Id }),
+  output: z.void()
+})
+
+export const apiKeyCalls = {
+  listApiKeys,
+  createApiKey,
+  deleteApiKey,
+  listCompanyApiKeys,
+  createCompanyApiKey,
+  deleteCompanyApiKey
+}

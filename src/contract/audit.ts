@@ -1,0 +1,145 @@
+import * as z from 'zod/mini'
+import { stream } from './kit/endpoint.ts'
+import { Id } from './kit/ids.ts'
+import { list } from './kit/lists.ts'
+
+/**
+ * The actions that the audit log records, as `noun.verb`. The noun is the kind of the changed item.
+ * Actions may be added, but never renamed or reused. Each has its sentence in `changes.json`.
+ */
+export const AuditAction = z.enum([
+  'api_key.create',
+  'api_key.revoke',
+  'category.create',
+  'category.update',
+  'category.delete',
+  'company.set_up',
+  'company.create',
+  'company.update',
+  'company.suspend',
+  'company.resume',
+  'company.read_history',
+  'domain.create',
+  'domain.update',
+  'domain.delete',
+  'domain.move',
+  'domain.verify',
+  'domain.primary',
+  'domain.publish',
+  'domain.restore',
+  'group.create',
+  'group.update',
+  'group.delete',
+  'group.add_user',
+  'group.remove_user',
+  'group.add_category',
+  'group.remove_category',
+  'import.run',
+  'import.undo',
+  'import.delete',
+  'user.invite',
+  'user.invite_again',
+  'user.invitation_link',
+  'user.disable',
+  'user.enable',
+  'user.delete',
+  'user.update',
+  'user.permissions',
+  'user.sign_out',
+  'user.verify_link',
+  'user.sign_up',
+  'user.activate',
+  'user.change_password',
+  'user.reset_password',
+  'user.change_email'
+])
+export type AuditAction = z.infer<typeof AuditAction>
+
+/** A field that an administrator changed, with its values. `null`: the field had no value. */
+export const AuditChange = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() })
+export type AuditChange = z.infer<typeof AuditChange>
+
+/** An entry of a company's audit log: a change that an administrator or an operator made. */
+export const AuditLogEntry = z.object({
+  id: z.uuid(),
+  /** Number of the entry in the company's log, without gaps, from 1. */
+  seq: z.number(),
+  /** Time of the change. */
+  at: z.iso.datetime(),
+  /** Who made the change. */
+  actor: z.object({
+    id: z.uuid(),
+    /** Name of the person. `null` if the person's account was deleted. */
+    name: z.nullable(z.string()),
+    /**
+     * Name of the actor's company. Present only if an operator of another company made the change.
+     */
+    company: z.optional(z.string())
+  }),
+  /**
+   * Name of the company that was changed. Present only if an operator of this company changed
+   * another company; the changed fields are then in the log of that company only.
+   */
+  acted_in: z.optional(z.string()),
+  /** What was done, as in `AuditAction`. A later release may add actions. */
+  action: z.string(),
+  /** The changed item. */
+  target: z.object({
+    id: z.uuid(),
+    /** Kind of the item, which is the first word of the action: `user`, `group`. */
+    kind: z.string(),
+    /**
+     * Name that the item has now. A deleted item has its last name. `null` if the name is unknown.
+     */
+    name: z.nullable(z.string())
+  }),
+  /** The changed fields. `null` if the entry has none or if they were erased. */
+  changes: z.nullable(z.array(AuditChange)),
+  /** Names of people, groups and categories whose ids are values of changed fields. */
+  names: z.array(z.object({ id: z.uuid(), name: z.string() })),
+  /** Whether the changed fields were erased, because the person whom they concern was deleted. */
+  erased: z.boolean()
+})
+export type AuditLogEntry = z.infer<typeof AuditLogEntry>
+
+const filter = {
+  id: Id,
+  /** Language of the names of categories. English when absent. */
+  locale: z.optional(z.enum(['en', 'fr'])),
+  /** Only changes by this person. */
+  actor: z.optional(Id),
+  /**
+   * Only changes of this item, such as a group. For a person also the imports that have created or
+   * changed the person.
+   */
+  target: z.optional(Id),
+  action: z.optional(AuditAction),
+  /** Only changes at this time or later. */
+  from: z.optional(z.iso.datetime({ offset: true })),
+  /** Only changes before this time. */
+  to: z.optional(z.iso.datetime({ offset: true }))
+}
+
+/** Lists the entries of a company's audit log that match the filter, newest first. */
+export const listAuditEntries = list({
+  path: '/company/{id}/audit',
+  access: 'admin',
+  item: AuditLogEntry,
+  input: filter
+})
+
+/**
+ * Exports the entries of a company's audit log that match the filter as one CSV file, oldest first:
+ * UTF-8 with a byte order mark. Each line has what is needed to compute the entry's hash again.
+ */
+export const exportAuditEntries = stream({
+  method: 'GET',
+  path: '/company/{id}/audit/export',
+  access: 'admin',
+  input: z.strictObject(filter),
+  message: z.void()
+})
+
+export const auditCalls = { listAuditEntries }
+
+export const auditStreams = { exportAuditEntries }

@@ -1,0 +1,164 @@
+import * as z from 'zod/mini'
+import { Category, KeepOriginals, Visibility } from './categories.ts'
+import { endpoint } from './kit/endpoint.ts'
+import { Id } from './kit/ids.ts'
+import { list, Search, sortBy } from './kit/lists.ts'
+import { maxCodeUnits, pattern, textLine } from './kit/text-checks.ts'
+import { Store } from './requests.ts'
+
+// Apart from the categories of depositors, because browsers load these calls on pages of the
+// administration only.
+
+/**
+ * How long a file is stored, as an ISO 8601 duration of one unit: days, months or years (`P90D`,
+ * `P18M`, `P10Y`).
+ */
+export const Retention = z
+  .string()
+  .check(
+    maxCodeUnits(5),
+    pattern(
+      /^P[1-9][0-9]{0,2}[DMY]$/,
+      'an ISO 8601 duration of 1 to 999 days, months or years, such as P90D'
+    )
+  )
+
+/** The most media types that a category may list. */
+const maxMediaTypes = 50
+
+/**
+ * A media type that a category accepts, such as `application/pdf`, or all types of one kind, such
+ * as `image/*`.
+ */
+const AcceptedType = z
+  .string()
+  .check(
+    maxCodeUnits(127),
+    pattern(
+      /^[a-z0-9][a-z0-9!#$&^_.+-]*\/(?:\*|[a-z0-9][a-z0-9!#$&^_.+-]*)$/,
+      'a media type in lower case, such as application/pdf or image/*'
+    )
+  )
+
+const MediaTypes = z.nullable(
+  z.array(AcceptedType).check(z.minLength(1), z.maxLength(maxMediaTypes, { abort: true }))
+)
+
+/** A category as the administrators of its company see it. */
+export const CompanyCategory = z.object({
+  ...Category.shape,
+  version: z.number(),
+  created: z.iso.datetime(),
+  /** Ids of the groups whose members may use the category, oldest first. */
+  group_ids: z.array(z.uuid())
+})
+export type CompanyCategory = z.infer<typeof CompanyCategory>
+
+/**
+ * A name of a category: 1 to 80 characters. Two categories of a company may not have names in the
+ * same language that differ only in case or accents.
+ */
+const Name = textLine(80)
+
+const settings = {
+  visibility: z.optional(Visibility),
+  keep_originals: z.optional(KeepOriginals),
+  store: z.optional(Store),
+  media_types: z.optional(MediaTypes),
+  retention: z.optional(z.nullable(Retention))
+}
+
+/**
+ * Lists the categories of a company or of one of its groups, oldest first unless `sort` says
+ * otherwise. `q` searches the names in both languages. `visibility` and `store` limit the list to
+ * categories with these settings.
+ */
+export const listCompanyCategories = list({
+  path: '/company/{id}/categories',
+  access: 'admin',
+  item: CompanyCategory,
+  input: {
+    id: Id,
+    q: Search,
+    sort: sortBy('name_en', 'name_fr', 'created'),
+    group: z.optional(Id),
+    visibility: z.optional(Visibility),
+    store: z.optional(Store)
+  }
+})
+
+/**
+ * Creates a category that no group may use yet. If the name in one language is left out, it is the
+ * same as in the other. Unless given, the category is `public`, stores files of all types for an
+ * unlimited time, and lets the depositor choose the quality of pictures.
+ */
+export const createCategory = endpoint({
+  method: 'POST',
+  path: '/category',
+  access: 'admin',
+  status: 201,
+  idempotency: 'honoured',
+  versioned: 'settings',
+  input: z.strictObject({
+    names: z.union([
+      z.strictObject({ en: Name, fr: z.optional(Name) }),
+      z.strictObject({ fr: Name })
+    ]),
+    ...settings
+  }),
+  output: CompanyCategory,
+  errors: ['name_taken', 'idempotency_in_flight', 'idempotency_key_reused']
+})
+
+/** Returns a category of the company. */
+export const getCategory = endpoint({
+  method: 'GET',
+  path: '/category/{id}',
+  access: 'admin',
+  versioned: 'settings',
+  input: z.strictObject({ id: Id }),
+  output: CompanyCategory
+})
+
+/**
+ * Changes a category: only the fields that the input contains, and of `names` only the languages
+ * that it contains. Later deposits follow the new settings; existing deposits do not change.
+ * `default: true` makes the category the company's default category instead of the previous one,
+ * and `default: false` leaves the company without one.
+ */
+export const updateCategory = endpoint({
+  method: 'PUT',
+  path: '/category/{id}',
+  access: 'admin',
+  versioned: 'settings',
+  input: z.strictObject({
+    id: Id,
+    names: z.optional(z.strictObject({ en: z.optional(Name), fr: z.optional(Name) })),
+    ...settings,
+    default: z.optional(z.boolean())
+  }),
+  output: CompanyCategory,
+  errors: ['changed_meanwhile', 'name_taken', 'default_group_private']
+})
+
+/**
+ * Deletes a category. Answers `in_use` if a deposit was begun in it, if a group may use it or if it
+ * is the default category.
+ */
+export const deleteCategory = endpoint({
+  method: 'DELETE',
+  path: '/category/{id}',
+  access: 'admin',
+  versioned: 'settings',
+  input: z.strictObject({ id: Id }),
+  output: z.void(),
+  errors: ['changed_meanwhile', 'in_use']
+})
+
+export const companyCategoryCalls = {
+  listCompanyCategories,
+  createCategory,
+  getCategory,
+  updateCategory,
+  deleteCategory
+}

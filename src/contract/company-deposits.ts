@@ -1,0 +1,56 @@
+import * as z from 'zod/mini'
+import { RecordId, Sha256 } from './deposits.ts'
+import { Id } from './kit/ids.ts'
+import { list, Search, sortBy } from './kit/lists.ts'
+import { ProcessedRequest, Store } from './requests.ts'
+
+/** A recorded deposit as the administrators of its company see it. */
+export const CompanyDeposit = z.object({
+  id: RecordId,
+  request_id: z.uuid(),
+  /** The person who made the deposit. The name is `null` if the account was deleted. */
+  user: z.object({ id: z.uuid(), name: z.nullable(z.string()) }),
+  name: z.string(),
+  /** Size in bytes of the deposited file, or of its reduced copy if that is stored. */
+  size: z.number(),
+  media_type: z.string(),
+  category_id: z.uuid(),
+  /**
+   * Who can verify the document: the visibility that the category had at the time of the deposit.
+   */
+  visibility: z.string(),
+  created: z.iso.datetime(),
+  recorded: z.iso.datetime(),
+  /** Whether the file or only its fingerprint was stored. */
+  store: Store,
+  keep_until: ProcessedRequest.shape.keep_until,
+  erased: ProcessedRequest.shape.erased,
+  leaf_hash: Sha256
+})
+export type CompanyDeposit = z.infer<typeof CompanyDeposit>
+
+/**
+ * Lists the recorded deposits of a company, newest first unless `sort` says otherwise. `GET
+ * /process` also lists deposits that are not recorded. The answer contains no fingerprints and no
+ * files.
+ */
+export const listDeposits = list({
+  path: '/company/{id}/deposits',
+  access: 'admin',
+  item: CompanyDeposit,
+  cursor: RecordId,
+  input: {
+    id: Id,
+    q: Search,
+    sort: sortBy('created'),
+    category: z.optional(Id),
+    /** Only deposits of this person. */
+    user: z.optional(Id),
+    /** Only deposits that were recorded at this time or later. */
+    from: z.optional(z.iso.datetime({ offset: true })),
+    /** Only deposits that were recorded before this time. */
+    to: z.optional(z.iso.datetime({ offset: true }))
+  }
+})
+
+export const companyDepositCalls = { listDeposits }

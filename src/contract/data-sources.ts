@@ -1,0 +1,36 @@
+import * as z from 'zod/mini'
+import { endpoint } from './kit/endpoint.ts'
+import { Id } from './kit/ids.ts'
+import { list, sortBy } from './kit/lists.ts'
+
+/**
+ * A register that verification also searches, besides the deposits of the company. No call creates
+ * one yet.
+ */
+export const DataSource = z.object({
+  id: z.uuid(),
+  version: z.number(),
+  name: z.string(),
+  created: z.iso.datetime()
+})
+export type DataSource = z.infer<typeof DataSource>
+
+/** Lists the data sources of a company, by name unless `sort` says otherwise. */
+export const listDataSources = list({
+  path: '/company/{id}/data_sources',
+  access: 'admin',
+  item: DataSource,
+  input: { id: Id, sort: sortBy('name', 'created') }
+})
+
+/** Returns a data source of the company. */
+export const getDataSource = endpoint({
+  method: 'GET',
+  path: '/data_source/{id}',
+  access: 'admin',
+  versioned: 'settings',
+  input: z.strictObject({ id: Id }),
+  output: DataSource
+})
+
+export const dataSourceCalls = { listDataSources, getDataSource }

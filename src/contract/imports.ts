@@ -1,0 +1,377 @@
+import * as z from 'zod/mini'
+import { endpoint } from './kit/endpoint.ts'
+import { Id } from './kit/ids.ts'
+import { list } from './kit/lists.ts'
+import { textLine } from './kit/text-checks.ts'
+
+// An import brings the rows of a table into a company in four steps:
+// 1. `createImport`, then `storeImportRows` until all rows are stored. The rows are parsed by the
+//    caller; the server takes every cell as text.
+// 2. `checkImport`, a dry run. It gives each row a verdict and changes nothing else. The caller can
+//    then mend rows with `storeImportRows`, which judges them again.
+// 3. `runImport` does what the verdicts say: everything in one transaction, or nothing.
+// 4. `undoImport`, for 30 days.
+// Check, run and undo work in the background: their calls answer 202, and `getImport` shows how far
+// they are. The rows of an import are people; the schemas that say so have `User` in their names.
+
+/** Limits of an import. Pages name them before somebody chooses a file. */
+export const importLimits = {
+  /** The most rows of an import. */
+  rows: 100_000,
+  /** The most bytes of the file, and the most bytes of all stored cells together. */
+  bytes: 25_000_000,
+  /** The most rows of one call of `storeImportRows`. */
+  rowsPerCall: 500,
+  /** The most bytes of the JSON body of one call of `storeImportRows`. */
+  bytesPerCall: 2 * 1024 * 1024,
+  /**
+   * The most values in the JSON body of one call of `storeImportRows`. Each cell, group, row and
+   * list counts as one value. The same limit holds for every call of the API.
+   */
+  valuesPerCall: 10_000,
+  /** The most imports of a company that are neither done nor undone. */
+  open: 20,
+  /** The most characters of a cell. A longer cell is stored in part, and its row is refused. */
+  cell: 1_000,
+  /** The most groups of one row. */
+  groups: 50,
+  /** Number of days during which an import can be undone. Then it is erased with its rows. */
+  days: 30
+} as const
+
+/**
+ * State of an import:
+ * - `open`: rows are being stored.
+ * - `checking`, `running`, `undoing`: a job is working; `progress` says how far it is.
+ * - `checked`: every row has a verdict. Rows can be corrected, and the import can run.
+ * - `done`: the run has ended; `result` says what it did.
+ * - `failed`: the run has changed nothing, for the reason in `failure`. A new check is possible.
+ * - `undone`: the undo has ended; `undone` says what it did.
+ */
+export const ImportState = z.enum([
+  'open',
+  'checking',
+  'checked',
+  'running',
+  'done',
+  'failed',
+  'undoing',
+  'undone'
+])
+export type ImportState = z.infer<typeof ImportState>
+
+/**
+ * What a run does with a row. `new`: creates the item that the row describes. `changed`: changes
+ * the existing item. `unchanged`: nothing, because the item has these values already. `refused`:
+ * nothing, for the row's `reasons`.
+ */
+export const ImportVerdict = z.enum(['new', 'changed', 'unchanged', 'refused'])
+export type ImportVerdict = z.infer<typeof ImportVerdict>
+
+/** Number of rows with each verdict after a check. */
+export const ImportCounts = z.object({
+  new: z.number(),
+  changed: z.number(),
+  unchanged: z.number(),
+  refused: z.number()
+})
+export type ImportCounts = z.infer<typeof ImportCounts>
+
+/**
+ * Why a run or an undo changed nothing. `changed_meanwhile`: the company has changed since the
+ * check, for example because somebody has invited a person of the file. `interrupted`: the service
+ * had an error, which it has logged.
+ */
+export const ImportFailure = z.enum(['changed_meanwhile', 'interrupted'])
+export type ImportFailure = z.infer<typeof ImportFailure>
+
+/** Options of an import of people. */
+export const UserImportOptions = z.object({
+  /** Ids of the groups that everybody in the file joins, besides the groups of each row. */
+  groups: z.array(z.uuid()),
+  /** Whether the run mails invitations to the people that it creates. */
+  send_invitations: z.boolean(),
+  /** The language of people whose row names none. `null`: the language of their browser. */
+  locale: z.nullable(z.enum(['en', 'fr']))
+})
+
+/** An import with its state and counts. */
+export const Import = z.object({
+  id: z.uuid(),
+  file_name: z.string(),
+  created: z.iso.datetime(),
+  /**
+   * Name of the administrator who created the import. `null`: the person has been deleted or is an
+   * operator of another company.
+   */
+  created_by: z.nullable(z.string()),
+  state: ImportState,
+  options: UserImportOptions,
+  /** The number of rows of the file. */
+  rows: z.number(),
+  /** The number of rows that are stored so far. */
+  stored: z.number(),
+  /**
+   * Number of rows that the job has treated (`done`), and of all rows that it must treat (`total`).
+   * `null` unless the state is `checking`, `running` or `undoing`.
+   */
+  progress: z.nullable(z.object({ done: z.number(), total: z.number() })),
+  /** Number of rows with each verdict. `null` before the first check. */
+  counts: z.nullable(ImportCounts),
+  /**
+   * In the state `failed`, why the run changed nothing. In the state `done`, why an undo changed
+   * nothing. Otherwise `null`.
+   */
+  failure: z.nullable(ImportFailure),
+  /**
+   * What the run did, counted in the database after its commit. `created`: people who exist because
+   * of the import. `changed`: people who now have the values of their rows. `unchanged`: rows for
+   * which there was nothing to do. `skipped`: refused rows. `differs`: whether these counts differ
+   * from those that the check announced, which a page must show as an error. `null` before the run
+   * has ended.
+   */
+  result: z.nullable(
+    z.object({
+      created: z.number(),
+      changed: z.number(),
+      unchanged: z.number(),
+      skipped: z.number(),
+      differs: z.boolean()
+    })
+  ),
+  /**
+   * What the undo did. `removed`: people removed. `restored`: people who have their former values
+   * again. `kept`: people who were left as they are; `listImportRows` with `kept` says why. `null`
+   * before the undo has ended.
+   */
+  undone: z.nullable(z.object({ removed: z.number(), restored: z.number(), kept: z.number() })),
+  /** Time until which the import can be undone. Then it is erased with its rows. */
+  expires: z.iso.datetime()
+})
+export type Import = z.infer<typeof Import>
+
+/** The columns of an import of people. */
+export const UserImportColumn = z.enum(['email', 'username', 'groups', 'locale'])
+export type UserImportColumn = z.infer<typeof UserImportColumn>
+
+/**
+ * Why a row is refused. Codes may be added, but never renamed or reused.
+ * - `email`: `required`, `format`, `too_long`; `duplicate` (an earlier row, `row`, has the same
+ *   e-mail in some spelling); `administrator` (the row would change an administrator or operator);
+ *   `disabled`, `deleted` (the person with this e-mail is); `changed_meanwhile` (the person was
+ *   invited or changed after the check, so the run skipped the row).
+ * - `username`: `format` (control characters or nothing visible), `too_long`.
+ * - `groups`: `unknown` (`value` is the name that no group has), `too_many`.
+ * - `locale`: `unknown` (neither English nor French).
+ */
+export const ImportReasonCode = z.enum([
+  'required',
+  'format',
+  'too_long',
+  'duplicate',
+  'administrator',
+  'disabled',
+  'deleted',
+  'changed_meanwhile',
+  'unknown',
+  'too_many'
+])
+export type ImportReasonCode = z.infer<typeof ImportReasonCode>
+
+/**
+ * Why an undo left a person as they are: they have activated their account, or somebody else has
+ * changed what the import had set (`changed`), made them an administrator or deleted them.
+ */
+export const ImportKeptReason = z.enum(['activated', 'changed', 'administrator', 'deleted'])
+export type ImportKeptReason = z.infer<typeof ImportKeptReason>
+
+/** The cells of a row as the caller sends them. An absent or empty cell changes nothing. */
+const UserCells = {
+  /** The e-mail, in any spelling that the sign-in accepts. It identifies the person. */
+  email: z.string(),
+  /** The name. A new person without a name gets the first part of the e-mail. */
+  username: z.optional(z.string()),
+  /**
+   * Names of groups, regardless of case and accents. The person joins these groups and leaves no
+   * other. A new person for whom neither the row nor the options name a group joins the default
+   * group.
+   */
+  groups: z.optional(z.array(z.string()).check(z.maxLength(1_000))),
+  /** `en` or `fr`, or the language's name in English or French: `Français`, `fr-FR`. */
+  locale: z.optional(z.string())
+}
+
+/** A stored row of an import of people. */
+export const UserImportRow = z.object({
+  /** The number of the row in the file. The first row after the header is 1. */
+  row: z.number(),
+  cells: z.object(UserCells),
+  /** What the run does with the row. `null` before the check. */
+  verdict: z.nullable(ImportVerdict),
+  /** Why the row is refused. Empty if it is not refused. */
+  reasons: z.array(
+    z.object({
+      column: UserImportColumn,
+      code: ImportReasonCode,
+      value: z.optional(z.string()),
+      row: z.optional(z.number())
+    })
+  ),
+  /** Why the undo left the person as they are. `null` if it did not. */
+  kept: z.nullable(ImportKeptReason)
+})
+export type UserImportRow = z.infer<typeof UserImportRow>
+
+/** Lists the imports of a company that are not erased yet, newest first. */
+export const listImports = list({
+  path: '/company/{id}/imports',
+  access: 'admin',
+  item: Import,
+  input: { id: Id }
+})
+
+/**
+ * Creates an import of people. It has no rows yet. Answers `too_many_imports` if the company has 20
+ * imports that are neither done nor undone.
+ */
+export const createImport = endpoint({
+  method: 'POST',
+  path: '/user/import',
+  access: 'admin',
+  status: 201,
+  idempotency: 'honoured',
+  input: z.strictObject({
+    file_name: textLine(255),
+    /** The number of rows of the file, without its header. */
+    rows: z.int().check(z.gte(1), z.lte(importLimits.rows)),
+    /** The size of the file, or of the pasted text. */
+    bytes: z.int().check(z.gte(1), z.lte(importLimits.bytes)),
+    groups: z.optional(z.array(Id).check(z.maxLength(importLimits.groups))),
+    send_invitations: z.boolean(),
+    locale: z.optional(z.enum(['en', 'fr']))
+  }),
+  output: Import,
+  errors: ['host_needed', 'idempotency_in_flight', 'idempotency_key_reused', 'too_many_imports']
+})
+
+/** Returns an import with its state and counts. */
+export const getImport = endpoint({
+  method: 'GET',
+  path: '/user/import/{id}',
+  access: 'admin',
+  input: z.strictObject({ id: Id }),
+  output: Import
+})
+
+/**
+ * Stores the rows `from`, `from + 1`, … of an import and overwrites rows that are stored already.
+ * Faulty cells are stored too: the check finds them. In the state `checked`, the stored rows and
+ * all rows with the same e-mails get new verdicts before the call answers. Answers `import_state`
+ * in any state but `open`, `checked` and `failed`.
+ */
+export const storeImportRows = endpoint({
+  method: 'PUT',
+  path: '/user/import/{id}/rows',
+  access: 'admin',
+  maxBytes: importLimits.bytesPerCall,
+  input: z.strictObject({
+    id: Id,
+    from: z.int().check(z.gte(1), z.lte(importLimits.rows)),
+    rows: z
+      .array(z.strictObject(UserCells))
+      .check(z.minLength(1), z.maxLength(importLimits.rowsPerCall))
+  }),
+  output: Import,
+  errors: ['import_state', 'import_too_large']
+})
+
+/**
+ * Returns at most `limit` stored rows in the order of the file: those after the row number `after`.
+ * `verdict` limits them to rows with this verdict, `kept` to people whom the undo left as they are.
+ * `next` is the `after` of the next call, or `null` if no more rows follow.
+ */
+export const listImportRows = endpoint({
+  method: 'GET',
+  path: '/user/import/{id}/rows',
+  access: 'admin',
+  input: z.strictObject({
+    id: Id,
+    verdict: z.optional(ImportVerdict),
+    kept: z.optional(z.literal('true')),
+    after: z.optional(z.coerce.number().check(z.int(), z.gte(0), z.lte(importLimits.rows))),
+    limit: z.optional(z.coerce.number().check(z.int(), z.gte(1), z.lte(1_000)))
+  }),
+  output: z.object({ rows: z.array(UserImportRow), next: z.nullable(z.number()) })
+})
+
+/**
+ * Starts the check of all rows. Answers `import_incomplete` if rows are missing, and `import_state`
+ * in any state but `open`, `checked` and `failed`.
+ */
+export const checkImport = endpoint({
+  method: 'POST',
+  path: '/user/import/{id}/check',
+  access: 'admin',
+  status: 202,
+  input: z.strictObject({ id: Id }),
+  output: Import,
+  errors: ['import_state', 'import_incomplete']
+})
+
+/**
+ * Starts the run. With `skip_refused`, the run leaves out refused rows and rows whose person was
+ * invited or changed after the check. Without it, the run changes everything or nothing, and the
+ * call answers `import_refused_rows` if rows are refused. A run never grants a permission, never
+ * changes a password and never changes an administrator. Answers `import_state` in any state but
+ * `checked`.
+ */
+export const runImport = endpoint({
+  method: 'POST',
+  path: '/user/import/{id}/run',
+  access: 'admin',
+  status: 202,
+  input: z.strictObject({ id: Id, skip_refused: z.boolean() }),
+  output: Import,
+  errors: ['import_state', 'import_refused_rows']
+})
+
+/**
+ * Starts the undo of a run. The undo removes the people whom the import has created and who have
+ * not activated their account since. People whom the import has changed get their former values
+ * back, except values that somebody has changed since. Answers `import_state` in any state but
+ * `done`.
+ */
+export const undoImport = endpoint({
+  method: 'POST',
+  path: '/user/import/{id}/undo',
+  access: 'admin',
+  status: 202,
+  input: z.strictObject({ id: Id }),
+  output: Import,
+  errors: ['import_state']
+})
+
+/**
+ * Erases an import with its rows. What its run has done stays and can no longer be undone. Answers
+ * `import_state` while a job works on the import.
+ */
+export const deleteImport = endpoint({
+  method: 'DELETE',
+  path: '/user/import/{id}',
+  access: 'admin',
+  input: z.strictObject({ id: Id }),
+  output: z.void(),
+  errors: ['import_state']
+})
+
+export const importCalls = {
+  listImports,
+  createImport,
+  getImport,
+  storeImportRows,
+  listImportRows,
+  checkImport,
+  runImport,
+  undoImport,
+  deleteImport
+}

@@ -1,0 +1,164 @@
+import * as z from 'zod/mini'
+import type { ErrorCode } from './errors.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+/**
+ * Who may make an API call: everybody, people who are signed in, administrators of a company, or
+ * operators of the installation.
+ */
+export type Access = 'public' | 'user' | 'admin' | 'operator'
+
+/** What an API key may do. Each call lists the scopes that allow it. */
+export const KeyScope = z.enum(['deposit', 'verify', 'history'])
+export type KeyScope = z.infer<typeof KeyScope>
+
+type Shape = z.ZodMiniType
+
+/**
+ * One API call with a JSON answer. The server mounts it, browsers call it, and the documentation
+ * lists it.
+ */
+export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Shape> {
+  kind: 'endpoint'
+  method: Method
+  /** The path of the call, with its parameters in braces: `/group/{groupId}/user`. */
+  path: string
+  access: Access
+  /**
+   * Schema of the call's input, one flat object. Path parameters come from the path. The other
+   * fields come from the query (GET, DELETE) or the JSON body (POST, PUT, and any call with
+   * `body`).
+   */
+  input: Input
+  output: Output
+  /** HTTP status of a successful answer. It is 204 when `output` is `z.void()`. */
+  status: 200 | 201 | 202 | 204
+  /** The error codes that this call may answer in addition to `commonErrors`. */
+  errors: readonly ErrorCode[]
+  /**
+   * Whether the call accepts (`honoured`) or requires an `Idempotency-Key`. When absent, the call
+   * ignores the header.
+   */
+  idempotency?: 'honoured' | 'required'
+  /** Largest size in bytes of the JSON body; 256 kB when absent. */
+  maxBytes?: number
+  /** Whether the call answers a list in pages. The header `Link` of a page names the next page. */
+  paged?: boolean
+  /**
+   * Whether the output has a `version`, which the header `ETag` repeats. PUT and DELETE calls, and
+   * POST calls that list `changed_meanwhile`, compare it with `If-Match`: they answer
+   * `changed_meanwhile` if the resource has another version. Without `If-Match` they change the
+   * resource whatever its version. With `content`, the version covers the whole output, so GET
+   * answers 304 to a matching `If-None-Match`. With `settings`, the output also has figures that
+   * change without a new version.
+   */
+  versioned?: 'content' | 'settings'
+  /**
+   * Whether the call takes its input from the JSON body although it is a DELETE. Needed for
+   * secrets, which must not be in addresses.
+   */
+  body?: boolean
+  /** Whether people whose e-mail is not confirmed yet may make the call. */
+  pending?: boolean
+  /**
+   * Whether the call also works for a suspended company. The pages of the company stay online and
+   * need the call.
+   */
+  suspended?: boolean
+  /**
+   * Whether a call that everybody may make is also made by administrators for a company, as
+   * `createUser` is for an invitation.
+   */
+  acting?: boolean
+  /**
+   * Whether the caller must have entered their password again, by `POST /user/confirm`, in this
+   * session and in the last five minutes. Otherwise the call answers `confirmation_required`.
+   */
+  confirmation?: boolean
+  /**
+   * An API key needs one of these scopes to make the call. Without `scopes`, API keys are refused
+   * with `person_required`.
+   */
+  scopes?: readonly KeyScope[]
+}
+
+/** An API call whose answer is not one JSON value: an event stream, a download or a tus upload. */
+export interface Stream<Input extends Shape = Shape, Message extends Shape = Shape> {
+  kind: 'stream'
+  /** Whether the call also answers HEAD. A HEAD does not start the stream of GET. */
+  head?: boolean
+  method: Method | 'PATCH' | 'HEAD'
+  path: string
+  access: Access
+  input: Input
+  /** Schema of one event of the stream. `z.void()` if the call sends or receives bytes. */
+  message: Message
+  errors: readonly ErrorCode[]
+  /**
+   * Schema of the part `items` of a `multipart/form-data` body. The parts after it contain bytes.
+   */
+  form?: Shape
+  /**
+   * Whether the call accepts the query parameter `link`, which `createContentLink` issues, in place
+   * of a session token.
+   */
+  linked?: boolean
+  /**
+   * An API key needs one of these scopes to make the call. Without `scopes`, API keys are refused
+   * with `person_required`.
+   */
+  scopes?: readonly KeyScope[]
+}
+
+interface EndpointOptions<Input extends Shape, Output extends Shape>
+  extends Omit<Endpoint<Input, Output>, 'kind' | 'status' | 'errors'> {
+  status?: 200 | 201 | 202
+  errors?: readonly ErrorCode[]
+}
+
+/**
+ * Defines an API call with a JSON answer. The status is 204 for an output of `z.void()`, else 200
+ * unless given.
+ */
+export function endpoint<Input extends Shape, Output extends Shape>(
+  options: EndpointOptions<Input, Output>
+): Endpoint<Input, Output> {
+  const status = options.output instanceof z.ZodMiniVoid ? 204 : (options.status ?? 200)
+  const confirmation = options.confirmation ? (['confirmation_required'] as const) : []
+  const errors = [...confirmation, ...(options.errors ?? [])]
+  return { ...options, kind: 'endpoint', status, errors }
+}
+
+/** Defines an API call whose answer is not one JSON value. */
+export function stream<Input extends Shape, Message extends Shape>(
+  options: Omit<Stream<Input, Message>, 'kind' | 'errors'> & { errors?: readonly ErrorCode[] }
+): Stream<Input, Message> {
+  return { ...options, kind: 'stream', errors: options.errors ?? [] }
+}
+
+/** Returns whether a call takes its input from a JSON body. Other calls take it from the query. */
+export function hasJsonBody({ method, body }: Pick<Endpoint, 'method' | 'body'>): boolean {
+  return method === 'POST' || method === 'PUT' || body === true
+}
+
+/** The members of an API call that say whether the call administers a company. */
+export type ActingRoute = Pick<Endpoint | Stream, 'access' | 'path'> & Pick<Endpoint, 'acting'>
+
+/**
+ * Returns whether an API call administers a company. An operator chooses the company by the path
+ * below `/company/{id}` or by the header `Company`.
+ */
+export function actsInCompany(route: ActingRoute): boolean {
+  const isAdministration = route.access === 'admin' || route.access === 'operator'
+  return isAdministration || hasCompanyPath(route) || route.acting === true
+}
+
+/** Returns whether the path of an API call contains the id of the company: `/company/{id}`. */
+export function hasCompanyPath({ path }: Pick<ActingRoute, 'path'>): boolean {
+  return /^\/company\/\{id\}(?:\/|$)/.test(path)
+}
+
+/** Returns the names of the parameters of a path: `/group/{groupId}/user` → `['groupId']` */
+export function pathParameters(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1] ?? '')
+}

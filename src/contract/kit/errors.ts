@@ -1,0 +1,247 @@
+import type { Disabled } from './disabled.ts'
+
+/**
+ * All error codes with their HTTP status. A code is never renamed or reused. `src/i18n` contains
+ * the sentence that people read for each code.
+ */
+export const errorCodes = {
+  // codes that every call may answer
+  invalid_input: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  account_disabled: 403,
+  person_required: 403,
+  scope_missing: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+
+  // requests that cannot be routed
+  malformed_request: 400,
+  request_timeout: 408,
+  headers_too_large: 431,
+
+  // connection failures, thrown by `call()` and never sent
+  offline: 0,
+  unexpected_answer: 502,
+
+  // failures of the caller's disk, found by a worker and never sent
+  file_unreadable: 0,
+
+  // hosts
+  unknown_domain: 404,
+  unknown_host: 421,
+
+  // sign-up and sign-in
+  signup_closed: 403,
+  email_taken: 409,
+  setup_code_wrong: 403,
+  setup_code_expired: 410,
+  challenge_invalid: 422,
+  key_invalid: 422,
+  login_failed: 401,
+
+  // mailed links
+  mail_token_invalid: 410,
+  mail_token_used: 409,
+  proof_required: 422,
+
+  // changes of people by administrators
+  already_active: 409,
+  email_unconfirmed: 409,
+  not_waiting: 409,
+  person_disabled: 409,
+  not_oneself: 409,
+  last_operator: 409,
+
+  // the present password was wrong; not a 401, which would sign out
+  password_wrong: 422,
+
+  // the call needs the password once more: POST /user/confirm
+  confirmation_required: 403,
+
+  // API keys
+  key_limit_reached: 409,
+
+  // deposits
+  category_unknown: 422,
+  category_required: 422,
+  category_unusable: 409,
+  file_empty: 422,
+  too_large: 413,
+  type_not_allowed: 422,
+  transform_not_allowed: 422,
+  length_required: 411,
+  fingerprint_invalid: 422,
+  request_limit_reached: 429,
+  storage_limit_reached: 413,
+  upload_limit_reached: 409,
+  upload_state: 409,
+  upload_offset: 409,
+  upload_busy: 409,
+  transfer_corrupt: 422,
+  not_stored: 500,
+  held: 500,
+  cancelled: 409,
+  lapsed: 410,
+
+  // downloads
+  link_invalid: 403,
+  range_unsatisfiable: 416,
+
+  // a default group whose documents would be visible to strangers who sign up
+  default_group_private: 409,
+  // a company always has a group for its new people
+  default_group_needed: 409,
+
+  // administration
+  own_company: 409,
+  host_not_allowed: 422,
+  host_taken: 409,
+  domain_needed: 409,
+  domain_unsuitable: 409,
+  // a link in a mail needs a host that is served and no wildcard
+  host_needed: 409,
+  name_taken: 409,
+  in_use: 409,
+
+  // imports: a call that does not fit the state, rows that are missing, refused rows that the run is
+  // not to skip, more bytes of cells than an import may have, and more unfinished imports than a
+  // company may have
+  import_state: 409,
+  import_incomplete: 409,
+  import_refused_rows: 409,
+  import_too_large: 413,
+  too_many_imports: 409,
+
+  // another person has changed the data since the caller read it
+  changed_meanwhile: 412,
+
+  // themes
+  svg_refused: 422,
+
+  // idempotency keys
+  idempotency_key_missing: 400,
+  idempotency_in_flight: 409,
+  idempotency_key_reused: 422,
+
+  // verification
+  lookup_limited: 429,
+  too_many_items: 422,
+
+  // live stream
+  stream_limit_reached: 429
+} as const satisfies Record<string, number>
+
+export type ErrorCode = keyof typeof errorCodes
+
+/** Error codes that every API call may answer. An `Endpoint` lists only its further codes. */
+export const commonErrors = [
+  'invalid_input',
+  'unauthenticated',
+  'forbidden',
+  'account_disabled',
+  'person_required',
+  'scope_missing',
+  'not_found',
+  'method_not_allowed',
+  'body_too_large',
+  'unsupported_media_type',
+  'rate_limited',
+  'internal',
+  'unavailable'
+] as const satisfies readonly ErrorCode[]
+
+/** The rule that the value of a field breaks. Pages show the translation of `rule`. */
+export interface FieldError {
+  rule: string
+  /** A number or word that the error message contains, such as a minimum length. */
+  limit?: number | string
+  /** The format that the field needs, as an English sentence for developers. */
+  detail?: string
+}
+/** The rule that each refused field of an input breaks, by field name. */
+export type FieldErrors = Record<string, FieldError>
+
+/**
+ * Usage and size of a limit that has been reached, and the time at which the usage begins again at
+ * 0 (`null`: never).
+ */
+export interface LimitFigures {
+  used: number
+  limit: number
+  resets_at: string | null
+}
+
+/**
+ * The reason why an item cannot be deleted: how many things still refer to it, by kind.
+ * `{ users: 3, deposits: 12 }`
+ */
+export type Uses = Record<string, number>
+
+/** A category that the caller may choose, listed in the error `category_required`. */
+export interface CategoryOption {
+  id: string
+  names: { en: string; fr: string }
+}
+
+interface AppErrorDetails {
+  cause?: unknown
+  fields?: FieldErrors
+  /** Number of refused fields that `fields` leaves out, because there are too many. */
+  fieldsOmitted?: number
+  disabled?: Disabled
+  figures?: LimitFigures
+  categories?: readonly CategoryOption[]
+  uses?: Uses
+  /** Seconds after which the caller may try again, sent as the header `Retry-After`. */
+  retryAfter?: number
+}
+
+/**
+ * An expected failure with a code for programs and people. Any other error is a bug and is answered
+ * as `internal`.
+ */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly fields: FieldErrors | undefined
+  readonly fieldsOmitted: number
+  readonly disabled: Disabled | undefined
+  readonly figures: LimitFigures | undefined
+  readonly categories: readonly CategoryOption[] | undefined
+  readonly uses: Uses | undefined
+  readonly retryAfter: number | undefined
+  /** Id of the failed HTTP request in the server's log. People can quote it to support. */
+  instance: string | undefined
+
+  /**
+   * Creates an error. `detail` is an English sentence for developers; people read the translation
+   * of `code`.
+   */
+  constructor(code: ErrorCode, detail: string, details: AppErrorDetails = {}) {
+    super(detail, details.cause === undefined ? undefined : { cause: details.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.status = errorCodes[code]
+    this.fields = details.fields
+    this.fieldsOmitted = details.fieldsOmitted ?? 0
+    this.disabled = details.disabled
+    this.figures = details.figures
+    this.categories = details.categories
+    this.uses = details.uses
+    this.retryAfter = details.retryAfter
+  }
+}
+
+/**
+ * Returns an `AppError` unchanged. Turns any other error into an `AppError` with the code
+ * `internal` and the detail `what`.
+ */
+export function asAppError(thrown: unknown, what: string): AppError {
+  return thrown instanceof AppError ? thrown : new AppError('internal', what, { cause: thrown })
+}

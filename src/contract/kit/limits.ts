@@ -1,0 +1,25 @@
+/** Bytes of the largest file that can be deposited: 5 GB. */
+export const maxFileBytes = 5_000_000_000
+/** Pictures with more bytes than this are reduced by the browser before the upload. */
+export const reduceAboveBytes = 1_000_000
+/** The most categories that the error `category_required` lists. */
+export const maxListedCategories = 50
+/** The most bytes that a page sends in one PATCH of an upload: 8 MiB. */
+export const uploadChunkBytes = 8 * 1024 * 1024
+
+/** The most fingerprints in one verification by a caller who is not signed in. */
+export const maxItemsSignedOut = 20
+/** The most fingerprints in one verification by a caller who is signed in. */
+export const maxItemsSignedIn = 1000
+
+/** The most files of one batch deposit (`POST /deposit/batch`). */
+export const maxBatchItems = 50
+/** The most bytes of one file of a batch deposit: 1 MiB. */
+export const maxBatchFileBytes = 1024 * 1024
+/** The most bytes of the whole body of a batch deposit: 8 MiB. */
+export const maxBatchBytes = 8 * 1024 * 1024
+
+/** The most days until an API key expires: five years. */
+export const maxKeyDays = 1826
+/** The most API keys that one person may have at a time, and the most that one company may have. */
+export const maxKeys = 100

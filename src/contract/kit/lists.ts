@@ -1,0 +1,76 @@
+import * as z from 'zod/mini'
+import { type Access, endpoint, type KeyScope } from './endpoint.ts'
+import { Id } from './ids.ts'
+import { maxCodeUnits, pattern } from './text-checks.ts'
+
+/** Number of items on a page of a list if the call has no `limit`. */
+export const defaultLimit = 50
+/** The most items on a page of a list: the largest `limit` of a call. */
+const maxLimit = 200
+
+/**
+ * Words to search for. An item matches if it contains all words, in any order, regardless of case
+ * and accents.
+ */
+export const Search = z.optional(
+  z
+    .string()
+    .check(
+      z.minLength(1, { abort: true }),
+      maxCodeUnits(100),
+      pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'no control characters')
+    )
+)
+
+/**
+ * Schema of the parameter `sort` of a list. Accepts each key, and each key after a minus sign for
+ * the reverse order: `name`, `-name`.
+ */
+export function sortBy<Key extends string>(...keys: Key[]) {
+  const orders = keys.flatMap((key): (Key | `-${Key}`)[] => [key, `-${key}`])
+  return z.optional(z.enum(orders))
+}
+
+interface ListOptions<
+  Item extends z.ZodMiniType,
+  Fields extends z.core.$ZodLooseShape,
+  Cursor extends z.ZodMiniType<string>
+> {
+  path: string
+  access: Access
+  scopes?: readonly KeyScope[]
+  item: Item
+  /** Schema of the ids by which pages continue. `Id` when absent. */
+  cursor?: Cursor
+  /**
+   * Fields of the call's input besides `limit` and `cursor`: path parameters, `q`, `sort` and
+   * filters.
+   */
+  input: Fields
+}
+
+/**
+ * Defines a call that lists items in pages. The output is an array, and the header `Link` has
+ * `rel="next"` if more items follow. `cursor` is the id of the last item that the caller has
+ * received. If that item has been deleted, the call answers `not_found`, and the caller begins
+ * again without a cursor.
+ */
+export function list<
+  Item extends z.ZodMiniType,
+  Fields extends z.core.$ZodLooseShape,
+  Cursor extends z.ZodMiniType<string>
+>({ path, access, scopes, item, cursor, input }: ListOptions<Item, Fields, Cursor>) {
+  return endpoint({
+    method: 'GET',
+    path,
+    access,
+    ...(scopes && { scopes }),
+    paged: true,
+    input: z.strictObject({
+      limit: z.optional(z.coerce.number().check(z.int(), z.gte(1), z.lte(maxLimit))),
+      cursor: z.optional<z.ZodMiniType<string>>(cursor ?? Id),
+      ...input
+    }),
+    output: z.array(item)
+  })
+}

@@ -1,0 +1,60 @@
+import * as z from 'zod/mini'
+import { hasDirectionControls, isVisible } from '../../core/text/visible-text.ts'
+
+// Checks of text that stop at the first failure. By default zod goes on, and normalising or matching a
+// text that is far too long takes seconds. So the length is checked first.
+
+/** Returns a check that refuses texts of more than `limit` UTF-16 code units. */
+export function maxCodeUnits(limit: number) {
+  return z.maxLength(limit, { abort: true })
+}
+
+/**
+ * Returns a check that accepts only texts that match `regex`. `sentence` describes those texts in
+ * English.
+ */
+export function pattern(regex: RegExp, sentence: string) {
+  return z.regex(regex, { abort: true, error: sentence })
+}
+
+/**
+ * Returns a check that accepts texts for which `isValid` returns true. An error answer names the
+ * broken rule by `rule` and describes it by the English `sentence`.
+ */
+export function rule(
+  { rule, limit }: { rule: string; limit?: number },
+  sentence: string,
+  isValid: (text: string) => boolean
+) {
+  const params = limit === undefined ? { rule } : { rule, limit }
+  return z.refine<string>(isValid, { abort: true, params, error: sentence })
+}
+
+/** Returns a check that refuses texts with lone surrogates. */
+function wellFormed() {
+  return rule({ rule: 'format' }, 'well-formed Unicode text', text => text.isWellFormed())
+}
+
+/**
+ * Returns the schema of a line of text: 1 to `max` characters, at least one of them visible,
+ * without control characters or direction controls. Parsing trims the text and normalises it to
+ * NFC.
+ */
+export function textLine(max: number) {
+  return z.string().check(
+    z.trim(),
+    z.minLength(1, { abort: true }),
+    maxCodeUnits(max),
+    wellFormed(),
+    z.normalize('NFC'),
+    // NFC decomposes a few characters
+    maxCodeUnits(max),
+    pattern(/^\P{Cc}*$/u, 'no control characters'),
+    rule(
+      { rule: 'direction' },
+      'no controls of text direction',
+      text => !hasDirectionControls(text)
+    ),
+    rule({ rule: 'invisible' }, 'a character that can be seen', isVisible)
+  )
+}

@@ -1,0 +1,399 @@
+import { endpoints, streams } from '../index.ts'
+import { DisabledReason } from '../kit/disabled.ts'
+import {
+  actsInCompany,
+  type Endpoint,
+  hasJsonBody,
+  pathParameters,
+  type Stream
+} from '../kit/endpoint.ts'
+import { commonErrors, type ErrorCode, errorCodes } from '../kit/errors.ts'
+import { maxListedCategories } from '../kit/limits.ts'
+import { inputSchema, type JsonSchema, outputSchema } from './json-schema.ts'
+import { exampleOf } from './schema-examples.ts'
+
+/** Any API call of the contract. */
+export type Route = Endpoint | Stream
+
+/** All API calls of the contract by name, such as `createDeposit`. */
+export const routes: Record<string, Route> = { ...endpoints, ...streams }
+
+interface OpenApiOptions {
+  /** Name of the company that runs the API. */
+  title: string
+  /** Origin of the API, such as `https://api.docs.acme.fr`. */
+  server: string
+  /** Returns a sentence that describes the call with this name. */
+  sentenceOf: (name: string) => string
+}
+
+/**
+ * Statuses, media types and headers of a stream's request and response, which its `Stream` object
+ * does not contain.
+ */
+export interface StreamFacts {
+  statuses: number[]
+  /** Media type of the request body. Absent if the call has no body. */
+  requestType?: string
+  responseType?: string
+  requiredHeaders?: string[]
+  optionalHeaders?: string[]
+  responseHeaders?: string[]
+}
+
+/**
+ * What the OpenAPI document says of each endpoint whose body is bytes or events and not JSON:
+ * statuses, media types and headers, by the name of the endpoint.
+ */
+export const streamFacts: Record<string, StreamFacts> = {
+  getDepositContent: {
+    statuses: [200, 206],
+    responseType: 'application/octet-stream',
+    optionalHeaders: ['Range'],
+    responseHeaders: ['Content-Disposition', 'Content-Range', 'Repr-Digest']
+  },
+  createDepositBatch: {
+    statuses: [200],
+    requestType: 'multipart/form-data',
+    responseType: 'application/json'
+  },
+  putDeposit: {
+    statuses: [201, 202],
+    requestType: 'application/octet-stream',
+    responseType: 'application/json',
+    optionalHeaders: ['Idempotency-Key'],
+    responseHeaders: ['Idempotent-Replayed']
+  },
+  headUpload: {
+    statuses: [200],
+    requiredHeaders: ['Tus-Resumable'],
+    responseHeaders: ['Tus-Resumable', 'Upload-Offset', 'Upload-Length']
+  },
+  patchUpload: {
+    statuses: [204],
+    requestType: 'application/offset+octet-stream',
+    requiredHeaders: ['Tus-Resumable', 'Upload-Offset'],
+    responseHeaders: ['Tus-Resumable', 'Upload-Offset']
+  },
+  deleteUpload: {
+    statuses: [204],
+    requiredHeaders: ['Tus-Resumable'],
+    responseHeaders: ['Tus-Resumable']
+  },
+  exportRequests: {
+    statuses: [200],
+    responseType: 'text/csv',
+    responseHeaders: ['Content-Disposition']
+  },
+  exportUsers: {
+    statuses: [200],
+    responseType: 'text/csv',
+    responseHeaders: ['Content-Disposition']
+  },
+  exportAuditEntries: {
+    statuses: [200],
+    responseType: 'text/csv',
+    responseHeaders: ['Content-Disposition']
+  },
+  streamRequests: {
+    statuses: [200],
+    responseType: 'text/event-stream',
+    optionalHeaders: ['Last-Event-ID']
+  },
+  reportPolicy: { statuses: [204], requestType: 'application/reports+json' },
+  getDocs: { statuses: [302], responseHeaders: ['Location'] }
+}
+
+/** Further statuses of success that some calls answer in addition to `Endpoint.status`, by name. */
+const otherStatuses: Record<string, number[]> = {
+  // a file that has been deposited before
+  createDeposit: [200]
+}
+
+/** Returns all HTTP statuses of success that a call may answer. */
+export function statusesOf(name: string, route: Route): number[] {
+  if (route.kind === 'stream') return streamFacts[name]?.statuses ?? [200]
+  return [route.status, ...(otherStatuses[name] ?? [])]
+}
+
+/** Error codes that the browser itself creates and the server never sends. */
+const ofBrowser: ErrorCode[] = ['offline', 'unexpected_answer', 'file_unreadable']
+
+/** Error codes that the server may send. */
+export const serverErrorCodes = (Object.keys(errorCodes) as ErrorCode[]) // as: the keys of a constant
+  .filter(code => !ofBrowser.includes(code))
+
+/** Returns all error codes that a call may answer: its own and those common to all calls. */
+export function codesOf(route: Route): ErrorCode[] {
+  const ofBody = ['body_too_large', 'unsupported_media_type']
+  const common = commonErrors.filter(
+    code => code !== 'method_not_allowed' && (hasBody(route) || !ofBody.includes(code))
+  )
+  return [...route.errors, ...common, 'unknown_host']
+}
+
+/** Returns the OpenAPI 3.1 document of all API calls. */
+export function openApi({ title, server, sentenceOf }: OpenApiOptions): Record<string, unknown> {
+  const paths: Record<string, Record<string, object>> = {}
+  const schemas: Record<string, JsonSchema | object> = { Problem: problemSchema }
+  for (const [name, route] of Object.entries(routes)) {
+    const answer = answerOf(route)
+    Object.assign(schemas, answer.parts)
+    const methods = paths[route.path] ?? {}
+    methods[route.method.toLowerCase()] = operation(name, route, answer, sentenceOf(name))
+    paths[route.path] = methods
+  }
+  return {
+    openapi: '3.1.1',
+    info: { title, version: '1', description: sentenceOf('api') },
+    servers: [{ url: server }],
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'The token of a signed-in person'
+        },
+        key: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'vdm_…',
+          description: 'An API key'
+        }
+      }
+    }
+  }
+}
+
+/**
+ * Returns the names of a call's input fields, grouped by where they are sent: path, query or body.
+ */
+function inputPositions(route: Route): { path: string[]; query: string[]; body: string[] } {
+  const { properties = {} } = inputSchema(route.input)
+  const path = pathParameters(route.path)
+  const others = Object.keys(properties).filter(name => !path.includes(name))
+  const isJson = route.kind === 'endpoint' && hasBody(route)
+  return { path, query: isJson ? [] : others, body: isJson ? others : [] }
+}
+
+function hasBody(route: Route): boolean {
+  if (route.kind === 'endpoint') return hasJsonBody(route)
+  return ['POST', 'PUT', 'PATCH'].includes(route.method)
+}
+
+function answerOf(
+  route: Route
+): ReturnType<typeof outputSchema> | { schema: undefined; parts: Record<string, never> } {
+  const answer = route.kind === 'endpoint' ? route.output : route.message
+  if (answer._zod.def.type === 'void') return { schema: undefined, parts: {} }
+  return outputSchema(answer)
+}
+
+function operation(
+  name: string,
+  route: Route,
+  answer: ReturnType<typeof answerOf>,
+  summary: string
+) {
+  const isPublic = route.access === 'public'
+  const body = requestBody(name, route)
+  return {
+    operationId: name,
+    summary,
+    security: [
+      ...(isPublic ? [{}] : []),
+      { bearer: [] },
+      // the roles of OpenAPI 3.1: the key needs one of the scopes
+      ...(route.scopes ? route.scopes.map(scope => ({ key: [scope] })) : [])
+    ],
+    parameters: parameters(name, route),
+    ...(body ? { requestBody: body } : {}),
+    responses: { ...success(name, route, answer), ...refusals(route) }
+  }
+}
+
+function parameters(name: string, route: Route): object[] {
+  const { properties = {}, required = [] } = inputSchema(route.input)
+  const { path, query } = inputPositions(route)
+  const found: object[] = [
+    ...path.map(name => ({ name, in: 'path', required: true, schema: properties[name] })),
+    ...query.map(name => ({
+      name,
+      in: 'query',
+      required: required.includes(name),
+      schema: properties[name]
+    }))
+  ]
+  if (route.kind === 'endpoint' && route.idempotency) {
+    found.push({
+      name: 'Idempotency-Key',
+      in: 'header',
+      required: route.idempotency === 'required',
+      schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' }
+    })
+  }
+  if (actsInCompany(route)) {
+    found.push({ name: 'Company', in: 'header', schema: { type: 'string', format: 'uuid' } })
+  }
+  const precondition = preconditionOf(route)
+  if (precondition !== undefined) {
+    const schema = { type: 'string', pattern: '^"\\d{1,15}"$' }
+    found.push({ name: precondition, in: 'header', schema })
+  }
+  for (const header of streamFacts[name]?.requiredHeaders ?? []) {
+    found.push({ name: header, in: 'header', required: true, schema: { type: 'string' } })
+  }
+  for (const header of streamFacts[name]?.optionalHeaders ?? []) {
+    found.push({ name: header, in: 'header', schema: { type: 'string' } })
+  }
+  return found
+}
+
+/**
+ * Returns the request header by which a caller names a version of the resource. Undefined if the
+ * call takes no version.
+ */
+function preconditionOf(route: Route): 'If-Match' | 'If-None-Match' | undefined {
+  if (route.kind === 'stream' || !route.versioned || route.method === 'POST') return undefined
+  if (route.method !== 'GET') return 'If-Match'
+  return route.versioned === 'content' ? 'If-None-Match' : undefined
+}
+
+function requestBody(name: string, route: Route): object | undefined {
+  const type = streamFacts[name]?.requestType
+  if (type) return { required: true, content: { [type]: formOf(route) } }
+  const { body } = inputPositions(route)
+  if (route.kind === 'stream' || !hasBody(route)) return undefined
+  const { properties = {}, required = [], ...rest } = inputSchema(route.input)
+  const needed = required.filter(name => body.includes(name))
+  const schema = {
+    ...rest,
+    properties: Object.fromEntries(body.map(name => [name, properties[name]])),
+    ...(needed.length > 0 ? { required: needed } : {})
+  }
+  return { required: true, content: { 'application/json': { schema } } }
+}
+
+/**
+ * Returns the OpenAPI description of a `multipart/form-data` body: the part `items` in JSON, then
+ * parts with bytes. Returns an empty object for a call without a form.
+ */
+function formOf(route: Route): object {
+  if (route.kind !== 'stream' || !route.form) return {}
+  const items = { contentMediaType: 'application/json', contentSchema: inputSchema(route.form) }
+  const file = { type: 'array', items: { type: 'string', format: 'binary' } }
+  const properties = { items: { type: 'string', ...items }, file }
+  return {
+    schema: { type: 'object', required: ['items', 'file'], properties },
+    encoding: { items: { contentType: 'application/json' } }
+  }
+}
+
+function success(name: string, route: Route, told: ReturnType<typeof answerOf>): object {
+  const facts = streamFacts[name]
+  const statuses = statusesOf(name, route)
+  const headers = [...(facts?.responseHeaders ?? [])]
+  if (route.kind === 'endpoint' && route.idempotency) headers.push('Idempotent-Replayed')
+  if (route.kind === 'endpoint' && route.paged) headers.push('Link')
+  if (route.kind === 'endpoint' && route.versioned && route.status !== 204) headers.push('ETag')
+  const type = route.kind === 'endpoint' ? 'application/json' : facts?.responseType
+  const isEmpty = type === undefined || statuses[0] === 204
+  const content = isEmpty ? {} : { content: { [type]: media(type, told) } }
+  const answer = { description: 'Done', ...withHeaders(headers), ...content }
+  const unchanged = preconditionOf(route) === 'If-None-Match' && {
+    304: { description: 'Not changed', ...withHeaders(['ETag']) }
+  }
+  return { ...Object.fromEntries(statuses.map(status => [status, answer])), ...unchanged }
+}
+
+function media(type: string, { schema, parts }: ReturnType<typeof answerOf>): object {
+  if (!type.startsWith('text/')) {
+    return schema ? { schema, example: exampleOf(schema, parts) } : {}
+  }
+  // the `data` of one event; OpenAPI 3.1 cannot describe a sequence of events
+  return { schema: { type: 'string' }, ...(schema ? { 'x-event-data': schema } : {}) }
+}
+
+function refusals(route: Route): Record<string, object> {
+  const byStatus = Map.groupBy(codesOf(route), code => errorCodes[code])
+  const found = [...byStatus].map(([status, codes]) => {
+    const headers = status === 401 ? ['WWW-Authenticate'] : []
+    if (status === 429 || status === 503) headers.push('Retry-After')
+    const schema = {
+      allOf: [{ $ref: '#/components/schemas/Problem' }],
+      properties: { status: { const: status }, code: { enum: codes } }
+    }
+    const content = { 'application/problem+json': { schema } }
+    const answer = {
+      description: codes.join(', '),
+      ...withHeaders(headers),
+      ...(route.method === 'HEAD' ? {} : { content })
+    }
+    return [String(status), answer] as const
+  })
+  return Object.fromEntries(found)
+}
+
+function withHeaders(names: string[]): object {
+  if (names.length === 0) return {}
+  const entries = names.map(name => [name, { schema: { type: 'string' } }])
+  return { headers: Object.fromEntries(entries) }
+}
+
+const problemSchema = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'code'],
+  properties: {
+    type: { const: 'about:blank' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    code: { type: 'string', enum: serverErrorCodes },
+    instance: { type: 'string' },
+    fields: {
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        required: ['rule'],
+        properties: {
+          rule: { type: 'string' },
+          limit: { type: ['number', 'string'] },
+          detail: { type: 'string' }
+        }
+      }
+    },
+    fields_omitted: { type: 'integer' },
+    disabled: {
+      type: 'object',
+      required: ['scope', 'reason', 'since'],
+      properties: {
+        scope: { enum: ['user', 'company', 'domain'] },
+        reason: { enum: [...DisabledReason.options, 'other'] },
+        since: { type: 'string' }
+      }
+    },
+    categories: {
+      type: 'array',
+      maxItems: maxListedCategories,
+      items: {
+        type: 'object',
+        required: ['id', 'names'],
+        properties: {
+          id: { type: 'string', format: 'uuid' },
+          names: {
+            type: 'object',
+            required: ['en', 'fr'],
+            properties: { en: { type: 'string' }, fr: { type: 'string' } }
+          }
+        }
+      }
+    },
+    uses: { type: 'object', additionalProperties: { type: 'integer' } },
+    used: { type: 'number' },
+    limit: { type: 'number' },
+    resets_at: { type: ['string', 'null'] }
+  }
+}

@@ -1,0 +1,83 @@
+import type { FieldError } from '../kit/errors.ts'
+import type { JsonSchema } from './json-schema.ts'
+
+/** One field of an API call's input or output, as the documentation lists it. */
+export interface Field {
+  /**
+   * Path of the field, such as `transform.from.bytes` or `items[].sha256`. Empty for an output that
+   * is a single value.
+   */
+  name: string
+  /** Format of the value, such as `uuid`, or else its JSON type, such as `string`. */
+  type: string
+  /** Name of a schema that describes the value in another section of the documentation. */
+  shared?: string
+  isOptional: boolean
+  isNullable: boolean
+  options: (string | number | boolean)[]
+  pattern?: string
+  rules: FieldError[]
+}
+
+/**
+ * Returns the alternatives of a schema that is a union. Returns any other schema as the only
+ * alternative.
+ */
+export function alternativesOf(schema: JsonSchema): JsonSchema[] {
+  const members = schema.anyOf?.filter(({ type }) => type !== 'null') ?? []
+  return members.length > 1 ? members : [schema]
+}
+
+/**
+ * Returns the fields of a schema for the documentation, including those of nested objects. Their
+ * names begin with `prefix`.
+ */
+export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): Field[] {
+  const isNullable = [schema, ...(schema.anyOf ?? [])].some(({ type }) =>
+    [type].flat().includes('null')
+  )
+  const [first, ...others] = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [schema]
+  if (!first) return []
+  // a union has the fields of every member, and each may be absent
+  if (others.length > 0) return [first, ...others].flatMap(each => fieldsOf(each, prefix, true))
+  if (first.items) return fieldsOf(first.items, `${prefix}[]`, isOptional)
+  if (first.properties) return fieldsWithin(first, prefix, isOptional)
+  const shared = first.$ref?.split('/').at(-1)
+  return [
+    {
+      name: prefix.replace(/^\./, ''),
+      type: first.format ?? typeOf(first) ?? typeof first.const,
+      ...(shared === undefined ? {} : { shared }),
+      ...(first.pattern === undefined ? {} : { pattern: first.pattern }),
+      isOptional,
+      isNullable,
+      options: first.const === undefined ? (first.enum ?? []) : [first.const],
+      rules: rulesOf(first)
+    }
+  ]
+}
+
+/** Returns the JSON type of a schema without `null`: `['number', 'null']` → `'number'`. */
+function typeOf({ type }: JsonSchema): string | undefined {
+  return [type].flat().find(each => each !== 'null')
+}
+
+function fieldsWithin(
+  { properties = {}, required = [] }: JsonSchema,
+  prefix: string,
+  isOptional: boolean
+): Field[] {
+  return Object.entries(properties).flatMap(([name, field]) =>
+    fieldsOf(field, `${prefix}.${name}`, isOptional || !required.includes(name))
+  )
+}
+
+const limits = ['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems'] as const
+
+function rulesOf(schema: JsonSchema): FieldError[] {
+  const known = limits.flatMap(rule => {
+    const limit = schema[rule]
+    return limit === undefined ? [] : [{ rule, limit }]
+  })
+  return [...known, ...(schema['x-rules'] ?? [])]
+}

@@ -1,0 +1,151 @@
+import * as z from 'zod/mini'
+import { endpoint } from './kit/endpoint.ts'
+import { Id } from './kit/ids.ts'
+
+/** The most days that one call of `getUsage` returns. */
+export const maxUsageDays = 400
+
+/** What a company or one of its groups used on one day in UTC. */
+export const UsageDay = z.object({
+  day: z.iso.date(),
+  /** Number of deposits that were begun on this day and succeeded. */
+  deposits: z.number(),
+  /** Number of documents that people of the company verified while they were signed in. */
+  verifications: z.number(),
+  /** Number of bytes that the deposits counted in `deposits` have stored. */
+  bytes: z.number(),
+  /** Number of deposits that were begun on this day and failed. They count towards no limit. */
+  failed: z.number()
+})
+export type UsageDay = z.infer<typeof UsageDay>
+
+/**
+ * Returns what a company, or with `group` one of its groups, used on each day from `from` to `to`,
+ * both included, also on days without usage. The last day is today if `to` is absent, and the first
+ * is 29 days before the last if `from` is absent. At most 400 days.
+ */
+export const getUsage = endpoint({
+  method: 'GET',
+  path: '/company/{id}/usage',
+  access: 'admin',
+  input: z.strictObject({
+    id: Id,
+    group: z.optional(Id),
+    from: z.optional(z.iso.date()),
+    to: z.optional(z.iso.date())
+  }),
+  output: z.array(UsageDay)
+})
+
+/**
+ * Kinds of things that an administrator should act on:
+ * - `people_waiting`: people who have signed up and have not confirmed their e-mail.
+ * - `invitations_expired`: invited people whose mailed link has expired.
+ * - `invitations_by_hand`: invited people who wait for a link from an administrator, because no mail
+ *   server is configured.
+ * - `group_limits`: limits of groups of which at least 80 % is used.
+ * - `deposits_held`: deposits that could not be made in several attempts. An operator retries them.
+ * - `deposits_failed`: deposits that have failed since yesterday.
+ * - `mails_delayed`: mails that have been due for five minutes and could not be sent.
+ * - `disk_nearly_full`: the disk of the installation. Only operators learn of it.
+ */
+export const AttentionKind = z.enum([
+  'people_waiting',
+  'invitations_expired',
+  'invitations_by_hand',
+  'group_limits',
+  'deposits_held',
+  'deposits_failed',
+  'mails_delayed',
+  'disk_nearly_full'
+])
+export type AttentionKind = z.infer<typeof AttentionKind>
+
+/** A limit of a group of which a large share is used. */
+export const NearLimit = z.object({
+  group: z.object({ id: z.uuid(), name: z.string() }),
+  /** Whether the limit is `max_requests` or `max_storage`. */
+  limited: z.enum(['requests', 'storage']),
+  used: z.number(),
+  limit: z.number()
+})
+export type NearLimit = z.infer<typeof NearLimit>
+
+/** A finding that an administrator should act on, such as people who wait. */
+export const AttentionItem = z.object({
+  kind: AttentionKind,
+  /**
+   * `error`: something does not work. `warning`: something will not work soon, or somebody waits for
+   * an administrator. `info`: good to know.
+   */
+  severity: z.enum(['error', 'warning', 'info']),
+  /**
+   * How many people, limits, deposits or mails the finding is about. For `disk_nearly_full`, the
+   * percentage of the disk that is used.
+   */
+  count: z.number(),
+  /** Time since which the oldest of them has needed attention. `null` if no time is known. */
+  since: z.nullable(z.iso.datetime()),
+  /** For `group_limits`: the five limits of which the largest share is used. */
+  limits: z.optional(z.array(NearLimit))
+})
+export type AttentionItem = z.infer<typeof AttentionItem>
+
+/** What needs attention in a company. */
+export const Attention = z.object({
+  /** Time of the check. */
+  checked: z.iso.datetime(),
+  /**
+   * Whether the service has a mail server. Without one, administrators must pass on links
+   * themselves.
+   */
+  has_mail_server: z.boolean(),
+  /** The findings, most severe first. Empty: everything is in order. */
+  items: z.array(AttentionItem),
+  /** Kinds of findings that could not be checked at the moment. */
+  unchecked: z.array(AttentionKind)
+})
+export type Attention = z.infer<typeof Attention>
+
+/** Returns what the administrators of a company should act on. */
+export const getAttention = endpoint({
+  method: 'GET',
+  path: '/company/{id}/attention',
+  access: 'admin',
+  input: z.strictObject({ id: Id }),
+  output: Attention
+})
+
+/** What needs attention in all companies of the installation. */
+export const AllAttention = z.object({
+  /** Time of the check. */
+  checked: z.iso.datetime(),
+  /** Whether the service has a mail server. Without one, administrators pass links on. */
+  has_mail_server: z.boolean(),
+  /** What concerns no single company, such as the disk. */
+  items: z.array(AttentionItem),
+  /** What could not be checked of the installation at the moment. */
+  unchecked: z.array(AttentionKind),
+  /** The companies with something to act on or something unchecked, the most severe first. */
+  companies: z.array(
+    z.object({
+      company: z.object({ id: z.uuid(), name: z.string() }),
+      items: z.array(AttentionItem),
+      unchecked: z.array(AttentionKind)
+    })
+  ),
+  /** How many companies were not checked, because none is begun after two seconds. */
+  skipped: z.number()
+})
+export type AllAttention = z.infer<typeof AllAttention>
+
+/** Returns what operators should act on in all companies and in the installation. */
+export const getAllAttention = endpoint({
+  method: 'GET',
+  path: '/attention',
+  access: 'operator',
+  input: z.strictObject({}),
+  output: AllAttention
+})
+
+export const overviewCalls = { getUsage, getAttention, getAllAttention }

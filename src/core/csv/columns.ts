@@ -1,0 +1,115 @@
+import { canonicalEmail } from '../input/email.ts'
+
+/** A field that can be imported, and how its column is recognized. */
+export interface ImportField {
+  name: string
+  /** Whether the import is impossible without a column for the field. */
+  isRequired: boolean
+  /** Headings that columns of this field have, in any language: `E-mail`, `Courriel`. */
+  headings: readonly string[]
+  /** What the cells of the field look like, if this tells them from other cells. */
+  looks?: 'email'
+}
+
+/** The index of the column of each field, from 0. Fields without a column are left out. */
+export type Mapping = Readonly<Record<string, number>>
+
+/** The fewest characters of a heading that is also recognized as part of a longer heading. */
+const minPart = 4
+/** Share of the filled cells of a column that must look like the field, from 0 to 1. */
+const lookShare = 0.6
+
+/**
+ * Guesses the column of each field: first from what the person chose for the same heading before,
+ * then from the headings, then from what the cells look like. No column gets two fields.
+ */
+export function guessMapping(
+  fields: readonly ImportField[],
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  remembered: Readonly<Record<string, string>> = {}
+): Mapping {
+  const mapping: Record<string, number> = {}
+  const taken = new Set<number>()
+  const names = headings.map(normalizeHeading)
+  const take = (field: ImportField, isOne: (name: string, column: number) => boolean) => {
+    if (mapping[field.name] !== undefined) return
+    const column = names.findIndex((name, at) => !taken.has(at) && isOne(name, at))
+    if (column < 0) return
+    mapping[field.name] = column
+    taken.add(column)
+  }
+  for (const field of fields) take(field, name => name !== '' && remembered[name] === field.name)
+  // a column for which the person chose no field is not guessed again
+  for (const [at, name] of names.entries())
+    if (name !== '' && remembered[name] === '') taken.add(at)
+  for (const field of fields) {
+    const known = field.headings.map(normalizeHeading)
+    take(field, name => known.includes(name))
+  }
+  for (const field of fields) {
+    const known = field.headings.map(normalizeHeading).filter(each => each.length >= minPart)
+    take(field, name => known.some(each => name.includes(each)))
+  }
+  for (const field of fields) {
+    if (field.looks === 'email') take(field, (_, column) => isMostlyEmail(rows, column))
+  }
+  return mapping
+}
+
+/**
+ * Returns what to store of a mapping for later files: the field of each heading, and `''` for a
+ * heading without a field.
+ */
+export function rememberMapping(
+  headings: readonly string[],
+  mapping: Mapping
+): Record<string, string> {
+  const fields = new Map(Object.entries(mapping).map(([field, column]) => [column, field]))
+  return Object.fromEntries(
+    headings.map((heading, at) => [normalizeHeading(heading), fields.get(at) ?? ''])
+  )
+}
+
+/**
+ * Returns the mapping with this column for the field. If another field had the column, it has none
+ * now.
+ */
+export function assignColumn(mapping: Mapping, field: string, column: number | undefined): Mapping {
+  const others = Object.entries(mapping).filter(([name, at]) => name !== field && at !== column)
+  return Object.fromEntries(column === undefined ? others : [...others, [field, column]])
+}
+
+/** Returns whether the first row of a file contains headings. */
+export function detectHeader(
+  fields: readonly ImportField[],
+  rows: readonly (readonly string[])[]
+): boolean {
+  const [first = [], ...others] = rows
+  if (first.some(cell => isEmail(cell))) return false
+  const known = new Set(fields.flatMap(({ headings }) => headings.map(normalizeHeading)))
+  if (first.some(cell => known.has(normalizeHeading(cell)))) return true
+  // names of columns are filled and differ
+  const filled = first.filter(cell => cell.trim() !== '')
+  return (
+    others.length > 0 && filled.length === first.length && new Set(filled).size === first.length
+  )
+}
+
+/** `E-Mail (privé)` → `emailprive` */
+function normalizeHeading(heading: string): string {
+  return heading
+    .normalize('NFD')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '')
+}
+
+function isEmail(text: string): boolean {
+  return canonicalEmail(text) !== undefined
+}
+
+function isMostlyEmail(rows: readonly (readonly string[])[], column: number): boolean {
+  const filled = rows.map(row => row[column]?.trim() ?? '').filter(Boolean)
+  const emails = filled.filter(isEmail)
+  return filled.length > 0 && emails.length / filled.length >= lookShare
+}

@@ -1,0 +1,29 @@
+import { withFormulaGuard } from '../text/csv.ts'
+import type { Dialect } from './dialect.ts'
+import { encodeText } from './encodings.ts'
+
+/**
+ * Returns rows as a CSV file in a dialect. A cell that a spreadsheet would evaluate as a formula
+ * gets a `'`. If the encoding of the dialect lacks one of the characters, the file is UTF-8
+ * with a byte order mark.
+ */
+export function writeCsv(
+  rows: readonly (readonly string[])[],
+  dialect: Dialect
+): Uint8Array<ArrayBuffer> {
+  const newline = dialect.newline === 'mixed' ? '\r\n' : dialect.newline
+  const text = rows.map(row => `${writeRow(row, dialect)}${newline}`).join('')
+  const bytes = encodeText(text, dialect.encoding, dialect.hasMark)
+  // the BOM tells spreadsheets that a file is UTF-8
+  return bytes ?? new TextEncoder().encode(`\uFEFF${text}`)
+}
+
+function writeRow(row: readonly string[], { delimiter }: Dialect): string {
+  const cells = row.map(cell => {
+    const inert = withFormulaGuard(cell)
+    const isPlain = !/["\r\n]/.test(inert) && !inert.includes(delimiter) && inert.trim() === inert
+    return isPlain ? inert : `"${inert.replaceAll('"', '""')}"`
+  })
+  // an empty line would be no row
+  return cells.length === 1 && cells[0] === '' ? '""' : cells.join(delimiter)
+}

@@ -1,0 +1,69 @@
+/** A DNS record that a domain needs. */
+export interface DnsRecord {
+  purpose: 'proof' | 'pages' | 'api' | 'every'
+  type: 'TXT' | 'CNAME' | 'A'
+  /**
+   * Name of the record below the zone, as DNS providers ask for it: `docs`, `@`. Undefined if the
+   * zone is not known.
+   */
+  relative: string | undefined
+  /** Full name of the record: `docs.acme.fr`. */
+  name: string
+  /**
+   * Value of the record. Undefined for the address of the server, which only its operator knows.
+   */
+  value: string | undefined
+}
+
+interface DnsRecordInput {
+  /** The host of the domain: `docs.acme.fr`, or `*.acme.fr`. */
+  host: string
+  /**
+   * The record that proves the host, and the DNS zone of all records. `null` if no proof is needed.
+   */
+  proof: { name: string; value: string; zone: string } | null
+  /** A host whose DNS records lead to the server already. Undefined if none is known. */
+  server: string | undefined
+}
+
+/**
+ * Returns the DNS records that a domain needs: the one that proves it, then those that lead to the
+ * server. The API's host `api.…` needs a record of its own, except below a wildcard, whose record
+ * covers both.
+ */
+export function dnsRecords({ host, proof, server }: DnsRecordInput): DnsRecord[] {
+  const zone = proof?.zone
+  const relativeOf = (name: string) => {
+    if (name === zone) return '@'
+    return zone !== undefined && name.endsWith(`.${zone}`)
+      ? name.slice(0, -zone.length - 1)
+      : undefined
+  }
+  const leading = (purpose: DnsRecord['purpose'], name: string): DnsRecord => {
+    // the top of a zone cannot be an alias of another name
+    const isAlias = server !== undefined && name !== zone && name !== server
+    return {
+      purpose,
+      type: isAlias ? 'CNAME' : 'A',
+      relative: relativeOf(name),
+      name,
+      value: isAlias ? server : undefined
+    }
+  }
+  return [
+    ...(proof
+      ? [
+          {
+            purpose: 'proof' as const,
+            type: 'TXT' as const,
+            relative: relativeOf(proof.name),
+            name: proof.name,
+            value: proof.value
+          }
+        ]
+      : []),
+    ...(host.startsWith('*.')
+      ? [leading('every', host)]
+      : [leading('pages', host), leading('api', `api.${host}`)])
+  ]
+}

@@ -1,0 +1,45 @@
+/**
+ * Returns whether a list of accepted media types contains a type. An entry such as `image/*` stands
+ * for all types that begin with `image/`. A list that is `null` contains all types.
+ */
+export function acceptsMediaType(accepted: readonly string[] | null, type: string): boolean {
+  if (accepted === null) return true
+  return accepted.some(entry =>
+    entry.endsWith('/*') ? type.startsWith(entry.slice(0, -1)) : entry === type
+  )
+}
+
+/** Media types that are usually accepted together, by the word that people choose them by. */
+export const mediaKinds = {
+  pdf: ['application/pdf'],
+  pictures: ['image/*'],
+  office: [
+    'application/msword',
+    'application/vnd.ms-excel',
+    'application/vnd.ms-powerpoint',
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+    'application/vnd.oasis.opendocument.text',
+    'application/vnd.oasis.opendocument.spreadsheet',
+    'application/vnd.oasis.opendocument.presentation'
+  ],
+  text: ['text/*']
+} as const satisfies Record<string, readonly string[]>
+export type MediaKind = keyof typeof mediaKinds
+
+// as: Object.keys loses the names
+export const mediaKindNames = Object.keys(mediaKinds) as MediaKind[]
+
+/**
+ * Returns the kinds of which a list contains all media types, and the types that belong to none of
+ * these kinds.
+ */
+export function splitMediaTypes(types: readonly string[]): {
+  kinds: MediaKind[]
+  others: string[]
+} {
+  const kinds = mediaKindNames.filter(kind => mediaKinds[kind].every(type => types.includes(type)))
+  const known = new Set<string>(kinds.flatMap(kind => mediaKinds[kind]))
+  return { kinds, others: types.filter(type => !known.has(type)) }
+}

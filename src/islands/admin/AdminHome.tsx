@@ -1,0 +1,40 @@
+import { useStore } from '@nanostores/react'
+import { pages } from '../../core/pages/page-table.ts'
+import { localizedPath } from '../../i18n/index.ts'
+import { $user } from '../../stores/users.ts'
+import { useWaiting } from '../kit/time.ts'
+import { useWords, withWords } from '../kit/use-words.ts'
+import { AllAttention } from './AllAttention.tsx'
+import { CompanyList } from './CompanyList.tsx'
+
+/**
+ * Shows operators what needs attention, and all companies of the installation. Administrators see
+ * it until the shell has opened their company.
+ */
+export const AdminHome = withWords(function AdminHome() {
+  const { locale, t } = useWords()
+  const user = useStore($user, { ssr: 'initial' })
+  const isOperator = user?.permissions.includes('operator') === true
+  const waiting = useWaiting(!isOperator)
+  if (isOperator) {
+    return (
+      <div className="flex flex-col gap-6">
+        <AllAttention />
+        <CompanyList own={user.company.id} />
+      </div>
+    )
+  }
+  return (
+    <div className="sheet grid gap-4" data-state="loading">
+      <p role="status">{t('admin.opening')}</p>
+      {waiting === 'slow' && (
+        <p className="flex flex-wrap items-center gap-4">
+          {t('admin.slow')}
+          <a className="link" href={localizedPath(locale, pages.admin.path)} data-astro-reload>
+            {t('common.retry')}
+          </a>
+        </p>
+      )}
+    </div>
+  )
+})

@@ -1,0 +1,188 @@
+import type { ReactNode } from 'react'
+import type { AppError } from '../../contract/kit/errors.ts'
+import type { Attention, AttentionItem, NearLimit } from '../../contract/overview.ts'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
+import { languageTag, localizedPath } from '../../i18n/index.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { Icon } from '../kit/Icon.tsx'
+import { formatClock, useWaiting } from '../kit/time.ts'
+import { useWords } from '../kit/use-words.ts'
+
+type CheckState =
+  | { status: 'loading' }
+  | { status: 'failed'; error: AppError }
+  | { status: 'ready'; attention: { checked: string }; isStale: boolean }
+
+interface AttentionSheetProps {
+  state: CheckState
+  /** Says what is being checked. */
+  loading: string
+  check: () => void
+  /** Whether the check found nothing. */
+  isInOrder: boolean
+  /** What the check found. */
+  children: ReactNode
+}
+
+/** Frames the result of a check: when it was made, that it is under way, or that it failed. */
+export function AttentionSheet(props: AttentionSheetProps) {
+  const { state, loading, check, isInOrder, children } = props
+  const { locale, t } = useWords()
+  const waiting = useWaiting(state.status === 'loading')
+  return (
+    <section
+      className="sheet flex flex-col gap-4"
+      aria-labelledby="attention"
+      data-attention={state.status}
+    >
+      <h2 id="attention" className="section-title">
+        {t('overview.attention.title')}
+      </h2>
+      {state.status === 'loading' && (
+        <p role="status" className="min-h-12 text-ink-soft">
+          {(waiting === 'text' || waiting === 'slow') && loading}
+        </p>
+      )}
+      {state.status === 'failed' && (
+        <ErrorNote error={state.error}>
+          <button type="button" className="btn btn-outline btn-sm self-start" onClick={check}>
+            {t('overview.attention.again')}
+          </button>
+        </ErrorNote>
+      )}
+      {state.status === 'ready' && (
+        <>
+          {isInOrder && (
+            <p className="verdict flex items-center gap-3" role="status">
+              <Icon name="check" className="size-6 text-success" />
+              {t('overview.attention.inOrder')}
+            </p>
+          )}
+          {children}
+          <p className="meta">
+            {t(state.isStale ? 'overview.attention.stale' : 'overview.attention.checked', {
+              time: formatClock(new Date(state.attention.checked), locale)
+            })}
+          </p>
+        </>
+      )}
+    </section>
+  )
+}
+
+interface AttentionItemsProps {
+  found: Pick<Attention, 'items' | 'unchecked'>
+  /** Id of the company. Undefined for what concerns the whole installation. */
+  company: string | undefined
+  hasMailServer: boolean
+}
+
+/** Lists things to act on, each with its way to mend it, and what could not be checked. */
+export function AttentionItems({ found, company, hasMailServer }: AttentionItemsProps) {
+  const { t } = useWords()
+  return (
+    <>
+      <ul className="flex flex-col divide-y divide-base-300 empty:hidden">
+        {found.items.map(item => (
+          <Item key={item.kind} item={item} company={company} hasMailServer={hasMailServer} />
+        ))}
+      </ul>
+      {found.unchecked.length > 0 && (
+        <p>
+          {t('overview.attention.unchecked', {
+            what: found.unchecked.map(kind => t(`overview.attention.kinds.${kind}`)).join(', ')
+          })}
+        </p>
+      )}
+    </>
+  )
+}
+
+interface ItemProps extends Omit<AttentionItemsProps, 'found'> {
+  item: AttentionItem
+}
+
+const inks = { error: 'text-error', warning: 'text-warning', info: 'text-info' }
+
+function Item({ item, company, hasMailServer }: ItemProps) {
+  const { locale, t } = useWords()
+  const { kind, severity, count, since, limits = [] } = item
+  const mend =
+    kind === 'invitations_by_hand' || (kind === 'people_waiting' && !hasMailServer)
+      ? t('overview.attention.mend.by_hand')
+      : t(`overview.attention.mend.${kind}`, { command: 'vidimus deposit held' })
+  return (
+    <li className="grid gap-x-3 gap-y-1 py-3 sm:grid-cols-[auto_1fr]" data-kind={kind}>
+      <p className={`flex items-center gap-2 self-start font-semibold sm:w-52 ${inks[severity]}`}>
+        <Icon name="alert" className="size-5" />
+        {t(`overview.attention.severity.${severity}`)}
+      </p>
+      <div className="flex min-w-0 flex-col gap-1">
+        <p className="font-semibold">
+          {t(`overview.attention.items.${kind}`, { count })}
+          {since && (
+            <span className="meta font-normal">
+              {' '}
+              {t('overview.attention.since', { time: formatDateTime(new Date(since), locale) })}
+            </span>
+          )}
+        </p>
+        {company !== undefined && limits.length > 0 && (
+          <ul className="flex flex-col gap-1">
+            {limits.map(near => (
+              <li key={`${near.group.id} ${near.limited}`} className="min-w-0">
+                <LimitLink company={company} near={near} />
+              </li>
+            ))}
+          </ul>
+        )}
+        <p className="text-ink-soft">
+          {mend} {company !== undefined && <MendLink kind={kind} company={company} />}
+        </p>
+      </div>
+    </li>
+  )
+}
+
+function LimitLink({ company, near }: { company: string; near: NearLimit }) {
+  const { locale, t } = useWords()
+  const { group, limited, used, limit } = near
+  const numbers = new Intl.NumberFormat(languageTag(locale))
+  const figures =
+    limited === 'requests'
+      ? { used: numbers.format(used), limit: numbers.format(limit) }
+      : { used: formatBytes(used, locale), limit: formatByteLimit(limit, locale) }
+  return (
+    <a
+      className="link wrap-anywhere"
+      href={localizedPath(locale, pathOf('group', { company, group: group.id }))}
+    >
+      {t('overview.attention.of', {
+        group: group.name,
+        ...figures,
+        what: t(`overview.attention.limit.${limited}`)
+      })}
+    </a>
+  )
+}
+
+interface MendLinkProps extends Pick<AttentionItem, 'kind'> {
+  company: string
+}
+
+/** A link to the people whom a finding is about. Shows nothing for other findings. */
+function MendLink({ kind, company }: MendLinkProps): ReactNode {
+  const { locale, t } = useWords()
+  const who = kind === 'invitations_by_hand' ? 'invitations_expired' : kind
+  if (who !== 'people_waiting' && who !== 'invitations_expired') return null
+  const state = who === 'people_waiting' ? 'waiting' : 'invited'
+  return (
+    <a
+      className="link"
+      href={`${localizedPath(locale, pathOf('users', { company }))}?state=${state}`}
+    >
+      {t(`overview.attention.go.${who}`)}
+    </a>
+  )
+}

@@ -1,0 +1,224 @@
+import { useStore } from '@nanostores/react'
+import { useEffect, useMemo } from 'react'
+import type { Company, ListedCompany } from '../../contract/companies.ts'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { formatBytes } from '../../core/text/format.ts'
+import { type Locale, languageTag, localizedPath, type T } from '../../i18n/index.ts'
+import { companyList, companySorts } from '../../stores/admin/companies.ts'
+import { useWords } from '../kit/use-words.ts'
+import { type Column, DataTable } from '../lists/DataTable.tsx'
+import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
+import { FilterChip, Filters } from '../lists/FilterChip.tsx'
+import { SearchBox } from '../lists/FilterFields.tsx'
+import { ListFrame } from '../lists/ListFrame.tsx'
+import { addressOf } from '../lists/list-address.ts'
+import { useAddress } from '../lists/use-address.ts'
+import { useView } from '../lists/use-view.ts'
+import { ViewMenu } from '../lists/ViewMenu.tsx'
+
+const states = ['active', 'suspended'] as const
+const addresses = addressOf({
+  sorts: companySorts,
+  filters: { state: value => states.some(state => state === value) }
+})
+
+/** Lists the companies of the installation. They can be searched by name, filtered and sorted. */
+export function CompanyList({ own }: { own: string }) {
+  const { locale, t } = useWords()
+  const rows = useStore(companyList.$rows, { ssr: 'initial' })
+  const status = useStore(companyList.$status, { ssr: 'initial' })
+  const query = useStore(companyList.$query, { ssr: 'initial' })
+  const { address, change } = useAddress(addresses.read, addresses.write)
+  const columns = useMemo(() => columnsOf(own, locale, t), [own, locale, t])
+  const view = useView('companies', columns)
+
+  useEffect(() => {
+    if (!address) return
+    const { q, sort, state } = address
+    const chosen = states.find(each => each === state)
+    void companyList.open('all', {
+      ...(q ? { q } : {}),
+      ...(sort ? { sort } : {}),
+      ...(chosen ? { state: chosen } : {})
+    })
+  }, [address])
+
+  const { q, sort } = address ?? {}
+  const set = (changes: { q?: string; sort?: string; state?: string | undefined }) =>
+    change(addresses.change(address ?? {}, changes))
+  const isNarrowed = query.q !== undefined || query.state !== undefined
+  const create = (
+    <a
+      className="btn btn-primary"
+      href={localizedPath(locale, pathOf('createCompany', { company: own }))}
+    >
+      {t('companies.new')}
+    </a>
+  )
+  return (
+    <section className="flex flex-col gap-4" aria-labelledby="companies">
+      <h2 id="companies" className="section-title">
+        {t('companies.title')}
+      </h2>
+      <div className="flex flex-wrap items-end justify-between gap-3">
+        <search className="min-w-0 max-w-md grow" aria-label={t('companies.title')}>
+          <SearchBox
+            label={t('companies.list.search')}
+            value={q ?? ''}
+            onSearch={next => set({ q: next })}
+          />
+        </search>
+        {create}
+      </div>
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <Filters
+          count={addresses.filterCount(address ?? {})}
+          onClear={() => set({ state: undefined })}
+        >
+          <FilterChip
+            label={t('companies.list.state')}
+            value={states.find(state => state === address?.state)}
+            options={states.map(state => [state, t(`companies.list.states.${state}`)])}
+            onChoose={state => set({ state })}
+          />
+        </Filters>
+        <ViewMenu columns={columns} view={view} />
+      </div>
+      <ListFrame
+        status={status}
+        count={rows.length}
+        loading={t('companies.list.loading')}
+        partial={t('lists.partial')}
+        stale={t('lists.stale')}
+        empty={
+          isNarrowed ? (
+            <NoMatches
+              title={query.q ? t('lists.none', { query: query.q }) : t('companies.list.empty')}
+            >
+              <button
+                type="button"
+                className="btn btn-outline"
+                onClick={() => set({ q: '', state: undefined })}
+              >
+                {t('lists.filters.clearAll')}
+              </button>
+            </NoMatches>
+          ) : (
+            <EmptyState title={t('companies.list.empty')} text={t('companies.create.intro')}>
+              {create}
+            </EmptyState>
+          )
+        }
+        onRetry={() => void companyList.load()}
+        onMore={() => void companyList.loadMore()}
+      >
+        {isNarrowed && status.status === 'ready' && (
+          <p role="status" className="text-ink-soft text-sm">
+            {t(status.hasMore ? 'lists.foundMore' : 'lists.found', { count: rows.length })}
+          </p>
+        )}
+        <DataTable
+          label={t('companies.title')}
+          columns={view.shown}
+          rows={rows}
+          hrefOf={({ id }) => localizedPath(locale, pathOf('company', { company: id }))}
+          sort={sort ?? 'name'}
+          onSort={next => set({ sort: next })}
+          isBusy={status.status === 'loading'}
+          density={view.density}
+        />
+      </ListFrame>
+    </section>
+  )
+}
+
+function columnsOf(own: string, locale: Locale, t: T): Column<ListedCompany>[] {
+  const numbers = new Intl.NumberFormat(languageTag(locale))
+  const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
+  return [
+    {
+      id: 'name',
+      label: t('companies.list.name'),
+      isSortable: true,
+      width: 1.6,
+      cell: ({ id, name, demo }) => (
+        <>
+          <span className="me-2">{name}</span>
+          {id === own && (
+            <span className="badge badge-outline me-2">{t('companies.list.own')}</span>
+          )}
+          {demo && <span className="badge badge-outline">{t('companies.list.demo')}</span>}
+        </>
+      )
+    },
+    {
+      id: 'domains',
+      label: t('companies.list.domains'),
+      width: 1.6,
+      cell: ({ domains }) => <Hosts domains={domains} t={t} />
+    },
+    {
+      id: 'state',
+      label: t('companies.list.state'),
+      cell: ({ suspended }) =>
+        suspended ? (
+          <>
+            <span className="badge badge-outline border-error text-error">
+              {t('companies.list.states.suspended')}
+            </span>{' '}
+            <span className="meta">
+              {t('companies.list.since', { date: dates.format(new Date(suspended.since)) })}
+            </span>
+          </>
+        ) : (
+          t('companies.list.states.active')
+        )
+    },
+    {
+      id: 'people',
+      label: t('companies.list.people'),
+      cell: ({ usage }) => numbers.format(usage.people)
+    },
+    {
+      id: 'documents',
+      label: t('companies.list.documents'),
+      isSecondary: true,
+      cell: ({ usage }) => numbers.format(usage.documents)
+    },
+    {
+      id: 'storage',
+      label: t('companies.list.storage'),
+      cell: ({ usage }) => formatBytes(usage.storage, locale)
+    },
+    {
+      id: 'requests',
+      label: t('companies.list.requests'),
+      isSecondary: true,
+      cell: ({ usage }) => numbers.format(usage.requests)
+    },
+    {
+      id: 'created',
+      label: t('companies.list.created'),
+      isSortable: true,
+      isSecondary: true,
+      cell: ({ created }) => dates.format(new Date(created))
+    }
+  ]
+}
+
+/** Shows the first host of a company and the number of its other hosts. */
+function Hosts({ domains, t }: Pick<Company, 'domains'> & { t: T }) {
+  const [first, ...others] = domains
+  if (!first) return t('companies.list.noDomain')
+  return (
+    <>
+      <span className="wrap-anywhere">{first.host}</span>{' '}
+      {!first.verified && (
+        <span className="meta text-warning">{t('companies.list.unverified')} </span>
+      )}
+      {others.length > 0 && (
+        <span className="meta">{t('companies.list.moreDomains', { count: others.length })}</span>
+      )}
+    </>
+  )
+}

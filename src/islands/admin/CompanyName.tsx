@@ -1,0 +1,105 @@
+import { useEffect, useState } from 'react'
+import type { CompanyDetails } from '../../contract/companies.ts'
+import { type CompanyChanges, changeCompany, reloadCompany } from '../../stores/admin/companies.ts'
+import { fieldSentence } from '../forms/account-form.ts'
+import { ChangedMeanwhile } from '../forms/ChangedMeanwhile.tsx'
+import { Form } from '../forms/Form.tsx'
+import { Unsaved } from '../forms/Unsaved.tsx'
+import { useForm } from '../forms/use-form.ts'
+import { useInputCheck } from '../forms/use-input-check.ts'
+import { useVersioned } from '../forms/use-versioned.ts'
+import { Field } from '../kit/Field.tsx'
+import { useFocusBack } from '../kit/use-focus-back.ts'
+import { useWords } from '../kit/use-words.ts'
+
+type Named = Pick<CompanyDetails, 'id' | 'version' | 'name'>
+
+/**
+ * Shows the name of a company and lets an administrator change it in place. If somebody else has
+ * changed it meanwhile, asks which name to keep.
+ */
+export function CompanyName({ company }: { company: Named }) {
+  const { t } = useWords()
+  const [isEditing, setEditing] = useState(false)
+  const { change, conflict, resolve } = useVersioned<Named, CompanyChanges>({
+    save: (changes, version) => changeCompany(company.id, changes, version),
+    load: () => reloadCompany(company.id)
+  })
+  const opener = useFocusBack(isEditing || conflict !== undefined)
+  if (conflict) {
+    return (
+      <ChangedMeanwhile
+        key={conflict.theirs.version}
+        differences={conflict.differences}
+        labelOf={() => t('companies.card.name')}
+        wordsOf={(_, value) => String(value)}
+        resolve={resolve}
+      />
+    )
+  }
+  const close = () => setEditing(false)
+  if (isEditing) {
+    return <NameForm company={company} save={(name, was) => change(was, { name })} close={close} />
+  }
+  return (
+    <div className="flex w-full flex-wrap items-baseline justify-between gap-x-4 gap-y-2">
+      <p className="wrap-anywhere font-semibold">{company.name}</p>
+      <button
+        ref={opener}
+        type="button"
+        className="btn btn-outline btn-sm"
+        onClick={() => setEditing(true)}
+      >
+        {t('companies.card.edit')}
+      </button>
+    </div>
+  )
+}
+
+interface NameFormProps {
+  company: Named
+  /** Saves a new name. `was` is the company as it was when the form was opened. */
+  save: (name: string, was: Named) => Promise<void>
+  close: () => void
+}
+
+function NameForm({ company, save, close }: NameFormProps) {
+  const { t } = useWords()
+  // the company may change while the form is open
+  const [was] = useState(company)
+  const check = useInputCheck('updateCompany')
+  const form = useForm({
+    what: 'Renaming the company failed',
+    inputErrors: ({ name = '' }) => check({ id: was.id, name: name.trim() }),
+    async send({ name = '' }) {
+      await save(name.trim(), was)
+      close()
+    }
+  })
+  const { ref } = form.props
+  useEffect(() => ref.current?.querySelector('input')?.focus(), [ref])
+  return (
+    <>
+      <Form
+        form={form}
+        submit={t('companies.card.save')}
+        className="w-full gap-4"
+        beside={
+          <button type="button" className="btn btn-outline" onClick={close}>
+            {t('companies.card.cancel')}
+          </button>
+        }
+      >
+        <Field
+          label={t('companies.card.name')}
+          name="name"
+          autoComplete="off"
+          initial={was.name}
+          hint={t('companies.nameHint')}
+          error={fieldSentence(form.errors, 'name', t)}
+        />
+      </Form>
+      <Unsaved form={form} />
+    </>
+  )
+}

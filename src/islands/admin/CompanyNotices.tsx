@@ -1,0 +1,141 @@
+import { useStore } from '@nanostores/react'
+import { useId } from 'react'
+import type { CompanyDetails } from '../../contract/companies.ts'
+import { DisabledReason } from '../../contract/kit/disabled.ts'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { formatDateTime } from '../../core/text/format.ts'
+import { localizedPath } from '../../i18n/index.ts'
+import { $firstInvitation, resumeCompany } from '../../stores/admin/companies.ts'
+import { $user } from '../../stores/users.ts'
+import { BusyButton } from '../forms/BusyButton.tsx'
+import { useAction } from '../forms/use-action.ts'
+import { announce } from '../kit/announce.ts'
+import { CopyButton } from '../kit/CopyButton.tsx'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+interface CompanyProps {
+  company: CompanyDetails
+}
+
+/** Shows notices above everything else about a company: why it cannot be used yet, or no longer. */
+export function CompanyNotices({ company }: CompanyProps) {
+  const invitation = useStore($firstInvitation, { ssr: 'initial' })
+  return (
+    <>
+      {company.suspended && <Suspended company={company} suspended={company.suspended} />}
+      {company.domains.every(({ verified }) => !verified) && <Unproved company={company} />}
+      {invitation?.company === company.id && <InvitationLink {...invitation} />}
+    </>
+  )
+}
+
+interface SuspendedProps extends CompanyProps {
+  suspended: NonNullable<CompanyDetails['suspended']>
+}
+
+function Suspended({ company: { id, name }, suspended }: SuspendedProps) {
+  const { locale, t } = useWords()
+  const note = useId()
+  const user = useStore($user, { ssr: 'initial' })
+  const reason = DisabledReason.safeParse(suspended.reason).data ?? 'other'
+  const action = useAction({
+    what: 'Resuming the company failed',
+    async send() {
+      await resumeCompany(id)
+      announce(t('companies.suspended.resumed', { company: name }))
+      // the button that was pressed is gone
+      document.querySelector<HTMLElement>('main h1')?.focus()
+    }
+  })
+  return (
+    <section
+      className="alert alert-error alert-outline flex flex-col items-start gap-2 text-base-content"
+      aria-labelledby="company-suspended"
+    >
+      <h2 id="company-suspended" tabIndex={-1} className="section-title wrap-anywhere">
+        {t('companies.suspended.title', { company: name })}
+      </h2>
+      <p>
+        {t('companies.suspended.since', {
+          date: formatDateTime(new Date(suspended.since), locale)
+        })}{' '}
+        {t(`companies.suspend.reasons.${reason}`)}.
+      </p>
+      <p>{t('companies.suspended.text')}</p>
+      {action.failure && <ErrorNote error={action.failure} />}
+      {user?.permissions.includes('operator') && (
+        <>
+          <BusyButton
+            label={t('companies.suspended.resume')}
+            look="btn-primary"
+            isWorking={action.isWorking}
+            describedBy={note}
+            onClick={() => void action.start(undefined)}
+          />
+          <p id={note} className="meta">
+            {t('companies.suspended.resumeNote')}
+          </p>
+        </>
+      )}
+    </section>
+  )
+}
+
+/** Says that a company has no verified domain, and how it gets one. */
+function Unproved({ company: { id, domains, people } }: CompanyProps) {
+  const { locale, t } = useWords()
+  const [first] = domains
+  if (!first) return null
+  const isUninvited = people.active === 0 && people.invited > 0
+  return (
+    <section
+      className="alert alert-warning alert-outline flex flex-col items-start gap-2 text-base-content"
+      aria-labelledby="company-proof"
+    >
+      <h2 id="company-proof" className="section-title wrap-anywhere">
+        {t('companies.proof.title', { host: first.host })}
+      </h2>
+      <p>{t('companies.proof.text')}</p>
+      <p className="wrap-anywhere">
+        {t('companies.proof.record', { record: `_domain-check.${first.host}` })}
+      </p>
+      <a
+        className="btn btn-outline btn-sm"
+        href={localizedPath(locale, pathOf('domain', { company: id, domain: first.id }))}
+      >
+        {t('companies.proof.open')}
+      </a>
+      {isUninvited && (
+        <p>
+          {t('companies.proof.invitation')}{' '}
+          <a
+            className="link"
+            href={`${localizedPath(locale, pathOf('users', { company: id }))}?state=invited`}
+          >
+            {t('companies.proof.people')}
+          </a>
+        </p>
+      )}
+    </section>
+  )
+}
+
+/** Shows the link that the operator must pass on to the company's first administrator. */
+function InvitationLink({ email, link, until }: { email: string; link: string; until: number }) {
+  const { locale, t } = useWords()
+  return (
+    <section
+      className="alert alert-info alert-outline flex flex-col items-start gap-2 text-base-content"
+      aria-labelledby="company-invitation"
+    >
+      <h2 id="company-invitation" className="section-title">
+        {t('companies.invitation.title')}
+      </h2>
+      <p className="break-all font-mono text-sm">{link}</p>
+      <CopyButton text={link} label={t('companies.invitation.copy')} />
+      <p className="wrap-anywhere">{t('companies.invitation.use', { email })}</p>
+      <p>{t('companies.invitation.until', { date: formatDateTime(new Date(until), locale) })}</p>
+    </section>
+  )
+}

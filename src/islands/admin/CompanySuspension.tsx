@@ -1,0 +1,73 @@
+import { useStore } from '@nanostores/react'
+import type { CompanyDetails } from '../../contract/companies.ts'
+import { DisabledReason } from '../../contract/kit/disabled.ts'
+import { required } from '../../core/input/validators.ts'
+import { suspendCompany } from '../../stores/admin/companies.ts'
+import { $user } from '../../stores/users.ts'
+import { fieldSentence } from '../forms/account-form.ts'
+import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
+import { SelectField } from '../forms/SelectField.tsx'
+import { useForm } from '../forms/use-form.ts'
+import { announce } from '../kit/announce.ts'
+import { useWords } from '../kit/use-words.ts'
+
+interface CompanyProps {
+  company: CompanyDetails
+}
+
+/** Lets an operator suspend another company than their own. Shows nothing to anybody else. */
+export function CompanySuspension({ company }: CompanyProps) {
+  const { t } = useWords()
+  const user = useStore($user, { ssr: 'initial' })
+  const isAllowed = user?.permissions.includes('operator') && user.company.id !== company.id
+  if (!isAllowed || company.suspended) return null
+  return (
+    <section className="sheet flex flex-col gap-4" aria-labelledby="company-suspend">
+      <h2 id="company-suspend" className="section-title">
+        {t('companies.suspend.title')}
+      </h2>
+      <p className="max-w-prose text-ink-soft">{t('companies.suspend.note')}</p>
+      <InPlace label={t('companies.suspend.open')}>
+        {close => <SuspendForm company={company} close={close} />}
+      </InPlace>
+    </section>
+  )
+}
+
+function SuspendForm({ company: { id, name }, close }: CompanyProps & { close: () => void }) {
+  const { t } = useWords()
+  const form = useForm({
+    what: 'Suspending the company failed',
+    rules: { reason: required },
+    async send({ reason }) {
+      await suspendCompany(id, DisabledReason.parse(reason))
+      announce(t('companies.suspend.done', { company: name }))
+      // this form is gone
+      document.getElementById('company-suspended')?.focus()
+    }
+  })
+  return (
+    <InPlaceForm
+      form={form}
+      submit={t('companies.suspend.confirm')}
+      look="btn-error"
+      className="max-w-md gap-4"
+      cancel={t('companies.suspend.cancel')}
+      close={close}
+    >
+      <SelectField
+        label={t('companies.suspend.reason')}
+        name="reason"
+        initial=""
+        options={[
+          { value: '', label: t('companies.suspend.choose') },
+          ...DisabledReason.options.map(value => ({
+            value,
+            label: t(`companies.suspend.reasons.${value}`)
+          }))
+        ]}
+        error={fieldSentence(form.errors, 'reason', t)}
+      />
+    </InPlaceForm>
+  )
+}

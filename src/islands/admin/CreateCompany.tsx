@@ -1,0 +1,81 @@
+import { pathOf } from '../../core/pages/page-table.ts'
+import { localizedPath } from '../../i18n/index.ts'
+import { createCompany } from '../../stores/admin/companies.ts'
+import { navigate } from '../../stores/navigation.ts'
+import { EmailField } from '../forms/AccountFields.tsx'
+import { emailRule, fieldSentence } from '../forms/account-form.ts'
+import { Form } from '../forms/Form.tsx'
+import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { SelectField } from '../forms/SelectField.tsx'
+import { Unsaved } from '../forms/Unsaved.tsx'
+import { useForm, type Values } from '../forms/use-form.ts'
+import { useInputCheck } from '../forms/use-input-check.ts'
+import { announce } from '../kit/announce.ts'
+import { Field } from '../kit/Field.tsx'
+import { useWords, withWords } from '../kit/use-words.ts'
+
+const languages = ['en', 'fr'] as const
+
+/** Creates a company with its first domain and its first administrator, and opens it. */
+export const CreateCompany = withWords(function CreateCompany() {
+  const { locale, t } = useWords()
+  const check = useInputCheck('createCompany')
+  const form = useForm({
+    what: 'Creating the company failed',
+    rules: { email: emailRule },
+    inputErrors: values => check(inputOf(values)),
+    focusAfterFailure: 'host',
+    async send(values, key) {
+      const input = inputOf(values)
+      const { id, name, invitation } = await createCompany(input, key)
+      await navigate(localizedPath(locale, pathOf('company', { company: id })), { replace: true })
+      const done = invitation ? (invitation.link ? 'doneLink' : 'done') : 'doneWaiting'
+      announce(t(`companies.create.${done}`, { company: name, email: input.email }))
+    }
+  })
+  return (
+    <>
+      <Form form={form} submit={t('companies.create.submit')} isSheet className="max-w-2xl gap-6">
+        <p className="text-ink-soft">{t('companies.create.intro')}</p>
+        <Field
+          label={t('companies.create.name')}
+          name="name"
+          autoComplete="off"
+          hint={t('companies.nameHint')}
+          error={fieldSentence(form.errors, 'name', t)}
+        />
+        <Field
+          label={t('companies.create.host')}
+          name="host"
+          autoComplete="off"
+          spellCheck={false}
+          hint={t('companies.create.hostHint')}
+          error={fieldSentence(form.errors, 'host', t)}
+        />
+        <EmailField form={form} use="email" label={t('companies.create.email')} />
+        <SelectField
+          label={t('companies.create.language')}
+          name="locale"
+          initial={locale}
+          hint={t('companies.create.languageHint')}
+          options={languages.map(value => ({
+            value,
+            label: t(`companies.create.languages.${value}`)
+          }))}
+        />
+      </Form>
+      <Unsaved form={form} />
+      <PasswordQuestion />
+    </>
+  )
+})
+
+/** Reads the fields. Host names are stored in lower case. */
+function inputOf({ name = '', host = '', email = '', locale }: Values) {
+  return {
+    name: name.trim(),
+    host: host.trim().toLowerCase(),
+    email: email.trim(),
+    locale: languages.find(each => each === locale)
+  }
+}

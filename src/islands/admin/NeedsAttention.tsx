@@ -1,0 +1,30 @@
+import { useStore } from '@nanostores/react'
+import { useCallback } from 'react'
+import { $attention, checkAttention } from '../../stores/admin/overview.ts'
+import { useWords } from '../kit/use-words.ts'
+import { AttentionItems, AttentionSheet } from './AttentionSheet.tsx'
+import { useRegularCheck } from './use-regular-check.ts'
+
+/**
+ * Lists what an administrator of the company should act on, or says that everything is in order.
+ * Checks again every minute and when the person comes back to the page.
+ */
+export function NeedsAttention({ company }: { company: string }) {
+  const { t } = useWords()
+  const state = useStore($attention, { ssr: 'initial' })
+  const check = useCallback(() => void checkAttention(company), [company])
+  useRegularCheck(check)
+  const found = state.status === 'ready' ? state.attention : undefined
+  return (
+    <AttentionSheet
+      state={state}
+      loading={t('overview.attention.loading')}
+      check={check}
+      isInOrder={found?.items.length === 0 && found.unchecked.length === 0}
+    >
+      {found && (
+        <AttentionItems found={found} company={company} hasMailServer={found.has_mail_server} />
+      )}
+    </AttentionSheet>
+  )
+}

@@ -1,0 +1,134 @@
+import { useState } from 'react'
+import type { T } from '../../i18n/index.ts'
+import { fetchAuditExport } from '../../stores/admin/audit-export.ts'
+import { findPeople } from '../../stores/admin/item-search.ts'
+import { saveFile } from '../files/save-file.ts'
+import { Combobox } from '../forms/Combobox.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { ExportButton } from '../lists/ExportButton.tsx'
+import { DayFields, DayRangeNote, Labelled } from '../lists/FilterFields.tsx'
+import { type AuditUrl, type AuditUrlChange, filterOf, withoutEmpty } from './audit-url.ts'
+import { actionsByKind, knownAction } from './change-words.ts'
+
+interface AuditFiltersProps {
+  address: AuditUrl
+  company: string
+  /** Names of people and items that the list shows, by id. */
+  names: ReadonlyMap<string, string>
+  onChange: (address: AuditUrl) => void
+}
+
+/**
+ * Filters of the audit log by person, action and days, and a button that exports the filtered
+ * entries.
+ */
+export function AuditFilters({ address, company, names, onChange }: AuditFiltersProps) {
+  const { t } = useWords()
+  // a person may be chosen who made no change, so the list does not name them
+  const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map())
+  const set = (change: AuditUrlChange) => onChange(withoutEmpty({ ...address, ...change }))
+  const { actor, target, action } = address
+  const nameOf = (id: string) => names.get(id) ?? chosen.get(id)
+  const search = async (text: string) => {
+    const found = await findPeople(text)
+    return found.map(({ id, username, email }) => ({
+      item: { id, name: username },
+      id,
+      label: username,
+      note: email
+    }))
+  }
+  const save = async () => {
+    const content = await fetchAuditExport(company, filterOf(address))
+    saveFile(content, t('audit.export.fileName'), 'csv')
+  }
+  return (
+    <search className="flex flex-col gap-3" aria-label={t('audit.filters.label')}>
+      <div className="grid grid-cols-1 gap-x-3 gap-y-1 sm:grid-cols-2 lg:grid-cols-4">
+        <Combobox
+          label={t('audit.filters.actor')}
+          search={search}
+          choose={({ id, name }) => {
+            setChosen(new Map([[id, name]]))
+            set({ actor: id })
+          }}
+        />
+        <Labelled label={t('audit.filters.action')}>
+          {id => (
+            <select
+              id={id}
+              className="select w-full"
+              value={action ?? ''}
+              onChange={event => set({ action: knownAction(event.target.value) })}
+            >
+              <option value="">{t('audit.filters.all')}</option>
+              {actionsByKind.map(([kind, actions]) => (
+                <optgroup key={kind} label={kindLabel(kind, t)}>
+                  {actions.map(each => (
+                    <option key={each} value={each}>
+                      {t(`audit.choices.${each}`)}
+                    </option>
+                  ))}
+                </optgroup>
+              ))}
+            </select>
+          )}
+        </Labelled>
+        <DayFields
+          address={address}
+          labels={{ from: t('lists.filters.from'), to: t('lists.filters.to') }}
+          onChange={set}
+        />
+      </div>
+      <div className="flex flex-wrap items-center gap-3">
+        {actor !== undefined && (
+          <Chip label={named(nameOf(actor), 'by', t)} onRemove={() => set({ actor: undefined })} />
+        )}
+        {target !== undefined && (
+          <Chip
+            label={named(nameOf(target), 'of', t)}
+            onRemove={() => set({ target: undefined })}
+          />
+        )}
+        {Object.keys(address).length > 0 && (
+          <button
+            type="button"
+            className="btn btn-ghost btn-sm text-secondary"
+            onClick={() => onChange({})}
+          >
+            {t('audit.filters.clear')}
+          </button>
+        )}
+        <ExportButton save={save} className="btn-sm ms-auto" />
+      </div>
+      <DayRangeNote address={address} text={t('lists.filters.range')} />
+    </search>
+  )
+}
+
+function named(name: string | undefined, filter: 'by' | 'of', t: T): string {
+  return name === undefined
+    ? t(`audit.filters.${filter}Unknown`)
+    : t(`audit.filters.${filter}`, { name })
+}
+
+function kindLabel(kind: string, t: T): string {
+  // as: the kinds are the first words of the actions, and a test checks that each has its label
+  return t(`audit.kinds.${kind}` as 'audit.kinds.group')
+}
+
+/** A filter that is set, with a button that removes it. */
+function Chip({ label, onRemove }: { label: string; onRemove: () => void }) {
+  const { t } = useWords()
+  return (
+    <button
+      type="button"
+      className="btn btn-outline btn-sm h-auto min-h-8 max-w-full font-normal"
+      aria-label={t('audit.filters.remove', { filter: label })}
+      onClick={onRemove}
+    >
+      <span className="wrap-anywhere">{label}</span>
+      <span aria-hidden="true">×</span>
+    </button>
+  )
+}

@@ -1,0 +1,74 @@
+import { useStore } from '@nanostores/react'
+import { useEffect } from 'react'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { localizedPath } from '../../i18n/index.ts'
+import { $recentChanges, loadRecentChanges } from '../../stores/admin/recent-changes.ts'
+import { $route } from '../../stores/routes.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { AuditEntry } from './AuditEntry.tsx'
+import { changeWords } from './change-words.ts'
+
+export interface RecentChangesProps {
+  /** Id of the item whose last changes are shown. */
+  target: string
+  /**
+   * The values of the item that the page shows. When one of them changes, the entries are loaded
+   * again.
+   */
+  shown: readonly unknown[]
+}
+
+/** Lists the last changes of an item, with a link to all of its changes. */
+export function ChangeList({ target, shown }: RecentChangesProps) {
+  const { locale, t } = useWords()
+  const say = changeWords(locale)
+  const state = useStore($recentChanges, { ssr: 'initial' })
+  const route = useStore($route, { ssr: 'initial' })
+  const params: Record<string, string> = route?.params ?? {}
+  const company = params['company'] ?? ''
+
+  useEffect(() => {
+    void loadRecentChanges(target)
+  }, [target, ...shown])
+
+  return (
+    <section
+      className="sheet flex flex-col gap-4"
+      aria-labelledby="recent-changes"
+      data-state={state.status}
+    >
+      <h2 id="recent-changes" className="section-title">
+        {say('recent.title')}
+      </h2>
+      {state.status === 'loading' && (
+        <p role="status" className="text-ink-soft">
+          {t('common.loading')}
+        </p>
+      )}
+      {state.status === 'failed' && (
+        <ErrorNote error={state.error} retry={() => loadRecentChanges(target)} />
+      )}
+      {state.status === 'ready' && state.entries.length === 0 && (
+        <p className="text-ink-soft">{say('recent.none')}</p>
+      )}
+      {state.status === 'ready' && state.entries.length > 0 && (
+        <>
+          <ol className="flex flex-col gap-4">
+            {state.entries.map(entry => (
+              <li key={entry.id} className="border-line border-s-2 ps-4">
+                <AuditEntry entry={entry} company={company} />
+              </li>
+            ))}
+          </ol>
+          <a
+            className="link self-start"
+            href={`${localizedPath(locale, pathOf('audit', { company }))}?target=${target}`}
+          >
+            {say('recent.all')}
+          </a>
+        </>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,189 @@
+import type { AuditChange, AuditLogEntry } from '../../contract/audit.ts'
+import { splitMediaTypes } from '../../core/media-types.ts'
+import { formatByteLimit, formatDateTime, formatDuration } from '../../core/text/format.ts'
+import { type Locale, languageTag } from '../../i18n/index.ts'
+import { type ChangeT, knownAction } from './change-words.ts'
+
+/** A part of a sentence: plain text, or the name of a person or an item. */
+export type Part = string | { role: Role; name: string }
+/**
+ * The place of a name in a sentence about a change: who made it, what was changed, or a person or
+ * category that it mentions.
+ */
+type Role = 'who' | 'what' | 'user' | 'category'
+
+const roles: readonly Role[] = ['who', 'what', 'user', 'category']
+
+/**
+ * Returns the sentence that says what was done, in parts: `['', { role: 'who', name: 'Ada' },
+ * ' created the group ', …]`.
+ */
+export function sentenceOf(entry: AuditLogEntry, t: ChangeT): Part[] {
+  const { actor, target, action, acted_in } = entry
+  const names: Record<Role, string> = {
+    who: actorOf(actor, t),
+    what: target.name ?? (acted_in ? `(${acted_in})` : namelessOf(target.kind, t)),
+    user: mentioned(entry, 'user_id') ?? t('nameless.user'),
+    category: mentioned(entry, 'category_id') ?? t('nameless.category')
+  }
+  const isOwn = action === 'user.delete' && actor.id === target.id
+  // the places of the names are marked, so that names are not searched for braces
+  const marked = Object.fromEntries(roles.map(role => [role, `\0${role}\0`]))
+  const known = knownAction(action)
+  const sentence = isOwn
+    ? t('ownDeletion', marked)
+    : known
+      ? t(`actions.${known}`, marked)
+      : t('otherAction', { ...marked, action })
+  return sentence.split('\0').map(text => {
+    const role = roles.find(each => each === text)
+    return role ? { role, name: names[role] } : text
+  })
+}
+
+function actorOf({ name, company }: AuditLogEntry['actor'], t: ChangeT): string {
+  const who = name ?? t('nameless.person')
+  return company === undefined ? who : t('of', { name: who, company })
+}
+
+function namelessOf(kind: string, t: ChangeT): string {
+  switch (kind) {
+    case 'user':
+    case 'group':
+    case 'category':
+    case 'domain':
+      return t(`nameless.${kind}`)
+    default:
+      return t('nameless.item')
+  }
+}
+
+/** Returns the name of the item whose id is the value of a field. */
+function mentioned({ changes, names }: AuditLogEntry, field: string): string | undefined {
+  const change = changes?.find(each => each.field === field)
+  const id = change?.after ?? change?.before
+  return names.find(each => each.id === id)?.name
+}
+
+/**
+ * A changed field in words, with its values before and after the change. If one value alone says
+ * what happened, the other is undefined.
+ */
+export interface ChangeWords {
+  field: string
+  label: string
+  before: string | undefined
+  after: string | undefined
+}
+
+/** Fields for which a missing value means that there is no limit. */
+const limits = ['max_requests', 'max_requests_interval', 'max_storage']
+
+/** Fields that hold the hash of a picture. */
+const pictures = ['logo', 'logo_dark', 'favicon']
+
+/**
+ * Returns the changed fields of an entry in words. Leaves out fields that the entry's sentence
+ * names.
+ */
+export function changeWordsOf(entry: AuditLogEntry, locale: Locale, t: ChangeT): ChangeWords[] {
+  const { action, changes, names } = entry
+  const isDeletion = action.endsWith('.delete')
+  const inSentence = /\.(?:add|remove)_(?:user|category)$/.test(action)
+  const shown = (changes ?? []).filter(
+    ({ field }) => field !== 'if_match' && !(inSentence && /^(?:user|category)_id$/.test(field))
+  )
+  const wordsOf = (field: string, value: unknown) => valueWords(field, value, { locale, t, names })
+  return shown.map(({ field, before, after }: AuditChange) => {
+    const isReplaced = pictures.includes(field) && before !== null && after !== null
+    // the sentence says that the person is enabled again
+    const isGone = isDeletion || (field === 'disabled' && after === null)
+    const hasBefore = before !== null || (limits.includes(field) && action.endsWith('.update'))
+    return {
+      field,
+      label: labelOf(field, t),
+      before: hasBefore && !isReplaced ? wordsOf(field, before) : undefined,
+      after: isGone ? undefined : isReplaced ? t('replaced') : wordsOf(field, after)
+    }
+  })
+}
+
+/**
+ * Returns whether a change was saved without a check of the version, so that it may have
+ * overwritten another change.
+ */
+export function skippedVersionCheck({ changes }: AuditLogEntry): boolean {
+  return changes?.some(({ field }) => field === 'if_match') === true
+}
+
+/**
+ * Returns the label of a field: `max_storage` → `Storage`. A field without a label keeps its name.
+ */
+function labelOf(field: string, t: ChangeT): string {
+  return wordOr(`labels.${field}`, field.replaceAll('_', ' '), t)
+}
+
+interface Surroundings {
+  locale: Locale
+  t: ChangeT
+  names: AuditLogEntry['names']
+}
+
+const longest = 160
+
+function valueWords(field: string, value: unknown, around: Surroundings): string {
+  const { locale, t, names } = around
+  if (value === null || value === undefined) {
+    if (field === 'max_requests_interval') return t('always')
+    return limits.includes(field) ? t('noLimit') : t('nothing')
+  }
+  if (typeof value === 'boolean') return value ? t('yes') : t('no')
+  if (typeof value === 'number') {
+    return field === 'max_storage'
+      ? formatByteLimit(value, locale)
+      : new Intl.NumberFormat(languageTag(locale)).format(value)
+  }
+  if (Array.isArray(value)) {
+    if (value.length === 0) return t('nothing')
+    if (field === 'media_types') {
+      const { kinds, others } = splitMediaTypes(value.map(String))
+      return [...kinds.map(kind => t(`values.media_types.${kind}`)), ...others].join(', ')
+    }
+    return value.map(each => valueWords(field, each, around)).join(', ')
+  }
+  if (typeof value === 'object') return objectWords(field, value, around)
+  if (pictures.includes(field)) return t('picture')
+  const text = String(value)
+  const named = names.find(({ id }) => id === text)
+  if (named) return named.name
+  if (field === 'retention') return formatDuration(text, locale)
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return formatDateTime(new Date(text), locale)
+  const list = field === 'max_requests_interval' ? 'interval' : field
+  const word = wordOr(`values.${list}.${text}`, text, t)
+  return word.length > longest ? `${word.slice(0, longest)}…` : word
+}
+
+function objectWords(field: string, value: object, around: Surroundings): string {
+  const { locale, t } = around
+  if (field === 'disabled' && 'reason' in value && 'since' in value) {
+    return t('values.disabled', {
+      date: formatDateTime(new Date(String(value.since)), locale),
+      reason: valueWords('reason', value.reason, around)
+    })
+  }
+  return Object.entries(value)
+    .map(([name, each]) =>
+      t('named', {
+        name: wordOr(`values.locale.${name}`, wordOr(`values.colors.${name}`, name, t), t),
+        value: valueWords('', each, around)
+      })
+    )
+    .join(', ')
+}
+
+/** Returns the text of a key of `changes.json`, or `otherwise` if there is no such key. */
+function wordOr(key: string, otherwise: string, t: ChangeT): string {
+  // as: the key comes from what was stored, and may be one that this release does not know
+  const found = t(key as 'nothing')
+  return found === key ? otherwise : found
+}

@@ -1,0 +1,201 @@
+import type { CompanyCategory } from '../../contract/company-categories.ts'
+import type { Validator } from '../../core/input/validators.ts'
+import { mediaKindNames, mediaKinds, splitMediaTypes } from '../../core/media-types.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import type { WordKey } from '../../i18n/keys.ts'
+import { fieldSentence } from '../forms/account-form.ts'
+import { CheckBoxes } from '../forms/CheckBoxes.tsx'
+import { Choices } from '../forms/Choices.tsx'
+import { SelectField } from '../forms/SelectField.tsx'
+import { SeveralValues } from '../forms/SeveralValues.tsx'
+import type { Form, Values } from '../forms/use-form.ts'
+import { Field } from '../kit/Field.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+/** The settings of a category that its forms edit. */
+export type CategorySettings = Pick<
+  CompanyCategory,
+  'names' | 'visibility' | 'store' | 'keep_originals' | 'media_types' | 'retention' | 'default'
+>
+
+/**
+ * The settings with a few possible values. Each value has a label and a sentence that explains it.
+ */
+export const settingChoices = {
+  visibility: ['public', 'private', 'receipt_only'],
+  store: ['file', 'fingerprint'],
+  keep_originals: ['person', 'no', 'yes']
+} as const satisfies { [Name in keyof CategorySettings]?: readonly CategorySettings[Name][] }
+export type ChoiceName = keyof typeof settingChoices
+
+/** CSS class that hides a field while the form says that only fingerprints are stored. */
+const forFilesOnly = 'group-has-[[value=fingerprint]:checked]/category:hidden'
+
+const units = ['Y', 'M', 'D'] as const
+
+interface CategoryFieldsProps {
+  form: Pick<Form, 'errors'>
+  /**
+   * The category that is edited. Undefined for a new one, whose form leaves out the settings
+   * that are seldom needed.
+   */
+  category?: CategorySettings
+}
+
+/** The fields of a category. Needs the words of `categories`, `forms` and `fields` from the page. */
+export function CategoryFields({ form, category }: CategoryFieldsProps) {
+  const { locale, t } = useWords()
+  const { kinds, others } = splitMediaTypes(category?.media_types ?? [])
+  const [, count = '', unit = 'Y'] = /^P(\d+)([DMY])$/.exec(category?.retention ?? '') ?? []
+  const optionsOf = (name: ChoiceName) =>
+    settingChoices[name].map(value => ({ value, ...choiceWords(name, value, t) }))
+  return (
+    <div className="group/category contents">
+      {languagesFor(locale).map((language, at) => (
+        <Field
+          key={language}
+          label={t(`categories.names.${language}`)}
+          name={`names.${language}`}
+          autoComplete="off"
+          initial={category?.names[language]}
+          hint={
+            at === 1 ? t(category ? 'categories.names.kept' : 'categories.names.same') : undefined
+          }
+          error={fieldSentence(form.errors, `names.${language}`, t)}
+        />
+      ))}
+      <Choices
+        label={t('categories.visibility.label')}
+        name="visibility"
+        options={optionsOf('visibility')}
+        initial={category?.visibility ?? 'public'}
+        error={fieldSentence(form.errors, 'visibility', t)}
+      />
+      <Choices
+        label={t('categories.store.label')}
+        name="store"
+        options={optionsOf('store')}
+        initial={category?.store ?? 'file'}
+        error={fieldSentence(form.errors, 'store', t)}
+      />
+      {category && (
+        <div className={forFilesOnly}>
+          <Choices
+            label={t('categories.keep_originals.label')}
+            name="keep_originals"
+            options={optionsOf('keep_originals')}
+            initial={category.keep_originals}
+            error={fieldSentence(form.errors, 'keep_originals', t)}
+          />
+        </div>
+      )}
+      <div className="flex flex-col gap-3">
+        <CheckBoxes
+          label={t('categories.media_types.label')}
+          name="kinds"
+          options={mediaKindNames.map(kind => ({
+            value: kind,
+            label: capitalised(t(`common.mediaKinds.${kind}`), locale)
+          }))}
+          initial={kinds}
+          hint={t('categories.media_types.hint')}
+        />
+        {category && (
+          <SeveralValues
+            label={t('categories.media_types.others')}
+            name="media_types"
+            initial={others}
+            hint={t('categories.media_types.othersHint')}
+            error={fieldSentence(form.errors, 'media_types', t)}
+          />
+        )}
+      </div>
+      <fieldset className={`flex flex-col gap-1.5 ${forFilesOnly}`}>
+        <legend className="label-text mb-1.5">{t('categories.retention.label')}</legend>
+        <p className="text-ink-soft text-sm">{t('categories.retention.note')}</p>
+        <div className="grid gap-3 sm:grid-cols-2">
+          <Field
+            label={t('categories.retention.count')}
+            name="retention"
+            inputMode="numeric"
+            autoComplete="off"
+            initial={count}
+            hint={t('categories.retention.hint')}
+            error={fieldSentence(form.errors, 'retention', t)}
+          />
+          <SelectField
+            label={t('categories.retention.unit')}
+            name="retention_unit"
+            initial={unit}
+            options={units.map(value => ({
+              value,
+              label: t(`categories.retention.units.${value}`)
+            }))}
+          />
+        </div>
+      </fieldset>
+      {category && (
+        <CheckBoxes
+          label={t('categories.default.label')}
+          name="default"
+          options={[{ value: 'yes', label: t('categories.default.option') }]}
+          initial={category.default ? ['yes'] : []}
+          hint={t('categories.default.note')}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Returns the settings of a category from the values of the form. */
+export function readCategory(values: Values) {
+  const kinds = (values['kinds'] ?? '').split('\n')
+  const types = [
+    ...mediaKindNames.flatMap(kind => (kinds.includes(kind) ? mediaKinds[kind] : [])),
+    ...(values['media_types'] ?? '').toLowerCase().split('\n').filter(Boolean)
+  ]
+  const retention = values['retention']?.trim()
+  return {
+    visibility: settingChoices.visibility.find(each => each === values['visibility']) ?? 'public',
+    store: settingChoices.store.find(each => each === values['store']) ?? 'file',
+    media_types: types.length > 0 ? types : null,
+    retention: retention ? `P${retention}${values['retention_unit']}` : null
+  }
+}
+
+/** Returns the names of a category from the values of the form. An empty name is undefined. */
+export function readCategoryNames(values: Values): {
+  en: string | undefined
+  fr: string | undefined
+} {
+  const nameIn = (locale: Locale) => values[`names.${locale}`]?.trim() || undefined
+  return { en: nameIn('en'), fr: nameIn('fr') }
+}
+
+/**
+ * Checks the field `retention`. It may be empty, and it is hidden if only fingerprints are stored.
+ */
+export const retentionRule: Validator = (value, form) => {
+  const isValid = /^(?:[1-9]\d{0,2})?$/.test(String(value ?? '').trim())
+  return isValid || form?.['store'] === 'fingerprint' ? undefined : { rule: 'duration' }
+}
+
+/** Returns the label of a possible value, and the sentence that says what it causes. */
+export function choiceWords(
+  name: ChoiceName,
+  value: string,
+  t: T
+): { label: string; note: string } {
+  // as: every choice of the list above has these words
+  const word = (end: 'label' | 'note') => t(`categories.${name}.${value}.${end}` as WordKey)
+  return { label: word('label'), note: word('note') }
+}
+
+/** Returns the languages in which a category is named, the language of the page first. */
+export function languagesFor(locale: Locale): Locale[] {
+  return locale === 'fr' ? ['fr', 'en'] : ['en', 'fr']
+}
+
+function capitalised(text: string, locale: Locale): string {
+  return text.slice(0, 1).toLocaleUpperCase(locale) + text.slice(1)
+}

@@ -1,0 +1,47 @@
+import { useStore } from '@nanostores/react'
+import type { CompanyCategory } from '../../contract/company-categories.ts'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { localizedPath } from '../../i18n/index.ts'
+import { actingCompany } from '../../stores/admin/admin-api.ts'
+import {
+  $categoryGroups,
+  addGroup,
+  loadCategoryGroups,
+  removeGroup
+} from '../../stores/admin/company-categories.ts'
+import { findGroups } from '../../stores/admin/item-search.ts'
+import { ItemPart } from '../details/ItemPart.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+interface CategoryGroupsProps {
+  category: CompanyCategory
+}
+
+/** Lists the groups whose members may use a category. Groups can be added and removed. */
+export function CategoryGroups({ category: { id } }: CategoryGroupsProps) {
+  const { locale, t } = useWords()
+  const part = useStore($categoryGroups, { ssr: 'initial' })
+  const pathTo = (group: string) => pathOf('group', { company: actingCompany(), group })
+  return (
+    <ItemPart
+      id="category-groups"
+      part={part}
+      words={(key, values) => t(`category.groups.${key}`, values)}
+      none={t('category.groups.none')}
+      note={t('category.groups.note')}
+      nameOf={({ name }) => name}
+      find={findGroups}
+      load={after => loadCategoryGroups(id, after)}
+      add={group => addGroup(id, group)}
+      remove={group => removeGroup(id, group)}
+      row={group => (
+        <a
+          className="link wrap-anywhere min-w-0 flex-1"
+          href={localizedPath(locale, pathTo(group.id))}
+        >
+          {group.name}
+        </a>
+      )}
+    />
+  )
+}

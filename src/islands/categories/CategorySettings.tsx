@@ -1,0 +1,212 @@
+import { useRef, useState } from 'react'
+import type { CompanyCategory } from '../../contract/company-categories.ts'
+import { formatDuration } from '../../core/text/format.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import {
+  type CategoryChanges,
+  changeCategory,
+  reloadCategory
+} from '../../stores/admin/company-categories.ts'
+import { ChangedMeanwhile } from '../forms/ChangedMeanwhile.tsx'
+import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
+import { Unsaved } from '../forms/Unsaved.tsx'
+import { useForm, type Values } from '../forms/use-form.ts'
+import { useInputCheck } from '../forms/use-input-check.ts'
+import { useVersioned } from '../forms/use-versioned.ts'
+import { mediaWords } from '../kit/media-words.ts'
+import { Section } from '../kit/Section.tsx'
+import { useWords } from '../kit/use-words.ts'
+import {
+  CategoryFields,
+  type ChoiceName,
+  choiceWords,
+  languagesFor,
+  readCategory,
+  readCategoryNames,
+  retentionRule,
+  type CategorySettings as Settings,
+  settingChoices
+} from './CategoryFields.tsx'
+
+interface CategoryProps {
+  category: CompanyCategory
+}
+
+type Versioned = Settings & Pick<CompanyCategory, 'version'>
+
+/**
+ * Shows the settings of a category, each with a sentence that says what it causes, and lets an
+ * administrator change them in place. If somebody else has changed the same settings meanwhile,
+ * asks which to keep.
+ */
+export function CategorySettings({ category }: CategoryProps) {
+  const { locale, t } = useWords()
+  const title = useRef<HTMLHeadingElement>(null)
+  const { conflict, change, resolve } = useVersioned<Versioned, Partial<Versioned>>({
+    save: (changes, version) => changeCategory(category.id, changes as CategoryChanges, version),
+    load: () => reloadCategory(category.id)
+  })
+  return (
+    <>
+      {conflict && (
+        <ChangedMeanwhile
+          key={conflict.theirs.version}
+          differences={conflict.differences}
+          labelOf={name => labelOf(name, t)}
+          wordsOf={(name, value) => valueWords(name, value, locale, t)}
+          resolve={async mine => {
+            await resolve(mine)
+            // the buttons that were pressed are gone
+            title.current?.focus()
+          }}
+        />
+      )}
+      <Section id="category-settings" ref={title} title={t('category.settings')}>
+        <InPlace
+          label={t('category.edit')}
+          shown={<Shown category={category} />}
+          isLocked={conflict !== undefined}
+        >
+          {close => <SettingsForm category={category} save={change} close={close} />}
+        </InPlace>
+      </Section>
+    </>
+  )
+}
+
+function Shown({ category }: CategoryProps) {
+  const { locale, t } = useWords()
+  const { names, visibility, store, keep_originals, media_types, retention } = category
+  const rows = [
+    ...languagesFor(locale).map(language => ({
+      label: t(`categories.names.${language}`),
+      value: names[language],
+      note: undefined
+    })),
+    ...(
+      [
+        ['visibility', visibility],
+        ['store', store],
+        ...(store === 'file' ? [['keep_originals', keep_originals] as const] : [])
+      ] as const
+    ).map(([field, value]) => ({
+      label: labelOf(field, t),
+      value: valueWords(field, value, locale, t),
+      note: choiceWords(field, value, t).note
+    })),
+    {
+      label: labelOf('media_types', t),
+      value: valueWords('media_types', media_types, locale, t),
+      note: media_types ? t('categories.media_types.note') : undefined
+    },
+    ...(store === 'file'
+      ? [
+          {
+            label: labelOf('retention', t),
+            value: valueWords('retention', retention, locale, t),
+            note: retention ? t('categories.retention.note') : undefined
+          }
+        ]
+      : []),
+    {
+      label: labelOf('default', t),
+      value: valueWords('default', category.default, locale, t),
+      note: category.default ? t('categories.default.used') : undefined
+    }
+  ]
+  return (
+    <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[minmax(9rem,auto)_1fr]">
+      {rows.map(({ label, value, note }) => (
+        <div key={label} className="contents">
+          <dt className="text-ink-soft">{label}</dt>
+          <dd className="wrap-anywhere min-w-0">
+            {value}
+            {note && <span className="block text-ink-soft text-sm">{note}</span>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+interface SettingsFormProps extends CategoryProps {
+  /** Saves changes. `was` is the category as it was when the form was opened. */
+  save: (was: CompanyCategory, changes: Partial<Settings>) => Promise<void>
+  close: () => void
+}
+
+function SettingsForm({ category, save, close }: SettingsFormProps) {
+  const { t } = useWords()
+  // the category may change while the form is open
+  const [was] = useState(category)
+  const check = useInputCheck('updateCategory')
+  const form = useForm({
+    what: 'Saving the category failed',
+    rules: { retention: retentionRule },
+    inputErrors: values => check({ ...changesOf(values, was), id: was.id }),
+    codeErrors: { default_group_private: { visibility: { rule: 'default_group' } } },
+    async send(values) {
+      await save(was, changesOf(values, was))
+      close()
+    }
+  })
+  return (
+    <>
+      <p className="text-ink-soft">{t('category.later')}</p>
+      <InPlaceForm
+        form={form}
+        submit={t('category.save')}
+        className="max-w-2xl gap-6"
+        cancel={t('category.cancel')}
+        close={close}
+      >
+        <CategoryFields form={form} category={was} />
+      </InPlaceForm>
+      <Unsaved form={form} />
+    </>
+  )
+}
+
+/**
+ * Returns all settings from the values of the form. An empty name keeps the previous one. If only
+ * fingerprints are stored, the settings of files keep their previous values.
+ */
+function changesOf(values: Values, was: CompanyCategory): Settings {
+  const { en = was.names.en, fr = was.names.fr } = readCategoryNames(values)
+  const originals = settingChoices.keep_originals.find(each => each === values['keep_originals'])
+  const read = readCategory(values)
+  const isFile = read.store === 'file'
+  return {
+    ...read,
+    names: { en, fr },
+    keep_originals: isFile && originals ? originals : was.keep_originals,
+    retention: isFile ? read.retention : was.retention,
+    default: values['default'] === 'yes'
+  }
+}
+
+function labelOf(name: string, t: T): string {
+  // as: the fields of `CategorySettings`
+  return t(`categories.${name as keyof Settings}.label`)
+}
+
+/** Returns the value of a setting in words. */
+function valueWords(name: string, value: unknown, locale: Locale, t: T): string {
+  // as: the fields of `CategorySettings`
+  switch (name as keyof Settings) {
+    case 'names': {
+      const names = value as Settings['names']
+      return languagesFor(locale)
+        .map(language => names[language])
+        .join(' / ')
+    }
+    case 'media_types':
+      return value ? mediaWords(value as string[], locale, t) : t('categories.media_types.all')
+    case 'retention':
+      return value ? formatDuration(String(value), locale) : t('categories.retention.none')
+    case 'default':
+      return t(value ? 'categories.default.yes' : 'categories.default.no')
+    default:
+      return choiceWords(name as ChoiceName, String(value), t).label
+  }
+}

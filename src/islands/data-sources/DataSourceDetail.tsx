@@ -1,0 +1,38 @@
+import { pathOf } from '../../core/pages/page-table.ts'
+import { languageTag, localizedPath } from '../../i18n/index.ts'
+import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { $dataSource, openDataSource } from '../../stores/admin/data-sources.ts'
+import { DetailFrame } from '../details/DetailFrame.tsx'
+import { useWords, withWords } from '../kit/use-words.ts'
+
+/** Shows a data source. */
+export const DataSourceDetail = withWords(function DataSourceDetail() {
+  const { locale, t } = useWords()
+  const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
+  return (
+    <DetailFrame
+      store={$dataSource}
+      open={openDataSource}
+      param="data_source"
+      list="dataSources"
+      missing={key => t(`dataSources.missing.${key}`)}
+      nameOf={({ name }) => name}
+    >
+      {({ created }) => (
+        <section className="sheet flex flex-col gap-4">
+          <dl>
+            <dt className="label-text">{t('dataSources.detail.created')}</dt>
+            <dd>{dates.format(new Date(created))}</dd>
+          </dl>
+          <p className="text-ink-soft">{t('dataSources.detail.text')}</p>
+          <a
+            className="btn btn-outline self-start"
+            href={localizedPath(locale, pathOf('dataSources', { company: actingCompany() }))}
+          >
+            {t('dataSources.missing.go')}
+          </a>
+        </section>
+      )}
+    </DetailFrame>
+  )
+})

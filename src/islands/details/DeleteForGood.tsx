@@ -1,0 +1,66 @@
+import { fieldSentence } from '../forms/account-form.ts'
+import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
+import { useForm } from '../forms/use-form.ts'
+import { Field } from '../kit/Field.tsx'
+import { Section } from '../kit/Section.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { type Deletion, useDeletion } from './use-deletion.ts'
+
+type Word = 'title' | 'open' | 'label' | 'submit' | 'cancel'
+
+interface DeleteForGoodProps extends Deletion {
+  words: (key: Word, values?: { typed: string }) => string
+  /** Says what is deleted and what stays. */
+  note: string
+  /** The text that the person must type to confirm, such as an e-mail. Case does not matter. */
+  typed: string
+  /** Whether the item may be deleted. Otherwise only the note is shown. */
+  isOffered: boolean
+}
+
+/** A section that deletes the item of a page for good, after the person has typed its name. */
+export function DeleteForGood(props: DeleteForGoodProps) {
+  const { words, note, isOffered } = props
+  return (
+    <Section id="delete-item" title={words('title')} note={note}>
+      {isOffered && (
+        <InPlace label={words('open')}>{close => <DeleteForm {...props} close={close} />}</InPlace>
+      )}
+    </Section>
+  )
+}
+
+function DeleteForm(props: DeleteForGoodProps & { close: () => void }) {
+  const { words, typed, close } = props
+  const { t } = useWords()
+  const form = useForm({
+    ...useDeletion(props),
+    rules: {
+      typed: value =>
+        String(value ?? '')
+          .trim()
+          .toLowerCase() === typed.toLowerCase()
+          ? undefined
+          : { rule: 'same_as', limit: typed }
+    }
+  })
+  return (
+    <InPlaceForm
+      form={form}
+      submit={words('submit')}
+      look="btn-error"
+      className="max-w-lg gap-4"
+      cancel={words('cancel')}
+      close={close}
+    >
+      <Field
+        label={words('label', { typed })}
+        name="typed"
+        autoComplete="off"
+        spellCheck={false}
+        mono
+        error={fieldSentence(form.errors, 'typed', t)}
+      />
+    </InPlaceForm>
+  )
+}

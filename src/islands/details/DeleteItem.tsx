@@ -1,0 +1,51 @@
+import { useState } from 'react'
+import { BusyButton } from '../forms/BusyButton.tsx'
+import { useAction } from '../forms/use-action.ts'
+import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { Section } from '../kit/Section.tsx'
+import { type Deletion, useDeletion } from './use-deletion.ts'
+
+type Word = 'title' | 'note' | 'open' | 'question' | 'yes' | 'no' | 'inUse'
+
+interface DeleteItemProps<Use extends string> extends Deletion {
+  name: string
+  words: (key: Word, values?: Record<string, string>) => string
+  /** The kinds of things that may still use the item, in the order in which they are named. */
+  uses: readonly Use[]
+  /** Returns the number of things that use the item in words: `3 members`. */
+  usesWords: (use: Use, count: number) => string
+}
+
+/** A section that deletes the item of a page after a question, or says what still uses the item. */
+export function DeleteItem<Use extends string>(props: DeleteItemProps<Use>) {
+  const { name, words, uses, usesWords } = props
+  const [isAsking, setAsking] = useState(false)
+  const action = useAction(useDeletion(props))
+  const found = action.failure?.uses
+  const named = uses.flatMap(use => (found?.[use] ? [usesWords(use, found[use])] : []))
+  return (
+    <Section id="delete-item" title={words('title')} note={words('note')}>
+      {action.failure && (
+        <ErrorNote error={action.failure}>
+          {found && <p>{words('inUse', { uses: named.join(', ') })}</p>}
+        </ErrorNote>
+      )}
+      <BusyButton
+        label={words('open')}
+        look="btn-outline self-start"
+        isWorking={action.isWorking}
+        onClick={() => setAsking(true)}
+      />
+      {isAsking && (
+        <ConfirmDialog
+          question={words('question', { name })}
+          yes={words('yes')}
+          no={words('no')}
+          onYes={() => void action.start(undefined)}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,86 @@
+import { useStore } from '@nanostores/react'
+import type { ReadableAtom } from 'nanostores'
+import { type ReactNode, useEffect } from 'react'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { localizedPath } from '../../i18n/index.ts'
+import type { ItemState } from '../../stores/admin/shown-item.ts'
+import { $route } from '../../stores/routes.ts'
+import { $session } from '../../stores/sessions.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { useWaiting } from '../kit/time.ts'
+import { usePageName } from '../kit/use-page-name.ts'
+import { useWords } from '../kit/use-words.ts'
+
+interface DetailFrameProps<Item> {
+  /** The store of the item that the page shows. */
+  store: ReadableAtom<ItemState<Item>>
+  /** Loads the item into the store. Must be the same at every render. */
+  open: (id: string) => Promise<unknown>
+  /** Name of the parameter in the page's address that is the item's id. */
+  param: string
+  /** The list page to which a link leads if the item does not exist. */
+  list: 'categories' | 'dataSources' | 'domains' | 'groups' | 'users'
+  /**
+   * Returns the words of the page if the item does not exist: the title, the text, and the text of
+   * the link.
+   */
+  missing: (key: 'title' | 'text' | 'go') => string
+  nameOf: (item: Item) => string
+  children: (item: Item) => ReactNode
+}
+
+/**
+ * Loads the item of an administration page, such as a group. Draws the states of the page: loading,
+ * missing, failed, ready.
+ */
+export function DetailFrame<Item extends { id: string }>(props: DetailFrameProps<Item>) {
+  const { store, open, param, list, missing, nameOf, children } = props
+  const { locale, t } = useWords()
+  const state = useStore(store, { ssr: 'initial' })
+  const route = useStore($route)
+  const session = useStore($session, { ssr: 'initial' })
+  const params: Record<string, string> = route?.params ?? {}
+  const { company = '', [param]: id } = params
+  const isIn = session.status === 'in'
+  const waiting = useWaiting(state.status === 'loading')
+  usePageName(state.status === 'ready' ? nameOf(state.item) : undefined)
+
+  useEffect(() => {
+    if (id !== undefined && isIn) void open(id)
+  }, [id, isIn, open])
+
+  switch (state.status) {
+    case 'loading':
+      return (
+        <section className="sheet min-h-64" data-state="loading">
+          <p role="status" className="text-ink-soft">
+            {waiting === 'text' || waiting === 'slow' ? t('common.loading') : ''}
+          </p>
+        </section>
+      )
+    case 'missing':
+      return (
+        <section className="sheet flex flex-col items-start gap-4" data-state="missing">
+          <p className="verdict" role="status">
+            {missing('title')}
+          </p>
+          <p className="text-ink-soft">{missing('text')}</p>
+          <a className="btn btn-primary" href={localizedPath(locale, pathOf(list, { company }))}>
+            {missing('go')}
+          </a>
+        </section>
+      )
+    case 'failed':
+      return (
+        <section className="sheet" data-state="error">
+          <ErrorNote error={state.error} retry={() => open(id ?? '')} />
+        </section>
+      )
+    case 'ready':
+      return (
+        <div key={state.item.id} className="flex flex-col gap-6" data-state="ready">
+          {children(state.item)}
+        </div>
+      )
+  }
+}

@@ -1,0 +1,97 @@
+import { useEffect, useId, useRef, useState } from 'react'
+import { formatDateTime } from '../../core/text/format.ts'
+import en from '../../i18n/en/admin/passOn.json'
+import fr from '../../i18n/fr/admin/passOn.json'
+import { type T, translator } from '../../i18n/index.ts'
+import type { KeyIn } from '../../i18n/keys.ts'
+import { createLinkFile, type LinkedPeople } from '../../stores/admin/invitation-links.ts'
+import { saveFile } from '../files/save-file.ts'
+import { BusyButton } from '../forms/BusyButton.tsx'
+import { useAction } from '../forms/use-action.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+/** The words of this part. They come with its script, because it is rarely shown. */
+const catalogues = { en, fr }
+
+export interface InvitationLinksProps {
+  people: LinkedPeople
+  /** Number of the selected people. Undefined if nobody was selected. */
+  selected?: number
+  /** Closes the part. Undefined for a part that belongs to the page. */
+  onClose?: () => void
+}
+
+/**
+ * Offers the invitation links of many people as a CSV file, for a site without a mail server: the
+ * administrator passes the links on.
+ */
+export function InvitationLinks({ people, selected, onClose }: InvitationLinksProps) {
+  const { locale, t: common } = useWords()
+  const t: T<KeyIn<'passOn'>> = translator(locale, catalogues[locale])
+  const id = useId()
+  const title = useRef<HTMLHeadingElement>(null)
+  const [created, setCreated] = useState(0)
+  const [left, setLeft] = useState<{ of: string; rest: LinkedPeople }>()
+  const isAsked = onClose !== undefined
+  const action = useAction({
+    what: 'Creating the links failed',
+    async send(whose: LinkedPeople) {
+      setCreated(0)
+      const of = JSON.stringify(whose)
+      // the links of the others are saved already
+      const rest = left?.of === of ? left.rest : whose
+      const { content, count, until, stopped } = await createLinkFile(rest, setCreated)
+      if (count > 0) saveFile(content, t('fileName'), 'csv')
+      setLeft(stopped && { of, rest: stopped.rest })
+      return { count, until, error: stopped?.error }
+    }
+  })
+  useEffect(() => {
+    // the button that asked for the links is gone
+    if (isAsked) title.current?.focus()
+  }, [isAsked])
+  const { result, isWorking } = action
+  const error = action.failure ?? result?.error
+  const isOfImport = 'filter' in people && people.filter.import !== undefined
+  return (
+    <section className="sheet flex flex-col gap-4" aria-labelledby={id}>
+      <div className="flex flex-col gap-2">
+        <h2 id={id} ref={title} tabIndex={-1} className="section-title">
+          {t('title')}
+        </h2>
+        <p>
+          {selected === undefined
+            ? t(isOfImport ? 'imported' : 'matching')
+            : t('selected', { count: selected })}
+        </p>
+        <p className="meta">{t('note')}</p>
+      </div>
+      {error && <ErrorNote error={error} />}
+      <div className="flex flex-wrap items-center gap-3">
+        <BusyButton
+          label={t('save')}
+          look="btn-outline btn-sm"
+          isWorking={isWorking}
+          onClick={() => void action.start(people)}
+        />
+        {onClose && (
+          <button type="button" className="btn btn-ghost btn-sm" onClick={onClose}>
+            {common('lists.bulk.dismiss')}
+          </button>
+        )}
+        <p role="status" className="text-ink-soft text-sm empty:hidden">
+          {isWorking && t('working', { count: created })}
+          {result?.count === 0 && t('none')}
+          {result &&
+            result.count > 0 &&
+            t('saved', {
+              count: result.count,
+              date: formatDateTime(new Date(result.until), locale)
+            })}
+          {result?.error && ` ${t('rest')}`}
+        </p>
+      </div>
+    </section>
+  )
+}

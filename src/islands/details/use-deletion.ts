@@ -1,0 +1,39 @@
+import type { AppError } from '../../contract/kit/errors.ts'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { localizedPath } from '../../i18n/index.ts'
+import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { navigate } from '../../stores/navigation.ts'
+import { announce } from '../kit/announce.ts'
+import { useWords } from '../kit/use-words.ts'
+
+export interface Deletion {
+  /** The list page that is opened after the deletion. */
+  list: 'categories' | 'domains' | 'groups' | 'users'
+  remove: () => Promise<void>
+  /**
+   * Loads the item again. Called when the deletion was refused because somebody else has changed
+   * the item.
+   */
+  reload: () => Promise<unknown>
+  /** Message that is shown after the deletion. */
+  done?: string
+}
+
+/** Returns the action that deletes the item of a page, for `useAction()` or `useForm()`. */
+export function useDeletion({ list, remove, reload, done }: Deletion) {
+  const { locale } = useWords()
+  return {
+    what: `Deleting an item of ${list} failed`,
+    async send() {
+      await remove()
+      const path = pathOf(list, { company: actingCompany() })
+      await navigate(localizedPath(locale, path), { replace: true })
+      if (done) announce(done)
+    },
+    handle({ code }: AppError) {
+      // so that the page shows what has become of the item
+      if (code === 'changed_meanwhile' || code === 'not_found') reload().catch(() => {})
+      return false
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import { useStore } from '@nanostores/react'
+import { useEffect } from 'react'
+import { $attention, checkAttention } from '../../stores/admin/overview.ts'
+import { $route } from '../../stores/routes.ts'
+import { $session } from '../../stores/sessions.ts'
+
+/**
+ * Returns whether the site sends emails, so that invitations reach people by themselves. Returns
+ * true until the server has said that it does not. If `isNeeded` is false, does not ask the server
+ * and returns true.
+ */
+export function useMailServer(isNeeded = true): boolean {
+  const params: Record<string, string> = useStore($route, { ssr: 'initial' })?.params ?? {}
+  const company = params['company']
+  const isIn = useStore($session, { ssr: 'initial' }).status === 'in'
+  const state = useStore($attention, { ssr: 'initial' })
+  const isKnown = state.status === 'ready' && state.company === company
+  useEffect(() => {
+    if (isNeeded && isIn && company !== undefined && !isKnown) void checkAttention(company)
+  }, [isNeeded, isIn, company, isKnown])
+  return !isNeeded || !isKnown || state.attention.has_mail_server
+}

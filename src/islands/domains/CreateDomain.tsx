@@ -1,0 +1,100 @@
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { hostFault, type IsTopLevel, typedHost } from '../../core/input/domain-name.ts'
+import { firstOf, required } from '../../core/input/validators.ts'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { localizedPath } from '../../i18n/index.ts'
+import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { createDomain } from '../../stores/admin/domains.ts'
+import { navigate } from '../../stores/navigation.ts'
+import { fieldSentence } from '../forms/account-form.ts'
+import { Form } from '../forms/Form.tsx'
+import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { Unsaved } from '../forms/Unsaved.tsx'
+import { useForm } from '../forms/use-form.ts'
+import { Field } from '../kit/Field.tsx'
+import { useWords, withWords } from '../kit/use-words.ts'
+import { WizardSteps } from './WizardSteps.tsx'
+
+/** The first step of a new domain: claims a host and opens the next step. */
+export const CreateDomain = withWords(function CreateDomain() {
+  const { locale, t } = useWords()
+  const [host, setHost] = useState('')
+  const isTopLevel = useTopLevels()
+  const fault = (value: unknown) => hostFault(typedHost(String(value ?? '')), isTopLevel.current)
+  const form = useForm({
+    what: 'Creating the domain failed',
+    rules: { host: firstOf(required, fault) },
+    codeErrors: {
+      host_taken: { host: { rule: 'taken' } },
+      host_not_allowed: { host: { rule: 'host_refused' } }
+    },
+    async send(values, key) {
+      const { id } = await createDomain({ host: typedHost(values['host'] ?? '') }, key)
+      const path = pathOf('domain', { company: actingCompany(), domain: id })
+      await navigate(`${localizedPath(locale, path)}?step=records`, { replace: true })
+    }
+  })
+  // what was typed before the page's script ran
+  const readTyped = useEffectEvent(() => setHost(typedHost(form.read()['host'] ?? '')))
+  useEffect(() => readTyped(), [])
+  const isFinished = host !== '' && fault(host) === undefined
+  return (
+    <>
+      <WizardSteps step="host" />
+      <Form form={form} submit={t('domains.create.submit')} isSheet className="max-w-2xl gap-6">
+        <Field
+          label={t('domains.create.host')}
+          name="host"
+          autoComplete="off"
+          spellCheck={false}
+          mono
+          hint={t('domains.create.hint')}
+          error={fieldSentence(form.errors, 'host', t) ?? unfinished(host, isTopLevel.current, t)}
+          onInput={event => setHost(typedHost(event.currentTarget.value))}
+        >
+          <p role="status" className="wrap-anywhere text-ink-soft text-sm empty:hidden">
+            {isFinished && hostWords(host, t)}
+          </p>
+        </Field>
+      </Form>
+      <Unsaved form={form} />
+      <PasswordQuestion />
+    </>
+  )
+})
+
+type Translate = ReturnType<typeof useWords>['t']
+
+/**
+ * Returns the error of a host that is still being typed, or undefined if further characters can
+ * still make the host valid.
+ */
+function unfinished(host: string, isTopLevel: IsTopLevel, t: Translate): string | undefined {
+  const fault = hostFault(host, isTopLevel)
+  const isFinal = fault && ['max', 'host_label', 'host_characters', 'host_star', 'host_api']
+  if (!isFinal?.includes(fault?.rule ?? '')) return undefined
+  return fieldSentence({ host: fault ?? { rule: 'format' } }, 'host', t)
+}
+
+function hostWords(host: string, t: Translate): string {
+  return host.startsWith('*.')
+    ? t('domains.create.wildcard', { base: host.slice(2), example: `archive.${host.slice(2)}` })
+    : t('domains.create.both', { host, api: `api.${host}` })
+}
+
+/** Loads the list of top-level domains, which only this page needs. Until then, any is accepted. */
+function useTopLevels() {
+  const isTopLevel = useRef<IsTopLevel>(() => true)
+  useEffect(() => {
+    const isLocal = /(?:^|\.)localhost$/.test(location.hostname)
+    import('../../core/input/top-level-domains.ts').then(
+      ({ topLevelDomains }) => {
+        isTopLevel.current = label =>
+          topLevelDomains.has(label) || (isLocal && label === 'localhost')
+      },
+      // the server judges the host, too
+      () => {}
+    )
+  }, [])
+  return isTopLevel
+}

@@ -1,0 +1,30 @@
+import type { DomainDetails } from '../../contract/domains.ts'
+import { deleteDomain, reloadDomain } from '../../stores/admin/domains.ts'
+import { DeleteForGood } from '../details/DeleteForGood.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+interface DomainProps {
+  domain: DomainDetails
+}
+
+/**
+ * Removes a domain for good. Says what ends with the domain, and asks the person to type its host.
+ */
+export function DeleteDomain({ domain }: DomainProps) {
+  const { t } = useWords()
+  const { id, host, state, primary } = domain
+  const isServed = state === 'verified' || state === 'failing'
+  const ending = isServed ? 'domains.delete.note' : 'domains.delete.unused'
+  return (
+    <DeleteForGood
+      list="domains"
+      words={(key, values) => t(`domains.delete.${key}`, values)}
+      note={t(primary ? 'domains.delete.primary' : ending)}
+      typed={host}
+      isOffered={!primary}
+      remove={() => deleteDomain(domain)}
+      reload={() => reloadDomain(id)}
+      done={t('domains.delete.done', { host })}
+    />
+  )
+}

@@ -1,0 +1,149 @@
+import { useEffect, useEffectEvent, useState } from 'react'
+import type { DomainDetails } from '../../contract/domains.ts'
+import type { AppError } from '../../contract/kit/errors.ts'
+import { formatDateTime } from '../../core/text/format.ts'
+import { type Locale, languageTag } from '../../i18n/index.ts'
+import { checkDomain } from '../../stores/admin/domains.ts'
+import { BusyButton } from '../forms/BusyButton.tsx'
+import { useAction } from '../forms/use-action.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { Icon } from '../kit/Icon.tsx'
+import { useNow } from '../kit/time.ts'
+import { useWords } from '../kit/use-words.ts'
+
+interface DomainCheckProps {
+  domain: DomainDetails
+  /** Opens the step with the DNS records. Undefined if the records are on the same page. */
+  toRecords?: () => void
+  /** Opens the next step. Undefined if there is none. */
+  onDone?: () => void
+}
+
+const firstSeconds = 10
+const mostSeconds = 60
+const backOff = 1.4
+
+/**
+ * Shows what DNS answers about a domain. Asks again until the domain is proved: every ten seconds
+ * at first, later once a minute, and not while the page is in the background.
+ */
+export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
+  const { locale, t } = useWords()
+  const [asked, setAsked] = useState(0)
+  const now = useNow(1000)
+  const isProved = domain.state === 'verified'
+  const action = useAction({
+    what: 'Checking the domain failed',
+    async send() {
+      await checkDomain(domain.id)
+    }
+  })
+  const pause = pauseAfter(asked, action.failure)
+  const ask = useEffectEvent(async () => {
+    if (document.visibilityState === 'visible') await action.start(undefined)
+    setAsked(count => count + 1)
+  })
+  useEffect(() => {
+    if (isProved) return
+    const timer = setTimeout(() => void ask(), asked === 0 ? 0 : pause * 1000)
+    return () => clearTimeout(timer)
+  }, [asked, pause, isProved])
+
+  return (
+    <section className="sheet flex flex-col gap-4" aria-labelledby="domain-check">
+      <h2 id="domain-check" tabIndex={-1} className="section-title">
+        {t('domains.check.title')}
+      </h2>
+      <div role="status" className="flex items-start gap-3">
+        <Icon
+          name={isProved ? 'check' : 'dashed'}
+          className={`size-6 ${isProved ? 'text-success' : 'text-ink-soft'}`}
+        />
+        <p className={`wrap-anywhere min-w-0 ${isProved ? 'font-semibold text-success' : ''}`}>
+          {isProved ? t('domains.check.proved', { host: domain.host }) : outcomeWords(domain, t)}
+        </p>
+      </div>
+      {!isProved && <FoundValues domain={domain} />}
+      {domain.failing_since && (
+        <p>
+          {t(
+            domain.state === 'quarantined' ? 'domains.check.quarantined' : 'domains.check.failing',
+            { since: formatDateTime(new Date(domain.failing_since), locale) }
+          )}
+        </p>
+      )}
+      {!isProved && (
+        <p className="meta">
+          {domain.check && now !== undefined
+            ? t('domains.check.last', { ago: ago(domain.check.at, now, locale) })
+            : t('domains.check.first')}{' '}
+          {t('domains.check.again')}
+        </p>
+      )}
+      {action.failure && <ErrorNote error={action.failure} />}
+      <div className="flex flex-wrap gap-4">
+        {isProved && onDone && (
+          <button type="button" className="btn btn-primary" onClick={onDone}>
+            {t('domains.check.next')}
+          </button>
+        )}
+        {!isProved && (
+          <BusyButton
+            label={t('domains.check.now')}
+            look="btn-outline"
+            isWorking={action.isWorking}
+            onClick={() => void action.start(undefined)}
+          />
+        )}
+        {!isProved && toRecords && (
+          <button type="button" className="btn btn-ghost" onClick={toRecords}>
+            {t('domains.check.toRecords')}
+          </button>
+        )}
+      </div>
+      {!isProved && onDone && <p className="meta">{t('domains.check.leave')}</p>}
+    </section>
+  )
+}
+
+function FoundValues({ domain: { check, proof } }: { domain: DomainDetails }) {
+  const { t } = useWords()
+  if (check?.outcome !== 'other_value' || !proof) return null
+  return (
+    <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-[minmax(9rem,auto)_1fr]">
+      <dt className="text-ink-soft">{t('domains.check.wanted')}</dt>
+      <dd className="fingerprint min-w-0">{proof.value}</dd>
+      <dt className="text-ink-soft">{t('domains.check.found')}</dt>
+      <dd className="min-w-0">
+        {check.values.map(value => (
+          <span key={value} className="fingerprint block">
+            {value}
+          </span>
+        ))}
+      </dd>
+    </dl>
+  )
+}
+
+function outcomeWords({ check, proof }: DomainDetails, t: ReturnType<typeof useWords>['t']) {
+  if (!check) return t('domains.check.asking')
+  return t(`domains.check.outcomes.${check.outcome}`, { name: proof?.name ?? '' })
+}
+
+/** Returns after how many seconds DNS is asked again. */
+function pauseAfter(asked: number, failure: AppError | undefined): number {
+  const pause = Math.min(mostSeconds, firstSeconds * backOff ** Math.max(0, asked - 3))
+  return Math.max(pause, failure?.retryAfter ?? 0)
+}
+
+/** `10 seconds ago`, « il y a 10 secondes » */
+function ago(at: string, now: number, locale: Locale): string {
+  const format = new Intl.RelativeTimeFormat(languageTag(locale), { numeric: 'auto' })
+  // the clocks of server and device may differ
+  const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000))
+  if (seconds < 60) return format.format(-seconds, 'second')
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return format.format(-minutes, 'minute')
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? format.format(-hours, 'hour') : format.format(-Math.floor(hours / 24), 'day')
+}

@@ -1,0 +1,160 @@
+import { useStore } from '@nanostores/react'
+import { useEffect, useRef } from 'react'
+import type { DomainDetails } from '../../contract/domains.ts'
+import { $domain, $themes, openDomain } from '../../stores/admin/domains.ts'
+import { RecentChanges } from '../audit/RecentChanges.tsx'
+import { DetailFrame } from '../details/DetailFrame.tsx'
+import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { lazyPart } from '../kit/LazyPart.tsx'
+import { useWords, withWords } from '../kit/use-words.ts'
+import { useAddress } from '../lists/use-address.ts'
+import { DeleteDomain } from './DeleteDomain.tsx'
+import { DomainCheck } from './DomainCheck.tsx'
+import { DomainRecords } from './DomainRecords.tsx'
+import { DomainSettings } from './DomainSettings.tsx'
+import { DomainStateMark } from './DomainStateMark.tsx'
+import { GoLive } from './GoLive.tsx'
+import { PrimaryDomain } from './PrimaryDomain.tsx'
+import { WizardSteps } from './WizardSteps.tsx'
+import { type DomainStep, readStep, writeStep } from './wizard-step.ts'
+
+const ThemeEditor = lazyPart<{ domain: DomainDetails }>(
+  async () => (await import('./ThemeEditor.tsx')).ThemeEditor
+)
+
+/**
+ * Shows a domain. Until the domain is proved, shows the steps that prove it; afterwards its
+ * settings and its theme, which can be changed in place.
+ */
+export const DomainDetail = withWords(function DomainDetail() {
+  const { t } = useWords()
+  return (
+    <DetailFrame
+      store={$domain}
+      open={openDomain}
+      param="domain"
+      list="domains"
+      missing={key => t(`domains.missing.${key}`)}
+      nameOf={({ host }) => host}
+    >
+      {domain => <Ready domain={domain} />}
+    </DetailFrame>
+  )
+})
+
+interface DomainProps {
+  domain: DomainDetails
+}
+
+function Ready({ domain }: DomainProps) {
+  const { address, change } = useAddress(readStep, writeStep)
+  const top = useRef<HTMLDivElement>(null)
+  const isOpening = useRef(false)
+  // a domain that is served needs no steps, unless the person is in the middle of them
+  const isTaken = domain.state === 'taken'
+  const step = address?.step ?? (domain.state === 'unverified' ? 'records' : undefined)
+  const open = (next: DomainStep | undefined) => {
+    change(next ? { step: next } : {})
+    isOpening.current = true
+  }
+  // the button that was pressed is gone, and the heading of a step may still have to be loaded
+  useEffect(() => {
+    if (!isOpening.current) return
+    isOpening.current = false
+    const shown = top.current?.querySelector('h2') ?? top.current
+    shown?.focus()
+  })
+  // another company can prove the host while the steps are open, which are then gone
+  useEffect(() => {
+    if (isTaken && document.activeElement === document.body) top.current?.focus()
+  }, [isTaken])
+  return (
+    <div ref={top} tabIndex={-1} className="flex flex-col gap-6">
+      {address && isTaken && <Taken domain={domain} />}
+      {address && !isTaken && step && <Wizard domain={domain} step={step} open={open} />}
+      {address && !isTaken && !step && <Proved domain={domain} />}
+      <PasswordQuestion />
+    </div>
+  )
+}
+
+interface WizardProps extends DomainProps {
+  step: DomainStep
+  open: (step: DomainStep | undefined) => void
+}
+
+function Wizard({ domain, step, open }: WizardProps) {
+  return (
+    <>
+      <WizardSteps step={step} open={open} />
+      {step === 'records' && <DomainRecords domain={domain} onDone={() => open('check')} />}
+      {step === 'check' && (
+        <DomainCheck
+          domain={domain}
+          toRecords={() => open('records')}
+          onDone={() => open('look')}
+        />
+      )}
+      {step === 'look' && <ThemeEditor domain={domain} />}
+      {step === 'look' && <NextButton onClick={() => open('live')} />}
+      {step === 'live' && (
+        <GoLive domain={domain} toCheck={() => open('check')} onDone={() => open(undefined)} />
+      )}
+      {domain.state === 'unverified' && <DeleteDomain domain={domain} />}
+    </>
+  )
+}
+
+function NextButton({ onClick }: { onClick: () => void }) {
+  const { t } = useWords()
+  return (
+    <button type="button" className="btn btn-outline self-start" onClick={onClick}>
+      {t('domains.steps.next')}
+    </button>
+  )
+}
+
+function Taken({ domain }: DomainProps) {
+  const { t } = useWords()
+  const { host, proof } = domain
+  return (
+    <>
+      <section className="sheet flex flex-col gap-2" role="status">
+        <p>
+          <DomainStateMark state="taken">{t('domains.states.taken')}</DomainStateMark>
+        </p>
+        <p className="prose-width wrap-anywhere">
+          {t('domains.taken', { host, name: proof?.name ?? host })}
+        </p>
+      </section>
+      <DomainRecords domain={domain} />
+      <DeleteDomain domain={domain} />
+    </>
+  )
+}
+
+function Proved({ domain }: DomainProps) {
+  const { t } = useWords()
+  const themes = useStore($themes, { ssr: 'initial' })
+  const published = themes.status === 'ready' ? themes.item.published.number : undefined
+  const { state } = domain
+  return (
+    <>
+      <p className="flex flex-wrap items-center gap-x-4 gap-y-1">
+        <DomainStateMark state={state}>{t(`domains.states.${state}`)}</DomainStateMark>
+        {domain.primary && <span className="meta">{t('domains.primaryNote')}</span>}
+      </p>
+      {(state === 'failing' || state === 'quarantined') && (
+        <>
+          <DomainCheck domain={domain} />
+          <DomainRecords domain={domain} />
+        </>
+      )}
+      <DomainSettings key={domain.id} domain={domain} />
+      <ThemeEditor domain={domain} />
+      <PrimaryDomain domain={domain} />
+      <RecentChanges target={domain.id} shown={[domain, published]} />
+      <DeleteDomain domain={domain} />
+    </>
+  )
+}

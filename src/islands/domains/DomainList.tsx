@@ -1,0 +1,108 @@
+import { useMemo } from 'react'
+import { type Domain, DomainState } from '../../contract/domains.ts'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { formatDateTime } from '../../core/text/format.ts'
+import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import { domainList, domainSorts } from '../../stores/admin/domains.ts'
+import { NotHere } from '../kit/NotHere.tsx'
+import { useWords, withWords } from '../kit/use-words.ts'
+import type { Column } from '../lists/DataTable.tsx'
+import { EmptyState } from '../lists/EmptyState.tsx'
+import { FilterChip, Filters } from '../lists/FilterChip.tsx'
+import { ListHead, ListRows } from '../lists/ListScreen.tsx'
+import { addressOf } from '../lists/list-address.ts'
+import { useListScreen } from '../lists/use-list-screen.ts'
+import { DomainStateMark } from './DomainStateMark.tsx'
+
+const states = DomainState.options
+
+const addresses = addressOf({
+  sorts: domainSorts,
+  filters: { state: value => states.some(state => state === value) }
+})
+
+/** Lists the domains of a company. They can be searched by host, filtered and sorted. */
+export const DomainList = withWords(function DomainList() {
+  const { locale, t } = useWords()
+  const screen = useListScreen(domainList, addresses, 'host')
+  const columns = useMemo(() => columnsOf(locale, t), [locale, t])
+  if (screen.isMissing) return <NotHere />
+  const { company, address, set } = screen
+  const create = (
+    <a
+      className="btn btn-primary"
+      href={localizedPath(locale, pathOf('createDomain', { company }))}
+    >
+      {t('domains.list.new')}
+    </a>
+  )
+  return (
+    <div className="flex flex-col gap-4">
+      <ListHead
+        screen={screen}
+        label={t('domains.list.label')}
+        search={t('domains.list.search')}
+        create={create}
+      >
+        <Filters count={address?.state ? 1 : 0} onClear={() => set({ state: '' })}>
+          <FilterChip
+            label={t('domains.list.state')}
+            value={address?.state}
+            options={states.map(each => [each, t(`domains.states.${each}`)])}
+            onChoose={state => set({ state })}
+          />
+        </Filters>
+      </ListHead>
+      <ListRows
+        screen={screen}
+        label={t('domains.list.label')}
+        loading={t('domains.list.loading')}
+        noneFiltered={t('domains.list.noneInState')}
+        empty={
+          <EmptyState title={t('domains.list.empty.title')} text={t('domains.list.empty.text')}>
+            {create}
+          </EmptyState>
+        }
+        columns={columns}
+        hrefOf={({ id }) => localizedPath(locale, pathOf('domain', { company, domain: id }))}
+      />
+    </div>
+  )
+})
+
+function columnsOf(locale: Locale, t: T): Column<Domain>[] {
+  return [
+    {
+      id: 'host',
+      label: t('domains.list.host'),
+      isSortable: true,
+      cell: domain => (
+        <>
+          <span className="wrap-anywhere me-2">{domain.host}</span>
+          {domain.primary && (
+            <span className="badge badge-outline">{t('domains.list.primary')}</span>
+          )}
+        </>
+      )
+    },
+    {
+      id: 'state',
+      label: t('domains.list.state'),
+      cell: ({ state }) => (
+        <DomainStateMark state={state}>{t(`domains.states.${state}`)}</DomainStateMark>
+      )
+    },
+    { id: 'title', label: t('domains.list.title'), cell: ({ title }) => title, isSecondary: true },
+    {
+      id: 'public',
+      label: t('domains.list.public'),
+      cell: domain => t(domain.public ? 'domains.list.open' : 'domains.list.invited')
+    },
+    {
+      id: 'check',
+      label: t('domains.list.check'),
+      cell: ({ check }) =>
+        check ? formatDateTime(new Date(check.at), locale) : t('domains.list.unchecked')
+    }
+  ]
+}

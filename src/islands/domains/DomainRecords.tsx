@@ -1,0 +1,98 @@
+import { useEffect, useState } from 'react'
+import type { DomainDetails } from '../../contract/domains.ts'
+import { type DnsRecord, dnsRecords } from '../../core/dns-records.ts'
+import { CopyButton } from '../kit/CopyButton.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+interface DomainRecordsProps {
+  domain: DomainDetails
+  /** Opens the next step. Undefined if there is none. */
+  onDone?: () => void
+}
+
+/** Lists the DNS records that a domain needs, in the form in which DNS providers ask for them. */
+export function DomainRecords({ domain, onDone }: DomainRecordsProps) {
+  const { t } = useWords()
+  const page = usePageHost()
+  const isLocal = page !== undefined && /(?:^|\.)localhost$/.test(page)
+  const { host, proof, state } = domain
+  const records = dnsRecords({ host, proof, server: isLocal ? undefined : page })
+  return (
+    <section className="sheet flex flex-col gap-6" aria-labelledby="domain-records">
+      <div>
+        <h2 id="domain-records" tabIndex={-1} className="section-title">
+          {t('domains.records.title')}
+        </h2>
+        <p className="prose-width wrap-anywhere text-ink-soft">
+          {proof
+            ? t('domains.records.text', { zone: proof.zone })
+            : t('domains.records.noProof', { host })}
+        </p>
+        {isLocal && proof && state === 'unverified' && (
+          <p className="prose-width wrap-anywhere mt-2 text-ink-soft">
+            {t('domains.records.local', { host })}
+          </p>
+        )}
+      </div>
+      <ol className="flex flex-col divide-y divide-base-300">
+        {records.map(record => (
+          <li key={record.name} className="flex flex-col gap-3 py-5 first:pt-0 last:pb-0">
+            <h3 className="font-semibold">{t(`domains.records.purpose.${record.purpose}`)}</h3>
+            <RecordRows record={record} />
+          </li>
+        ))}
+      </ol>
+      {onDone && (
+        <button type="button" className="btn btn-primary self-start" onClick={onDone}>
+          {t('domains.records.done')}
+        </button>
+      )}
+    </section>
+  )
+}
+
+function RecordRows({ record }: { record: DnsRecord }) {
+  const { t } = useWords()
+  const { type, relative, name, value } = record
+  const rows = [
+    ...(relative === undefined
+      ? []
+      : [
+          { label: t('domains.records.name'), text: relative, copy: t('domains.records.copyName') }
+        ]),
+    { label: t('domains.records.full'), text: name, copy: t('domains.records.copyFull') },
+    ...(value === undefined
+      ? []
+      : [{ label: t('domains.records.value'), text: value, copy: t('domains.records.copyValue') }])
+  ]
+  return (
+    <dl className="grid items-baseline gap-x-6 gap-y-2 sm:grid-cols-[minmax(9rem,auto)_1fr]">
+      <dt className="text-ink-soft">{t('domains.records.type')}</dt>
+      <dd className="font-mono text-sm">{type}</dd>
+      {rows.map(({ label, text, copy }) => (
+        <div key={label} className="contents">
+          <dt className="text-ink-soft">{label}</dt>
+          <dd className="flex min-w-0 flex-wrap items-baseline gap-x-4">
+            <span className="fingerprint min-w-0" translate="no">
+              {text}
+            </span>
+            <CopyButton text={text} label={copy} />
+          </dd>
+        </div>
+      ))}
+      {value === undefined && (
+        <div className="contents">
+          <dt className="text-ink-soft">{t('domains.records.value')}</dt>
+          <dd>{t('domains.records.address')}</dd>
+        </div>
+      )}
+    </dl>
+  )
+}
+
+/** Returns the host of this page. Undefined until the page's script runs. */
+function usePageHost(): string | undefined {
+  const [host, setHost] = useState<string>()
+  useEffect(() => setHost(location.hostname), [])
+  return host
+}

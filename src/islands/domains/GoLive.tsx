@@ -1,0 +1,63 @@
+import { useEffect, useState } from 'react'
+import type { DomainDetails } from '../../contract/domains.ts'
+import { Icon } from '../kit/Icon.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+interface GoLiveProps {
+  domain: DomainDetails
+  /** Opens the step that proves the domain. */
+  toCheck: () => void
+  /** Leaves the steps. */
+  onDone: () => void
+}
+
+/** The last step of a new domain. Shows what is served now and under which addresses. */
+export function GoLive({ domain, toCheck, onDone }: GoLiveProps) {
+  const { t } = useWords()
+  const { host, state } = domain
+  const origin = useOrigin(host)
+  const isServed = state === 'verified' || state === 'failing'
+  const isWildcard = host.startsWith('*.')
+  return (
+    <section className="sheet flex flex-col gap-4" aria-labelledby="domain-live">
+      <h2 id="domain-live" tabIndex={-1} className="section-title">
+        {t('domains.live.title')}
+      </h2>
+      <p className="flex items-start gap-3">
+        <Icon
+          name={isServed ? 'check' : 'dashed'}
+          className={`size-6 ${isServed ? 'text-success' : 'text-ink-soft'}`}
+        />
+        <span className="wrap-anywhere min-w-0">
+          {t(isServed ? 'domains.live.served' : 'domains.live.waiting', { host })}
+        </span>
+      </p>
+      <p>{t(domain.public ? 'domains.settings.open.note' : 'domains.settings.invited.note')}</p>
+      {isServed && <p className="text-ink-soft">{t('domains.live.certificate')}</p>}
+      <div className="flex flex-wrap gap-4">
+        {isServed && !isWildcard && origin && (
+          <a className="btn btn-primary" href={origin} target="_blank" rel="noreferrer">
+            {t('domains.live.open', { host })}
+          </a>
+        )}
+        {!isServed && (
+          <button type="button" className="btn btn-primary" onClick={toCheck}>
+            {t('domains.live.toCheck')}
+          </button>
+        )}
+        <button type="button" className="btn btn-outline" onClick={onDone}>
+          {t('domains.live.settings')}
+        </button>
+      </div>
+    </section>
+  )
+}
+
+/** Returns the web address of a host, with the scheme and the port of the present page. */
+function useOrigin(host: string): string | undefined {
+  const [origin, setOrigin] = useState<string>()
+  useEffect(() => {
+    setOrigin(`${location.protocol}//${host}${location.port && `:${location.port}`}`)
+  }, [host])
+  return origin
+}

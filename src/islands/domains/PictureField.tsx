@@ -1,0 +1,104 @@
+import { useId, useState } from 'react'
+import { useWords } from '../kit/use-words.ts'
+import { pictureAddress } from './picture-address.ts'
+
+interface PictureFieldProps {
+  label: string
+  hint: string
+  /** The picture as SVG text. Empty if there is none. */
+  picture: string
+  /** Says why the picture was refused. Undefined if it was not. */
+  error: string | undefined
+  /** Whether the picture is shown on a dark background. */
+  isDark?: boolean
+  onChoose: (svg: string) => void
+  onRemove?: (() => void) | undefined
+}
+
+// the server refuses larger pictures, and names what it refuses
+const mostBytes = 64 * 1024
+
+/** A field for an SVG picture: the person chooses a file or drops one. */
+export function PictureField(props: PictureFieldProps) {
+  const { label, hint, picture, error, isDark = false, onChoose, onRemove } = props
+  const { t } = useWords()
+  const id = useId()
+  const [fault, setFault] = useState<string>()
+  const shownError = fault ?? error
+
+  const read = async (file: File | undefined) => {
+    if (!file) return
+    setFault(undefined)
+    if (file.size > mostBytes) return setFault(t('domains.look.pictures.large'))
+    const text = await file.text().catch(() => undefined)
+    if (text === undefined) return setFault(t('domains.look.pictures.unreadable'))
+    if (!/<svg[\s>]/i.test(text)) return setFault(t('domains.look.pictures.noSvg'))
+    onChoose(text)
+  }
+
+  return (
+    <div className="flex flex-col gap-1.5">
+      <span className="label-text" id={`${id}-label`}>
+        {label}
+      </span>
+      <label
+        data-drop-zone="picture"
+        data-says={t('domains.look.pictures.drop')}
+        data-hint={label}
+        className={`flex cursor-pointer items-center gap-4 rounded-box border-2 border-dashed p-3 transition-colors duration-100 hover:border-secondary has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-base-content ${shownError ? 'border-error' : 'border-(--line)'}`}
+        onDrop={event => {
+          event.preventDefault()
+          void read(event.dataTransfer.files[0])
+        }}
+      >
+        <span
+          className={`flex h-14 w-24 shrink-0 items-center justify-center rounded-field border border-base-300 p-1 ${isDark ? 'bg-neutral-900' : 'bg-white'}`}
+        >
+          {picture && (
+            <img
+              src={pictureAddress(picture)}
+              alt={t('domains.look.pictures.present', { picture: label })}
+              className="max-h-full max-w-full object-contain"
+            />
+          )}
+        </span>
+        <span className="flex min-w-0 flex-col gap-1">
+          <span className="link link-secondary font-medium">
+            {t(picture ? 'domains.look.pictures.replace' : 'domains.look.pictures.choose')}
+          </span>
+          <span id={`${id}-hint`} className="text-ink-soft text-sm">
+            {hint}
+          </span>
+        </span>
+        <input
+          type="file"
+          accept=".svg,image/svg+xml"
+          className="sr-only"
+          aria-labelledby={`${id}-label`}
+          aria-invalid={shownError !== undefined}
+          aria-describedby={`${id}-hint ${id}-error`}
+          onChange={event => {
+            const [file] = event.currentTarget.files ?? []
+            event.currentTarget.value = ''
+            void read(file)
+          }}
+        />
+      </label>
+      <p id={`${id}-error`} role="alert" className="text-error text-sm empty:hidden">
+        {shownError}
+      </p>
+      {onRemove && (
+        <button
+          type="button"
+          className="btn btn-ghost btn-sm self-start"
+          onClick={() => {
+            setFault(undefined)
+            onRemove()
+          }}
+        >
+          {t('domains.look.pictures.remove')}
+        </button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,93 @@
+import { useRef } from 'react'
+import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
+import { $themes, discardDraft, publishDraft, reloadThemes } from '../../stores/admin/domains.ts'
+import { BusyButton } from '../forms/BusyButton.tsx'
+import { useAction } from '../forms/use-action.ts'
+import { announce } from '../kit/announce.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { themeChanges } from './theme-words.ts'
+import type { Draft } from './use-draft.ts'
+
+interface PublishThemeProps {
+  domain: DomainDetails
+  themes: DomainThemes
+  draft: Draft
+}
+
+/**
+ * Lists what the draft of a theme would change on the pages, and lets an administrator publish or
+ * delete the draft.
+ */
+export function PublishTheme({ domain, themes, draft }: PublishThemeProps) {
+  const { t } = useWords()
+  const title = useRef<HTMLHeadingElement>(null)
+  const changes = themeChanges(draft.look, themes, t)
+  const { host, id } = domain
+  const shown = () => {
+    const state = $themes.get()
+    return state.status === 'ready' ? state.item.version : themes.version
+  }
+  const action = useAction({
+    what: 'Publishing the look failed',
+    async send(isPublished: boolean) {
+      await draft.save()
+      if (isPublished) await publishDraft(id, shown())
+      else await discardDraft(id, shown())
+      draft.reset()
+      announce(t(isPublished ? 'domains.look.published' : 'domains.look.discarded', { host }))
+      // the buttons are gone
+      title.current?.focus()
+    },
+    handle(error) {
+      // so that the page shows what somebody else has saved
+      if (error.code === 'changed_meanwhile') reloadThemes(id).then(draft.reset, () => {})
+      return false
+    }
+  })
+  const isOff = draft.isSaving || draft.conflict !== undefined
+  return (
+    <section className="flex flex-col gap-3" aria-labelledby="look-publish">
+      <h3 id="look-publish" ref={title} tabIndex={-1} className="font-semibold">
+        {t('domains.look.publish.title')}
+      </h3>
+      {changes.length === 0 ? (
+        <p className="text-ink-soft">{t('domains.look.publish.none')}</p>
+      ) : (
+        <>
+          <ul className="flex flex-col gap-1">
+            {changes.map(({ label, before, after }) => (
+              <li key={label}>
+                {before === undefined
+                  ? t('domains.look.publish.new', { label, after })
+                  : t('domains.look.publish.change', { label, before, after })}
+              </li>
+            ))}
+          </ul>
+          <p role="status" className="meta empty:hidden">
+            {!draft.conflict &&
+              t(draft.isSaving ? 'domains.look.publish.saving' : 'domains.look.publish.saved')}
+          </p>
+        </>
+      )}
+      {action.failure && <ErrorNote error={action.failure} />}
+      {changes.length > 0 && (
+        <div className="flex flex-wrap gap-4">
+          <BusyButton
+            label={t('domains.look.publish.go', { host })}
+            isWorking={action.isWorking}
+            isOff={draft.conflict !== undefined}
+            onClick={() => void action.start(true)}
+          />
+          <BusyButton
+            label={t('domains.look.publish.discard')}
+            look="btn-outline"
+            isWorking={action.isWorking}
+            isOff={isOff}
+            onClick={() => void action.start(false)}
+          />
+        </div>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,172 @@
+import { useStore } from '@nanostores/react'
+import { useEffect, useId } from 'react'
+import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
+import { themeCorrections, themeTokens, tokenOf } from '../../core/pages/theme-colors.ts'
+import { $themes, openThemes } from '../../stores/admin/domains.ts'
+import { ChangedMeanwhile } from '../forms/ChangedMeanwhile.tsx'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { ColorField } from './ColorField.tsx'
+import { PictureField } from './PictureField.tsx'
+import { PublishTheme } from './PublishTheme.tsx'
+import { ThemePreview } from './ThemePreview.tsx'
+import { ThemeVersions } from './ThemeVersions.tsx'
+import {
+  colorRoles,
+  type ThemePart,
+  themePartLabel,
+  themePartWords,
+  withColor
+} from './theme-words.ts'
+import { useDraft } from './use-draft.ts'
+import { usePublishedLook } from './use-published-look.ts'
+
+interface ThemeEditorProps {
+  domain: DomainDetails
+}
+
+/**
+ * Edits the theme of a domain beside a preview. Each change is saved in a draft at once; the pages
+ * change when the draft is published.
+ */
+export function ThemeEditor({ domain }: ThemeEditorProps) {
+  const { t } = useWords()
+  const state = useStore($themes, { ssr: 'initial' })
+  useEffect(() => {
+    void openThemes(domain.id)
+  }, [domain.id])
+  return (
+    <section
+      className="sheet flex flex-col gap-6"
+      aria-labelledby="domain-look"
+      data-state={state.status}
+    >
+      <div>
+        <h2 id="domain-look" tabIndex={-1} className="section-title">
+          {t('domains.look.title')}
+        </h2>
+        <p className="meta">{t('domains.look.note')}</p>
+      </div>
+      {state.status === 'loading' && <p role="status">{t('common.loading')}</p>}
+      {state.status === 'failed' && (
+        <ErrorNote error={state.error} retry={() => openThemes(domain.id)} />
+      )}
+      {state.status === 'ready' && <Editor domain={domain} themes={state.item} />}
+    </section>
+  )
+}
+
+interface EditorProps extends ThemeEditorProps {
+  themes: DomainThemes
+}
+
+const [primary, secondary, ...others] = colorRoles
+
+function Editor({ domain, themes }: EditorProps) {
+  const { t } = useWords()
+  const id = useId()
+  const draft = useDraft(domain.id, themes)
+  usePublishedLook(domain.host, themes)
+  const { look, change } = draft
+  const { colors } = look
+  const corrections = themeCorrections(colors)
+  const standard = themeTokens({ dark: colors.dark })[colors.dark ? 'dark' : 'light']
+  const pictureError = (name: ThemePart) => {
+    const limit = draft.refused[name]
+    if (limit === undefined) return undefined
+    const text = t('fields.svg', { limit })
+    return limit === '<style>' ? `${text} ${t('domains.look.pictures.style')}` : text
+  }
+  const colorField = (role: (typeof colorRoles)[number]) => (
+    <ColorField
+      key={role}
+      label={t(`domains.look.colors.${role}`)}
+      color={colors[role]}
+      standard={standard[tokenOf(role)]}
+      corrections={corrections.filter(each => each.colour === role)}
+      onChange={color => change({ colors: withColor(colors, role, color) })}
+    />
+  )
+  return (
+    <>
+      {draft.conflict && (
+        <ChangedMeanwhile
+          key={draft.conflict.theirs.version}
+          differences={draft.conflict.differences}
+          labelOf={name => themePartLabel(name as ThemePart, t)}
+          wordsOf={(name, value) => themePartWords(name as ThemePart, value, t)}
+          resolve={draft.resolve}
+        />
+      )}
+      <div className="grid gap-8 lg:grid-cols-[minmax(0,24rem)_minmax(0,1fr)]">
+        <div className="flex min-w-0 flex-col gap-5">
+          {colorField(primary)}
+          {colorField(secondary)}
+          <div className="flex items-start gap-4">
+            <input
+              id={id}
+              type="checkbox"
+              role="switch"
+              className="switch"
+              checked={colors.dark}
+              aria-checked={colors.dark}
+              aria-describedby={`${id}-note`}
+              onChange={event =>
+                change({ colors: { ...colors, dark: event.currentTarget.checked } })
+              }
+            />
+            <div className="min-w-0">
+              <label htmlFor={id} className="font-medium">
+                {t('domains.look.dark')}
+              </label>
+              <p id={`${id}-note`} className="text-ink-soft text-sm">
+                {t('domains.look.darkNote')}
+              </p>
+            </div>
+          </div>
+          <details>
+            <summary className="link link-secondary cursor-pointer">
+              {t('domains.look.more')}
+            </summary>
+            <div className="mt-4 flex flex-col gap-5">{others.map(colorField)}</div>
+          </details>
+          <PictureField
+            label={t('domains.look.logo')}
+            hint={t('domains.look.hints.logo')}
+            picture={look.logo}
+            error={pictureError('logo')}
+            onChoose={logo => change({ logo })}
+          />
+          <PictureField
+            label={t('domains.look.logo_dark')}
+            hint={t('domains.look.hints.logo_dark')}
+            picture={look.logo_dark ?? ''}
+            error={pictureError('logo_dark')}
+            isDark
+            onChoose={logo => change({ logo_dark: logo })}
+            onRemove={look.logo_dark === null ? undefined : () => change({ logo_dark: null })}
+          />
+          <PictureField
+            label={t('domains.look.favicon')}
+            hint={t('domains.look.hints.favicon')}
+            picture={look.favicon}
+            error={pictureError('favicon')}
+            onChoose={favicon => change({ favicon })}
+          />
+        </div>
+        <div className="flex min-w-0 flex-col gap-3 lg:sticky lg:top-24 lg:self-start">
+          <h3 className="font-semibold">{t('domains.look.preview.title')}</h3>
+          <ThemePreview
+            name={domain.name}
+            colors={colors}
+            logo={look.logo}
+            logoDark={look.logo_dark ?? undefined}
+          />
+        </div>
+      </div>
+      {draft.failure && <ErrorNote error={draft.failure} retry={() => draft.save()} />}
+      <PublishTheme domain={domain} themes={themes} draft={draft} />
+      <ThemeVersions domain={domain} themes={themes} draft={draft} />
+    </>
+  )
+}

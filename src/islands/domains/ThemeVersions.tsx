@@ -1,0 +1,89 @@
+import { useRef } from 'react'
+import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
+import { asAppError } from '../../contract/kit/errors.ts'
+import { formatDateTime } from '../../core/text/format.ts'
+import { $themes, restoreTheme } from '../../stores/admin/domains.ts'
+import { useAction } from '../forms/use-action.ts'
+import { announce } from '../kit/announce.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { useWords } from '../kit/use-words.ts'
+import type { Draft } from './use-draft.ts'
+
+interface ThemeVersionsProps {
+  domain: DomainDetails
+  themes: DomainThemes
+  draft: Draft
+}
+
+/**
+ * Lists the published themes of a domain, and lets an administrator publish an earlier one again.
+ */
+export function ThemeVersions({ domain, themes, draft }: ThemeVersionsProps) {
+  const { locale, t } = useWords()
+  const title = useRef<HTMLHeadingElement>(null)
+  const { published, version, versions } = themes
+  const undo = async () => {
+    try {
+      await draft.save()
+      await restoreTheme(domain.id, published.number)
+      draft.reset()
+    } catch (cause) {
+      announce(t(`errors.${asAppError(cause, 'Undoing failed').code}`))
+    }
+  }
+  const action = useAction({
+    what: 'Restoring the look failed',
+    async send(number: number) {
+      await draft.save()
+      const state = $themes.get()
+      const shown = state.status === 'ready' ? state.item.version : version
+      await restoreTheme(domain.id, number, shown)
+      draft.reset()
+      announce(t('domains.look.versions.restored', { number }), {
+        label: t('domains.look.versions.undo'),
+        run: () => void undo()
+      })
+      // the button that was pressed is on another line
+      title.current?.focus()
+    }
+  })
+  return (
+    <section className="flex flex-col gap-3" aria-labelledby="look-versions">
+      <h3 id="look-versions" ref={title} tabIndex={-1} className="font-semibold">
+        {t('domains.look.versions.title')}
+      </h3>
+      {action.failure && <ErrorNote error={action.failure} />}
+      <ul className="flex flex-col divide-y divide-base-300">
+        {versions.map(({ number, published: at, by, restored }) => (
+          <li key={number} className="flex flex-wrap items-center gap-x-4 gap-y-2 py-2">
+            <span className="min-w-0 flex-1">
+              <span className="font-medium">{t('domains.look.versions.number', { number })}</span>
+              {restored !== null && (
+                <span> {t('domains.look.versions.again', { number: restored })}</span>
+              )}
+              <span className="meta block">
+                {t(by ? 'domains.look.versions.by' : 'domains.look.versions.first', {
+                  who: by?.username ?? t('domains.look.versions.nobody'),
+                  date: formatDateTime(new Date(at), locale)
+                })}
+              </span>
+            </span>
+            {number === published.number ? (
+              <span className="badge badge-outline">{t('domains.look.versions.now')}</span>
+            ) : (
+              <button
+                type="button"
+                className="btn btn-outline btn-sm"
+                aria-label={t('domains.look.versions.restoreNamed', { number })}
+                aria-disabled={action.isWorking}
+                onClick={() => void action.start(number)}
+              >
+                {t('domains.look.versions.restore')}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

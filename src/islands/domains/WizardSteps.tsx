@@ -1,0 +1,51 @@
+import { useWords } from '../kit/use-words.ts'
+import { type DomainStep, domainSteps, writeStep } from './wizard-step.ts'
+
+interface WizardStepsProps {
+  step: 'host' | DomainStep
+  /** Opens a step. Undefined while the steps cannot be opened, because there is no domain yet. */
+  open?: (step: DomainStep) => void
+}
+
+/**
+ * Lists the steps of a new domain. Each step has an address of its own, at which the person can
+ * continue later.
+ */
+export function WizardSteps({ step, open }: WizardStepsProps) {
+  const { t } = useWords()
+  return (
+    <nav aria-label={t('domains.steps.label')}>
+      <ol className="flex flex-wrap gap-x-6 gap-y-1">
+        {(['host', ...domainSteps] as const).map((each, at) => {
+          const words = t('domains.steps.numbered', {
+            number: at + 1,
+            name: t(`domains.steps.${each}`)
+          })
+          const look =
+            each === step
+              ? 'inline-flex min-h-8 items-center font-semibold'
+              : 'inline-flex min-h-8 items-center text-ink-soft'
+          return (
+            <li key={each} aria-current={each === step ? 'step' : undefined}>
+              {open && each !== 'host' && each !== step ? (
+                <a
+                  className={`${look} link`}
+                  href={writeStep({ step: each })}
+                  onClick={event => {
+                    if (event.metaKey || event.ctrlKey || event.shiftKey) return
+                    event.preventDefault()
+                    open(each)
+                  }}
+                >
+                  {words}
+                </a>
+              ) : (
+                <span className={look}>{words}</span>
+              )}
+            </li>
+          )
+        })}
+      </ol>
+    </nav>
+  )
+}

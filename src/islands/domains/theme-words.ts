@@ -1,0 +1,108 @@
+import type { Colours, DomainThemes } from '../../contract/domains.ts'
+import type { T } from '../../i18n/index.ts'
+import { type EditedTheme, editedTheme } from '../../stores/admin/domains.ts'
+
+/** A part of a theme that is saved as a whole. */
+export type ThemePart = 'colors' | 'logo' | 'logo_dark' | 'favicon'
+export const themeParts: readonly ThemePart[] = ['colors', 'logo', 'logo_dark', 'favicon']
+
+/** The colors of a theme. The editor always shows the first two and the others on demand. */
+export const colorRoles = [
+  'primary',
+  'secondary',
+  'background',
+  'surface',
+  'success',
+  'warning',
+  'error',
+  'info'
+] as const
+
+/** The colors in the order in which the server returns them. */
+const roleOrder = [
+  'background',
+  'surface',
+  'primary',
+  'secondary',
+  'success',
+  'warning',
+  'error',
+  'info'
+] as const
+
+/**
+ * Returns `colors` with `color` in a role, or with the standard color if `color` is undefined. The
+ * result has the order of the server's answers, so that the two can be compared.
+ */
+export function withColor(
+  colors: Colours,
+  role: (typeof colorRoles)[number],
+  color: string | undefined
+): Colours {
+  const changed: Colours = { ...colors, [role]: color }
+  const given = roleOrder.flatMap(each => (changed[each] ? [[each, changed[each]]] : []))
+  return { dark: colors.dark, ...Object.fromEntries(given) }
+}
+
+/** Returns the label of a part of a theme. */
+export function themePartLabel(part: ThemePart, t: T): string {
+  return t(part === 'colors' ? 'domains.look.colors.label' : `domains.look.${part}`)
+}
+
+/** Returns the value of a part of a theme in words: `Main color #d24011, light by default`. */
+export function themePartWords(part: ThemePart, value: unknown, t: T): string {
+  if (part !== 'colors') return t(value ? 'domains.look.own' : 'domains.look.none')
+  const colors = value as Colours // as: the type of this part
+  const named = colorRoles.flatMap(role =>
+    colors[role] ? [`${t(`domains.look.colors.${role}`)} ${colors[role]}`] : []
+  )
+  return [...named, t(colors.dark ? 'domains.look.isDark' : 'domains.look.isLight')].join(', ')
+}
+
+/** A difference between the published theme and the draft, in words. */
+export interface ThemeChange {
+  label: string
+  before: string | undefined
+  after: string
+}
+
+/** Returns what publishing the theme `look` would change on the pages. */
+export function themeChanges(look: EditedTheme, themes: DomainThemes, t: T): ThemeChange[] {
+  const before = editedTheme({ ...themes, draft: null })
+  const colors = colorRoles.flatMap(role => {
+    const [old, next] = [before.colors[role], look.colors[role]]
+    const standard = t('domains.look.standard')
+    return old === next
+      ? []
+      : [
+          {
+            label: t(`domains.look.colors.${role}`),
+            before: old ?? standard,
+            after: next ?? standard
+          }
+        ]
+  })
+  const modeOf = (isDark: boolean) => t(isDark ? 'domains.look.isDark' : 'domains.look.isLight')
+  const mode =
+    before.colors.dark === look.colors.dark
+      ? []
+      : [
+          {
+            label: t('domains.look.mode'),
+            before: modeOf(before.colors.dark),
+            after: modeOf(look.colors.dark)
+          }
+        ]
+  const pictures = (['logo', 'logo_dark', 'favicon'] as const).flatMap(part =>
+    before[part] === look[part]
+      ? []
+      : [
+          {
+            label: themePartLabel(part, t),
+            before: undefined,
+            after: t(look[part] ? 'domains.look.replaced' : 'domains.look.removed')
+          }
+        ]
+  )
+  return [...colors, ...mode, ...pictures]
+}

@@ -1,0 +1,136 @@
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import type { DomainThemes, ThemeChanges } from '../../contract/domains.ts'
+import {
+  $themes,
+  type EditedTheme,
+  editedTheme,
+  reloadThemes,
+  saveDraft
+} from '../../stores/admin/domains.ts'
+import { useAction } from '../forms/use-action.ts'
+import { useVersioned } from '../forms/use-versioned.ts'
+import { type ThemePart, themeParts } from './theme-words.ts'
+
+const pauseMs = 600
+
+export type Draft = ReturnType<typeof useDraft>
+
+/** What the server did not allow in a picture, by the part of the theme: `<style>`. */
+type Refused = Partial<Record<ThemePart, string>>
+
+/**
+ * Holds the theme that a person edits, and saves it as a draft shortly after each change. A refused
+ * picture is set back to the saved one. If somebody else has changed the same part meanwhile,
+ * `conflict` holds the differences, and nothing is saved until `resolve` is called.
+ */
+export function useDraft(id: string, themes: DomainThemes) {
+  const [look, setLook] = useState(() => editedTheme(themes))
+  const [refused, setRefused] = useState<Refused>({})
+  /** The saved theme from which the person began to edit. */
+  const seen = useRef(look)
+  const latest = useRef(look)
+  /** Whether the last call of the API saved the draft. False if it found a conflict. */
+  const isSaved = useRef(false)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+
+  const show = (next: EditedTheme) => {
+    latest.current = next
+    setLook(next)
+  }
+  const stored = () => {
+    const state = $themes.get()
+    return state.status === 'ready' ? editedTheme(state.item) : seen.current
+  }
+  const { change, conflict, resolve } = useVersioned<EditedTheme, Partial<EditedTheme>>({
+    async save(changes, version) {
+      await saveDraft(id, changes as ThemeChanges, version)
+      isSaved.current = true
+    },
+    load: async () => editedTheme(await reloadThemes(id))
+  })
+
+  const saving = useAction({
+    what: 'Saving the draft failed',
+    async send(changes: Partial<EditedTheme>) {
+      isSaved.current = false
+      await change(seen.current, changes)
+      if (!isSaved.current) return
+      const now = stored()
+      // what was changed while it was being saved stays
+      const newer = changedParts(latest.current, { ...seen.current, ...changes })
+      seen.current = now
+      show({ ...now, ...newer })
+      if (Object.keys(newer).length > 0) schedule()
+    },
+    handle(error) {
+      if (error.code !== 'svg_refused') return false
+      const found = themeParts.flatMap(part => {
+        const field = error.fields?.[part]
+        return field ? [[part, String(field.limit ?? '')] as const] : []
+      })
+      const kept = Object.fromEntries(found.map(([part]) => [part, seen.current[part]]))
+      show({ ...latest.current, ...kept })
+      setRefused(before => ({ ...before, ...Object.fromEntries(found) }))
+      // the other parts
+      schedule()
+      return true
+    }
+  })
+
+  /** Saves the changes that are not saved yet. */
+  const save = async () => {
+    clearTimeout(timer.current)
+    const changes = changedParts(latest.current, seen.current)
+    if (Object.keys(changes).length > 0) await saving.start(changes)
+  }
+  const saveNow = useEffectEvent(() => void save())
+  function schedule() {
+    clearTimeout(timer.current)
+    timer.current = setTimeout(saveNow, pauseMs)
+  }
+  // the page is left before the pause is over
+  useEffect(() => () => saveNow(), [])
+
+  return {
+    look,
+    refused,
+    conflict,
+    failure: saving.failure,
+    isSaving: saving.isWorking || differs(look, seen.current),
+    save,
+    change(changes: Partial<EditedTheme>) {
+      setRefused(before => {
+        const others = Object.entries(before).filter(([part]) => !(part in changes))
+        return Object.fromEntries(others)
+      })
+      show({ ...latest.current, ...changes })
+      if (!conflict) schedule()
+    },
+    async resolve(mine: readonly string[]) {
+      await resolve(mine)
+      seen.current = stored()
+      show(seen.current)
+    },
+    /** Shows the saved theme, for example after the draft was deleted or a theme was restored. */
+    reset() {
+      clearTimeout(timer.current)
+      seen.current = stored()
+      show(seen.current)
+      setRefused({})
+    }
+  }
+}
+
+/** Returns the parts of a theme that differ from those of `from`. */
+function changedParts(look: EditedTheme, from: EditedTheme): Partial<EditedTheme> {
+  const parts = themeParts.filter(part => !isSame(look[part], from[part]))
+  return Object.fromEntries(parts.map(part => [part, look[part]]))
+}
+
+function differs(look: EditedTheme, from: EditedTheme): boolean {
+  return Object.keys(changedParts(look, from)).length > 0
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}

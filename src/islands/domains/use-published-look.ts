@@ -1,0 +1,43 @@
+import { useEffect, useRef } from 'react'
+import type { DomainThemes, Theme } from '../../contract/domains.ts'
+import { themeCss } from '../../core/pages/theme-colors.ts'
+import { pictureAddress } from './picture-address.ts'
+
+/**
+ * Shows a theme on this page as soon as it is published or restored, if the page is of the same host.
+ * The next page is loaded in full, because it has another version, and comes with the theme.
+ */
+export function usePublishedLook(host: string, { published }: DomainThemes): void {
+  const { number, theme } = published
+  const seen = useRef(number)
+  const sheet = useRef<CSSStyleSheet>(undefined)
+  useEffect(() => {
+    if (number === seen.current) return
+    seen.current = number
+    if (host !== location.hostname) return
+    if (!sheet.current) {
+      // the page's policy allows no inline style but the one that the server has sent
+      sheet.current = new CSSStyleSheet()
+      document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet.current]
+    }
+    sheet.current.replaceSync(themeCss(theme.colors))
+    showPictures(theme)
+  }, [host, number, theme])
+}
+
+/** Shows the pictures of a theme in the bar and in the tab of the browser. */
+function showPictures({ logo, logo_dark, favicon }: Theme): void {
+  document.querySelector('link[rel=icon]')?.setAttribute('href', pictureAddress(favicon))
+  const [light, dark] = document.querySelectorAll<HTMLImageElement>('.bar-logo img')
+  if (!light) return
+  light.src = pictureAddress(logo)
+  light.classList.toggle('in-light', logo_dark !== undefined)
+  dark?.remove()
+  if (logo_dark === undefined) return
+  const other = new Image()
+  other.className = 'in-dark'
+  other.alt = light.alt
+  other.height = light.height
+  other.src = pictureAddress(logo_dark)
+  light.after(other)
+}

@@ -1,0 +1,15 @@
+/** The steps after the first one, which claims the host. */
+export const domainSteps = ['records', 'check', 'look', 'live'] as const
+export type DomainStep = (typeof domainSteps)[number]
+
+/** Reads the step from the address of a page: `?step=records`. */
+export function readStep(search: string): { step?: DomainStep } {
+  const named = new URLSearchParams(search).get('step')
+  const step = domainSteps.find(each => each === named)
+  return step ? { step } : {}
+}
+
+/** Returns the query of an address for a step: `?step=records`. Empty without a step. */
+export function writeStep({ step }: { step?: DomainStep }): string {
+  return step ? `?step=${step}` : ''
+}

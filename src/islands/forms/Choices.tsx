@@ -1,0 +1,50 @@
+import { useId } from 'react'
+import type { FieldTexts } from '../kit/Field.tsx'
+import type { Option } from './SelectField.tsx'
+
+interface ChoicesProps extends FieldTexts {
+  name: string
+  /** The values, each with a sentence that explains it. */
+  options: (Option & { note: string })[]
+  initial: string
+}
+
+/** A field for one of a few values, each of which is explained below its label. */
+export function Choices({ label, name, options, initial, hint, error }: ChoicesProps) {
+  const id = useId()
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  return (
+    <fieldset className="flex flex-col gap-2" aria-describedby={described || undefined}>
+      <legend className="label-text mb-1.5">{label}</legend>
+      {hint && (
+        <p id={`${id}-hint`} className="text-ink-soft text-sm">
+          {hint}
+        </p>
+      )}
+      {options.map(option => (
+        <label key={option.value} className="flex min-h-8 items-start gap-3">
+          <input
+            type="radio"
+            name={name}
+            value={option.value}
+            className="radio"
+            defaultChecked={option.value === initial}
+            aria-labelledby={`${id}-${option.value}-label`}
+            aria-describedby={`${id}-${option.value}`}
+          />
+          <span className="flex min-w-0 flex-col">
+            <span id={`${id}-${option.value}-label`}>{option.label}</span>
+            <span id={`${id}-${option.value}`} className="text-ink-soft text-sm">
+              {option.note}
+            </span>
+          </span>
+        </label>
+      ))}
+      {error && (
+        <p id={`${id}-error`} className="text-error text-sm">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  )
+}

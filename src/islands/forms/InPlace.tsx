@@ -1,0 +1,58 @@
+import { type ComponentProps, type ReactNode, useEffect, useState } from 'react'
+import { useFocusBack } from '../kit/use-focus-back.ts'
+import { Form } from './Form.tsx'
+
+interface InPlaceProps {
+  /** Text of the button that opens the form. */
+  label: string
+  /** Content above the button while the form is closed. */
+  shown?: ReactNode
+  /** Whether the button is left out, because the form must not be opened now. */
+  isLocked?: boolean
+  /** Draws the form, which calls `close` when it is saved or cancelled. */
+  children: (close: () => void) => ReactNode
+}
+
+/** A button that opens a form in its place. The button gets the focus when the form is closed. */
+export function InPlace({ label, shown, isLocked = false, children }: InPlaceProps) {
+  const [isOpen, setOpen] = useState(false)
+  const opener = useFocusBack(isOpen)
+  if (isOpen) return children(() => setOpen(false))
+  return (
+    <>
+      {shown}
+      {!isLocked && (
+        <button
+          ref={opener}
+          type="button"
+          className="btn btn-outline btn-sm self-start"
+          onClick={() => setOpen(true)}
+        >
+          {label}
+        </button>
+      )}
+    </>
+  )
+}
+
+interface InPlaceFormProps extends Omit<ComponentProps<typeof Form>, 'beside'> {
+  /** Text of the button that closes the form without saving. */
+  cancel: string
+  close: () => void
+}
+
+/** A form inside `InPlace`. Its first field gets the focus, and a second button closes it. */
+export function InPlaceForm({ cancel, close, ...form }: InPlaceFormProps) {
+  const { ref } = form.form.props
+  useEffect(() => ref.current?.querySelector<HTMLElement>('input, select')?.focus(), [ref])
+  return (
+    <Form
+      {...form}
+      beside={
+        <button type="button" className="btn btn-outline" onClick={close}>
+          {cancel}
+        </button>
+      }
+    />
+  )
+}

@@ -1,0 +1,29 @@
+import type { Group } from '../../contract/groups.ts'
+import { byteOrderMark, csvRecord } from '../../core/text/csv.ts'
+import { type GroupQuery, readAllGroups } from '../../stores/admin/group-list.ts'
+import { saveFile } from '../files/save-file.ts'
+
+/** The columns of the CSV file. They are named like the fields of a group. */
+const columns: Record<string, (group: Group) => string | number | undefined> = {
+  id: ({ id }) => id,
+  name: ({ name }) => name,
+  is_default: ({ is_default }) => String(is_default),
+  features: ({ features }) => features.join(' '),
+  user_count: ({ user_count }) => user_count,
+  requests_used: ({ usage }) => usage.requests_used,
+  max_requests: ({ max_requests }) => max_requests ?? undefined,
+  max_requests_interval: ({ max_requests_interval }) => max_requests_interval ?? undefined,
+  storage_used: ({ usage }) => usage.storage_used,
+  max_storage: ({ max_storage }) => max_storage ?? undefined,
+  created: ({ created }) => created
+}
+
+/**
+ * Downloads all groups that match the query as CSV, including groups that the list has not loaded.
+ */
+export async function saveGroups(query: GroupQuery, name: string): Promise<void> {
+  const groups = await readAllGroups(query)
+  const lines = groups.map(group => csvRecord(Object.values(columns).map(cell => cell(group))))
+  const content = [byteOrderMark, csvRecord(Object.keys(columns)), ...lines]
+  saveFile(new Blob(content, { type: 'text/csv;charset=utf-8' }), name, 'csv')
+}

@@ -1,0 +1,118 @@
+import {
+  changeColumn,
+  dataOf,
+  headingsOf,
+  missingFields,
+  type ReadFile
+} from '../../stores/imports/import-file.ts'
+import { startImport } from '../../stores/imports/imports.ts'
+import { BusyButton } from '../forms/BusyButton.tsx'
+import { useAction } from '../forms/use-action.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { FieldFrame } from '../kit/Field.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { columnName } from './column-name.ts'
+import type { WizardProps } from './wizard-texts.ts'
+
+interface ColumnsStepProps extends WizardProps {
+  file: ReadFile
+  onBack: () => void
+  /** Runs with the id of the import when it exists. */
+  onCreated: (id: string) => void
+}
+
+/**
+ * Asks which column contains which field, and which options apply to all rows. Then starts the
+ * check of the rows.
+ */
+export function ColumnsStep(props: ColumnsStepProps) {
+  const { kind, labels, hints, Options, file, onBack, onCreated } = props
+  const { t } = useWords()
+  const { mapping } = file
+  const headings = headingsOf(file)
+  const [example = []] = dataOf(file)
+  const names = headings.map(
+    (heading, at) => heading || t('imports.wizard.read.column', { name: columnName(at) })
+  )
+  const missing = missingFields(kind.fields, mapping)
+  const taken = new Set(Object.values(mapping))
+  const left = names.filter((_, at) => !taken.has(at))
+  const starting = useAction({
+    what: 'Starting the import failed',
+    send: async () => onCreated(await startImport(kind))
+  })
+
+  return (
+    <section className="sheet flex flex-col gap-6" aria-labelledby="import-columns">
+      <div>
+        <h2 id="import-columns" data-step-heading tabIndex={-1} className="section-title">
+          {t('imports.wizard.columns.title')}
+        </h2>
+        <p className="meta">{t('imports.wizard.columns.hint')}</p>
+      </div>
+      <div className="grid gap-4 sm:grid-cols-2">
+        {kind.fields.map(({ name }) => {
+          const column = mapping[name]
+          const value = column === undefined ? '' : (example[column] ?? '').trim()
+          const isMissing = missing.some(each => each.name === name)
+          return (
+            <FieldFrame
+              key={name}
+              label={labels[name] ?? name}
+              hint={
+                value ? t('imports.wizard.columns.example', { value: clip(value) }) : hints[name]
+              }
+              error={isMissing ? t('imports.wizard.columns.required') : undefined}
+              control={described => (
+                <select
+                  {...described}
+                  className={`select w-full ${isMissing ? 'border-error' : ''}`}
+                  value={column ?? ''}
+                  onChange={({ currentTarget }) =>
+                    changeColumn(
+                      name,
+                      currentTarget.value === '' ? undefined : Number(currentTarget.value)
+                    )
+                  }
+                >
+                  <option value="">{t('imports.wizard.columns.none')}</option>
+                  {names.map((heading, at) => (
+                    <option key={columnName(at)} value={at}>
+                      {heading}
+                    </option>
+                  ))}
+                </select>
+              )}
+            />
+          )
+        })}
+      </div>
+      <p role="status" className="wrap-anywhere text-ink-soft">
+        {left.length > 0
+          ? t('imports.wizard.columns.left', { count: left.length, names: left.join(', ') })
+          : t('imports.wizard.columns.all')}
+      </p>
+      <div className="flex flex-col gap-3">
+        <h3 className="font-semibold">{t('imports.wizard.columns.options')}</h3>
+        <Options />
+      </div>
+      {starting.failure && <ErrorNote error={starting.failure} />}
+      <div className="flex flex-wrap items-center gap-3">
+        <BusyButton
+          label={t('imports.wizard.columns.check')}
+          isWorking={starting.isWorking}
+          isOff={missing.length > 0}
+          onClick={() => void starting.start(undefined)}
+        />
+        <button type="button" className="btn btn-outline" onClick={onBack}>
+          {t('imports.wizard.columns.back')}
+        </button>
+        <p className="meta">{t('imports.wizard.columns.checkHint')}</p>
+      </div>
+    </section>
+  )
+}
+
+function clip(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}

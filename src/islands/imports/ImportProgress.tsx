@@ -1,0 +1,31 @@
+import { formatPercent } from '../../core/text/format.ts'
+import { ProgressBar } from '../kit/ProgressBar.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+interface ImportProgressProps {
+  label: string
+  done: number
+  total: number
+}
+
+/** Shows how much of some work is done. Screen readers announce it at each quarter. */
+export function ImportProgress({ label, done, total }: ImportProgressProps) {
+  const { locale, t } = useWords()
+  const share = total > 0 ? done / total : 0
+  const quarter = Math.floor(share * 4) / 4
+  return (
+    <div className="flex flex-col gap-2">
+      <p className="meta">
+        {label}
+        {' · '}
+        {t('imports.wizard.check.sent', { done, total })}
+      </p>
+      <ProgressBar label={label} ratio={share} />
+      <p role="status" className="sr-only">
+        {label}
+        {quarter > 0 &&
+          ` ${t('imports.wizard.run.progress', { share: formatPercent(quarter, locale) })}`}
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,12 @@
+import { lazyPart } from '../kit/LazyPart.tsx'
+import { withWords } from '../kit/use-words.ts'
+
+// most visits of the administration import nothing
+const UserImportWizard = lazyPart(
+  async () => (await import('./UserImportWizard.tsx')).UserImportWizard
+)
+
+/** Imports people from a CSV file or from pasted cells. */
+export const ImportUsers = withWords(function ImportUsers() {
+  return <UserImportWizard />
+})

@@ -1,0 +1,76 @@
+import { useStore } from '@nanostores/react'
+import { useEffect } from 'react'
+import { formatDateTime } from '../../core/text/format.ts'
+import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { $session } from '../../stores/sessions.ts'
+import { useWords } from '../kit/use-words.ts'
+import { ListFrame } from '../lists/ListFrame.tsx'
+import { UndoImport } from './UndoImport.tsx'
+import type { WizardProps } from './wizard-texts.ts'
+
+/** Lists the imports of the last 30 days. */
+export function PastImports({ kind, undoQuestion }: WizardProps) {
+  const { locale, t } = useWords()
+  const session = useStore($session, { ssr: 'initial' })
+  const { past } = kind
+  const rows = useStore(past.$rows, { ssr: 'initial' })
+  const status = useStore(past.$status, { ssr: 'initial' })
+  const company = actingCompany()
+
+  useEffect(() => {
+    if (session.status === 'in' && company !== '') void past.open(company, {})
+  }, [session.status, company, past])
+
+  return (
+    <section className="flex flex-col gap-3" aria-labelledby="import-past">
+      <h2 id="import-past" className="section-title">
+        {t('imports.wizard.past.title')}
+      </h2>
+      <ListFrame
+        status={status}
+        count={rows.length}
+        loading={t('imports.wizard.past.loading')}
+        partial={t('lists.partial')}
+        stale={t('lists.stale')}
+        empty={<p className="text-ink-soft">{t('imports.wizard.past.empty')}</p>}
+        onRetry={() => void past.load()}
+        onMore={() => void past.loadMore()}
+      >
+        <ul className="sheet flex flex-col divide-y divide-base-300 py-0!">
+          {rows.map(item => (
+            <li key={item.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 py-3">
+              <div className="min-w-0 flex-1">
+                <p className="wrap-anywhere">
+                  <a className="link" href={`?${new URLSearchParams({ import: item.id })}`}>
+                    {item.file_name}
+                  </a>
+                  <span className="badge badge-outline ms-2">
+                    {t(`imports.wizard.past.states.${item.state}`)}
+                  </span>
+                </p>
+                <p className="meta wrap-anywhere">
+                  {t('imports.wizard.past.by', {
+                    time: formatDateTime(new Date(item.created), locale),
+                    who: item.created_by ?? t('imports.wizard.past.nobody')
+                  })}
+                  {' · '}
+                  {t('imports.wizard.read.rows', { count: item.rows })}
+                </p>
+              </div>
+              {item.state === 'done' && (
+                <UndoImport
+                  kind={kind}
+                  id={item.id}
+                  label={t('imports.wizard.past.undo')}
+                  name={t('imports.wizard.past.undoNamed', { name: item.file_name })}
+                  question={undoQuestion}
+                  onUndo={() => void past.load()}
+                />
+              )}
+            </li>
+          ))}
+        </ul>
+      </ListFrame>
+    </section>
+  )
+}

@@ -1,0 +1,219 @@
+import { useStore } from '@nanostores/react'
+import { type Delimiter, type Dialect, delimiters } from '../../core/csv/dialect.ts'
+import { type Encoding, encodings } from '../../core/csv/encodings.ts'
+import { formatBytes } from '../../core/text/format.ts'
+import {
+  $countedShare,
+  changeDialect,
+  dataOf,
+  dataRows,
+  headingsOf,
+  type ReadFile
+} from '../../stores/imports/import-file.ts'
+import type { ImportKind } from '../../stores/imports/import-kinds.ts'
+import { FieldFrame } from '../kit/Field.tsx'
+import { Icon } from '../kit/Icon.tsx'
+import { ProgressBar } from '../kit/ProgressBar.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { columnName } from './column-name.ts'
+
+interface ReadStepProps {
+  kind: ImportKind
+  file: ReadFile
+  onNext: () => void
+  onBack: () => void
+}
+
+const delimiterNames = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'pipe' } as const
+const encodingNames = {
+  'utf-8': 'UTF-8',
+  'utf-16le': 'UTF-16 LE',
+  'utf-16be': 'UTF-16 BE',
+  'windows-1252': 'Windows-1252'
+}
+/** Faults of a file that prevent its import. For other faults the page only shows a notice. */
+const fatal = ['unclosed', 'nul'] as const
+const told = ['unknown', 'malformed', 'long', 'short'] as const
+
+/**
+ * Shows the first rows of the file and how it is read, and lets the person change how it is read.
+ */
+export function ReadStep({ kind, file, onNext, onBack }: ReadStepProps) {
+  const { locale, t } = useWords()
+  const { dialect, count } = file
+  const rows = dataRows(file)
+  const faults = count?.faults ?? {}
+  const isBad = fatal.some(each => faults[each])
+  const isOver = rows !== undefined && rows > kind.limits.rows
+  const isReady = rows !== undefined && rows > 0 && !isOver && !isBad
+  const change = (next: Partial<Dialect>) => void changeDialect(kind, next)
+
+  return (
+    <section className="sheet flex flex-col gap-4" aria-labelledby="import-read">
+      <div>
+        <h2 id="import-read" data-step-heading tabIndex={-1} className="section-title">
+          {t('imports.wizard.read.title')}
+        </h2>
+        <p className="meta wrap-anywhere">
+          {t('imports.wizard.read.file', {
+            name: file.file.name,
+            size: formatBytes(file.file.size, locale)
+          })}
+        </p>
+      </div>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <FieldFrame
+          label={t('imports.wizard.read.delimiter')}
+          control={props => (
+            <select
+              {...props}
+              className="select w-full"
+              value={dialect.delimiter}
+              // as: the values of the options below
+              onChange={event => change({ delimiter: event.currentTarget.value as Delimiter })}
+            >
+              {delimiters.map(each => (
+                <option key={each} value={each}>
+                  {t(`imports.wizard.read.delimiters.${delimiterNames[each]}`)}
+                </option>
+              ))}
+            </select>
+          )}
+        />
+        <FieldFrame
+          label={t('imports.wizard.read.encoding')}
+          control={props => (
+            <select
+              {...props}
+              className="select w-full"
+              value={dialect.encoding}
+              // as: the values of the options below
+              onChange={event => change({ encoding: event.currentTarget.value as Encoding })}
+            >
+              {encodings.map(each => (
+                <option key={each} value={each}>
+                  {encodingNames[each]}
+                </option>
+              ))}
+            </select>
+          )}
+        />
+      </div>
+      <label className="flex min-h-8 items-center gap-3">
+        <input
+          type="checkbox"
+          className="checkbox"
+          checked={dialect.hasHeader}
+          onChange={event => change({ hasHeader: event.currentTarget.checked })}
+        />
+        {t('imports.wizard.read.header')}
+      </label>
+      <Counting rows={rows} />
+      <div role="alert" className="flex flex-col gap-2 empty:hidden">
+        {rows === 0 && <Fault text={t('imports.wizard.read.noRows')} />}
+        {isOver && (
+          <Fault
+            text={t('imports.wizard.read.tooMany', {
+              count: rows,
+              limit: kind.limits.rows
+            })}
+          />
+        )}
+        {[...fatal, ...told].map(name => {
+          const fault = faults[name]
+          return (
+            fault && (
+              <Fault key={name} text={t(`imports.wizard.read.faults.${name}`, { ...fault })} />
+            )
+          )
+        })}
+      </div>
+      <Preview file={file} />
+      <div className="flex flex-wrap gap-3">
+        <button
+          type="button"
+          className="btn btn-primary"
+          aria-disabled={!isReady}
+          onClick={() => {
+            if (isReady) onNext()
+          }}
+        >
+          {t('imports.wizard.read.next')}
+        </button>
+        <button type="button" className="btn btn-outline" onClick={onBack}>
+          {t('imports.wizard.read.back')}
+        </button>
+      </div>
+    </section>
+  )
+}
+
+function Counting({ rows }: { rows: number | undefined }) {
+  const { t } = useWords()
+  const share = useStore($countedShare, { ssr: 'initial' })
+  return (
+    <div className="flex flex-col gap-1">
+      <p role="status" className="meta">
+        {rows === undefined
+          ? t('imports.wizard.read.counting')
+          : t('imports.wizard.read.rows', { count: rows })}
+      </p>
+      {rows === undefined && (
+        <ProgressBar label={t('imports.wizard.read.counting')} ratio={share} />
+      )}
+    </div>
+  )
+}
+
+function Fault({ text }: { text: string }) {
+  return (
+    <p className="flex items-start gap-2 text-sm">
+      <Icon name="alert" className="mt-0.5 size-4 text-error" />
+      <span>{text}</span>
+    </p>
+  )
+}
+
+function Preview({ file }: { file: ReadFile }) {
+  const { t } = useWords()
+  const headings = headingsOf(file)
+  const rows = dataOf(file).slice(0, 20)
+  const label = t('imports.wizard.read.preview', { count: rows.length })
+  return (
+    <section
+      className="overflow-x-auto rounded-box border border-base-300"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys scroll it
+      tabIndex={0}
+      aria-label={label}
+    >
+      <table className="w-full text-sm">
+        <caption className="label-text p-2 text-start">{label}</caption>
+        <thead>
+          <tr>
+            {headings.map((heading, at) => (
+              <th
+                key={columnName(at)}
+                scope="col"
+                className="label-text whitespace-nowrap p-2 text-start"
+              >
+                {heading || t('imports.wizard.read.column', { name: columnName(at) })}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, number) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows of a file have nothing but their place
+            <tr key={number} className="border-base-300 border-t">
+              {headings.map((_, at) => (
+                <td key={columnName(at)} className="max-w-72 truncate p-2">
+                  {row[at] ?? ''}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}

@@ -1,0 +1,76 @@
+import { useStore } from '@nanostores/react'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { localizedPath } from '../../i18n/index.ts'
+import { userImports } from '../../stores/imports/user-imports.ts'
+import { $route } from '../../stores/routes.ts'
+import type { InvitationLinksProps } from '../details/InvitationLinks.tsx'
+import { useMailServer } from '../details/use-mail-server.ts'
+import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { lazyPart } from '../kit/LazyPart.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { ImportWizard } from './ImportWizard.tsx'
+import { UserOptions } from './UserOptions.tsx'
+
+const InvitationLinks = lazyPart<InvitationLinksProps>(
+  async () => (await import('../details/InvitationLinks.tsx')).InvitationLinks
+)
+
+/** The example row of the template file. */
+const example = { email: 'ann@example.com', username: 'Ann Example', groups: 'A; B' }
+
+/** The import wizard with the fields, the words and the options for people. */
+export function UserImportWizard() {
+  const { locale, t } = useWords()
+  const params: Record<string, string> = useStore($route, { ssr: 'initial' })?.params ?? {}
+  const hasMailServer = useMailServer()
+  const people = localizedPath(locale, pathOf('users', { company: params['company'] ?? '' }))
+  return (
+    <ImportWizard
+      kind={userImports}
+      labels={{
+        email: t('imports.users.fields.email'),
+        username: t('imports.users.fields.username'),
+        groups: t('imports.users.fields.groups'),
+        locale: t('imports.users.fields.locale')
+      }}
+      hints={{
+        email: t('imports.users.hints.email'),
+        username: t('imports.users.hints.username'),
+        groups: t('imports.users.hints.groups'),
+        locale: t('imports.users.hints.locale')
+      }}
+      // as: a code that is newer than this page is shown as it is
+      reasonText={({ field, code, value = '', row = 0 }) =>
+        t(`imports.reasons.${field}.${code}` as 'imports.reasons.groups.unknown', { value, row })
+      }
+      keptText={kept => t(`imports.kept.${kept}`)}
+      runLabel={count => t('imports.users.run', { count })}
+      undoQuestion={t('imports.users.undoQuestion')}
+      undoneText={undone => t('imports.users.undone', undone)}
+      template={{ name: t('imports.users.templateName'), cells: { ...example, locale } }}
+      Options={UserOptions}
+      summary={({ options }) =>
+        t(
+          hasMailServer
+            ? `imports.users.summary.${options.send_invitations ? 'now' : 'later'}`
+            : 'imports.users.options.unmailed'
+        )
+      }
+      result={
+        <a className="link" href={people}>
+          {t('imports.users.all')}
+        </a>
+      }
+      next={({ id, result }) =>
+        !hasMailServer &&
+        result &&
+        result.created > 0 && (
+          <>
+            <InvitationLinks people={{ filter: { import: id } }} />
+            <PasswordQuestion />
+          </>
+        )
+      }
+    />
+  )
+}

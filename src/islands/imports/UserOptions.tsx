@@ -1,0 +1,107 @@
+import { useStore } from '@nanostores/react'
+import { useId, useState } from 'react'
+import { isLocale, localeNames, locales } from '../../i18n/index.ts'
+import { findGroups } from '../../stores/admin/item-search.ts'
+import { $userOptions } from '../../stores/imports/user-imports.ts'
+import { useMailServer } from '../details/use-mail-server.ts'
+import { Combobox } from '../forms/Combobox.tsx'
+import { FieldFrame } from '../kit/Field.tsx'
+import { keepFocus } from '../kit/keep-focus.ts'
+import { useWords } from '../kit/use-words.ts'
+
+/** The form of the groups, the language and the invitations that apply to everybody in the file. */
+export function UserOptions() {
+  const { t } = useWords()
+  const id = useId()
+  const options = useStore($userOptions, { ssr: 'initial' })
+  const [news, setNews] = useState('')
+  const hasMailServer = useMailServer()
+  const { groups, locale, sendsInvitations } = options
+
+  return (
+    <div className="grid gap-4 lg:grid-cols-2">
+      <div className="flex flex-col gap-2" tabIndex={-1}>
+        <Combobox
+          label={t('imports.users.options.groups')}
+          hint={t('imports.users.options.groupsHint')}
+          search={async text => {
+            const found = await findGroups(text)
+            return found.map(group => ({ item: group, id: group.id, label: group.name }))
+          }}
+          choose={({ id: chosen, name }) => {
+            const others = groups.filter(group => group.id !== chosen)
+            $userOptions.set({ ...options, groups: [...others, { id: chosen, name }] })
+            setNews(t('imports.users.options.groupAdded', { group: name }))
+          }}
+        />
+        <p role="status" className="sr-only">
+          {news}
+        </p>
+        <ul className="flex flex-wrap gap-2 empty:hidden">
+          {groups.map(group => (
+            <li key={group.id}>
+              <button
+                type="button"
+                className="btn btn-outline btn-sm wrap-anywhere"
+                aria-label={t('imports.users.options.removeGroup', { group: group.name })}
+                onClick={event =>
+                  keepFocus(event, () =>
+                    $userOptions.set({
+                      ...options,
+                      groups: groups.filter(each => each.id !== group.id)
+                    })
+                  )
+                }
+              >
+                {group.name} <span aria-hidden="true">×</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      </div>
+      <div className="flex flex-col gap-4">
+        <FieldFrame
+          label={t('imports.users.options.locale')}
+          hint={t('imports.users.options.localeHint')}
+          control={props => (
+            <select
+              {...props}
+              className="select w-full"
+              value={locale ?? ''}
+              onChange={({ currentTarget: { value } }) =>
+                $userOptions.set({ ...options, locale: isLocale(value) ? value : undefined })
+              }
+            >
+              <option value="">{t('imports.users.options.localeNone')}</option>
+              {locales.map(each => (
+                <option key={each} value={each}>
+                  {localeNames[each]}
+                </option>
+              ))}
+            </select>
+          )}
+        />
+        {!hasMailServer && (
+          <p className="alert alert-warning alert-outline text-base-content">
+            {t('imports.users.options.unmailed')}
+          </p>
+        )}
+        <fieldset className="flex flex-col gap-1" hidden={!hasMailServer}>
+          <legend className="label-text mb-1.5">{t('imports.users.options.invitations')}</legend>
+          {([true, false] as const).map(isNow => (
+            <label key={String(isNow)} className="flex min-h-8 items-center gap-3">
+              <input
+                type="radio"
+                className="radio"
+                name={`${id}-invitations`}
+                checked={sendsInvitations === isNow}
+                onChange={() => $userOptions.set({ ...options, sendsInvitations: isNow })}
+              />
+              {t(isNow ? 'imports.users.options.now' : 'imports.users.options.later')}
+            </label>
+          ))}
+        </fieldset>
+      </div>
+    </div>
+  )
+}

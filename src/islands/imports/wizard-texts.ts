@@ -1,0 +1,33 @@
+import type { ComponentType, ReactNode } from 'react'
+import type { Import, ImportKeptReason } from '../../contract/imports.ts'
+import type { ImportKind, Reason } from '../../stores/imports/import-kinds.ts'
+
+/**
+ * What the import wizard needs for one kind of import, such as people: words, options and links.
+ */
+export interface WizardProps {
+  kind: ImportKind
+  /** The label of each field by its name. */
+  labels: Readonly<Record<string, string>>
+  /** The hint of each field by its name. */
+  hints: Readonly<Record<string, string>>
+  /** Returns the sentence that says why a cell is refused. */
+  reasonText: (reason: Reason) => string
+  /** Returns the label of the button that runs the import. */
+  runLabel: (count: number) => string
+  /** Returns the sentence that says why an undo left a person as they are. */
+  keptText: (kept: ImportKeptReason) => string
+  undoQuestion: string
+  /** Returns the sentence that says what an undo has done. */
+  undoneText: (undone: NonNullable<Import['undone']>) => string
+  /** File name and example row of the template file. */
+  template: { name: string; cells: Readonly<Record<string, string>> }
+  /** The form of the options that apply to all rows. */
+  Options: ComponentType
+  /** Shows the options that apply to all rows of an import. */
+  summary: (item: Import) => ReactNode
+  /** A link to what was imported. */
+  result: ReactNode
+  /** Returns what can be done after an import, shown below its result. */
+  next: (item: Import) => ReactNode
+}

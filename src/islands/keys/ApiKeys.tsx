@@ -1,0 +1,201 @@
+import { useStore } from '@nanostores/react'
+import { useEffect, useRef, useState } from 'react'
+import type { ApiKey, NewApiKey } from '../../contract/api-keys.ts'
+import { type AppError, asAppError } from '../../contract/kit/errors.ts'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { formatDateTime } from '../../core/text/format.ts'
+import { localizedPath } from '../../i18n/index.ts'
+import { $apiKeys, loadApiKeys, revokeApiKey } from '../../stores/accounts/api-keys.ts'
+import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
+import { CopyButton } from '../kit/CopyButton.tsx'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { relativeTime, useNow } from '../kit/time.ts'
+import { useWords } from '../kit/use-words.ts'
+import { CreateKey } from './CreateKey.tsx'
+import { keyWords } from './key-words.ts'
+
+interface ApiKeysProps {
+  /** The company whose keys are shown. Undefined for the keys of the person. */
+  company?: string
+}
+
+/**
+ * Lists API keys, and lets the person create and revoke them. Needs the words of `account`,
+ * `errors`, `fields` and `common` from the page.
+ */
+export function ApiKeys({ company }: ApiKeysProps) {
+  const { locale, t } = useWords()
+  const say = keyWords(locale)
+  const list = useStore($apiKeys, { ssr: 'initial' })
+  const [isCreating, setCreating] = useState(false)
+  const [made, setMade] = useState<NewApiKey>()
+  const [note, setNote] = useState<{ revoked: string } | AppError>()
+  const title = useRef<HTMLHeadingElement>(null)
+
+  useEffect(() => void loadApiKeys(company), [company])
+
+  const revoke = async ({ id, name }: ApiKey) => {
+    setNote(undefined)
+    try {
+      await revokeApiKey(company, id)
+      if (made?.id === id) setMade(undefined)
+      setNote({ revoked: name })
+      // the pressed button no longer exists
+      title.current?.focus()
+    } catch (cause) {
+      setNote(asAppError(cause, 'Revoking the key failed'))
+    }
+  }
+
+  return (
+    <section className="sheet flex flex-col gap-4" aria-labelledby="keys">
+      <div>
+        <h2 id="keys" ref={title} tabIndex={-1} className="section-title">
+          {say('title')}
+        </h2>
+        <p className="meta">
+          {say(company ? 'noteCompany' : 'note')}{' '}
+          <a className="link" href={localizedPath(locale, pathOf('docs', {}))}>
+            {say('docs')}
+          </a>
+        </p>
+      </div>
+      {made && (
+        <NewKey
+          made={made}
+          close={() => {
+            setMade(undefined)
+            title.current?.focus()
+          }}
+        />
+      )}
+      {list.status === 'loading' && (
+        <p role="status" className="text-ink-soft">
+          {t('common.loading')}
+        </p>
+      )}
+      {list.status === 'failed' && (
+        <ErrorNote error={list.error} retry={() => loadApiKeys(company)} />
+      )}
+      {list.status === 'ready' && list.keys.length === 0 && (
+        <p className="text-ink-soft">{say('none')}</p>
+      )}
+      {list.status === 'ready' && list.keys.length > 0 && (
+        <ul className="flex flex-col divide-y divide-base-300">
+          {list.keys.map(key => (
+            <Row key={key.id} apiKey={key} revoke={() => void revoke(key)} />
+          ))}
+        </ul>
+      )}
+      <p role="status" className="wrap-anywhere text-sm empty:hidden">
+        {note && 'revoked' in note ? say('revoked', { name: note.revoked }) : ''}
+      </p>
+      {note && 'code' in note && <ErrorNote error={note} />}
+      {isCreating ? (
+        <CreateKey
+          company={company}
+          done={key => {
+            setCreating(false)
+            setNote(undefined)
+            setMade(key)
+          }}
+          cancel={() => {
+            setCreating(false)
+            title.current?.focus()
+          }}
+        />
+      ) : (
+        <button
+          type="button"
+          className="btn btn-outline self-start"
+          onClick={() => setCreating(true)}
+        >
+          {say('create')}
+        </button>
+      )}
+      <PasswordQuestion />
+    </section>
+  )
+}
+
+/** Shows a new key, which can be seen only now. */
+function NewKey({ made, close }: { made: NewApiKey; close: () => void }) {
+  const { locale } = useWords()
+  const say = keyWords(locale)
+  const box = useRef<HTMLDivElement>(null)
+
+  useEffect(() => box.current?.focus(), [])
+
+  return (
+    <section
+      ref={box}
+      tabIndex={-1}
+      className="alert alert-info alert-outline flex flex-col items-start gap-2"
+      aria-label={say('new.label', { name: made.name })}
+    >
+      <p className="wrap-anywhere font-semibold text-base-content">
+        {say('new.label', { name: made.name })}
+      </p>
+      <p className="break-all font-mono text-base-content text-sm">{made.key}</p>
+      <CopyButton text={made.key} label={say('new.copy')} />
+      <p className="text-base-content">{say('new.once')}</p>
+      <button type="button" className="btn btn-outline btn-sm" onClick={close}>
+        {say('new.close')}
+      </button>
+    </section>
+  )
+}
+
+function Row({ apiKey, revoke }: { apiKey: ApiKey; revoke: () => void }) {
+  const { locale } = useWords()
+  const say = keyWords(locale)
+  const now = useNow(60_000)
+  const [isAsking, setAsking] = useState(false)
+  const { name, hint, scopes, group, created_by, created, expires, last_used } = apiKey
+  const time = (at: string) => formatDateTime(new Date(at), locale)
+  const isOver = now !== undefined && Date.parse(expires) <= now
+  const used =
+    last_used !== null && now !== undefined
+      ? say('used', { time: relativeTime(new Date(last_used), now, locale) })
+      : say('neverUsed')
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 py-3">
+      <div className="min-w-0 flex-1 basis-56">
+        <p className="wrap-anywhere font-medium">
+          {name} <span className="font-mono font-normal text-ink-soft text-sm">{hint}…</span>
+        </p>
+        <p className="wrap-anywhere">
+          {say('may', { acts: scopes.map(scope => say(`scopes.${scope}`)).join(', ') })}
+          {group && ` · ${say('of', { group: group.name })}`}
+        </p>
+        <p className="meta wrap-anywhere">
+          {created_by === null || group === null
+            ? say('created', { time: time(created) })
+            : say('createdBy', { time: time(created), name: created_by })}
+        </p>
+        <p className="meta">{used}</p>
+        <p className={isOver ? 'meta text-warning' : 'meta'}>
+          {say(isOver ? 'expired' : 'expires', { time: time(expires) })}
+        </p>
+      </div>
+      <button
+        type="button"
+        className="btn btn-outline btn-sm"
+        aria-label={say('revokeNamed', { name })}
+        onClick={() => setAsking(true)}
+      >
+        {say('revoke')}
+      </button>
+      {isAsking && (
+        <ConfirmDialog
+          question={say('question', { name })}
+          yes={say('revoke')}
+          no={say('keep')}
+          onYes={revoke}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,66 @@
+import { useCallback, useEffect, useState } from 'react'
+import { type AppError, asAppError } from '../../contract/kit/errors.ts'
+import { findGroups } from '../../stores/admin/item-search.ts'
+import { findDefaultGroup, type GroupName } from '../../stores/admin/members.ts'
+import { Combobox } from '../forms/Combobox.tsx'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { keyWords } from './key-words.ts'
+
+interface GroupFieldProps {
+  name: string
+  /** Error message of the field, if it has an error. */
+  error: string | undefined
+}
+
+/**
+ * A field for the group of a company's key. Shows the chosen group, at first the company's default
+ * group, and finds others by name. `readGroup()` reads its value in the form.
+ */
+export function GroupField({ name, error }: GroupFieldProps) {
+  const { locale } = useWords()
+  const say = keyWords(locale)
+  const [group, setGroup] = useState<GroupName>()
+  const [failure, setFailure] = useState<AppError>()
+  const load = useCallback(async () => {
+    try {
+      const found = await findDefaultGroup()
+      setFailure(undefined)
+      // what was chosen meanwhile stays
+      setGroup(chosen => chosen ?? found)
+    } catch (cause) {
+      setFailure(asAppError(cause, 'Loading the default group failed'))
+    }
+  }, [])
+  useEffect(() => void load(), [load])
+  const search = async (text: string) => {
+    const found = await findGroups(text)
+    return found.map(({ id, name: label }) => ({ item: { id, name: label }, id, label }))
+  }
+  return (
+    <fieldset className="flex flex-col gap-1.5">
+      <legend className="label-text mb-1.5">{say('group')}</legend>
+      <p role="status" className="wrap-anywhere font-semibold empty:hidden">
+        {group?.name}
+      </p>
+      {failure && !group && <ErrorNote error={failure} retry={load} />}
+      <Combobox
+        label={say('findGroup')}
+        hint={say('groupHint')}
+        error={error}
+        name={name}
+        // with the group's name, which a draft has to show again
+        value={group ? `${group.id} ${group.name}` : ''}
+        restore={value => setGroup(readGroup(value))}
+        search={search}
+        choose={setGroup}
+      />
+    </fieldset>
+  )
+}
+
+/** Returns the group in the value of a `GroupField`, or undefined if none is chosen. */
+export function readGroup(value = ''): GroupName | undefined {
+  const at = value.indexOf(' ')
+  return at < 0 ? undefined : { id: value.slice(0, at), name: value.slice(at + 1) }
+}

@@ -1,0 +1,12 @@
+type News = DocumentEventMap['vidimus:news']['detail']
+
+/**
+ * Shows a short message in the corner of the window. The message stays when another page is opened.
+ * With `undo`, it has a button that runs `undo`; it disappears after ten seconds or when the person
+ * signs out.
+ */
+export function announce(text: string, undo?: News['undo']): void {
+  document.dispatchEvent(
+    new CustomEvent<News>('vidimus:news', { detail: undo ? { text, undo } : { text } })
+  )
+}

@@ -1,0 +1,124 @@
+import type { AppError } from '../../contract/kit/errors.ts'
+import { nothingSelected, type Selection, selectedCount } from '../../stores/lists/selection.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { Popup } from './Popup.tsx'
+
+interface BulkBarProps<Action extends string> {
+  selection: Selection
+  onSelect: (selection: Selection) => void
+  /** Ids of all rows of the list. */
+  shown: readonly string[]
+  /** Whether further rows match that the list has not loaded. */
+  hasMore: boolean
+  /** The actions for the selected rows, the most frequent first. */
+  actions: readonly { id: Action; label: string }[]
+  onAct: (action: Action) => void
+  /** Whether no action can be started now, because the last change is still running. */
+  isBusy: boolean
+  /** Counts all rows that match, and selects them. */
+  onSelectAll: () => void
+  isCounting: boolean
+  /** The error with which counting failed. */
+  failure: AppError | undefined
+  /** Returns the text that says how many rows are selected: `3 people selected`. */
+  words: (count: number) => string
+}
+
+/** Number of actions that have a button of their own in wide windows. */
+const ownButtons = 3
+
+/** Says how many rows are selected, and offers the actions for them. */
+export function BulkBar<Action extends string>(props: BulkBarProps<Action>) {
+  const { selection, onSelect, shown, hasMore, actions, onAct, isBusy } = props
+  const { onSelectAll, isCounting, failure, words } = props
+  const { t } = useWords()
+  const count = selectedCount(selection)
+  const known = new Set(shown)
+  const hidden = [...selection.ids].filter(id => !known.has(id)).length
+  const news = [
+    count > 0 ? words(count) : '',
+    hidden > 0 ? t('lists.select.hidden', { count: hidden }) : ''
+  ]
+  return (
+    <>
+      {/* always there, so that screen readers hear what changes */}
+      <p role="status" className="sr-only">
+        {news.join(' ')}
+      </p>
+      {count > 0 && (
+        <section className="bulk-bar" aria-label={t('lists.bulk.label')}>
+          {failure && <ErrorNote error={failure} />}
+          <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+            <p className="tabular">
+              <strong className="font-semibold">{words(count)}</strong>
+              {hidden > 0 && (
+                <span className="text-ink-soft">
+                  {' '}
+                  {t('lists.select.hidden', { count: hidden })}
+                </span>
+              )}
+            </p>
+            {selection.all === undefined && hasMore && (
+              <button
+                type="button"
+                className="link cursor-pointer text-sm"
+                aria-disabled={isCounting}
+                onClick={onSelectAll}
+              >
+                {isCounting ? t('lists.select.counting') : t('lists.select.all')}
+              </button>
+            )}
+            <div className="ms-auto flex flex-wrap items-center gap-2">
+              {actions.slice(0, ownButtons).map(({ id, label }) => (
+                <button
+                  key={id}
+                  type="button"
+                  className="btn btn-outline btn-sm max-md:hidden"
+                  aria-disabled={isBusy}
+                  onClick={() => !isBusy && onAct(id)}
+                >
+                  {label}
+                </button>
+              ))}
+              <Popup
+                button={
+                  <>
+                    <span className="md:hidden">{t('lists.bulk.actions')}</span>
+                    <span className="max-md:hidden">{t('lists.bulk.more')}</span>
+                  </>
+                }
+                className="btn btn-outline btn-sm"
+                label={t('lists.bulk.actions')}
+              >
+                {close =>
+                  actions.map(({ id, label }, at) => (
+                    <button
+                      key={id}
+                      type="button"
+                      className={`popup-choice ${at < ownButtons ? 'md:hidden' : ''}`}
+                      aria-disabled={isBusy}
+                      onClick={() => {
+                        close()
+                        if (!isBusy) onAct(id)
+                      }}
+                    >
+                      {label}
+                    </button>
+                  ))
+                }
+              </Popup>
+              <button
+                type="button"
+                className="btn btn-ghost btn-sm"
+                onClick={() => onSelect(nothingSelected)}
+              >
+                {t('lists.select.clear')}
+              </button>
+            </div>
+          </div>
+        </section>
+      )}
+    </>
+  )
+}

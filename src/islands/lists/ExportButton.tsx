@@ -1,0 +1,50 @@
+import { useState } from 'react'
+import { AppError } from '../../contract/kit/errors.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+interface ExportButtonProps {
+  /** Downloads all rows that match, including those that the page has not loaded. */
+  save: () => Promise<void>
+  className?: string
+}
+
+/** A button that downloads a list as CSV. */
+export function ExportButton({ save, className = '' }: ExportButtonProps) {
+  const { t } = useWords()
+  const [state, setState] = useState<'idle' | 'busy' | 'saved' | AppError>('idle')
+  const start = async () => {
+    if (state === 'busy') return
+    setState('busy')
+    try {
+      await save()
+      setState('saved')
+    } catch (cause) {
+      // calls fail with an `AppError`, so anything else is code that could not be loaded
+      setState(
+        cause instanceof AppError ? cause : new AppError('offline', 'The export failed', { cause })
+      )
+    }
+  }
+  return (
+    <>
+      <button
+        type="button"
+        className={`btn btn-outline ${className}`}
+        aria-disabled={state === 'busy'}
+        onClick={() => void start()}
+      >
+        {t('lists.export.save')}
+      </button>
+      <span role="status" className="text-ink-soft text-sm empty:hidden">
+        {state === 'busy' && t('lists.export.working')}
+        {state === 'saved' && t('lists.export.saved')}
+      </span>
+      {state instanceof AppError && (
+        <div className="basis-full">
+          <ErrorNote error={state} />
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,57 @@
+import type { ReactNode } from 'react'
+import { Icon } from '../kit/Icon.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+interface FilterChipProps<Value extends string> {
+  label: string
+  value: Value | undefined
+  options: readonly (readonly [Value, string])[]
+  onChoose: (value: Value | undefined) => void
+}
+
+/** A filter with a few possible values. */
+export function FilterChip<Value extends string>(props: FilterChipProps<Value>) {
+  const { label, value, options, onChoose } = props
+  const { t } = useWords()
+  return (
+    <label className="chip" data-set={value !== undefined}>
+      {label}
+      <select
+        className="chip-value chip-select"
+        value={value ?? ''}
+        onChange={event => onChoose(options.find(([each]) => each === event.target.value)?.[0])}
+      >
+        <option value="">{t('lists.filters.any')}</option>
+        {options.map(([each, word]) => (
+          <option key={each} value={each}>
+            {word}
+          </option>
+        ))}
+      </select>
+      <Icon name="chevron" className="pointer-events-none size-4 rotate-90" />
+    </label>
+  )
+}
+
+interface FiltersProps {
+  /** Number of filters that are set. */
+  count: number
+  onClear: () => void
+  children: ReactNode
+}
+
+/** The filters of a list, with a button that removes all of them. */
+export function Filters({ count, onClear, children }: FiltersProps) {
+  const { t } = useWords()
+  return (
+    <fieldset className="flex min-w-0 flex-wrap items-center gap-2">
+      <legend className="sr-only">{t('lists.filters.label')}</legend>
+      {children}
+      {count > 0 && (
+        <button type="button" className="btn btn-ghost btn-sm text-secondary" onClick={onClear}>
+          {t('lists.filters.clear')}
+        </button>
+      )}
+    </fieldset>
+  )
+}

@@ -1,0 +1,119 @@
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+
+interface SearchBoxProps {
+  label: string
+  value: string
+  onSearch: (q: string) => void
+}
+
+/** A search starts this long after the last letter. */
+const typingMs = 250
+
+/** Searches when the person stops typing, or at once on Enter. */
+export function SearchBox({ label, value, onSearch }: SearchBoxProps) {
+  const [typed, setTyped] = useState(value)
+  const [asked, setAsked] = useState(value)
+  if (value !== asked) {
+    // changed from outside: by the address, or by the button that clears
+    setAsked(value)
+    setTyped(value)
+  }
+  const field = useRef<HTMLInputElement>(null)
+  // what was typed before the page's script ran
+  useEffect(() => setTyped(before => field.current?.value ?? before), [])
+  const ask = useRef<() => void>(undefined)
+  ask.current = () => {
+    setAsked(typed.trim())
+    onSearch(typed.trim())
+  }
+  useEffect(() => {
+    if (typed.trim() === asked) return
+    const timer = setTimeout(() => ask.current?.(), typingMs)
+    return () => clearTimeout(timer)
+  }, [typed, asked])
+  return (
+    <form
+      className="min-w-40 grow"
+      onSubmit={event => {
+        event.preventDefault()
+        ask.current?.()
+      }}
+    >
+      <Labelled label={label}>
+        {id => (
+          <input
+            ref={field}
+            id={id}
+            type="search"
+            className="input w-full"
+            maxLength={100}
+            autoComplete="off"
+            spellCheck={false}
+            value={typed}
+            onChange={event => setTyped(event.target.value)}
+          />
+        )}
+      </Labelled>
+    </form>
+  )
+}
+
+/** Draws the label of a filter above its control. */
+export function Labelled({
+  label,
+  children
+}: {
+  label: string
+  children: (id: string) => ReactNode
+}) {
+  const id = useId()
+  return (
+    <div className="flex min-w-0 flex-col gap-1.5 lg:min-w-40">
+      <label htmlFor={id} className="label-text">
+        {label}
+      </label>
+      {children(id)}
+    </div>
+  )
+}
+
+interface DayRange {
+  /** The first and the last day, as `2026-05-01`. */
+  from?: string
+  to?: string
+}
+
+interface DayFieldsProps {
+  address: DayRange
+  /** The labels of the fields. */
+  labels: { from: string; to: string }
+  onChange: (change: DayRange) => void
+}
+
+/** Two date fields that filter a list by the days between them. */
+export function DayFields({ address, labels, onChange }: DayFieldsProps) {
+  return (['from', 'to'] as const).map(name => (
+    <Labelled key={name} label={labels[name]}>
+      {id => (
+        <input
+          id={id}
+          type="date"
+          className="input w-full"
+          max="2999-12-31"
+          value={address[name] ?? ''}
+          onChange={event => onChange({ [name]: event.target.value })}
+        />
+      )}
+    </Labelled>
+  ))
+}
+
+/** Shows `text` if the first day is after the last one. */
+export function DayRangeNote({ address: { from, to }, text }: { address: DayRange; text: string }) {
+  if (!from || !to || from <= to) return null
+  return (
+    <p role="status" className="text-sm text-warning">
+      {text}
+    </p>
+  )
+}

@@ -1,0 +1,105 @@
+import type { ReactNode } from 'react'
+import type { ListStatus } from '../../stores/lists/paged-list.ts'
+import { useWords } from '../kit/use-words.ts'
+import { DataTable, type DataTableProps } from './DataTable.tsx'
+import { NoMatches } from './EmptyState.tsx'
+import { SearchBox } from './FilterFields.tsx'
+import { ListFrame } from './ListFrame.tsx'
+
+/** A list and its address, from `useListScreen()`. */
+interface Screen<Row> {
+  list: { load: () => Promise<unknown>; loadMore: () => Promise<unknown> }
+  rows: readonly Row[]
+  status: ListStatus
+  q: string
+  sort: string
+  found: string | undefined
+  isNarrowed: boolean
+  set: (changes: Record<string, string | undefined>) => void
+  clear: () => void
+}
+
+interface ListHeadProps {
+  screen: Screen<unknown>
+  /** Names the search for screen readers. */
+  label: string
+  /** Label of the search field. */
+  search: string
+  /** The link that adds to the list. It is left out where the empty list shows it. */
+  create: ReactNode
+  /** The filters. */
+  children?: ReactNode
+}
+
+/** What stands above a list: the search, the filters, and the link that adds to the list. */
+export function ListHead({ screen, label, search, create, children }: ListHeadProps) {
+  const { rows, q, isNarrowed, set } = screen
+  return (
+    <div className="flex flex-wrap items-end justify-between gap-3">
+      <search className="flex min-w-0 max-w-2xl grow flex-wrap items-end gap-3" aria-label={label}>
+        <SearchBox label={search} value={q} onSearch={next => set({ q: next })} />
+        {children}
+      </search>
+      {(rows.length > 0 || isNarrowed) && create}
+    </div>
+  )
+}
+
+interface ListRowsProps<Row>
+  extends Omit<DataTableProps<Row>, 'rows' | 'sort' | 'onSort' | 'isBusy'> {
+  screen: Screen<Row>
+  /** Text that says what is being loaded. */
+  loading: string
+  /** Says that no row matches the filters. */
+  noneFiltered?: string
+  /** Shown in place of the rows where the list is empty. */
+  empty: ReactNode
+  /** Buttons above the rows. */
+  tools?: ReactNode
+}
+
+/** The rows of a list with all states of the list: see `ListFrame` and `DataTable`. */
+export function ListRows<Row extends { id: string }>(props: ListRowsProps<Row>) {
+  const { screen, loading, noneFiltered = '', empty, tools, ...table } = props
+  const { list, rows, status, sort, found, isNarrowed, set, clear } = screen
+  const { t } = useWords()
+  const count = rows.length
+  return (
+    <ListFrame
+      status={status}
+      count={count}
+      loading={loading}
+      partial={t('lists.partial')}
+      stale={t('lists.stale')}
+      empty={
+        isNarrowed ? (
+          <NoMatches title={found ? t('lists.none', { query: found }) : noneFiltered}>
+            <button type="button" className="btn btn-outline" onClick={clear}>
+              {t('lists.clear')}
+            </button>
+          </NoMatches>
+        ) : (
+          empty
+        )
+      }
+      onRetry={() => void list.load()}
+      onMore={() => void list.loadMore()}
+    >
+      <div className="flex flex-wrap items-center justify-end gap-2 empty:hidden">
+        {isNarrowed && status.status === 'ready' && (
+          <p role="status" className="me-auto text-ink-soft text-sm">
+            {t(status.hasMore ? 'lists.foundMore' : 'lists.found', { count })}
+          </p>
+        )}
+        {tools}
+      </div>
+      <DataTable
+        {...table}
+        rows={rows}
+        sort={sort}
+        onSort={next => set({ sort: next })}
+        isBusy={status.status === 'loading'}
+      />
+    </ListFrame>
+  )
+}

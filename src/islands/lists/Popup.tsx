@@ -1,0 +1,87 @@
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+
+interface PopupProps {
+  /** Content of the button that opens the popup. */
+  button: ReactNode
+  className: string
+  /** Whether the button shows a value that the person has chosen. */
+  isSet?: boolean
+  /** Name of the popup for screen readers. */
+  label: string
+  /** Draws the content. `close` closes the popup and gives the focus back to the button. */
+  children: (close: () => void) => ReactNode
+}
+
+/** Distance in px of a popup from its button, and from the edges of the window. */
+const gap = 4
+const edge = 8
+
+/**
+ * A button that opens a box beside it. The browser closes the box on Escape and on a click outside
+ * of it, and gives the focus back.
+ */
+export function Popup({ button, className, isSet, label, children }: PopupProps) {
+  const id = useId()
+  const opener = useRef<HTMLButtonElement>(null)
+  const box = useRef<HTMLDialogElement>(null)
+  const [isOpen, setOpen] = useState(false)
+
+  // the browser may have opened it before the script of the page ran
+  useEffect(() => setOpen(box.current?.matches(':popover-open') ?? false), [])
+
+  useEffect(() => {
+    if (!isOpen) return
+    const { current: shown } = box
+    const follow = () => place(shown, opener.current)
+    follow()
+    shown?.querySelector<HTMLElement>('input, select, button')?.focus()
+    addEventListener('scroll', follow, { passive: true, capture: true })
+    addEventListener('resize', follow)
+    return () => {
+      shown?.style.removeProperty('inset')
+      removeEventListener('scroll', follow, { capture: true })
+      removeEventListener('resize', follow)
+    }
+  }, [isOpen])
+
+  return (
+    <>
+      <button
+        ref={opener}
+        type="button"
+        className={className}
+        data-set={isSet}
+        aria-expanded={isOpen}
+        aria-controls={id}
+        popoverTarget={id}
+      >
+        {button}
+      </button>
+      <dialog
+        ref={box}
+        id={id}
+        popover="auto"
+        aria-label={label}
+        className="popup"
+        onToggle={event => setOpen(event.newState === 'open')}
+        onBlur={({ currentTarget, relatedTarget }) => {
+          if (relatedTarget && !currentTarget.contains(relatedTarget)) currentTarget.hidePopover()
+        }}
+      >
+        {isOpen && children(() => box.current?.hidePopover())}
+      </dialog>
+    </>
+  )
+}
+
+/** Moves the box below the button, or above it if there is more room. */
+function place(box: HTMLElement | null, button: HTMLElement | null): void {
+  if (!box || !button) return
+  const at = button.getBoundingClientRect()
+  const { offsetWidth: width, offsetHeight: height } = box
+  const below = at.bottom + gap
+  const isAbove = below + height > innerHeight - edge && at.top > innerHeight / 2
+  const left = Math.max(edge, Math.min(at.left, innerWidth - width - edge))
+  const top = isAbove ? Math.max(edge, at.top - gap - height) : below
+  box.style.setProperty('inset', `${top}px auto auto ${left}px`)
+}

@@ -1,0 +1,62 @@
+import { useId } from 'react'
+import { useWords } from '../kit/use-words.ts'
+import type { Column } from './DataTable.tsx'
+import { Popup } from './Popup.tsx'
+import type { ViewOf } from './use-view.ts'
+
+interface ViewMenuProps<Row> {
+  columns: readonly Column<Row>[]
+  view: ViewOf<Row>
+}
+
+const densities = ['comfortable', 'compact'] as const
+
+/** A menu in which the person chooses the columns of a list and the height of its rows. */
+export function ViewMenu<Row>({ columns, view }: ViewMenuProps<Row>) {
+  const { t } = useWords()
+  const name = useId()
+  const { density, shown, change } = view
+  return (
+    <Popup
+      button={t('lists.view.open')}
+      className="btn btn-outline btn-sm"
+      label={t('lists.view.open')}
+    >
+      {() => (
+        <div className="flex flex-col gap-4 p-2">
+          <fieldset>
+            <legend className="label-text pb-1">{t('lists.view.columns')}</legend>
+            {columns.slice(1).map(column => (
+              <label key={column.id} className="popup-choice">
+                <input
+                  type="checkbox"
+                  className="checkbox checkbox-sm"
+                  checked={shown.includes(column)}
+                  onChange={({ target }) =>
+                    change({ columns: { ...view.view.columns, [column.id]: target.checked } })
+                  }
+                />
+                {column.label}
+              </label>
+            ))}
+          </fieldset>
+          <fieldset>
+            <legend className="label-text pb-1">{t('lists.view.density')}</legend>
+            {densities.map(each => (
+              <label key={each} className="popup-choice">
+                <input
+                  type="radio"
+                  name={name}
+                  className="radio radio-sm"
+                  checked={density === each}
+                  onChange={() => change({ density: each })}
+                />
+                {t(`lists.view.${each}`)}
+              </label>
+            ))}
+          </fieldset>
+        </div>
+      )}
+    </Popup>
+  )
+}

@@ -1,0 +1,45 @@
+import {
+  extendRange,
+  nothingSelected,
+  type Selection,
+  selectedCount,
+  selectShown,
+  toggleRow
+} from '../../stores/lists/selection.ts'
+import type { Key } from './row-keys.ts'
+
+interface KeyContext {
+  selection: Selection
+  /** Ids of all rows of the list, in their order. */
+  shown: readonly string[]
+  /** Id of the row that has the focus. */
+  here: string
+}
+
+/**
+ * Returns the selection and the focused row after a key was pressed in a list. Space selects the
+ * row, Shift with Space or an arrow key a range, Ctrl+A or Cmd+A all rows, Escape none. Returns
+ * undefined for any other key.
+ */
+export function keySelection(
+  { key, altKey, ctrlKey, metaKey, shiftKey }: Key,
+  { selection, shown, here }: KeyContext
+): { selection: Selection; focus: string } | undefined {
+  if (altKey) return undefined
+  if (ctrlKey || metaKey) {
+    const isAll = key.toLowerCase() === 'a' && !shiftKey
+    return isAll ? { selection: selectShown(selection, shown), focus: here } : undefined
+  }
+  if (key === ' ') {
+    const choose = shiftKey ? extendRange : toggleRow
+    return { selection: choose(selection, here, shown), focus: here }
+  }
+  if (key === 'Escape' && selectedCount(selection) > 0)
+    return { selection: nothingSelected, focus: here }
+  if (!shiftKey || (key !== 'ArrowDown' && key !== 'ArrowUp')) return undefined
+  const focus = shown[shown.indexOf(here) + (key === 'ArrowDown' ? 1 : -1)]
+  if (focus === undefined) return undefined
+  // a range that has no beginning yet begins at the row that is left
+  const begun = selection.range ? selection : extendRange(selection, here, shown)
+  return { selection: extendRange(begun, focus, shown), focus }
+}

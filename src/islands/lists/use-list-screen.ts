@@ -1,0 +1,62 @@
+import { useStore } from '@nanostores/react'
+import { useEffect } from 'react'
+import { isMissingError } from '../../stores/admin/companies.ts'
+import type { createList } from '../../stores/lists/lists.ts'
+import { $route } from '../../stores/routes.ts'
+import { $session } from '../../stores/sessions.ts'
+import type { addressOf } from './list-address.ts'
+import { useAddress } from './use-address.ts'
+
+/**
+ * Loads a list of the company whose administration the page shows, with the search, the filters and
+ * the order of the page's address. Returns the list and what changes the address. `usualSort` is the
+ * order of an address without one.
+ */
+export function useListScreen<
+  Row extends { id: string },
+  Query extends { q?: string; sort?: string },
+  Sort extends string,
+  Filter extends string
+>(
+  list: ReturnType<typeof createList<Row, Query>>,
+  addresses: ReturnType<typeof addressOf<Sort, Filter>>,
+  usualSort: Sort
+) {
+  const session = useStore($session, { ssr: 'initial' })
+  const route = useStore($route, { ssr: 'initial' })
+  const rows = useStore(list.$rows, { ssr: 'initial' })
+  const status = useStore(list.$status, { ssr: 'initial' })
+  const query = useStore(list.$query, { ssr: 'initial' })
+  const { address, change } = useAddress(addresses.read, addresses.write)
+  const params: Record<string, string> = route?.params ?? {}
+  const { company = '' } = params
+  const { q = '', sort = usualSort } = address ?? {}
+  const { open } = list
+
+  useEffect(() => {
+    if (session.status !== 'in' || !address || !company) return
+    // as: the rules of the address have checked the values
+    void open(company, { ...address, sort } as unknown as Query)
+  }, [session.status, address, company, sort, open])
+
+  return {
+    list,
+    company,
+    rows,
+    status,
+    address,
+    q,
+    sort,
+    /** The search that the rows match. */
+    found: query.q,
+    /** Whether a search or a filter leaves rows out. */
+    isNarrowed: Object.keys(query).some(name => name !== 'sort'),
+    /** Whether there is no such company. */
+    isMissing: status.status === 'failed' && isMissingError(status.error),
+    /** Changes parts of the address. An empty or undefined value removes a part. */
+    set: (changes: Record<string, string | undefined>) =>
+      change(addresses.change(address ?? {}, changes)),
+    /** Removes the search and the filters from the address. */
+    clear: () => change(addresses.clear(address ?? {}))
+  }
+}

@@ -1,0 +1,128 @@
+import { useStore } from '@nanostores/react'
+import { useEffect, useState } from 'react'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { type Locale, localizedPath } from '../../i18n/index.ts'
+import { actingCompany } from '../../stores/admin/admin-api.ts'
+import {
+  findDefaultGroup,
+  findIdByEmail,
+  type GroupName,
+  inviteUser
+} from '../../stores/admin/members.ts'
+import { navigate } from '../../stores/navigation.ts'
+import { $session } from '../../stores/sessions.ts'
+import { EmailField } from '../forms/AccountFields.tsx'
+import { emailRule, fieldSentence } from '../forms/account-form.ts'
+import { Form } from '../forms/Form.tsx'
+import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { SelectField } from '../forms/SelectField.tsx'
+import { Unsaved } from '../forms/Unsaved.tsx'
+import { useForm, type Values } from '../forms/use-form.ts'
+import { announce } from '../kit/announce.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { Field } from '../kit/Field.tsx'
+import { useWords, withWords } from '../kit/use-words.ts'
+import { GroupPicker, readGroups } from './GroupPicker.tsx'
+
+const languages = ['und', 'en', 'fr'] as const
+
+/** Invites a person and opens their page. */
+export const CreateUser = withWords(function CreateUser() {
+  const { locale, t } = useWords()
+  const session = useStore($session, { ssr: 'initial' })
+  const [preset, setPreset] = useState<GroupName>()
+  const [taken, setTaken] = useState<string>()
+  const pathTo = (id: string) =>
+    localizedPath(locale, pathOf('user', { company: actingCompany(), user: id }))
+  const form = useForm({
+    what: 'Inviting the person failed',
+    rules: { email: emailRule },
+    async send(values, key) {
+      setTaken(undefined)
+      const { id, link } = await inviteUser(inputOf(values, preset), key)
+      await navigate(pathTo(id), { replace: true })
+      const { email = '' } = values
+      announce(t(link === undefined ? 'invite.done' : 'invite.doneLink', { email }))
+    },
+    handle(error, { email = '' }) {
+      if (error.code === 'email_taken')
+        findIdByEmail(email.trim()).then(setTaken, () => setTaken(undefined))
+      return false
+    }
+  })
+  const isIn = session.status === 'in'
+  useEffect(() => {
+    // without it the server chooses the same group
+    if (isIn) findDefaultGroup().then(setPreset, () => {})
+  }, [isIn])
+
+  return (
+    <>
+      <Form
+        form={form}
+        submit={t('invite.submit')}
+        isSheet
+        className="max-w-2xl gap-6"
+        failure={
+          form.failure?.code === 'email_taken' ? (
+            <ErrorNote error={form.failure} text={t('invite.taken')}>
+              {taken !== undefined && (
+                <a
+                  className="link"
+                  href={pathTo(taken)}
+                  // what was typed is of no use any more, so nothing asks about it
+                  onClick={() => form.props.ref.current?.reset()}
+                >
+                  {t('invite.takenLink')}
+                </a>
+              )}
+            </ErrorNote>
+          ) : undefined
+        }
+      >
+        <p className="text-ink-soft">{t('invite.intro')}</p>
+        <EmailField form={form} use="email" />
+        <Field
+          label={t('invite.name')}
+          name="username"
+          autoComplete="off"
+          hint={t('invite.nameHint')}
+          error={fieldSentence(form.errors, 'username', t)}
+        />
+        <fieldset>
+          <legend className="label-text mb-1.5">{t('invite.groups')}</legend>
+          <GroupPicker name="group_ids" hint={t('invite.groupsHint')} initial={preset} />
+        </fieldset>
+        <SelectField
+          label={t('invite.language')}
+          name="locale"
+          initial="und"
+          hint={t('invite.languageHint')}
+          options={languages.map(value => ({
+            value,
+            label: value === 'und' ? t('invite.anyLanguage') : t(`invite.languages.${value}`)
+          }))}
+        />
+      </Form>
+      <Unsaved form={form} />
+      <PasswordQuestion />
+    </>
+  )
+})
+
+/**
+ * Returns the input of the call from the values of the form. Leaves out empty and unchanged fields.
+ */
+function inputOf(values: Values, preset: GroupName | undefined) {
+  const { email = '', username = '', locale, group_ids } = values
+  const chosen = (['en', 'fr'] as const satisfies Locale[]).find(each => each === locale)
+  const groups = readGroups(group_ids)
+  const isPreset = preset !== undefined && groups.length === 1 && groups[0]?.id === preset.id
+  const isUnknown = preset === undefined && groups.length === 0
+  return {
+    email: email.trim(),
+    ...(username.trim() ? { username: username.trim() } : {}),
+    ...(chosen ? { locale: chosen } : {}),
+    ...(isPreset || isUnknown ? {} : { group_ids: groups.map(({ id }) => id) })
+  }
+}

@@ -1,0 +1,33 @@
+import type { Member } from '../../contract/members.ts'
+import { personName } from '../../core/text/person-name.ts'
+import { deleteMember, reloadMember } from '../../stores/admin/members.ts'
+import { DeleteForGood } from '../details/DeleteForGood.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+interface DeleteUserProps {
+  member: Member
+  /** Whether the person is the one who is signed in. */
+  isOwn: boolean
+}
+
+/**
+ * Deletes a person for good. Says what is erased and what stays, and asks for the person's e-mail.
+ */
+export function DeleteUser({ member, isOwn }: DeleteUserProps) {
+  const { t } = useWords()
+  const { id, email, state } = member
+  // a sign-up is removed where its state is shown
+  if (state === 'waiting') return null
+  return (
+    <DeleteForGood
+      list="users"
+      words={(key, values) => t(`person.delete.${key}`, values)}
+      note={t(isOwn ? 'person.delete.own' : 'person.delete.note')}
+      typed={email}
+      isOffered={!isOwn}
+      remove={() => deleteMember(member)}
+      reload={() => reloadMember(id)}
+      done={t('person.delete.done', { who: personName(member) })}
+    />
+  )
+}

@@ -1,0 +1,78 @@
+import { useEffect, useState } from 'react'
+import { groupName } from '../../stores/admin/group-list.ts'
+import { findGroups } from '../../stores/admin/item-search.ts'
+import { Combobox } from '../forms/Combobox.tsx'
+import { Icon } from '../kit/Icon.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { Popup } from '../lists/Popup.tsx'
+
+interface GroupChipProps {
+  /** Id of the group by which the list is filtered. */
+  value: string | undefined
+  onChoose: (value: string | undefined) => void
+}
+
+/** A filter by a group. The person finds the group by its name. */
+export function GroupChip({ value, onChoose }: GroupChipProps) {
+  const { t } = useWords()
+  const [known, setKnown] = useState<{ id: string; name: string }>()
+  useEffect(() => {
+    if (value === undefined || value === known?.id) return
+    let isStale = false
+    void groupName(value).then(name => {
+      if (!isStale && name !== undefined) setKnown({ id: value, name })
+    })
+    return () => {
+      isStale = true
+    }
+  }, [value, known?.id])
+  const name = value === known?.id ? known?.name : undefined
+  return (
+    <Popup
+      button={
+        <>
+          {t('users.list.group')}
+          <span className="chip-value max-w-48 truncate">
+            {value === undefined ? t('lists.filters.any') : (name ?? t('users.list.unknownGroup'))}
+          </span>
+          <Icon name="chevron" className="size-4 rotate-90" />
+        </>
+      }
+      className="chip"
+      isSet={value !== undefined}
+      label={t('users.list.group')}
+    >
+      {close => (
+        <div className="flex w-72 max-w-full flex-col gap-2 p-2">
+          <Combobox
+            label={t('users.list.findGroup')}
+            search={searchGroups}
+            choose={group => {
+              setKnown(group)
+              onChoose(group.id)
+              close()
+            }}
+          />
+          {value !== undefined && (
+            <button
+              type="button"
+              className="btn btn-outline btn-sm self-start"
+              onClick={() => {
+                onChoose(undefined)
+                close()
+              }}
+            >
+              {t('users.list.anyGroup')}
+            </button>
+          )}
+        </div>
+      )}
+    </Popup>
+  )
+}
+
+/** Returns the groups whose names contain the text, as choices of a `Combobox`. */
+export async function searchGroups(text: string) {
+  const found = await findGroups(text)
+  return found.map(({ id, name }) => ({ item: { id, name }, id, label: name }))
+}

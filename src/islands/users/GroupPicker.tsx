@@ -1,0 +1,118 @@
+import { useEffect, useRef, useState } from 'react'
+import { findGroups } from '../../stores/admin/item-search.ts'
+import type { GroupName } from '../../stores/admin/members.ts'
+import { Combobox } from '../forms/Combobox.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+interface GroupPickerProps {
+  name: string
+  hint?: string
+  /** Ids of groups that cannot be chosen. */
+  except?: readonly string[]
+  /** A group that is chosen at first. It may be undefined at first and known later. */
+  initial?: GroupName | undefined
+}
+
+/**
+ * A field in which the person finds and chooses several groups. `readGroups()` reads its value in
+ * the form.
+ */
+export function GroupPicker({ name, hint, except = [], initial }: GroupPickerProps) {
+  const { t } = useWords()
+  const [chosen, setChosen] = useState<readonly GroupName[]>([])
+  const [news, setNews] = useState('')
+  const store = useRef<HTMLTextAreaElement>(null)
+  const box = useRef<HTMLDivElement>(null)
+
+  const change = (next: readonly GroupName[], said: string) => {
+    setNews(said)
+    if (!store.current) return
+    store.current.value = linesOf(next)
+    // as typing does, so that the form checks the field again
+    store.current.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+  const drop = (group: GroupName) => {
+    change(
+      chosen.filter(({ id }) => id !== group.id),
+      t('invite.picker.dropped', { group: group.name })
+    )
+    // the button that was pressed is gone
+    setTimeout(() => box.current?.querySelector('input')?.focus())
+  }
+  const search = async (text: string) => {
+    const taken = new Set([...except, ...chosen.map(({ id }) => id)])
+    const found = await findGroups(text)
+    return found
+      .filter(({ id }) => !taken.has(id))
+      .map(({ id, name: label }) => ({ item: { id, name: label }, id, label }))
+  }
+
+  // the stored value is written by this part, by a draft, or by a form that is emptied
+  useEffect(() => {
+    const { current } = store
+    const follow = () => setChosen(readGroups(current?.value))
+    const empty = () => setChosen([])
+    current?.addEventListener('input', follow)
+    current?.form?.addEventListener('reset', empty)
+    return () => {
+      current?.removeEventListener('input', follow)
+      current?.form?.removeEventListener('reset', empty)
+    }
+  }, [])
+  const preset = initial ? linesOf([initial]) : ''
+  useEffect(() => {
+    // what the person has chosen meanwhile stays
+    if (preset && store.current?.value === preset) setChosen(readGroups(preset))
+  }, [preset])
+
+  return (
+    <div ref={box} className="flex flex-col gap-3">
+      {chosen.length > 0 && (
+        <ul className="flex flex-wrap gap-2">
+          {chosen.map(group => (
+            <li key={group.id} className="badge badge-outline h-auto min-h-8 wrap-anywhere">
+              {group.name}
+              <button
+                type="button"
+                className="min-h-6 min-w-6 cursor-pointer"
+                aria-label={t('invite.picker.drop', { group: group.name })}
+                onClick={() => drop(group)}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {/* no input, which would drop the line breaks */}
+      <textarea ref={store} name={name} defaultValue={preset} hidden />
+      <Combobox
+        label={t('invite.picker.pick')}
+        hint={hint ?? t('invite.picker.pickHint')}
+        search={search}
+        choose={group =>
+          change([...chosen, group], t('invite.picker.picked', { group: group.name }))
+        }
+      />
+      <p role="status" className="sr-only">
+        {news}
+      </p>
+    </div>
+  )
+}
+
+/**
+ * Returns the groups in the value of a `GroupPicker` field. The value has one line for each group,
+ * with its id and its name.
+ */
+export function readGroups(value = ''): GroupName[] {
+  const lines = value.split('\n').filter(Boolean)
+  return lines.map(line => {
+    const at = line.indexOf(' ')
+    return { id: line.slice(0, at), name: line.slice(at + 1) }
+  })
+}
+
+function linesOf(groups: readonly GroupName[]): string {
+  return groups.map(({ id, name }) => `${id} ${name}`).join('\n')
+}

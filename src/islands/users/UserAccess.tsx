@@ -1,0 +1,244 @@
+import { type RefObject, useId, useRef, useState } from 'react'
+import { DisabledReason } from '../../contract/kit/disabled.ts'
+import type { Member } from '../../contract/members.ts'
+import { required } from '../../core/input/validators.ts'
+import { linkMinutes } from '../../core/link-minutes.ts'
+import { formatDateTime } from '../../core/text/format.ts'
+import { personName } from '../../core/text/person-name.ts'
+import {
+  deleteMember,
+  disableMember,
+  enableMember,
+  reloadMember,
+  sendLinkAgain,
+  signOutMember,
+  type Undo
+} from '../../stores/admin/members.ts'
+import { useDeletion } from '../details/use-deletion.ts'
+import { fieldSentence } from '../forms/account-form.ts'
+import { BusyButton } from '../forms/BusyButton.tsx'
+import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
+import { SelectField } from '../forms/SelectField.tsx'
+import { useAction } from '../forms/use-action.ts'
+import { useForm } from '../forms/use-form.ts'
+import { announce } from '../kit/announce.ts'
+import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { Section } from '../kit/Section.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { LinkToPassOn } from './LinkToPassOn.tsx'
+import { knownReason } from './member-words.ts'
+import { useUndo } from './use-undo.ts'
+
+interface MemberProps {
+  member: Member
+}
+
+interface UserAccessProps extends MemberProps {
+  /** Whether the person is the one who is signed in. */
+  isOwn: boolean
+}
+
+/** Shows whether a person can use the account, and what an administrator can do about it. */
+export function UserAccess({ member, isOwn }: UserAccessProps) {
+  const { locale, t } = useWords()
+  const title = useRef<HTMLHeadingElement>(null)
+  const { state, disabled } = member
+  const date = formatDateTime(new Date(disabled?.since ?? member.created), locale)
+  return (
+    <Section id="user-access" ref={title} title={t('person.access.title')}>
+      <div>
+        <p>{t(`person.access.${state}`, { date })}</p>
+        {disabled && <p>{t(`person.access.reasons.${knownReason(disabled.reason)}`)}</p>}
+      </div>
+      <LinkToPassOn member={member} />
+      {(state === 'invited' || state === 'waiting') && <SendAgain member={member} />}
+      {state === 'waiting' && <RemoveSignUp member={member} />}
+      {state === 'disabled' && <Enable member={member} title={title} />}
+      {isOwn && <p className="meta">{t('person.access.own')}</p>}
+      {!isOwn && state === 'active' && <SignOut member={member} />}
+      {!isOwn && (state === 'active' || state === 'invited') && (
+        <Disable member={member} title={title} />
+      )}
+    </Section>
+  )
+}
+
+function SendAgain({ member }: MemberProps) {
+  const { locale, t } = useWords()
+  const isWaiting = member.state === 'waiting'
+  const { email } = member
+  const action = useAction({
+    what: 'Sending the link failed',
+    async send() {
+      const { link, queued_until } = await sendLinkAgain(member)
+      if (queued_until !== undefined) {
+        const date = formatDateTime(new Date(queued_until), locale)
+        announce(t('person.access.queued', { email, date }))
+      } else if (link === undefined) {
+        announce(t(isWaiting ? 'person.access.sentVerify' : 'person.access.sent', { email }))
+      }
+    }
+  })
+  const minutes = linkMinutes[isWaiting ? 'verify' : 'activate']
+  return (
+    <Act
+      label={t(isWaiting ? 'person.access.verifyAgain' : 'person.access.again')}
+      note={t('person.access.againNote', { hours: minutes / 60 })}
+      action={action}
+    />
+  )
+}
+
+function RemoveSignUp({ member }: MemberProps) {
+  const { t } = useWords()
+  const [isAsking, setAsking] = useState(false)
+  const { id, email } = member
+  const deletion = useDeletion({
+    list: 'users',
+    remove: () => deleteMember(member),
+    reload: () => reloadMember(id),
+    done: t('person.access.removed', { email })
+  })
+  const action = useAction(deletion)
+  return (
+    <>
+      {action.failure && <ErrorNote error={action.failure} />}
+      <BusyButton
+        label={t('person.access.removeSignUp')}
+        look="btn-outline btn-sm self-start"
+        isWorking={action.isWorking}
+        onClick={() => setAsking(true)}
+      />
+      {isAsking && (
+        <ConfirmDialog
+          question={t('person.access.removeQuestion', { email })}
+          yes={t('person.access.remove')}
+          no={t('person.access.keep')}
+          onYes={() => void action.start(undefined)}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
+  )
+}
+
+function SignOut({ member }: MemberProps) {
+  const { t } = useWords()
+  const action = useAction({
+    what: 'Signing the person out failed',
+    async send() {
+      await signOutMember(member.id)
+      announce(t('person.access.signedOut', { who: personName(member) }))
+    }
+  })
+  return (
+    <Act label={t('person.access.signOut')} note={t('person.access.signOutNote')} action={action} />
+  )
+}
+
+interface TitledProps extends MemberProps {
+  /** The heading that gets the focus when the pressed button disappears. */
+  title: RefObject<HTMLHeadingElement | null>
+}
+
+function Enable({ member, title }: TitledProps) {
+  const { t } = useWords()
+  const announceWithUndo = useUndo()
+  const action = useAction({
+    what: 'Enabling the person failed',
+    async send() {
+      // undoing needs a reason that this release knows; a later release may have stored another
+      const reason = DisabledReason.safeParse(member.disabled?.reason).data ?? 'requested'
+      const undo = await enableMember(member.id, reason)
+      announceWithUndo(t('person.access.isEnabled', { who: personName(member) }), undo)
+      title.current?.focus()
+    }
+  })
+  return (
+    <Act label={t('person.access.enable')} note={t('person.access.enableNote')} action={action} />
+  )
+}
+
+function Disable({ member, title }: TitledProps) {
+  const { t } = useWords()
+  const announceWithUndo = useUndo()
+  const done = (undo: Undo) => {
+    announceWithUndo(t('person.access.isDisabled', { who: personName(member) }), undo)
+    // the form is gone
+    title.current?.focus()
+  }
+  return (
+    <InPlace label={t('person.access.disable')}>
+      {close => <DisableForm member={member} close={close} done={done} />}
+    </InPlace>
+  )
+}
+
+interface DisableFormProps extends MemberProps {
+  close: () => void
+  done: (undo: Undo) => void
+}
+
+function DisableForm({ member, close, done }: DisableFormProps) {
+  const { t } = useWords()
+  const form = useForm({
+    what: 'Disabling the person failed',
+    rules: { reason: required },
+    async send({ reason }) {
+      done(await disableMember(member.id, DisabledReason.parse(reason)))
+    }
+  })
+  return (
+    <InPlaceForm
+      form={form}
+      submit={t('person.access.confirmDisable')}
+      look="btn-error"
+      className="max-w-md gap-4"
+      cancel={t('person.access.cancel')}
+      close={close}
+    >
+      <p>{t('person.access.disableNote')}</p>
+      <SelectField
+        label={t('person.access.reason')}
+        name="reason"
+        initial=""
+        options={[
+          { value: '', label: t('person.access.choose') },
+          ...DisabledReason.options.map(value => ({
+            value,
+            label: t(`person.access.reasons.${value}`)
+          }))
+        ]}
+        error={fieldSentence(form.errors, 'reason', t)}
+      />
+    </InPlaceForm>
+  )
+}
+
+interface ActProps {
+  label: string
+  /** The sentence that says what the button changes. */
+  note: string
+  action: Pick<ReturnType<typeof useAction<undefined, void>>, 'start' | 'failure' | 'isWorking'>
+}
+
+/** A button with the sentence that says what it changes. After a failure, also shows the error. */
+function Act({ label, note, action }: ActProps) {
+  const id = useId()
+  return (
+    <div className="flex flex-col items-start gap-2">
+      {action.failure && <ErrorNote error={action.failure} />}
+      <BusyButton
+        label={label}
+        look="btn-outline btn-sm"
+        isWorking={action.isWorking}
+        describedBy={id}
+        onClick={() => void action.start(undefined)}
+      />
+      <p id={id} className="meta">
+        {note}
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,46 @@
+import { useStore } from '@nanostores/react'
+import { personName } from '../../core/text/person-name.ts'
+import { $member, openMember } from '../../stores/admin/members.ts'
+import { $user } from '../../stores/users.ts'
+import { RecentChanges } from '../audit/RecentChanges.tsx'
+import { DetailFrame } from '../details/DetailFrame.tsx'
+import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { useWords, withWords } from '../kit/use-words.ts'
+import { DeleteUser } from './DeleteUser.tsx'
+import { UserAccess } from './UserAccess.tsx'
+import { UserGroups } from './UserGroups.tsx'
+import { UserIdentity } from './UserIdentity.tsx'
+import { UserPermissions } from './UserPermissions.tsx'
+import { UserUsage } from './UserUsage.tsx'
+
+/** The page of a person for administrators, who can change the person there. */
+export const UserDetail = withWords(function UserDetail() {
+  const { t } = useWords()
+  const self = useStore($user, { ssr: 'initial' })
+  return (
+    <DetailFrame
+      store={$member}
+      open={openMember}
+      param="user"
+      list="users"
+      missing={key => t(`person.missing.${key}`)}
+      nameOf={personName}
+    >
+      {member => {
+        const isOwn = member.id === self?.id
+        return (
+          <>
+            <UserIdentity member={member} />
+            <UserAccess member={member} isOwn={isOwn} />
+            <UserGroups member={member} />
+            <UserPermissions member={member} isOwn={isOwn} />
+            <UserUsage member={member} />
+            <RecentChanges target={member.id} shown={[member]} />
+            <DeleteUser member={member} isOwn={isOwn} />
+            <PasswordQuestion />
+          </>
+        )
+      }}
+    </DetailFrame>
+  )
+})

@@ -1,0 +1,158 @@
+import { useRef } from 'react'
+import type { Member } from '../../contract/members.ts'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { personName } from '../../core/text/person-name.ts'
+import { type Locale, languageTag, localizedPath } from '../../i18n/index.ts'
+import { actingCompany } from '../../stores/admin/admin-api.ts'
+import {
+  addToGroups,
+  type GroupAddition,
+  type GroupName,
+  removeFromGroup
+} from '../../stores/admin/members.ts'
+import { Form } from '../forms/Form.tsx'
+import { Unsaved } from '../forms/Unsaved.tsx'
+import { useAction } from '../forms/use-action.ts'
+import { useForm } from '../forms/use-form.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { Section } from '../kit/Section.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { GroupPicker, readGroups } from './GroupPicker.tsx'
+import { useUndo } from './use-undo.ts'
+
+interface MemberProps {
+  member: Member
+}
+
+/**
+ * The groups of a person. An administrator can add the person to several groups at once and remove
+ * them from one.
+ */
+export function UserGroups({ member }: MemberProps) {
+  const { locale, t } = useWords()
+  const title = useRef<HTMLHeadingElement>(null)
+  const announceWithUndo = useUndo()
+  const { id, groups, state } = member
+  const removing = useAction({
+    what: 'Removing the person from a group failed',
+    async send(group: GroupName) {
+      const undo = await removeFromGroup(id, group)
+      const text = t('person.groups.removed', { who: personName(member), group: group.name })
+      announceWithUndo(text, undo)
+      // the button that was pressed is gone
+      title.current?.focus()
+    }
+  })
+  if (state === 'waiting') {
+    return (
+      <Section id="user-groups" ref={title} title={t('person.groups.title')}>
+        <p className="text-ink-soft">{t('person.groups.waiting')}</p>
+      </Section>
+    )
+  }
+  return (
+    <Section
+      id="user-groups"
+      ref={title}
+      title={t('person.groups.title')}
+      note={t('person.groups.note')}
+    >
+      {removing.failure && <ErrorNote error={removing.failure} />}
+      {groups.length === 0 ? (
+        <p className="text-ink-soft">{t('person.groups.none')}</p>
+      ) : (
+        <ul className="flex flex-col divide-y divide-base-300">
+          {groups.map(group => (
+            <li key={group.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 py-3">
+              <a
+                className="link min-w-0 flex-1 wrap-anywhere"
+                href={localizedPath(
+                  locale,
+                  pathOf('group', { company: actingCompany(), group: group.id })
+                )}
+              >
+                {group.name}
+              </a>
+              <button
+                type="button"
+                className="btn btn-outline btn-sm"
+                aria-label={t('person.groups.removeNamed', { group: group.name })}
+                aria-disabled={removing.isWorking}
+                onClick={() => void removing.start(group)}
+              >
+                {t('person.groups.remove')}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <AddToGroups member={member} />
+    </Section>
+  )
+}
+
+function AddToGroups({ member: { id, groups } }: MemberProps) {
+  const { t } = useWords()
+  const form = useForm({
+    what: 'Adding the person to groups failed',
+    isEmptiedBySuccess: true,
+    async send({ group_ids }) {
+      const additions = await addToGroups(id, readGroups(group_ids))
+      for (const { error } of additions) if (error) reportError(error)
+      return additions
+    }
+  })
+  return (
+    <>
+      <Form
+        form={form}
+        submit={t('person.groups.submit')}
+        look="btn-outline self-start"
+        className="max-w-md gap-3"
+        below={<Additions additions={form.result} />}
+      >
+        <GroupPicker name="group_ids" except={groups.map(group => group.id)} />
+      </Form>
+      <Unsaved form={form} isUnsaved={form.isWorking} />
+    </>
+  )
+}
+
+/** Says to which groups the person was added, and for the others why not. */
+function Additions({ additions }: { additions: GroupAddition[] | undefined }) {
+  const { locale, t } = useWords()
+  if (!additions || additions.length === 0) return null
+  const refused = additions.filter(({ error }) => error)
+  const added = additions.filter(({ error }) => !error)
+  return (
+    <div role="status" className="flex flex-col gap-2">
+      {refused.length > 0 && (
+        <div className="alert alert-error alert-outline flex flex-col items-start gap-1">
+          <p>{t('person.groups.refused')}</p>
+          <ul className="list-disc ps-5">
+            {refused.map(({ group, error }) => (
+              <li key={group.id} className="wrap-anywhere">
+                {group.name} – {error && t(`errors.${error.code}`)}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {added.length > 0 && (
+        <p className="wrap-anywhere">
+          {t('person.groups.added', {
+            groups: listed(
+              added.map(({ group }) => group.name),
+              locale
+            )
+          })}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** `Sales, Support and Tenants`, « Agence, Ventes et Support » */
+function listed(names: readonly string[], locale: Locale): string {
+  return new Intl.ListFormat(languageTag(locale)).format(names)
+}

@@ -1,0 +1,361 @@
+import { useStore } from '@nanostores/react'
+import { useEffect, useMemo, useState } from 'react'
+import { AppError, asAppError } from '../../contract/kit/errors.ts'
+import type { BulkAction, Member, MemberState, Permission } from '../../contract/members.ts'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { personName } from '../../core/text/person-name.ts'
+import { type Locale, languageTag, localizedPath, type T } from '../../i18n/index.ts'
+import { isMissingError } from '../../stores/admin/companies.ts'
+import {
+  countMembers,
+  filterOf,
+  type MemberFilter,
+  type MemberQuery,
+  memberChanges,
+  memberList,
+  memberSorts
+} from '../../stores/admin/member-list.ts'
+import type { BulkTarget } from '../../stores/lists/bulk-run.ts'
+import { nothingSelected, type Selection, selectedCount } from '../../stores/lists/selection.ts'
+import { $route } from '../../stores/routes.ts'
+import { $session } from '../../stores/sessions.ts'
+import type { InvitationLinksProps } from '../details/InvitationLinks.tsx'
+import { useMailServer } from '../details/use-mail-server.ts'
+import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { lazyPart } from '../kit/LazyPart.tsx'
+import { NotHere } from '../kit/NotHere.tsx'
+import { relativeTime } from '../kit/time.ts'
+import { useWords, withWords } from '../kit/use-words.ts'
+import { BulkBar } from '../lists/BulkBar.tsx'
+import { type Column, DataTable } from '../lists/DataTable.tsx'
+import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
+import { ExportButton } from '../lists/ExportButton.tsx'
+import { FilterChip, Filters } from '../lists/FilterChip.tsx'
+import { SearchBox } from '../lists/FilterFields.tsx'
+import { ListFrame } from '../lists/ListFrame.tsx'
+import { addressOf } from '../lists/list-address.ts'
+import { useAddress } from '../lists/use-address.ts'
+import { useView } from '../lists/use-view.ts'
+import { ViewMenu } from '../lists/ViewMenu.tsx'
+import { GroupChip } from './GroupChip.tsx'
+
+const ChangeDialog = lazyPart(async () => (await import('./ChangeDialog.tsx')).ChangeDialog)
+const InvitationLinks = lazyPart<InvitationLinksProps>(
+  async () => (await import('../details/InvitationLinks.tsx')).InvitationLinks
+)
+const ChangePanel = lazyPart(async () => (await import('./ChangePanel.tsx')).ChangePanel)
+
+const states: readonly MemberState[] = ['active', 'invited', 'waiting', 'disabled']
+const permissions: readonly Permission[] = ['admin', 'operator']
+const actions: readonly BulkAction[] = [
+  'add_to_group',
+  'remove_from_group',
+  'disable',
+  'enable',
+  'invite',
+  'sign_out',
+  'delete'
+]
+
+const addresses = addressOf({
+  sorts: memberSorts,
+  filters: {
+    state: value => states.some(each => each === value),
+    group: value => /^[0-9a-f-]{36}$/i.test(value),
+    permission: value => permissions.some(each => each === value)
+  }
+})
+// as: the values were checked by the rules above
+const readQuery = (search: string) => addresses.read(search) as MemberQuery
+const writeQuery = (query: MemberQuery) => addresses.write(query)
+
+/**
+ * Lists the people of a company. They can be searched, filtered, sorted, and changed many at once.
+ */
+export const UserList = withWords(function UserList() {
+  const { locale, t } = useWords()
+  const session = useStore($session, { ssr: 'initial' })
+  const route = useStore($route, { ssr: 'initial' })
+  const rows = useStore(memberList.$rows, { ssr: 'initial' })
+  const status = useStore(memberList.$status, { ssr: 'initial' })
+  const query = useStore(memberList.$query, { ssr: 'initial' })
+  const run = useStore(memberChanges.$run, { ssr: 'initial' })
+  const { address, change } = useAddress(readQuery, writeQuery)
+  const selection = useStore(memberList.$selection, { ssr: 'initial' })
+  const setSelection = (next: Selection) => memberList.$selection.set(next)
+  const [action, setAction] = useState<BulkAction>()
+  const columns = useMemo(() => columnsOf(locale, t), [locale, t])
+  const view = useView('users', columns)
+  const params: Record<string, string> = route?.params ?? {}
+  const { company = '' } = params
+  const isRunning = run?.status === 'running' || run?.status === 'stopping'
+  const [counting, setCounting] = useState<'idle' | 'busy' | AppError>('idle')
+  const selectAll = async () => {
+    if (counting === 'busy') return
+    setCounting('busy')
+    try {
+      const all = await countMembers(filterOf(address ?? {}))
+      setSelection({ ids: new Set(), all })
+      setCounting('idle')
+    } catch (cause) {
+      setCounting(asAppError(cause, 'Counting the people failed'))
+    }
+  }
+
+  useEffect(() => {
+    if (session.status === 'in' && address && company) void memberList.open(company, address)
+  }, [session.status, address, company])
+  const hasEnded = run !== undefined && !isRunning
+  useEffect(() => {
+    if (hasEnded) void memberList.load()
+  }, [hasEnded])
+
+  const set = (changes: Record<string, string | undefined>) => {
+    change(addresses.change(address ?? {}, changes) as MemberQuery) // as: see readQuery
+  }
+  const count = selectedCount(selection)
+  const asksInvited = address?.state === 'invited'
+  const hasMailServer = useMailServer(asksInvited || count > 0)
+  // nothing is mailed, so the administrator gets the links instead
+  const asksLinks = action === 'invite' && !hasMailServer
+  const target = (): BulkTarget<MemberFilter> => {
+    const { all, ids } = selection
+    return all === undefined ? { ids: [...ids] } : { filter: filterOf(address ?? {}), count: all }
+  }
+  const clear = () => set({ q: '', state: '', group: '', permission: '' })
+  const save = async () => {
+    const { saveMembers } = await import('./save-members.ts')
+    await saveMembers(filterOf(address ?? {}), t('users.list.fileName'))
+  }
+
+  if (status.status === 'failed' && isMissingError(status.error) && !query.group) return <NotHere />
+  const { q, sort } = address ?? {}
+  const filterCount = addresses.filterCount(address ?? {})
+  const hasMore = status.status === 'ready' && status.hasMore
+  const linkTo = (place: string) =>
+    localizedPath(locale, `${pathOf('company', { company })}/${place}`)
+  const invite = (
+    <a className="btn btn-primary" href={linkTo('create/user')}>
+      {t('users.list.invite')}
+    </a>
+  )
+  return (
+    <div className="flex flex-col gap-4">
+      <div className="flex flex-wrap items-end justify-between gap-3">
+        <search className="min-w-0 max-w-md grow" aria-label={t('users.list.title')}>
+          <SearchBox
+            label={t('users.list.search')}
+            value={q ?? ''}
+            onSearch={next => set({ q: next })}
+          />
+        </search>
+        <div className="flex flex-wrap gap-2">
+          <a className="btn btn-outline" href={linkTo('users-import')}>
+            {t('users.list.import')}
+          </a>
+          {invite}
+        </div>
+      </div>
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <Filters count={filterCount} onClear={() => set({ state: '', group: '', permission: '' })}>
+          <FilterChip
+            label={t('users.list.state')}
+            value={address?.state}
+            options={states.map(state => [state, t(`users.list.states.${state}`)])}
+            onChoose={state => set({ state })}
+          />
+          <GroupChip value={address?.group} onChoose={group => set({ group })} />
+          <FilterChip
+            label={t('users.list.permission')}
+            value={address?.permission}
+            options={permissions.map(each => [each, t(`users.list.permissions.${each}`)])}
+            onChoose={permission => set({ permission })}
+          />
+        </Filters>
+        <div className="flex flex-wrap items-center gap-2">
+          <ExportButton save={save} className="btn-sm" />
+          <ViewMenu columns={columns} view={view} />
+        </div>
+      </div>
+      {run && <ChangePanel run={run} />}
+      {asksLinks ? (
+        <InvitationLinks people={target()} selected={count} onClose={() => setAction(undefined)} />
+      ) : (
+        asksInvited &&
+        !hasMailServer &&
+        rows.length > 0 && <InvitationLinks people={{ filter: filterOf(address) }} />
+      )}
+      <ListFrame
+        status={status}
+        count={rows.length}
+        loading={t('users.list.loading')}
+        partial={t('lists.partial')}
+        stale={t('lists.stale')}
+        empty={
+          query.q || filterCount > 0 ? (
+            <NoMatches
+              title={query.q ? t('lists.none', { query: query.q }) : t('users.list.noneFiltered')}
+            >
+              <button type="button" className="btn btn-outline" onClick={clear}>
+                {filterCount > 0 ? t('lists.filters.clearAll') : t('lists.clear')}
+              </button>
+            </NoMatches>
+          ) : (
+            <EmptyState title={t('users.list.empty.title')} text={t('users.list.empty.text')}>
+              {invite}
+            </EmptyState>
+          )
+        }
+        onRetry={() => void memberList.load()}
+        onMore={() => void memberList.loadMore()}
+      >
+        {(query.q || filterCount > 0) && status.status === 'ready' && (
+          <p role="status" className="text-ink-soft text-sm">
+            {t(hasMore ? 'users.list.foundMore' : 'users.list.found', { count: rows.length })}
+          </p>
+        )}
+        <DataTable
+          label={t('users.list.title')}
+          columns={view.shown}
+          rows={rows}
+          hrefOf={({ id }) => linkTo(`users/${id}`)}
+          sort={sort ?? 'name'}
+          onSort={next => set({ sort: next })}
+          isBusy={status.status === 'loading'}
+          density={view.density}
+          selecting={{ selection, onSelect: setSelection, nameOf: personName }}
+        />
+      </ListFrame>
+      <BulkBar
+        selection={selection}
+        onSelect={setSelection}
+        shown={rows.map(({ id }) => id)}
+        hasMore={hasMore}
+        actions={actions.map(id => ({
+          id,
+          label:
+            id === 'invite' && !hasMailServer
+              ? t('users.bulk.actions.links')
+              : t(`users.bulk.actions.${id}`)
+        }))}
+        onAct={setAction}
+        isBusy={isRunning}
+        onSelectAll={() => void selectAll()}
+        isCounting={counting === 'busy'}
+        failure={counting instanceof AppError ? counting : undefined}
+        words={count => t('users.bulk.selected', { count })}
+      />
+      {action && !asksLinks && (
+        <ChangeDialog
+          action={action}
+          count={count}
+          start={details => {
+            setSelection(nothingSelected)
+            void memberChanges.start({ action, company, reasons: new Map(), ...details }, target())
+          }}
+          onClose={() => setAction(undefined)}
+        />
+      )}
+      <PasswordQuestion />
+    </div>
+  )
+})
+
+/** The most groups whose names a row shows. */
+const mostGroups = 3
+
+function columnsOf(locale: Locale, t: T): Column<Member>[] {
+  const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
+  const moments = new Intl.DateTimeFormat(languageTag(locale), {
+    dateStyle: 'medium',
+    timeStyle: 'short'
+  })
+  const list = new Intl.ListFormat(languageTag(locale), { style: 'narrow', type: 'unit' })
+  return [
+    {
+      id: 'name',
+      label: t('users.list.name'),
+      isSortable: true,
+      width: 1.4,
+      cell: member => (
+        <>
+          {personName(member)}{' '}
+          {member.permissions.map(permission => (
+            <span key={permission} className="badge badge-outline badge-sm me-2">
+              {t(`users.list.permissions.${permission}`)}
+            </span>
+          ))}
+        </>
+      )
+    },
+    {
+      id: 'email',
+      label: t('users.list.email'),
+      isSortable: true,
+      width: 1.7,
+      cell: ({ email }) => <Email email={email} />
+    },
+    {
+      id: 'groups',
+      label: t('users.list.groups'),
+      width: 1.4,
+      cell: ({ groups }) => {
+        const more = groups.length - mostGroups
+        const names = groups.slice(0, mostGroups).map(({ name }) => name)
+        if (more > 0) names.push(t('users.list.moreGroups', { count: more }))
+        return names.length > 0 ? list.format(names) : <None />
+      }
+    },
+    {
+      id: 'state',
+      label: t('users.list.state'),
+      cell: ({ state }) => (
+        <span className={stateLooks[state]}>{t(`users.list.states.${state}`)}</span>
+      )
+    },
+    {
+      id: 'last_seen',
+      label: t('users.list.lastSeen'),
+      isSortable: true,
+      isSecondary: true,
+      cell: ({ last_seen }) =>
+        last_seen === null ? (
+          t('users.list.never')
+        ) : (
+          <time dateTime={last_seen} title={moments.format(new Date(last_seen))}>
+            {relativeTime(new Date(last_seen), Date.now(), locale)}
+          </time>
+        )
+    },
+    {
+      id: 'created',
+      label: t('users.list.created'),
+      isSortable: true,
+      isSecondary: true,
+      cell: ({ created }) => dates.format(new Date(created))
+    }
+  ]
+}
+
+const stateLooks: Record<MemberState, string> = {
+  active: 'text-ink-soft',
+  invited: 'badge badge-outline badge-sm badge-info',
+  waiting: 'badge badge-outline badge-sm badge-warning',
+  disabled: 'badge badge-outline badge-sm badge-error'
+}
+
+/** Shows an e-mail. If it is too long for one line, the line breaks before the `@`. */
+function Email({ email }: Pick<Member, 'email'>) {
+  const at = email.lastIndexOf('@')
+  return (
+    <>
+      {email.slice(0, at)}
+      <wbr />
+      {email.slice(at)}
+    </>
+  )
+}
+
+function None() {
+  return <span aria-hidden="true">–</span>
+}

@@ -1,0 +1,76 @@
+import { useId } from 'react'
+import type { Member } from '../../contract/members.ts'
+import { personName } from '../../core/text/person-name.ts'
+import { reloadMember, setPermissions } from '../../stores/admin/members.ts'
+import { useAction } from '../forms/use-action.ts'
+import { useVersioned } from '../forms/use-versioned.ts'
+import { announce } from '../kit/announce.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { Section } from '../kit/Section.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+interface UserPermissionsProps {
+  member: Member
+  /** Whether the person is the one who is signed in. */
+  isOwn: boolean
+}
+
+type Permitted = Pick<Member, 'version' | 'permissions'>
+
+/** A switch that makes a person an administrator. It asks for the password. */
+export function UserPermissions({ member, isOwn }: UserPermissionsProps) {
+  const { t } = useWords()
+  const id = useId()
+  const { permissions, state } = member
+  const isAdmin = permissions.includes('admin')
+  const obstacle = isOwn
+    ? t('person.permissions.own')
+    : state === 'waiting'
+      ? t('person.permissions.waiting')
+      : undefined
+  // only this switch changes permissions, so there is nothing to choose from
+  const { change } = useVersioned<Permitted, Partial<Permitted>>({
+    save: (changes, version) => setPermissions(member.id, changes.permissions ?? [], version),
+    load: () => reloadMember(member.id)
+  })
+  const action = useAction({
+    what: 'Changing the permission failed',
+    async send(isGranted: boolean) {
+      const others = permissions.filter(each => each !== 'admin')
+      await change(member, { permissions: isGranted ? ['admin', ...others] : others })
+      const words = isGranted ? 'person.permissions.granted' : 'person.permissions.taken'
+      announce(t(words, { who: personName(member) }))
+    }
+  })
+  const isOff = obstacle !== undefined || action.isWorking
+  return (
+    <Section id="user-permissions" title={t('person.permissions.title')}>
+      {action.failure && <ErrorNote error={action.failure} />}
+      <div className="flex items-start gap-4">
+        <input
+          id={id}
+          type="checkbox"
+          role="switch"
+          className="switch"
+          checked={isAdmin}
+          aria-checked={isAdmin}
+          aria-disabled={isOff}
+          aria-describedby={`${id}-note`}
+          onChange={() => {
+            if (!isOff) void action.start(!isAdmin)
+          }}
+        />
+        <div className="min-w-0">
+          <label htmlFor={id} className="font-medium">
+            {t('person.permissions.admin')}
+          </label>
+          <div id={`${id}-note`}>
+            <p className="meta">{t('person.permissions.adminNote')}</p>
+            {obstacle && <p className="mt-1">{obstacle}</p>}
+          </div>
+        </div>
+      </div>
+      {permissions.includes('operator') && <p>{t('person.permissions.operator')}</p>}
+    </Section>
+  )
+}

@@ -1,0 +1,34 @@
+import { exportUsers } from '../../contract/members.ts'
+import { byteOrderMark, csvRecord } from '../../core/text/csv.ts'
+import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { type MemberFilter, memberList } from '../../stores/admin/member-list.ts'
+import { fetchFile } from '../../stores/download.ts'
+import type { Refusal } from '../../stores/lists/bulk-run.ts'
+import { saveFile } from '../files/save-file.ts'
+
+/**
+ * Downloads all people who match the filter as CSV, including those whom the list has not loaded.
+ */
+export async function saveMembers(filter: MemberFilter, name: string): Promise<void> {
+  const path = exportUsers.path.replace('{id}', encodeURIComponent(actingCompany()))
+  saveFile(await fetchFile(path, { ...filter }), name, 'csv')
+}
+
+/** Downloads the people whom a bulk change refused, with the reason of each as a sentence. */
+export function saveRefusals(
+  refused: readonly Refusal[],
+  reasonOf: (code: string) => string,
+  name: string
+): void {
+  const known = new Map(memberList.$rows.get().map(member => [member.id, member]))
+  const lines = refused.map(({ id, code }) => {
+    const member = known.get(id)
+    return csvRecord([id, member?.username, member?.email, code, reasonOf(code)])
+  })
+  const head = csvRecord(['id', 'username', 'email', 'code', 'reason'])
+  saveFile(
+    new Blob([byteOrderMark, head, ...lines], { type: 'text/csv;charset=utf-8' }),
+    name,
+    'csv'
+  )
+}

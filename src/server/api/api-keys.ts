@@ -1,0 +1,44 @@
+import {
+  createApiKey,
+  createCompanyApiKey,
+  deleteApiKey,
+  deleteCompanyApiKey,
+  listApiKeys,
+  listCompanyApiKeys
+} from '../../contract/api-keys.ts'
+import * as apiKeys from '../domain/accounts/api-keys.ts'
+import { act } from './kit/acting-company.ts'
+import { type Api, type ApiContext, companyIdOf, person } from './kit/context.ts'
+import { mountEndpoint, mountList } from './kit/mount.ts'
+
+export function mountApiKeys(app: Api): void {
+  mountList(app, listApiKeys, (page, c) =>
+    apiKeys.listApiKeys(c.get('deps'), { ...ofCaller(c), ...page })
+  )
+
+  mountEndpoint(app, createApiKey, (input, c) =>
+    apiKeys.createApiKey(c.get('deps'), { ...ofCaller(c), ...input })
+  )
+
+  mountEndpoint(app, deleteApiKey, ({ id }, c) =>
+    apiKeys.deleteApiKey(c.get('deps'), { ...ofCaller(c), id })
+  )
+
+  mountList(app, listCompanyApiKeys, ({ id: _, ...page }, c) =>
+    apiKeys.listApiKeys(c.get('deps'), { ...act(c), user_id: undefined, ...page })
+  )
+
+  mountEndpoint(app, createCompanyApiKey, ({ id: _, ...input }, c) =>
+    apiKeys.createApiKey(c.get('deps'), { ...act(c), ...input })
+  )
+
+  mountEndpoint(app, deleteCompanyApiKey, ({ keyId }, c) =>
+    apiKeys.deleteApiKey(c.get('deps'), { ...act(c), user_id: undefined, id: keyId })
+  )
+}
+
+/** Returns the owner of the caller's own API keys: the caller, in the caller's own company. */
+function ofCaller(c: ApiContext) {
+  const by = person(c)
+  return { company_id: companyIdOf(c), user_id: by.id, by }
+}

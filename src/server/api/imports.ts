@@ -1,0 +1,62 @@
+import {
+  checkImport,
+  createImport,
+  deleteImport,
+  getImport,
+  listImportRows,
+  listImports,
+  runImport,
+  storeImportRows,
+  undoImport
+} from '../../contract/imports.ts'
+import { listUserRows, storeUserRows } from '../domain/accounts/user-import-rows.ts'
+import * as imports from '../domain/imports/imports.ts'
+import { act, actingCompany, actingSender } from './kit/acting-company.ts'
+import { idempotencyKey } from './kit/admission.ts'
+import { type Api, person } from './kit/context.ts'
+import { mountEndpoint, mountList } from './kit/mount.ts'
+
+export function mountImports(app: Api): void {
+  mountList(app, listImports, ({ id: _, ...page }, c) =>
+    imports.listImports(c.get('deps'), { company_id: actingCompany(c), ...page })
+  )
+
+  mountEndpoint(app, createImport, async (input, c) => {
+    const { body, replayed } = await imports.createImport(c.get('deps'), {
+      sender: await actingSender(c, input.send_invitations),
+      by: person(c),
+      ...input,
+      idempotencyKey: idempotencyKey(c.req.header('idempotency-key'))
+    })
+    if (replayed) c.header('idempotent-replayed', 'true')
+    return body
+  })
+
+  mountEndpoint(app, getImport, ({ id }, c) =>
+    imports.getImport(c.get('deps'), { company_id: actingCompany(c), id })
+  )
+
+  mountEndpoint(app, storeImportRows, (input, c) =>
+    storeUserRows(c.get('deps'), { company_id: actingCompany(c), ...input })
+  )
+
+  mountEndpoint(app, listImportRows, (input, c) =>
+    listUserRows(c.get('deps'), { company_id: actingCompany(c), ...input })
+  )
+
+  mountEndpoint(app, checkImport, ({ id }, c) =>
+    imports.requestCheck(c.get('deps'), { ...act(c), id })
+  )
+
+  mountEndpoint(app, runImport, (input, c) =>
+    imports.requestRun(c.get('deps'), { ...act(c), ...input })
+  )
+
+  mountEndpoint(app, undoImport, ({ id }, c) =>
+    imports.requestUndo(c.get('deps'), { ...act(c), id })
+  )
+
+  mountEndpoint(app, deleteImport, ({ id }, c) =>
+    imports.deleteImport(c.get('deps'), { ...act(c), id })
+  )
+}

@@ -1,0 +1,145 @@
+import type * as z from 'zod/mini'
+import { disabledDetails } from '../../../contract/kit/disabled.ts'
+import type { Endpoint } from '../../../contract/kit/endpoint.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import type { Deps, Tenant } from '../../domain/deps.ts'
+import { consume } from '../../domain/rate-limits.ts'
+import { authenticate } from '../../domain/sessions/authentication.ts'
+import { isKeySecret } from '../../domain/sessions/key-secrets.ts'
+import type { Person } from '../../domain/sessions/sessions.ts'
+import type { InFlightCall } from './in-flight-calls.ts'
+import { parseFields, refusedField } from './refused-fields.ts'
+
+// The checks before every call, both of Hono's routes and of those that read Node's own request.
+
+/** The properties of a route that decide who may call it. */
+export type Admission = Pick<
+  Endpoint,
+  'access' | 'pending' | 'suspended' | 'confirmation' | 'scopes'
+>
+
+/** Where a call comes from. */
+interface Caller {
+  /** Network address of the caller. Empty for a call from within the process. */
+  address: string
+  inFlight?: InFlightCall | undefined
+}
+
+/**
+ * Returns the person to whom a token or an API key belongs. If the person may not make the call
+ * with it, throws `unauthenticated`, `account_disabled`, `forbidden`, `person_required` or
+ * `scope_missing`.
+ */
+export async function admitPerson(
+  deps: Pick<Deps, 'db' | 'tokens' | 'clock' | 'keys' | 'settings' | 'counters'>,
+  tenant: Tenant,
+  route: Admission,
+  token: string | undefined,
+  { address, inFlight }: Caller
+): Promise<Person> {
+  if (token === undefined) {
+    throw new AppError('unauthenticated', 'This call needs a bearer token')
+  }
+  refuseSuspended(tenant, route)
+  const person = await authenticate(deps, tenant, token, inFlight).catch(async (error: unknown) => {
+    const isWrongKey = isKeySecret(token) && Object(error).code === 'unauthenticated'
+    if (isWrongKey) await consume(deps, 'wrong_key_address', ['keys', { address }])
+    throw error
+  })
+  requireScope(person, route)
+  if (person.pending && !route.pending) {
+    throw new AppError('forbidden', 'The session is pending: the e-mail is not confirmed')
+  }
+  requirePermission(person, route.access)
+  return person
+}
+
+/**
+ * Throws `person_required` if a program calls a route that only people may call, and
+ * `scope_missing` if its API key has none of the scopes of the route.
+ */
+function requireScope({ key }: Person, { scopes }: Admission): void {
+  if (!key) return
+  if (!scopes) throw new AppError('person_required', 'Keys for programs may not make this call')
+  if (scopes.some(scope => key.scopes.includes(scope))) return
+  throw new AppError('scope_missing', `The key needs the scope ${scopes.join(' or ')}`)
+}
+
+/** Throws `forbidden` when the person lacks the required permission. */
+export function requirePermission(person: Person, access: Endpoint['access']): void {
+  if (hasAccess(person, access)) return
+  throw new AppError('forbidden', `This call needs the permission ${access}`)
+}
+
+/** Throws `confirmation_required` when the call needs the caller's password once more. */
+export function requireConfirmation(person: Person, route: Admission): void {
+  if (!route.confirmation || person.confirmed) return
+  throw new AppError('confirmation_required', 'Confirm the password first: POST /user/confirm')
+}
+
+/**
+ * Throws `account_disabled` when the company is suspended and the route is not open to suspended
+ * companies.
+ */
+export function refuseSuspended({ disabled }: Tenant, route: Admission): void {
+  if (!disabled || route.suspended) return
+  throw new AppError('account_disabled', 'The company is suspended', {
+    disabled: disabledDetails('company', disabled)
+  })
+}
+
+/**
+ * Returns whether a person has the permission that `access` requires. Operators have every
+ * permission.
+ */
+export function hasAccess(person: Person, access: Endpoint['access']): boolean {
+  if (access === 'public' || access === 'user') return true
+  return person.permissions.includes(access) || person.permissions.includes('operator')
+}
+
+/**
+ * Returns the token of an `Authorization` header: `'Bearer x.y.z'` → `'x.y.z'`. Returns undefined
+ * without a header, and an empty (invalid) token for any other header.
+ */
+export function bearerToken(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined
+  const match = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(header)
+  return match?.[1] ?? ''
+}
+
+/**
+ * Parses the input of a call. Throws `invalid_input` with the names of the invalid fields and the
+ * rules that they break.
+ */
+export function parseInput<Input extends z.ZodMiniType>(
+  { input }: { input: Input },
+  given: unknown
+): z.output<Input> {
+  const parsed = parseFields(input, given)
+  if (parsed.success) return parsed.data
+  throw parsed.error
+}
+
+/** Returns the fields of a query string. Throws `invalid_input` for a field that occurs twice. */
+export function queryFields(query: URLSearchParams): Record<string, string> {
+  const values = new Map<string, string>()
+  for (const [name, value] of query) {
+    if (values.has(name)) {
+      throw refusedField(name, { rule: 'format', detail: 'once in the query' })
+    }
+    values.set(name, value)
+  }
+  return Object.fromEntries(values)
+}
+
+/**
+ * Returns the value of the header `Idempotency-Key`, or undefined if it is absent. Throws
+ * `invalid_input` for an invalid value.
+ */
+export function idempotencyKey(header: string | undefined): string | undefined {
+  if (header === undefined || /^[\x21-\x7e]{1,255}$/.test(header)) return header
+  throw refusedField('idempotency-key', {
+    rule: 'format',
+    detail: '1 to 255 printable characters of ASCII'
+  })
+}

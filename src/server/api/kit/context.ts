@@ -1,0 +1,92 @@
+import type { Context, Hono } from 'hono'
+import type { CompanyId, Deps, Tenant, WaitingClient } from '../../domain/deps.ts'
+import { isDeveloperMachine } from '../../domain/developer-machine.ts'
+import type { EventStream } from '../../domain/history/event-streams.ts'
+import type { Person } from '../../domain/sessions/sessions.ts'
+import type { InFlightCall } from './in-flight-calls.ts'
+
+/** The values that the middlewares of `app.ts` provide to the endpoints. */
+export interface Variables {
+  deps: Deps
+  tenant: Tenant
+  /** Network address of the client, also when it connects through trusted proxies. */
+  address: string
+  requestId: string
+  /**
+   * Path of the endpoint as in the contract: `/process/{id}`. Undefined as long as no endpoint is
+   * known.
+   */
+  route: string | undefined
+  /**
+   * Returns by how many milliseconds the event loop is late; 0 for a call from within the process.
+   */
+  lagMs: () => number
+  /**
+   * Counts this call toward the limits of concurrent calls until the call ends. Undefined for a
+   * call from within the process, which is not counted.
+   */
+  inFlight: InFlightCall | undefined
+  person: Person | undefined
+  /**
+   * The id of the company in which the call acts. Undefined for an endpoint that administers no
+   * company.
+   */
+  acting: CompanyId | undefined
+  /**
+   * The version number in the header `If-Match`, for an endpoint that is `versioned`. Undefined if
+   * the call accepts any version.
+   */
+  expectedVersion: number | undefined
+  /**
+   * HTTP status of a success, if it differs from the status in the contract; otherwise undefined.
+   */
+  status: 200 | undefined
+}
+
+/**
+ * What the listener tells the API about the connection of a call. Empty for a call from within the
+ * process.
+ */
+interface Bindings {
+  remoteAddress?: string
+  /** Address of the other end of the connection, which may be a proxy. */
+  peer?: string | undefined
+  host?: string | undefined
+  /** The HTTP response of this call. It emits `close` when the client disconnects. */
+  caller?: WaitingClient
+  /**
+   * Passes an event stream to the listener, which writes it to the connection after the response
+   * headers.
+   */
+  takeStream?: (stream: EventStream) => void
+  /**
+   * Passes the body of the response `answer` to the listener, which writes it to the connection
+   * after the response headers.
+   */
+  takeText?: (answer: Response, text: string) => void
+}
+
+export type ApiEnv = { Variables: Variables; Bindings: Bindings }
+export type Api = Hono<ApiEnv>
+export type ApiContext = Context<ApiEnv>
+
+/**
+ * Returns the signed-in person who makes a call. Throws for a call without a token, which only
+ * public endpoints allow.
+ */
+export function person(c: ApiContext): Person {
+  const found = c.get('person')
+  if (!found) throw new Error('a public endpoint asked for its person')
+  return found
+}
+
+/** Returns whether a browser on a developer's machine makes the call. */
+export function isFromDeveloper(c: ApiContext): boolean {
+  const headers = c.req.raw.headers.keys()
+  return isDeveloperMachine(c.get('deps').settings, c.get('tenant'), { peer: c.env?.peer, headers })
+}
+
+/** Returns the id of the company whose host the call addresses. */
+export function companyIdOf(c: ApiContext): CompanyId {
+  return c.get('tenant').company_id
+}

@@ -1,0 +1,334 @@
+import type * as z from 'zod/mini'
+import { getHealth } from '../../../contract/health.ts'
+import {
+  type ActingRoute,
+  type Endpoint,
+  hasJsonBody,
+  type Stream
+} from '../../../contract/kit/endpoint.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { attachmentHeader } from '../../../core/http/content-disposition.ts'
+import type { Page } from '../../domain/lists.ts'
+import { consume } from '../../domain/rate-limits.ts'
+import { resolveDownloadLink } from '../../domain/sessions/download-links.ts'
+import { resolveActingCompany } from './acting-company.ts'
+import {
+  type Admission,
+  admitPerson,
+  bearerToken,
+  parseInput,
+  queryFields,
+  refuseSuspended,
+  requireConfirmation
+} from './admission.ts'
+import type { Api, ApiContext } from './context.ts'
+import { refusedField } from './refused-fields.ts'
+
+/** The most bytes of a JSON body, for endpoints that set no limit of their own. */
+export const defaultBodyBytes = 256 * 1024
+const maxDepth = 32
+/**
+ * The most values that the JSON of a request body may contain. A body with a thousand items of a
+ * few fields each has a few thousand values.
+ */
+const maxValues = 10_000
+/** While the event loop is later than this many milliseconds, calls without a token are refused. */
+const maxLagMs = 200
+
+/**
+ * Adds an endpoint to the API. For each call it checks access, parses the input, calls `run`,
+ * parses the output and sends it. Parsing the output removes fields that the contract does not
+ * name.
+ */
+export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
+  app: Api,
+  endpoint: Endpoint<Input, Output>,
+  run: (input: z.output<Input>, c: ApiContext) => Promise<z.input<Output>>
+): void {
+  app.on(endpoint.method, honoPath(endpoint.path), async c => {
+    await admit(c, endpoint)
+    const input = parseInput(endpoint, withPath(await payload(c, endpoint), c.req.param()))
+    if (endpoint.versioned) c.set('expectedVersion', versionOf(c.req.header('if-match')))
+    const output = endpoint.output.parse(await run(input, c))
+    if (endpoint.versioned && isUnchanged(c, endpoint, output)) return c.body(null, 304)
+    return endpoint.status === 204
+      ? c.body(null, 204)
+      : json(c, output, c.get('status') ?? endpoint.status)
+  })
+}
+
+/**
+ * Returns a JSON response. If the listener can write the JSON text to the connection, the
+ * `Response` gets no body, because a `Response` would turn the text into a stream. That costs more
+ * than all the rest of the response.
+ */
+function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response {
+  const { takeText } = c.env ?? {}
+  if (!takeText) return c.json(output, status)
+  const answer = c.body(null, status, { 'content-type': 'application/json' })
+  takeText(answer, JSON.stringify(output))
+  return answer
+}
+
+/**
+ * Adds an endpoint that returns a list. `run` returns one page of the list and the cursor of the
+ * next page. The header `Link` of the response contains the URL of the next page (RFC 8288).
+ */
+export function mountList<Input extends z.ZodMiniType, Item extends z.ZodMiniType>(
+  app: Api,
+  endpoint: Endpoint<Input, z.ZodMiniArray<Item>>,
+  run: (input: z.output<Input>, c: ApiContext) => Promise<Page<z.input<Item>>>
+): void {
+  mountEndpoint(app, endpoint, async (input, c) => {
+    const { items, next } = await run(input, c)
+    if (next !== undefined) {
+      const url = new URL(c.req.url)
+      url.searchParams.set('cursor', next)
+      c.header('link', `<${url.pathname}${url.search}>; rel="next"`)
+    }
+    return items
+  })
+}
+
+/**
+ * Parses the header `If-Match`: `'"7"'` → `7`. Returns undefined if the call accepts any version:
+ * for `*` and without the header.
+ */
+function versionOf(ifMatch: string | undefined): number | undefined {
+  if (ifMatch === undefined || ifMatch === '*') return undefined
+  const [, version] = /^"(\d{1,15})"$/.exec(ifMatch) ?? []
+  if (version !== undefined) return Number(version)
+  throw refusedField('if-match', { rule: 'format', detail: 'a version in quotes' })
+}
+
+/**
+ * Sets the header `ETag` to the version of `output`. Returns whether the caller already has this
+ * version, so that status 304 without a body is enough.
+ */
+function isUnchanged(
+  c: ApiContext,
+  { method, status, versioned }: Endpoint,
+  output: unknown
+): boolean {
+  if (status === 204) return false
+  const tag = `"${Object(output).version}"`
+  c.header('etag', tag)
+  if (method !== 'GET' || versioned !== 'content') return false
+  const known = c.req.header('if-none-match')?.split(',') ?? []
+  return known.some(each => [tag, `W/${tag}`, '*'].includes(each.trim()))
+}
+
+/**
+ * Adds a route that creates its own response. For each call it checks access and parses the input,
+ * as `mountEndpoint` does.
+ */
+export function mountStream<Input extends z.ZodMiniType>(
+  app: Api,
+  stream: Stream<Input>,
+  run: (input: z.output<Input>, c: ApiContext) => Promise<Response>
+): void {
+  app.on(stream.method, honoPath(stream.path), async c => {
+    // Hono answers HEAD with the GET route and discards the body unread, so nothing would close its
+    // source
+    if (c.req.method !== stream.method && !stream.head) {
+      throw new AppError('method_not_allowed', 'Use GET')
+    }
+    await admit(c, stream)
+    return run(parseInput(stream, { ...query(c), ...c.req.param() }), c)
+  })
+}
+
+async function admit(
+  c: ApiContext,
+  route: Admission & ActingRoute & Pick<Stream, 'method' | 'linked'>
+): Promise<void> {
+  c.set('route', route.path)
+  const tenant = c.get('tenant')
+  const token = bearerToken(c.req.header('authorization'))
+  // calls without a token are refused first, so that signed-in people are the last to notice an
+  // overload
+  if (token === undefined && c.get('lagMs')() > maxLagMs && route.path !== getHealth.path) {
+    throw new AppError('unavailable', 'The service has more to do than it can', { retryAfter: 2 })
+  }
+  const link = route.linked && token === undefined ? c.req.query('link') : undefined
+  if (link !== undefined) {
+    refuseSuspended(tenant, route)
+    const id = c.req.param('id') ?? ''
+    // a browser that follows a download link keeps showing its page if the response is an error
+    c.header('content-disposition', attachmentHeader('error.json'))
+    c.set('person', await resolveDownloadLink(c.get('deps'), { tenant, id, link }))
+  } else if (token === undefined && route.access === 'public') {
+    refuseSuspended(tenant, route)
+    // counted before the body is read; calls from within the process render pages and are never
+    // refused
+    if (c.env?.remoteAddress !== undefined && route.method !== 'GET') {
+      await consume(c.get('deps'), 'public_address', ['public', { address: c.get('address') }])
+    }
+  } else {
+    const person = await admitPerson(c.get('deps'), tenant, route, token, {
+      address: c.get('address'),
+      inFlight: c.get('inFlight')
+    })
+    c.set('person', person)
+    await resolveActingCompany(c, route, person)
+    requireConfirmation(person, route)
+  }
+}
+
+/**
+ * Returns query or body merged with the fields of the path. Throws `invalid_input` if a field of
+ * the path also occurs in the query or body.
+ */
+function withPath(
+  given: Record<string, unknown>,
+  path: Record<string, string>
+): Record<string, unknown> {
+  const twice = Object.keys(path).find(name => Object.hasOwn(given, name))
+  if (twice === undefined) return { ...given, ...path }
+  throw refusedField(twice, { rule: 'unknown', detail: 'in the path alone' })
+}
+
+async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string, unknown>> {
+  if (!hasJsonBody(endpoint)) return query(c)
+  if (/\?./.test(c.req.url)) {
+    throw refusedField('(query)', {
+      rule: 'unknown',
+      detail: 'no query: this call takes its input from the body'
+    })
+  }
+  return jsonBody(c, endpoint.maxBytes)
+}
+
+function query(c: ApiContext): Record<string, string> {
+  return queryFields(new URL(c.req.url).searchParams)
+}
+
+async function jsonBody(c: ApiContext, maxBytes?: number): Promise<Record<string, unknown>> {
+  const body = await jsonOf(c, ['application/json'], maxBytes)
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw notJson('a JSON object')
+  }
+  return { ...body }
+}
+
+/**
+ * Returns the parsed JSON of the body. Throws for other media types, for a body that is too large
+ * and for invalid JSON.
+ */
+export async function jsonOf(
+  c: ApiContext,
+  types: string[],
+  maxBytes = defaultBodyBytes
+): Promise<unknown> {
+  const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (!types.includes(type) || c.req.header('content-encoding')) {
+    throw new AppError('unsupported_media_type', `The body must be plain ${types[0]}`)
+  }
+  return parseJson(await limitedBytes(c, maxBytes))
+}
+
+/**
+ * Parses JSON from bytes. Throws `invalid_input` if the JSON is malformed, contains too many values
+ * or nests them too deeply.
+ */
+export function parseJson(bytes: Uint8Array): unknown {
+  const text = textOf(bytes)
+  if (isTooLarge(text)) {
+    throw notJson(`at most ${maxValues} values in at most ${maxDepth} levels`)
+  }
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw notJson('well-formed JSON', cause)
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw notJson('text in UTF-8', cause)
+  }
+}
+
+async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array> {
+  const { raw } = c.req
+  const declared = c.req.header('content-length')
+  if (Number(declared ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  try {
+    // a connection delivers no more bytes than its Content-Length declares
+    const isBound = declared !== undefined && c.req.header('transfer-encoding') === undefined
+    if (isBound && c.env?.remoteAddress !== undefined) {
+      return new Uint8Array(await raw.arrayBuffer())
+    }
+    const chunks: Uint8Array[] = []
+    for await (const chunk of limitedChunks(c, maxBytes)) chunks.push(chunk)
+    return Buffer.concat(chunks)
+  } catch (cause) {
+    throw cause instanceof AppError ? cause : brokenOff(cause)
+  }
+}
+
+/**
+ * Yields the chunks of the request's body. Throws `body_too_large` when they have more than
+ * `maxBytes` bytes.
+ */
+export async function* limitedChunks(
+  c: ApiContext,
+  maxBytes: number
+): AsyncGenerator<Uint8Array, void> {
+  if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  let bytes = 0
+  try {
+    for await (const chunk of c.req.raw.body ?? []) {
+      bytes += chunk.length
+      if (bytes > maxBytes) throw tooLarge(maxBytes)
+      yield chunk
+    }
+  } catch (cause) {
+    throw cause instanceof AppError ? cause : brokenOff(cause)
+  }
+}
+
+/**
+ * Returns the error for a request body that ended early because the client disconnected. The error
+ * does not count as a failure of the server.
+ */
+function brokenOff(cause: unknown): AppError {
+  return notJson('a whole body, and this one broke off', cause)
+}
+
+/**
+ * Returns whether a JSON text has too many levels or values. The text is checked before parsing: a
+ * million brackets would exhaust the stack, and validating a hundred thousand items takes far
+ * longer than parsing them.
+ */
+function isTooLarge(text: string): boolean {
+  let depth = 0
+  let values = 1
+  let inString = false
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]
+    if (inString) {
+      if (char === '\\') at++
+      else if (char === '"') inString = false
+    } else if (char === '"') inString = true
+    else if (char === '[' || char === '{') {
+      if (++depth > maxDepth || ++values > maxValues) return true
+    } else if (char === ']' || char === '}') depth--
+    else if (char === ',' && ++values > maxValues) return true
+  }
+  return false
+}
+
+function notJson(wanted: string, cause?: unknown): AppError {
+  return refusedField('(body)', { rule: 'json', detail: wanted }, cause)
+}
+
+function tooLarge(maxBytes: number): AppError {
+  return new AppError('body_too_large', `The body is over ${maxBytes} bytes`)
+}
+
+function honoPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1')
+}

@@ -1,0 +1,82 @@
+import type * as z from 'zod/mini'
+import { AppError, type FieldError } from '../../../contract/kit/errors.ts'
+import { type IssueLike, refusalOf, shortenFieldName } from '../../../contract/kit/field-errors.ts'
+
+/**
+ * The most fields that the `detail` text of an error names. The member `fields` of the error may
+ * contain more.
+ */
+const maxNamedFields = 5
+
+/** The default message of zod/mini, which does not say what is wrong. */
+const zodDefaultMessage = 'Invalid input'
+
+/**
+ * Parses an input of a call. Returns its value, or the error `invalid_input` with each invalid field,
+ * the broken rule and a description.
+ */
+export function parseFields<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  given: unknown
+): { success: true; data: z.output<Schema> } | { success: false; error: AppError } {
+  // Set for each call, because the packages of a page may set messages for the whole process. Those
+  // of the classic zod repeat the names of unknown fields, which may be long.
+  const parsed = schema.safeParse(given, { error: () => zodDefaultMessage })
+  return parsed.success ? parsed : { success: false, error: refusedInput(parsed.error) }
+}
+
+function refusedInput(error: { issues: readonly IssueLike[] }): AppError {
+  const { fields, omitted } = refusalOf(error, wanted)
+  const names = Object.entries(fields)
+  const said = names.slice(0, maxNamedFields).map(([name, { detail }]) => `${name} (${detail})`)
+  const more = names.length + omitted - said.length
+  const rest = more > 0 ? [`and ${more} more`] : []
+  return new AppError('invalid_input', `Refused. Wanted: ${[...said, ...rest].join('; ')}`, {
+    fields,
+    fieldsOmitted: omitted
+  })
+}
+
+/** Returns the error for one invalid field or header whose rule is not part of a schema. */
+export function refusedField(
+  name: string,
+  error: FieldError & { detail: string },
+  cause?: unknown
+): AppError {
+  const field = shortenFieldName(name)
+  return new AppError('invalid_input', `Refused. Wanted: ${field} (${error.detail})`, {
+    fields: { [field]: error },
+    cause
+  })
+}
+
+const types: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object'
+}
+
+const formats: Record<string, string> = {
+  uuid: 'a UUID',
+  datetime: 'a time as in RFC 3339, such as 2026-01-31T12:00:00Z'
+}
+
+const units: Record<string, string> = { string: ' characters', array: ' items' }
+
+function wanted(issue: IssueLike): string {
+  const { code, message, expected, values = [], format, minimum, maximum, origin } = issue
+  if (message !== undefined && message !== zodDefaultMessage) return message
+  const unit = units[String(origin)] ?? ''
+  if (code === 'too_small') {
+    return minimum === 1 && unit !== '' ? 'not empty' : `at least ${minimum}${unit}`
+  }
+  if (code === 'too_big') return `at most ${maximum}${unit}`
+  if (code === 'invalid_type') return types[String(expected)] ?? 'another type'
+  if (code === 'invalid_value') return `one of ${values.join(', ')}`
+  if (code === 'invalid_format') return formats[String(format)] ?? 'another form'
+  if (code === 'unrecognized_keys') return 'no field of this call'
+  return 'another form'
+}

@@ -1,0 +1,71 @@
+import { AppError } from '../../../contract/kit/errors.ts'
+import { toProblem } from '../../../contract/kit/problems.ts'
+import { apiPolicy, hsts } from '../../../core/http/csp.ts'
+import { originOf } from '../../domain/companies/domains.ts'
+import { isDatabaseBusy } from '../../domain/database-errors.ts'
+import type { Deps } from '../../domain/deps.ts'
+
+const exposedHeaders =
+  'location, link, etag, retry-after, ratelimit, ratelimit-policy, idempotent-replayed, ' +
+  'content-disposition, content-range, accept-ranges, repr-digest, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, upload-length, upload-expires'
+
+/**
+ * Returns the headers that every response of the API has. Adds `Strict-Transport-Security` if the
+ * public address uses https.
+ */
+export function apiHeadersFor({ scheme }: Deps['settings']): Record<string, string> {
+  return scheme === 'https' ? { ...apiHeaders, 'strict-transport-security': hsts } : apiHeaders
+}
+
+/**
+ * The headers that every response of the API has, whether the public address uses http or https.
+ */
+export const apiHeaders = {
+  'content-security-policy': apiPolicy,
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-site',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store'
+}
+
+/**
+ * Returns the CORS headers that allow the pages of `host` to read a response of its API. The API
+ * uses no cookies, so the headers allow no credentials.
+ */
+export function corsHeaders(
+  deps: Pick<Deps, 'settings'>,
+  host: string,
+  origin: string | undefined
+): Record<string, string> {
+  const vary = { vary: 'Origin' }
+  if (origin !== originOf(deps, host)) return vary
+  return {
+    ...vary,
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': exposedHeaders
+  }
+}
+
+/**
+ * Returns the HTTP response of the API for an error. Also used by the upload routes, which Hono
+ * does not serve.
+ */
+export function problemResponse(error: AppError, instance: string): Response {
+  const headers = new Headers({ 'content-type': 'application/problem+json' })
+  if (error.retryAfter !== undefined) headers.set('retry-after', String(error.retryAfter))
+  if (error.status === 401) headers.set('www-authenticate', 'Bearer')
+  const body = JSON.stringify(toProblem(error, instance))
+  return new Response(body, { status: error.status, headers })
+}
+
+/**
+ * Returns the error that the caller of the API gets for a thrown error. Messages of the database
+ * and stacks stay in the log.
+ */
+export function expectedError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  if (isDatabaseBusy(error)) {
+    return new AppError('unavailable', 'The database is busy', { cause: error, retryAfter: 2 })
+  }
+  return new AppError('internal', 'Something failed on our side', { cause: error })
+}

@@ -1,0 +1,43 @@
+import type { Deps } from '../../domain/deps.ts'
+import { isSignedIn } from '../../domain/sessions/authentication.ts'
+import type { Person } from '../../domain/sessions/sessions.ts'
+
+const bytesPerCheck = 4 * 1024 * 1024
+const msPerCheck = 10_000
+
+/**
+ * Returns a stream that passes on the bytes of `body` while the person may read them. Checks the
+ * session every 4 MiB and at least every 10 seconds. When the session has ended, the stream fails
+ * and the connection is closed, so that no client takes a part for the whole file.
+ */
+export function whileSignedIn(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  person: Person,
+  body: ReadableStream<Uint8Array>
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  let bytes = 0
+  let checkedAt = performance.now()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read()
+        if (done) return controller.close()
+        bytes += value.length
+        const now = performance.now()
+        if (bytes >= bytesPerCheck || now - checkedAt >= msPerCheck) {
+          bytes = 0
+          checkedAt = now
+          // while the database is busy the download continues; the next check decides
+          if (!(await isSignedIn(deps, person).catch(() => true))) {
+            await reader.cancel()
+            throw new Error('the session has ended')
+          }
+        }
+        controller.enqueue(value)
+      },
+      cancel: reason => reader.cancel(reason)
+    },
+    { highWaterMark: 0 }
+  )
+}

@@ -1,0 +1,20 @@
+import { getAllAttention, getAttention, getUsage } from '../../contract/overview.ts'
+import { readAllAttention, readAttention } from '../domain/companies/attention.ts'
+import { readUsageDays } from '../domain/companies/usage-days.ts'
+import { act, actingCompany } from './kit/acting-company.ts'
+import type { Api } from './kit/context.ts'
+import { mountEndpoint } from './kit/mount.ts'
+
+export function mountOverview(app: Api): void {
+  mountEndpoint(app, getUsage, ({ id: _, ...query }, c) =>
+    readUsageDays(c.get('deps'), { company_id: actingCompany(c), ...query })
+  )
+
+  mountEndpoint(app, getAttention, (_input, c) => {
+    const { company_id, by } = act(c)
+    const isOperator = by.permissions.includes('operator')
+    return readAttention(c.get('deps'), { company_id, isOperator })
+  })
+
+  mountEndpoint(app, getAllAttention, (_input, c) => readAllAttention(c.get('deps')))
+}

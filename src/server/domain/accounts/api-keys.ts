@@ -1,0 +1,225 @@
+import type { SelectQueryBuilder } from 'kysely'
+import type * as z from 'zod/mini'
+import type { ApiKey, createApiKey as call, NewApiKey } from '../../../contract/api-keys.ts'
+import { KeyScope } from '../../../contract/kit/endpoint.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { maxKeys } from '../../../contract/kit/limits.ts'
+import { inSameCompany } from '../../db/joins.ts'
+import type { Database } from '../../db/schema.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import { requireGroup } from '../companies/groups.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
+import { newId } from '../ids.ts'
+import { type Page, type PageInput, readPage } from '../lists.ts'
+import { createKeySecret } from '../sessions/key-secrets.ts'
+import type { Person } from '../sessions/sessions.ts'
+
+const usualDays = 365
+const dayMs = 86_400_000
+
+/** The owner of API keys: a person or a company. */
+interface Owner {
+  company_id: CompanyId
+  /** Id of the person. Undefined for the keys of the company. */
+  user_id: string | undefined
+}
+
+/** Returns a page of the keys of a person or of a company, newest first. */
+export async function listApiKeys(
+  deps: Pick<Deps, 'db'>,
+  { company_id, user_id, ...page }: Owner & PageInput
+): Promise<Page<ApiKey>> {
+  const orders = {
+    id: 'api_key.id',
+    sorts: { created: ['api_key.created_at'] },
+    usual: '-created'
+  } as const
+  return inCompany(deps.db, company_id, async tx => {
+    const { items, next } = await readPage(keysOf(tx, user_id), orders, page, withColumns)
+    return { items: items.map(toKey), next }
+  })
+}
+
+interface Creation extends z.output<typeof call.input> {
+  company_id: CompanyId
+  by: Person
+  /** The group of a company's key. Undefined for a key of the person `by`. */
+  group_id?: string
+}
+
+/**
+ * Creates an API key of the person `by` or, with `group_id`, of the company. A company's key gets
+ * an account of its own, which is a member of the group and makes the key's deposits. Throws
+ * `key_limit_reached` if the person or company has 100 keys, and `not_found` if the company has no
+ * such group.
+ */
+export async function createApiKey(
+  deps: Pick<Deps, 'db' | 'clock' | 'random'>,
+  { company_id, by, name, scopes: given, group_id, expires_in_days: days = usualDays }: Creation
+): Promise<NewApiKey> {
+  const { key, hint, digest } = createKeySecret(deps)
+  const id = newId(deps)
+  const created_at = deps.clock()
+  const expires_at = new Date(created_at.getTime() + days * dayMs)
+  const scopes = KeyScope.options.filter(scope => given.includes(scope))
+  return inCompany(deps.db, company_id, async tx => {
+    if (group_id === undefined) await lockOwner(tx, by)
+    else await requireGroup(tx, group_id)
+    await requireRoom(tx, group_id === undefined ? by.id : undefined)
+    if (group_id !== undefined) await createAccount(tx, { id, name, group_id, created_at })
+    const user_id = group_id === undefined ? by.id : id
+    await tx
+      .insertInto('api_key')
+      .values({
+        ...{ company_id, id, user_id, group_id: group_id ?? null, created_by: by.id, name, scopes },
+        ...{ hash: digest, hint, created_at, expires_at }
+      })
+      .execute()
+    audit(tx, deps, {
+      by,
+      action: 'api_key.create',
+      target: id,
+      after: { name, scopes, group_id, expires: expires_at.toISOString() },
+      ...(group_id === undefined && { concerns: by.id })
+    })
+    const made = keysOf(tx, group_id === undefined ? by.id : undefined).where('api_key.id', '=', id)
+    return { ...toKey(await withColumns(made).executeTakeFirstOrThrow()), key }
+  })
+}
+
+interface Revocation extends Owner {
+  by: Person
+  id: string
+}
+
+/**
+ * Revokes an API key of a person or of the company. After the commit, calls with the key are
+ * refused, and its streams, downloads and uploads end. The account of a company's key leaves its
+ * group and keeps its history. Throws `not_found` if there is no such key.
+ */
+export async function deleteApiKey(
+  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
+  { company_id, user_id: owner, by, id }: Revocation
+): Promise<void> {
+  await inCompany(deps.db, company_id, async tx => {
+    const key = await tx
+      .deleteFrom('api_key')
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .$if(owner === undefined, keys => keys.where('group_id', 'is not', null))
+      .$if(owner !== undefined, keys =>
+        keys.where('group_id', 'is', null).where('user_id', '=', owner ?? '')
+      )
+      .returning(['user_id', 'group_id', 'name', 'scopes'])
+      .executeTakeFirst()
+    if (!key) throw new AppError('not_found', 'No such key')
+    const { user_id, group_id, name, scopes } = key
+    if (group_id !== null) {
+      await tx
+        .deleteFrom('group_user')
+        .where('company_id', '=', company_id)
+        .where('user_id', '=', user_id)
+        .execute()
+    }
+    audit(tx, deps, {
+      by,
+      action: 'api_key.revoke',
+      target: id,
+      before: { name, scopes, group_id },
+      ...(group_id === null && { concerns: user_id })
+    })
+    tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: user_id }))
+  })
+}
+
+function keysOf(tx: Tx, user_id: string | undefined) {
+  const all = tx.selectFrom('api_key').where('api_key.company_id', '=', tx.companyId)
+  return user_id === undefined
+    ? all.where('api_key.group_id', 'is not', null)
+    : all.where('api_key.user_id', '=', user_id).where('api_key.group_id', 'is', null)
+}
+
+function withColumns(keys: SelectQueryBuilder<Database, 'api_key', object>) {
+  return keys
+    .leftJoin('group', join => inSameCompany(join, 'group.id', 'api_key.group_id'))
+    .leftJoin('user', join =>
+      inSameCompany(join, 'user.id', 'api_key.created_by').on('user.deleted_at', 'is', null)
+    )
+    .select([
+      'api_key.id',
+      'api_key.name',
+      'api_key.hint',
+      'api_key.scopes',
+      'api_key.created_at',
+      'api_key.expires_at',
+      'api_key.last_used_at',
+      'api_key.group_id',
+      'group.name as group_name',
+      'user.username as created_by'
+    ])
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number]
+
+function toKey(row: Row): ApiKey {
+  const { id, name, hint, group_id, group_name, created_by } = row
+  return {
+    ...{ id, name, hint, created_by },
+    scopes: KeyScope.options.filter(scope => row.scopes.includes(scope)),
+    group: group_id === null ? null : { id: group_id, name: group_name ?? '' },
+    created: row.created_at.toISOString(),
+    expires: row.expires_at.toISOString(),
+    last_used: row.last_used_at?.toISOString() ?? null
+  }
+}
+
+/**
+ * Locks the row of the person who creates a key. Then their account is not deleted meanwhile, and
+ * two keys of theirs are created one after the other. Throws `unauthenticated` if the account is
+ * deleted.
+ */
+async function lockOwner(tx: Tx, { id }: Person): Promise<void> {
+  const found = await tx
+    .selectFrom('user')
+    .where('company_id', '=', tx.companyId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .select('id')
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (!found) throw new AppError('unauthenticated', 'The account is deleted')
+}
+
+async function requireRoom(tx: Tx, user_id: string | undefined): Promise<void> {
+  const { count } = await keysOf(tx, user_id)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  if (count < maxKeys) return
+  throw new AppError('key_limit_reached', `At most ${maxKeys} keys`, {
+    figures: { used: count, limit: maxKeys, resets_at: null }
+  })
+}
+
+/** Creates the account of a company's key. It is the account of no person and cannot sign in. */
+async function createAccount(
+  tx: Tx,
+  {
+    id,
+    name,
+    group_id,
+    created_at
+  }: Pick<ApiKey, 'id' | 'name'> & { group_id: string; created_at: Date }
+): Promise<void> {
+  const company_id = tx.companyId
+  await tx
+    .insertInto('user')
+    .values({
+      ...{ company_id, id, username: name, created_at, tokens_valid_after: created_at },
+      // not a usable address
+      email: `${id}@key.invalid`,
+      deleted_at: created_at
+    })
+    .execute()
+  await tx.insertInto('group_user').values({ company_id, group_id, user_id: id }).execute()
+}

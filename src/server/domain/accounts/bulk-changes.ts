@@ -1,0 +1,157 @@
+import { DisabledReason } from '../../../contract/kit/disabled.ts'
+import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
+import { type BulkAction, type BulkResult, maxBulkPeople } from '../../../contract/members.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import { joinGroup, leaveGroup, requireGroup } from '../companies/groups.ts'
+import type { Deps, Sender } from '../deps.ts'
+import { runOnce } from '../idempotency.ts'
+import type { Person } from '../sessions/sessions.ts'
+import { inviteAgain, requireInvitable } from './invitations.ts'
+import { type LockedMembers, lockMembers } from './locked-members.ts'
+import {
+  disableMembers,
+  enableMembers,
+  endAllSessions,
+  eraseMembers,
+  requireNotOneself,
+  setMemberColumns
+} from './member-changes.ts'
+import { countMembers, type MemberFilter, nextMembers } from './members.ts'
+
+type BulkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>
+
+/** The action of a bulk change, with the group or the reason that the action needs. */
+export type BulkChange =
+  | { action: 'add_to_group' | 'remove_from_group'; group_id: string }
+  | { action: 'disable'; reason: DisabledReason }
+  | { action: Exclude<BulkAction, 'add_to_group' | 'remove_from_group' | 'disable'> }
+
+/** The people of a bulk change: those with these ids, or those who match the filter. */
+export type BulkPeople = { ids: string[] } | { filter: MemberFilter; cursor?: string | undefined }
+
+interface Bulk {
+  /** The company of the people, and the host to which their invitations lead. */
+  sender: Sender
+  by: Person
+  change: BulkChange
+  people: BulkPeople
+  idempotencyKey: string | undefined
+}
+
+/** Returns how many people a bulk change is about. */
+export async function countPeople(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { sender, people }: Pick<Bulk, 'sender' | 'people'>
+): Promise<BulkResult> {
+  const matching = await inCompany(deps.db, sender.company_id, tx => countMembers(tx, deps, people))
+  return { matching, done: [], unchanged: [], refused: [], next: null }
+}
+
+/**
+ * Changes the next 200 people in one transaction. A refusal for one person does not stop the change
+ * of the others. `next` of the result is the cursor of the people who remain.
+ */
+export async function changeUsers(
+  deps: BulkDeps,
+  { sender, by, change, people, idempotencyKey: key }: Bulk
+): Promise<{ body: BulkResult; replayed: boolean }> {
+  const { company_id } = sender
+  return inCompany(deps.db, company_id, async tx => {
+    const effect = () => treatNext(tx, deps, { sender, by, change, people })
+    if (key === undefined) return { body: await effect(), replayed: false }
+    const act = { actor: by.id, route: 'POST /user/bulk', key, input: { change, people } }
+    return runOnce(tx, deps, { company_id, now: deps.clock(), act }, effect)
+  })
+}
+
+type Treatment = Omit<Bulk, 'idempotencyKey'>
+
+async function treatNext(tx: Tx, deps: BulkDeps, treatment: Treatment): Promise<BulkResult> {
+  const { by, change, people: wanted } = treatment
+  if ('group_id' in change) await requireGroup(tx, change.group_id)
+  const { ids, next } = await nextIds(tx, deps, wanted)
+  const people = await lockMembers(tx, deps, { by, ids })
+  const codes = new Map(ids.map(id => [id, refusalOf(treatment, people, id)]))
+  const allowed = ids.filter(id => codes.get(id) === undefined)
+  const changed = new Set(await apply(tx, deps, treatment, people, allowed))
+  const result: BulkResult = { done: [], unchanged: [], refused: [], next }
+  if (change.action === 'enable') {
+    result.reasons = [...changed].flatMap(id => {
+      const reason = DisabledReason.safeParse(people.get(id).disabled?.reason).data
+      return reason === undefined ? [] : [{ id, reason }]
+    })
+  }
+  for (const id of ids) {
+    const code = codes.get(id)
+    if (code !== undefined) result.refused.push({ id, code })
+    else result[changed.has(id) ? 'done' : 'unchanged'].push(id)
+  }
+  return result
+}
+
+/** Returns the ids of the next 200 of some people, and the cursor of those who remain. */
+export async function nextIds(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  wanted: BulkPeople
+): Promise<{ ids: string[]; next: string | null }> {
+  if ('ids' in wanted) return { ids: [...new Set(wanted.ids)].sort(), next: null }
+  const { people, next } = await nextMembers(tx, deps, wanted, maxBulkPeople)
+  return { ids: people.map(({ id }) => id), next }
+}
+
+/** Returns the code with which a person is refused, or undefined if the person can be changed. */
+function refusalOf(
+  { by, change: { action } }: Treatment,
+  people: LockedMembers,
+  id: string
+): ErrorCode | undefined {
+  try {
+    if (action === 'delete' && people.isWaiting(id)) return undefined
+    const member = people.get(id)
+    if (['delete', 'disable', 'sign_out'].includes(action)) requireNotOneself(by, id)
+    if (action === 'invite') requireInvitable(member)
+    return undefined
+  } catch (error) {
+    if (error instanceof AppError) return error.code
+    throw error
+  }
+}
+
+/**
+ * Changes people whom `refusalOf` does not refuse. Returns the ids of those for whom there was
+ * something to change.
+ */
+async function apply(
+  tx: Tx,
+  deps: BulkDeps,
+  { sender, by, change }: Treatment,
+  people: LockedMembers,
+  ids: string[]
+): Promise<string[]> {
+  if (ids.length === 0) return []
+  if (change.action === 'delete') return eraseMembers(tx, deps, { sender, by, people, ids })
+  const members = ids.map(people.get)
+  switch (change.action) {
+    case 'add_to_group':
+    case 'remove_from_group': {
+      const move = change.action === 'add_to_group' ? joinGroup : leaveGroup
+      const moved = await move(tx, deps, { by, group_id: change.group_id, user_ids: ids })
+      await setMemberColumns(tx, moved, {})
+      return moved
+    }
+    case 'disable': {
+      // whoever is disabled keeps the reason, so that enabling undoes what this call has done
+      const enabled = members.filter(({ disabled }) => !disabled)
+      return disableMembers(tx, deps, { by, members: enabled, reason: change.reason })
+    }
+    case 'enable':
+      return enableMembers(tx, deps, { by, members })
+    case 'sign_out':
+      await endAllSessions(tx, deps, { by, members })
+      return ids
+    case 'invite':
+      await inviteAgain(tx, deps, { sender, by, members })
+      return ids
+  }
+}

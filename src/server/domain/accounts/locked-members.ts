@@ -1,0 +1,113 @@
+import { sql } from 'kysely'
+import { AppError } from '../../../contract/kit/errors.ts'
+import type { DisabledMark } from '../../db/schema.ts'
+import type { Tx } from '../../db/scope.ts'
+import type { Deps } from '../deps.ts'
+import type { Person } from '../sessions/sessions.ts'
+
+/** A person whose row is locked until the transaction ends. */
+export interface LockedMember {
+  id: string
+  version: number
+  username: string
+  email: string
+  locale: string
+  state: 'invited' | 'active' | 'disabled'
+  disabled: DisabledMark | null
+  permissions: string[]
+}
+
+/** The people whom an administrator changes in one transaction. Their rows are locked. */
+export interface LockedMembers {
+  /** Whether the caller is an operator. */
+  isOperator: boolean
+  /**
+   * Returns a person. Throws `not_found` if there is no such person, `email_unconfirmed` for a
+   * sign-up that waits for confirmation, and `forbidden` if the person is an operator and the caller
+   * is not.
+   */
+  get(id: string): LockedMember
+  /** Returns whether an id is that of a sign-up that waits for confirmation. */
+  isWaiting(id: string): boolean
+}
+
+/**
+ * Locks the rows of the people whom the caller is about to change, and the caller's own row. The
+ * rows are locked in the order of their ids, so that two administrators who change each other
+ * cannot deadlock. Throws `forbidden` if the caller has lost the permission since the call began:
+ * if two administrators remove it from each other at the same time, only one call succeeds.
+ */
+export async function lockMembers(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  { by, ids }: { by: Person; ids: readonly string[] }
+): Promise<LockedMembers> {
+  const rows = await tx
+    .selectFrom('user')
+    .where('company_id', '=', tx.companyId)
+    .where(sql<boolean>`id = any (${[...ids, by.id]}::uuid[])`)
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .select(['id', 'version', 'username', 'email', 'locale', 'state', 'disabled', 'permissions'])
+    .forNoKeyUpdate()
+    .execute()
+  const members = new Map(rows.map(row => [row.id, row]))
+  const caller = members.get(by.id)
+  // the row of an operator of another company is not visible here
+  const permissions = by.company_id === tx.companyId ? caller?.permissions : by.permissions
+  if (caller?.disabled || !permissions?.length) {
+    throw new AppError('forbidden', 'The permission of the caller was taken away')
+  }
+  const isOperator = permissions.includes('operator')
+  const missing = ids.filter(id => !members.has(id))
+  const waiting = new Set(missing.length > 0 ? await findWaiting(tx, deps, missing) : [])
+  return {
+    isOperator,
+    get(id) {
+      const member = members.get(id)
+      if (waiting.has(id)) throw new AppError('email_unconfirmed', 'A sign-up that waits')
+      if (!member) throw new AppError('not_found', 'No such person')
+      if (member.permissions.includes('operator') && !isOperator) {
+        throw new AppError('forbidden', 'Only operators change operators')
+      }
+      return member
+    },
+    isWaiting: id => waiting.has(id)
+  }
+}
+
+/** Locks one person whom the caller is about to change. Throws as `lockMembers` and its `get` do. */
+export async function lockMember(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  { by, id }: { by: Person; id: string }
+): Promise<LockedMember> {
+  return (await lockMembers(tx, deps, { by, ids: [id] })).get(id)
+}
+
+async function findWaiting(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  ids: readonly string[]
+): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('signup')
+    .where('company_id', '=', tx.companyId)
+    .where(sql<boolean>`id = any (${ids}::uuid[])`)
+    .where(isWaiting(deps))
+    .select('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Returns the SQL condition that a row of `signup` still waits for confirmation: it is not expired,
+ * and no account has its e-mail.
+ */
+export function isWaiting({ clock }: Pick<Deps, 'clock'>) {
+  return sql<boolean>`signup.expires_at > ${clock()}::timestamptz and not exists (
+    select from "user" where "user".company_id = signup.company_id and "user".email = signup.email
+    -- looked up row by row: a join would read all people for the first page of a list
+    offset 0
+  )`
+}

@@ -1,0 +1,286 @@
+import { sql } from 'kysely'
+import type { DisabledReason } from '../../../contract/kit/disabled.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { type Member, Permission } from '../../../contract/members.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import { joinGroup, leaveGroup, requireGroup } from '../companies/groups.ts'
+import type { CompanyId, Deps, Sender } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
+import { endSessions, type Person } from '../sessions/sessions.ts'
+import { requireVersion, versionNote } from '../versions.ts'
+import { eraseUsers } from './deletions.ts'
+import { type LockedMember, type LockedMembers, lockMember, lockMembers } from './locked-members.ts'
+import { readMember } from './members.ts'
+import { dropSignUps } from './signups.ts'
+
+type ChangeDeps = Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>
+
+interface Act {
+  company_id: CompanyId
+  by: Person
+  id: string
+}
+
+interface Versioned extends Act {
+  /** The version of the person that the caller has seen. Undefined accepts every version. */
+  version: number | undefined
+}
+
+interface Update extends Versioned {
+  username?: string | undefined
+  locale?: 'en' | 'fr' | undefined
+  /** Ids of all groups that the person is to be in. */
+  group_ids?: string[] | undefined
+}
+
+/**
+ * Changes the name, the language or the groups of a person. Fields that are undefined stay. Throws
+ * `changed_meanwhile` if `version` is not the present version.
+ */
+export async function updateMember(
+  deps: ChangeDeps,
+  { company_id, by, id, version, group_ids, ...given }: Update
+): Promise<Member> {
+  return inCompany(deps.db, company_id, async tx => {
+    const member = await lockMember(tx, deps, { by, id })
+    requireVersion(member.version, version)
+    const before = { username: member.username, locale: member.locale }
+    const after = {
+      username: given.username ?? before.username,
+      locale: given.locale ?? before.locale
+    }
+    await setMemberColumns(tx, [id], after)
+    if (group_ids) await replaceGroups(tx, deps, by, id, group_ids)
+    const noted = { ...after, ...versionNote(version) }
+    audit(tx, deps, { by, action: 'user.update', target: id, before, after: noted })
+    return readMember(tx, deps, id)
+  })
+}
+
+async function replaceGroups(
+  tx: Tx,
+  deps: ChangeDeps,
+  by: Person,
+  user_id: string,
+  group_ids: readonly string[]
+): Promise<void> {
+  const wanted = new Set(group_ids)
+  // in one order, so that two calls do not wait for each other
+  for (const group_id of [...wanted].sort()) {
+    await requireGroup(tx, group_id)
+    await joinGroup(tx, deps, { by, group_id, user_ids: [user_id] })
+  }
+  const present = await tx
+    .selectFrom('group_user')
+    .where('company_id', '=', tx.companyId)
+    .where('user_id', '=', user_id)
+    .select('group_id')
+    .execute()
+  for (const { group_id } of present) {
+    if (!wanted.has(group_id)) await leaveGroup(tx, deps, { by, group_id, user_ids: [user_id] })
+  }
+}
+
+/**
+ * Replaces the permissions of a person. Throws `forbidden` if the caller changes `operator` without
+ * being an operator, or grants it in a company that is not their own. Throws `not_oneself` if the
+ * caller removes a permission of their own; this keeps the last administrator of a company and the
+ * last operator of the installation.
+ */
+export async function setPermissions(
+  deps: ChangeDeps,
+  { company_id, by, id, version, permissions }: Versioned & { permissions: Permission[] }
+): Promise<Member> {
+  return inCompany(deps.db, company_id, async tx => {
+    const people = await lockMembers(tx, deps, { by, ids: [id] })
+    const member = people.get(id)
+    requireVersion(member.version, version)
+    const after = Permission.options.filter(each => permissions.includes(each))
+    const isGranted = (each: Permission) =>
+      after.includes(each) && !member.permissions.includes(each)
+    const isTaken = (each: Permission) => !after.includes(each) && member.permissions.includes(each)
+    if ((isGranted('operator') || isTaken('operator')) && !people.isOperator) {
+      throw new AppError('forbidden', 'Only operators grant and take the permission operator')
+    }
+    if (isGranted('operator') && by.company_id !== company_id) {
+      throw new AppError('forbidden', 'Operators belong to the company of the installation')
+    }
+    if (id === by.id && Permission.options.some(isTaken)) {
+      throw new AppError('not_oneself', 'Nobody takes a permission from themselves')
+    }
+    await setMemberColumns(tx, [id], { permissions: after })
+    audit(tx, deps, {
+      by,
+      action: 'user.permissions',
+      target: id,
+      before: { permissions: member.permissions },
+      after: { permissions: after, ...versionNote(version) }
+    })
+    return readMember(tx, deps, id)
+  })
+}
+
+/** Deletes a person, or the sign-up of a person who waits for confirmation. */
+export async function deleteMember(
+  deps: ChangeDeps,
+  { sender, by, id, version }: Omit<Versioned, 'company_id'> & { sender: Sender }
+): Promise<void> {
+  await inCompany(deps.db, sender.company_id, async tx => {
+    const people = await lockMembers(tx, deps, { by, ids: [id] })
+    if (!people.isWaiting(id)) requireVersion(people.get(id).version, version)
+    const erased = await eraseMembers(tx, deps, { sender, by, people, ids: [id] })
+    if (erased.length === 0) throw new AppError('not_found', 'No such sign-up')
+  })
+}
+
+/**
+ * Disables a person. Their calls then fail with `account_disabled` and `reason`, and their event
+ * streams end.
+ */
+export async function disableUser(
+  deps: ChangeDeps,
+  { company_id, by, id, reason }: Act & { reason: DisabledReason }
+): Promise<void> {
+  await inCompany(deps.db, company_id, async tx => {
+    const members = [await lockMember(tx, deps, { by, id })]
+    await disableMembers(tx, deps, { by, members, reason })
+  })
+}
+
+/** Enables a disabled person. Sessions from before stay ended, so the person must sign in again. */
+export async function enableUser(deps: ChangeDeps, { company_id, by, id }: Act): Promise<void> {
+  await inCompany(deps.db, company_id, async tx => {
+    await enableMembers(tx, deps, { by, members: [await lockMember(tx, deps, { by, id })] })
+  })
+}
+
+/** Ends all sessions of a person and closes their event streams. */
+export async function signOutUser(deps: ChangeDeps, { company_id, by, id }: Act): Promise<void> {
+  await inCompany(deps.db, company_id, async tx => {
+    await endAllSessions(tx, deps, { by, members: [await lockMember(tx, deps, { by, id })] })
+  })
+}
+
+interface Targets {
+  by: Person
+  members: readonly LockedMember[]
+}
+
+/**
+ * Throws `not_oneself` if the person is the caller, because callers must not lock themselves out.
+ */
+export function requireNotOneself(by: Person, id: string): void {
+  if (id === by.id) throw new AppError('not_oneself', 'Nobody does this to themselves here')
+}
+
+interface Erasures {
+  sender: Sender
+  by: Person
+  people: LockedMembers
+  ids: readonly string[]
+}
+
+/**
+ * Deletes people and sign-ups in the transaction `tx`. Returns their ids, except sign-ups that a
+ * parallel call has confirmed or deleted. Throws `not_oneself` for the caller.
+ */
+export async function eraseMembers(
+  tx: Tx,
+  deps: ChangeDeps,
+  { sender, by, people, ids }: Erasures
+): Promise<string[]> {
+  const members = ids.filter(id => !people.isWaiting(id)).map(people.get)
+  for (const { id } of members) requireNotOneself(by, id)
+  const waiting = ids.filter(people.isWaiting)
+  const dropped = waiting.length > 0 ? await dropSignUps(tx, deps, { ids: waiting }) : []
+  for (const id of dropped) audit(tx, deps, { by, action: 'user.delete', target: id })
+  if (members.length > 0) await eraseUsers(tx, deps, { sender, by, people: members })
+  return [...dropped, ...members.map(({ id }) => id)]
+}
+
+/**
+ * Disables people in the transaction `tx`. Returns the ids of the people whom this changed: those
+ * who were not yet disabled for the same reason. Throws `not_oneself` for the caller.
+ */
+export async function disableMembers(
+  tx: Tx,
+  deps: ChangeDeps,
+  { by, members, reason }: Targets & { reason: DisabledReason }
+): Promise<string[]> {
+  for (const { id } of members) requireNotOneself(by, id)
+  const others = members.filter(({ disabled }) => disabled?.reason !== reason)
+  const ids = others.map(({ id }) => id)
+  const mark = { reason, since: deps.clock().toISOString() }
+  await setMemberColumns(tx, ids, { disabled: JSON.stringify(mark) })
+  for (const { id, disabled } of others) {
+    const [before, after] = [{ disabled }, { disabled: mark }]
+    audit(tx, deps, { by, action: 'user.disable', target: id, before, after })
+  }
+  tx.afterCommit(() => {
+    for (const user of ids) deps.signals.sessions.send({ company: tx.companyId, user })
+  })
+  return ids
+}
+
+/** Enables people in the transaction `tx`. Returns the ids of those who were disabled. */
+export async function enableMembers(
+  tx: Tx,
+  deps: ChangeDeps,
+  { by, members }: Targets
+): Promise<string[]> {
+  const disabled = members.filter(member => member.disabled)
+  const ids = disabled.map(({ id }) => id)
+  await setMemberColumns(tx, ids, { disabled: null, tokens_valid_after: deps.clock() })
+  await endSessions(tx, deps, { company_id: tx.companyId, user_ids: ids })
+  for (const { id, disabled: before } of disabled) {
+    audit(tx, deps, {
+      by,
+      action: 'user.enable',
+      target: id,
+      before: { disabled: before },
+      after: {}
+    })
+  }
+  return ids
+}
+
+/** Ends all sessions of people in the transaction `tx`. Throws `not_oneself` for the caller. */
+export async function endAllSessions(
+  tx: Tx,
+  deps: ChangeDeps,
+  { by, members }: Targets
+): Promise<void> {
+  for (const { id } of members) requireNotOneself(by, id)
+  const ids = members.map(({ id }) => id)
+  await tx
+    .updateTable('user')
+    // also ends a session that a login is creating
+    .set({ tokens_valid_after: deps.clock() })
+    .where('company_id', '=', tx.companyId)
+    .where(sql<boolean>`id = any (${ids}::uuid[])`)
+    .execute()
+  await endSessions(tx, deps, { company_id: tx.companyId, user_ids: ids })
+  for (const id of ids) audit(tx, deps, { by, action: 'user.sign_out', target: id })
+}
+
+interface Columns {
+  username?: string
+  locale?: string
+  permissions?: string[]
+  disabled?: string | null
+  tokens_valid_after?: Date
+}
+
+/** Sets columns of people and increments their versions. */
+export async function setMemberColumns(
+  tx: Tx,
+  ids: readonly string[],
+  columns: Columns
+): Promise<void> {
+  await tx
+    .updateTable('user')
+    .set({ ...columns, version: sql<number>`version + 1` })
+    .where('company_id', '=', tx.companyId)
+    .where(sql<boolean>`id = any (${ids}::uuid[])`)
+    .execute()
+}

@@ -1,0 +1,112 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { ImportOptions } from '../../db/schema.ts'
+import type { Tx } from '../../db/scope.ts'
+import type { Deps } from '../deps.ts'
+
+/**
+ * Gives the rows `numbers` of an import of people their verdicts. Also stores what a run needs for
+ * these rows: whom it creates or changes, the groups that the person joins, and the values that an
+ * undo restores. Changes no person.
+ *
+ * New people join the groups of the import and of their row, or the default group if there are
+ * none, as invited people do. Existing people join those groups in which they are not yet. An empty
+ * cell changes nothing.
+ */
+export async function judgeUserRows(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  { id, options }: { id: string; options: ImportOptions },
+  numbers: number[]
+): Promise<void> {
+  const company_id = tx.companyId
+  const which = sql`company_id = ${company_id} and import_id = ${id}
+    and number = any (${numbers}::integer[])`
+  // PostgreSQL has no statistics of rows that were stored a moment ago. So there is nothing to join
+  // here: each row looks up what it needs, by conditions that only one index satisfies.
+  await sql`
+    with known as materialized (
+      select coalesce(jsonb_object_agg(given.name, "group".id), '{}') as ids
+        from (select distinct unnest(group_names) as name from import_row where ${which}) given
+        join "group" on "group".company_id = ${company_id}
+          and "group".search = fold_text(given.name)
+    ), usual as materialized (
+      select array_agg("group".id) as ids from "group"
+       where "group".company_id = ${company_id} and "group".is_default
+    )
+    update import_row set (
+      verdict, reasons, kept, user_id, group_ids, former_username, former_locale
+    ) = (
+      select case
+               when reasons <> '[]' then 'refused'
+               when person.id is null then 'new'
+               when differs then 'changed'
+               else 'unchanged'
+             end,
+             nullif(reasons, '[]'),
+             null,
+             case when reasons <> '[]' then null else coalesce(person.id, ${newIdSql(deps)}) end,
+             case when person.id is not null or cardinality(joined) > 0 then joined
+               else coalesce((select ids from usual), '{}') end,
+             person.username,
+             person.locale
+        from (values (import_row.email)) as cell (email)
+        left join "user" person on person.company_id = ${company_id}
+          and person.email = cell.email
+        cross join lateral (
+          select array_agg(distinct wanted) filter (where wanted is not null) as wanted,
+                 jsonb_agg(jsonb_build_object('column', 'groups', 'code', 'unknown',
+                   'value', left(name, 80))) filter (where wanted is null) as faults
+            from (
+              select name, ((select ids from known) ->> name)::uuid as wanted
+                from unnest(import_row.group_names) as name
+              union all
+              select null, unnest(${options.groups}::uuid[])
+            ) named
+        ) named
+        cross join lateral (
+          select array(
+            select unnest(named.wanted) except
+            select group_id from group_user
+             where group_user.company_id = ${company_id} and group_user.user_id = person.id
+          ) as joined
+        ) membership
+        cross join lateral (
+          select coalesce(import_row.username <> person.username, false)
+              or coalesce(import_row.locale <> person.locale, false)
+              or cardinality(joined) > 0 as differs
+        ) comparison
+        cross join lateral (
+          -- written so that only the index on the e-mails serves it
+          select min(other.number) as number from import_row other
+           where other.company_id = ${company_id} and other.email = import_row.email
+             and other.import_id is not distinct from ${id}::uuid
+             and other.number + 0 < import_row.number
+        ) earlier
+        cross join lateral (
+          select coalesce(import_row.faults, '[]') || coalesce(named.faults, '[]')
+            || case when earlier.number is null then '[]' else jsonb_build_array(
+                 jsonb_build_object('column', 'email', 'code', 'duplicate', 'row', earlier.number)
+               ) end
+            || case
+                 when person.deleted_at is not null
+                   then '[{"column": "email", "code": "deleted"}]'::jsonb
+                 when person.disabled is not null
+                   then '[{"column": "email", "code": "disabled"}]'
+                 when person.permissions <> '{}' and differs
+                   then '[{"column": "email", "code": "administrator"}]'
+                 else '[]'
+               end as reasons
+        ) verdict
+    )
+     where ${which}`.execute(tx)
+}
+
+/** Returns SQL of a new id for each row, made as `newId` makes one: a UUIDv7. */
+function newIdSql(deps: Pick<Deps, 'clock'>): RawBuilder<string> {
+  const time = Buffer.alloc(6)
+  time.writeUIntBE(deps.clock().getTime(), 0, 6)
+  // PostgreSQL has a function for it from version 18 on; this turns the version from 4 into 7
+  return sql`encode(
+    set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) placing ${time} from 1), 52, 1), 53, 1), 'hex'
+  )::uuid`
+}

@@ -1,0 +1,237 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type * as z from 'zod/mini'
+import type * as endpoints from '../../../contract/imports.ts'
+import {
+  type Import,
+  ImportKeptReason,
+  ImportVerdict,
+  importLimits,
+  type UserImportRow
+} from '../../../contract/imports.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { Username } from '../../../contract/users.ts'
+import { canonicalEmail } from '../../../core/input/email.ts'
+import { foldText } from '../../../core/text/search-words.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { countVerdicts, lockImport, readImport } from '../imports/imports.ts'
+import { judgeUserRows } from './user-import-judging.ts'
+
+type Sent = z.output<typeof endpoints.storeImportRows.input>
+type Cells = UserImportRow['cells']
+type Reason = UserImportRow['reasons'][number]
+
+interface Storing extends Sent {
+  company_id: CompanyId
+}
+
+/** What the cells of one row say, in the form in which the table `import_row` stores it. */
+interface ReadRow {
+  number: number
+  cells: Cells
+  bytes: number
+  faults: Reason[] | null
+  email: string | null
+  username: string | null
+  locale: string | null
+  group_names: string[]
+}
+
+/**
+ * Number of rows that are read between two turns of the event loop. They take a few milliseconds.
+ */
+const readAtOnce = 250
+
+/**
+ * Stores rows of an import of people and replaces stored rows with the same numbers. If the import
+ * has been checked, gives these rows and all rows with the same e-mails new verdicts. Throws
+ * `import_too_large` if the cells of the import exceed 25 MB.
+ */
+export async function storeUserRows(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { company_id, id, from, rows }: Storing
+): Promise<Import> {
+  const read: ReadRow[] = []
+  for (let at = 0; at < rows.length; at += readAtOnce) {
+    for (const [index, cells] of rows.slice(at, at + readAtOnce).entries()) {
+      read.push(readRow(from + at + index, cells))
+    }
+    await nextTurn()
+  }
+  const to = from + rows.length - 1
+  return inCompany(deps.db, company_id, async tx => {
+    const found = await lockImport(tx, id, ['open', 'checked', 'failed'])
+    if (to > found.row_count) {
+      const fields = { rows: { rule: 'max', limit: found.row_count - from + 1 } }
+      throw new AppError('invalid_input', `The import has ${found.row_count} rows`, { fields })
+    }
+    const former = await tx
+      .deleteFrom('import_row')
+      .where('company_id', '=', company_id)
+      .where('import_id', '=', id)
+      .where('number', '>=', from)
+      .where('number', '<=', to)
+      .returning(['bytes', 'email'])
+      .execute()
+    await insertRows(tx, id, read)
+    const stored_count = found.stored_count + read.length - former.length
+    const stored_bytes = found.stored_bytes + sumOf(read) - sumOf(former)
+    if (stored_bytes > importLimits.bytes) {
+      throw new AppError('import_too_large', `The cells have ${stored_bytes} bytes`)
+    }
+    let counts = found.counts
+    if (counts) {
+      const emails = [...former, ...read].flatMap(({ email }) => email ?? [])
+      const { rows: affected } = await sql<{ number: number }>`
+        select number from import_row
+         where company_id = ${company_id} and import_id = ${id}
+           and (number between ${from} and ${to}
+             or email = any (${[...new Set(emails)]}::text[]))`.execute(tx)
+      const numbers = affected.map(({ number }) => number)
+      await judgeUserRows(tx, deps, { id, options: found.options }, numbers)
+      counts = await countVerdicts(tx, id)
+    }
+    await tx
+      .updateTable('import')
+      .set({ stored_count, stored_bytes, counts: counts && JSON.stringify(counts) })
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .execute()
+    return readImport(tx, id)
+  })
+}
+
+interface Reading extends z.output<typeof endpoints.listImportRows.input> {
+  company_id: CompanyId
+}
+
+/** Number of rows on a page if the call names none. */
+const usualLimit = 100
+
+/** Returns stored rows of an import in the order of the file, and where the next page begins. */
+export async function listUserRows(
+  deps: Pick<Deps, 'db'>,
+  { company_id, id, verdict, kept, after = 0, limit = usualLimit }: Reading
+): Promise<{ rows: UserImportRow[]; next: number | null }> {
+  return inCompany(deps.db, company_id, async tx => {
+    await readImport(tx, id)
+    let rows = tx
+      .selectFrom('import_row')
+      .where('company_id', '=', company_id)
+      .where('import_id', '=', id)
+      .where('number', '>', after)
+    if (verdict !== undefined) rows = rows.where('verdict', '=', verdict)
+    if (kept !== undefined) rows = rows.where('kept', 'is not', null)
+    const found = await rows
+      .select(['number', 'cells', 'verdict', 'reasons', 'kept'])
+      .orderBy('number')
+      .limit(limit + 1)
+      .execute()
+    const page = found.slice(0, limit)
+    return {
+      rows: page.map(row => ({
+        row: row.number,
+        cells: row.cells as Cells, // as: `readRow` made them
+        verdict: row.verdict === null ? null : ImportVerdict.parse(row.verdict),
+        reasons: (row.reasons ?? []) as Reason[], // as: `readRow` and `judgeUserRows` made them
+        kept: row.kept === null ? null : ImportKeptReason.parse(row.kept)
+      })),
+      next: found.length > limit ? (page.at(-1)?.number ?? null) : null
+    }
+  })
+}
+
+/** Reads the cells of a row. Faulty cells do not throw: they become reasons of refusal. */
+function readRow(number: number, sent: Cells): ReadRow {
+  const cells: Cells = {
+    email: storable(sent.email),
+    ...(sent.username === undefined ? {} : { username: storable(sent.username) }),
+    // one more than allowed, so that there are still too many when the row is mended
+    ...(sent.groups && { groups: sent.groups.slice(0, importLimits.groups + 1).map(storable) }),
+    ...(sent.locale === undefined ? {} : { locale: storable(sent.locale) })
+  }
+  const faults: Reason[] = []
+  const email = readEmail(sent.email, faults)
+  const username = readUsername(sent.username ?? '', faults)
+  const group_names = readGroups(cells.groups ?? [], faults)
+  const locale = readLocale(cells.locale ?? '', faults)
+  // the texts alone, so that a file within the limits can be stored
+  const bytes = Buffer.byteLength(Object.values(cells).flat().join(''))
+  const read = { number, cells, bytes, email, username, group_names, locale }
+  return { ...read, faults: faults.length > 0 ? faults : null }
+}
+
+function readEmail(cell: string, faults: Reason[]): string | null {
+  if (cell.trim() === '') {
+    faults.push({ column: 'email', code: 'required' })
+    return null
+  }
+  const email = canonicalEmail(cell)
+  if (email !== undefined) return email
+  const isLong = cell.trim().length > 254
+  faults.push({ column: 'email', code: isLong ? 'too_long' : 'format' })
+  return null
+}
+
+function readUsername(cell: string, faults: Reason[]): string | null {
+  if (cell.trim() === '') return null
+  const parsed = Username.safeParse(cell)
+  if (parsed.success) return parsed.data
+  const isLong = parsed.error.issues.some(({ code }) => code === 'too_big')
+  faults.push({ column: 'username', code: isLong ? 'too_long' : 'format' })
+  return null
+}
+
+function readGroups(names: string[], faults: Reason[]): string[] {
+  const given = [...new Set(names.map(name => name.trim()).filter(Boolean))]
+  if (given.length <= importLimits.groups) return given
+  faults.push({ column: 'groups', code: 'too_many' })
+  return []
+}
+
+/** The languages of the interface, each with the words that a cell may have for it. */
+const languages: [locale: string, ...names: string[]][] = [
+  ['en', 'en', 'eng', 'english', 'anglais'],
+  ['fr', 'fr', 'fra', 'fre', 'french', 'francais']
+]
+
+function readLocale(cell: string, faults: Reason[]): string | null {
+  if (cell.trim() === '') return null
+  // `fr-FR` is read as `fr`
+  const [, word = ''] = /^([a-z]+)(?:[-_][a-z]{2})?$/.exec(foldText(cell.trim())) ?? []
+  const found = languages.find(([, ...names]) => names.includes(word))
+  if (found) return found[0]
+  faults.push({ column: 'locale', code: 'unknown', value: shortened(cell.trim()) })
+  return null
+}
+
+/** Returns a cell as the database can store it, without white space around it. */
+function storable(cell: string): string {
+  // the ends of a long text, so that trimming it is not quadratic
+  return cell
+    .trim()
+    .slice(0, importLimits.cell + 1)
+    .toWellFormed()
+    .replaceAll('\0', '\ufffd')
+}
+
+function shortened(text: string): string {
+  return text.slice(0, 80).toWellFormed()
+}
+
+async function insertRows(tx: Tx, id: string, rows: ReadRow[]): Promise<void> {
+  await sql`
+    insert into import_row (
+      company_id, import_id, number, cells, bytes, faults, email, username, locale, group_names
+    )
+    select ${tx.companyId}, ${id}, number, cells, bytes, faults, email, username, locale, group_names
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as sent (
+        number integer, cells jsonb, bytes integer, faults jsonb, email text, username text,
+        locale text, group_names text[]
+      )`.execute(tx)
+}
+
+function sumOf(rows: { bytes: number }[]): number {
+  return rows.reduce((sum, { bytes }) => sum + bytes, 0)
+}

@@ -1,0 +1,315 @@
+import { type RawBuilder, sql } from 'kysely'
+import type {
+  AllAttention,
+  Attention,
+  AttentionItem,
+  AttentionKind,
+  NearLimit
+} from '../../../contract/overview.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { listCompanyNames } from './companies.ts'
+import { hasProvedHost } from './domain-rows.ts'
+import { type Meter, readLimitedMeters } from './usage.ts'
+import { countFailures } from './usage-days.ts'
+
+type AttentionDeps = Pick<Deps, 'db' | 'clock' | 'settings' | 'blobs' | 'log'>
+
+/** What a check has found. Undefined: nothing to act on. */
+type Finding = Omit<AttentionItem, 'kind'> | undefined
+
+/** The share of a limit from which on the limit needs attention. */
+const nearShare = 0.8
+/** The most limits that an answer names. */
+const mostNamed = 5
+/** How long a mail may wait before it counts as delayed, in milliseconds. */
+const mailDelayMs = 5 * 60_000
+/** How long mails may wait before something is broken, in milliseconds. */
+const mailFailureMs = 3_600_000
+/** For how many milliseconds one call begins to check further companies. */
+const allChecksMs = 2_000
+/** How many companies are checked at the same time. */
+const companiesAtOnce = 4
+
+const checks = {
+  deposits_held: findHeld,
+  group_limits: findNearLimits,
+  mails_delayed: findDelayedMails,
+  deposits_failed: findFailures,
+  people_waiting: findWaitingPeople,
+  invitations_expired: findExpiredInvitations,
+  invitations_by_hand: findUnmailedInvitations
+} satisfies Partial<Record<AttentionKind, (tx: Tx, deps: AttentionDeps, now: Date) => unknown>>
+
+/** What checks have found, and those that failed. */
+type Findings = Pick<Attention, 'items' | 'unchecked'>
+
+const severities = ['error', 'warning', 'info']
+
+/**
+ * Returns what an administrator of the company should act on, the most severe first. If a check
+ * fails, the error is logged, `unchecked` names the check, and the others still count. Operators
+ * also learn of a disk that is nearly full.
+ */
+export async function readAttention(
+  deps: AttentionDeps,
+  { company_id, isOperator }: { company_id: CompanyId; isOperator: boolean }
+): Promise<Attention> {
+  const company = await checkCompany(deps, company_id)
+  const disk = isOperator ? await checkDisk(deps) : { items: [], unchecked: [] }
+  return {
+    checked: deps.clock().toISOString(),
+    has_mail_server: deps.settings.mailServer,
+    items: bySeverity([...company.items, ...disk.items]),
+    unchecked: [...company.unchecked, ...disk.unchecked]
+  }
+}
+
+/**
+ * Returns what operators should act on in all companies, first the companies with the most severe
+ * things. Checks a few companies at a time, begins none after two seconds, and returns how many are
+ * then left out.
+ */
+export async function readAllAttention(deps: AttentionDeps): Promise<AllAttention> {
+  const end = deps.clock().getTime() + allChecksMs
+  const all = await listCompanyNames(deps)
+  const waiting = [...all]
+  const found = new Map<CompanyId, Findings>()
+  async function checkWaiting(): Promise<void> {
+    while (deps.clock().getTime() < end) {
+      const company = waiting.shift()
+      if (!company) return
+      found.set(company.id, await checkCompany(deps, company.id))
+    }
+  }
+  await Promise.all(Array.from({ length: companiesAtOnce }, checkWaiting))
+  const companies = all.flatMap(company => {
+    const { items = [], unchecked = [] } = found.get(company.id) ?? {}
+    return items.length + unchecked.length > 0 ? [{ company, items, unchecked }] : []
+  })
+  return {
+    checked: deps.clock().toISOString(),
+    has_mail_server: deps.settings.mailServer,
+    ...(await checkDisk(deps)),
+    companies: companies.sort((a, b) => rankOf(a.items[0]) - rankOf(b.items[0])),
+    skipped: waiting.length
+  }
+}
+
+/** Makes all checks of a company in one transaction, or each in its own if one of them fails. */
+async function checkCompany(deps: AttentionDeps, company_id: CompanyId): Promise<Findings> {
+  const now = deps.clock()
+  const each = Object.entries(checks).map(
+    ([kind, find]): [AttentionKind, (tx: Tx) => Promise<Finding>] => [
+      kind as keyof typeof checks, // as: the keys of the record
+      tx => find(tx, deps, now)
+    ]
+  )
+  try {
+    const found = await inCompany(deps.db, company_id, tx =>
+      Promise.all(each.map(async ([kind, find]) => itemsOf(kind, await find(tx))))
+    )
+    return { items: bySeverity(found.flat()), unchecked: [] }
+  } catch {
+    // an error ends the transaction, and with it the checks that work
+    return runChecks(
+      deps,
+      company_id,
+      each.map(([kind, find]) => [kind, () => inCompany(deps.db, company_id, find)])
+    )
+  }
+}
+
+function checkDisk(deps: AttentionDeps): Promise<Findings> {
+  return runChecks(deps, undefined, [['disk_nearly_full', () => findFullDisk(deps)]])
+}
+
+/** Runs checks one after the other. Logs each that fails. */
+async function runChecks(
+  deps: AttentionDeps,
+  company: CompanyId | undefined,
+  list: [kind: AttentionKind, find: () => Promise<Finding>][]
+): Promise<Findings> {
+  const items: AttentionItem[] = []
+  const unchecked: AttentionKind[] = []
+  for (const [kind, find] of list) {
+    try {
+      items.push(...itemsOf(kind, await find()))
+    } catch (error) {
+      deps.log.error({ company, check: kind, err: error }, 'check for attention failed')
+      unchecked.push(kind)
+    }
+  }
+  return { items: bySeverity(items), unchecked }
+}
+
+function itemsOf(kind: AttentionKind, found: Finding): AttentionItem[] {
+  return found ? [{ kind, ...found }] : []
+}
+
+function bySeverity(items: AttentionItem[]): AttentionItem[] {
+  return items.toSorted((a, b) => rankOf(a) - rankOf(b))
+}
+
+/** Returns the place of an item in the order of severity, the lowest for the most severe. */
+function rankOf(item: AttentionItem | undefined): number {
+  return item ? severities.indexOf(item.severity) : severities.length
+}
+
+/**
+ * Returns whether the disk of the documents is nearly full: less than 5 % are free, and fewer than
+ * 10 GB, the size of two of the largest documents.
+ */
+export function isNearlyFull({ total, free }: { total: number; free: number }): boolean {
+  return free < total * 0.05 && free < 10_000_000_000
+}
+
+async function findFullDisk({ blobs }: AttentionDeps): Promise<Finding> {
+  const space = await blobs.space()
+  if (!isNearlyFull(space)) return undefined
+  const used = Math.round((1 - space.free / space.total) * 100)
+  return { severity: 'error', count: used, since: null }
+}
+
+/** Selects the number of rows and the oldest time, as columns `count` and `since`. */
+const countAndOldest = (time: string) => [
+  sql<number>`count(*)`.as('count'),
+  sql<Date | null>`min(${sql.ref(time)})`.as('since')
+]
+
+async function findHeld(tx: Tx): Promise<Finding> {
+  const held = await tx
+    .selectFrom('upload')
+    .where('company_id', '=', tx.companyId)
+    .where('state', '=', 'held')
+    .select(countAndOldest('held_at'))
+    .executeTakeFirst()
+  return finding(held, 'error')
+}
+
+async function findFailures(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Finding> {
+  const count = await countFailures(tx, now)
+  return finding({ count, since: null }, 'warning')
+}
+
+async function findDelayedMails(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Finding> {
+  const delayed = await tx
+    .selectFrom('mail')
+    .where('company_id', '=', tx.companyId)
+    .where('created_at', '<', new Date(now.getTime() - mailDelayMs))
+    .select(countAndOldest('created_at'))
+    .executeTakeFirst()
+  const age = now.getTime() - (delayed?.since ?? now).getTime()
+  return finding(delayed, age > mailFailureMs ? 'error' : 'warning')
+}
+
+async function findWaitingPeople(tx: Tx, { settings }: AttentionDeps, now: Date): Promise<Finding> {
+  const waiting = await tx
+    .selectFrom('signup')
+    .where('company_id', '=', tx.companyId)
+    .where('expires_at', '>', now)
+    .select(countAndOldest('created_at'))
+    .executeTakeFirst()
+  // without mails, nobody gets in by themselves
+  return finding(waiting, settings.mailServer ? 'info' : 'warning')
+}
+
+/** Finds invited people who have no valid link and no queued mail with a link. */
+async function findExpiredInvitations(
+  tx: Tx,
+  { settings }: AttentionDeps,
+  now: Date
+): Promise<Finding> {
+  return settings.mailServer ? findWithoutLink(tx, now, mailedLink) : undefined
+}
+
+/** Finds invited people for whom no administrator has got a link that still works. */
+async function findUnmailedInvitations(
+  tx: Tx,
+  { settings }: AttentionDeps,
+  now: Date
+): Promise<Finding> {
+  return settings.mailServer ? undefined : findWithoutLink(tx, now, handedOutLink)
+}
+
+/** The condition that the person `user.id` has a link that works at the time `now`, or will. */
+const mailedLink = (now: Date) => sql<boolean>`(exists (
+    select from mail_token
+     where mail_token.company_id = "user".company_id and subject = "user".id and expires_at > ${now}
+  ) or exists (
+    select from mail where mail.company_id = "user".company_id and subject = "user".id
+  ))`
+
+/** The condition that an administrator has a link for `user.id` that works at the time `now`. */
+const handedOutLink = (now: Date) => sql<boolean>`exists (
+    select from mail_token
+     where mail_token.company_id = "user".company_id and subject = "user".id and handed_out
+       and expires_at > ${now}
+  )`
+
+/**
+ * Finds invited people without a link. Finds nobody in a company without a proved domain, to which
+ * no link can lead: with a mail server, its invitations are mailed as soon as a host is proved.
+ */
+async function findWithoutLink(
+  tx: Tx,
+  now: Date,
+  hasLink: (now: Date) => RawBuilder<boolean>
+): Promise<Finding> {
+  if (!(await hasProvedHost(tx, 'any'))) return undefined
+  const found = await tx
+    .selectFrom('user')
+    .where('user.company_id', '=', tx.companyId)
+    .where('user.deleted_at', 'is', null)
+    .where('user.state', '=', 'invited')
+    .where(({ not }) => not(hasLink(now)))
+    .select(countAndOldest('user.invited_at'))
+    .executeTakeFirst()
+  return finding(found, 'warning')
+}
+
+async function findNearLimits(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Finding> {
+  const meters = await readLimitedMeters(tx, { company_id: tx.companyId, now })
+  const near = meters
+    .flatMap(limitsOf)
+    .filter(({ share }) => share >= nearShare)
+    .sort((a, b) => b.share - a.share)
+  const [first] = near
+  if (!first) return undefined
+  const named = near.slice(0, mostNamed)
+  const groups = await tx
+    .selectFrom('group')
+    .where('company_id', '=', tx.companyId)
+    .where(sql<boolean>`id = any (${named.map(({ group_id }) => group_id)}::uuid[])`)
+    .select(['id', 'name'])
+    .execute()
+  const limits = named.flatMap(({ group_id, limited, used, limit }): NearLimit[] => {
+    const group = groups.find(({ id }) => id === group_id)
+    return group ? [{ group, limited, used, limit }] : []
+  })
+  return {
+    severity: first.share >= 1 ? 'error' : 'warning',
+    count: near.length,
+    since: null,
+    limits
+  }
+}
+
+function limitsOf({ group_id, max_requests, max_storage, requestsTaken, bytesTaken }: Meter) {
+  const limits = [
+    { group_id, limited: 'requests' as const, used: requestsTaken, limit: max_requests },
+    { group_id, limited: 'storage' as const, used: bytesTaken, limit: max_storage }
+  ]
+  // a limit of 0 is no accident: the group may not use any
+  return limits.flatMap(({ limit, ...rest }) =>
+    limit ? [{ ...rest, limit, share: rest.used / limit }] : []
+  )
+}
+
+function finding(
+  found: { count: number; since: Date | null } | undefined,
+  severity: AttentionItem['severity']
+): Finding {
+  if (!found || found.count === 0) return undefined
+  return { severity, count: found.count, since: found.since?.toISOString() ?? null }
+}

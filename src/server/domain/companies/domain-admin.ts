@@ -1,0 +1,226 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type * as z from 'zod/mini'
+import {
+  DnsOutcome,
+  type Domain,
+  type DomainDetails,
+  type DomainState,
+  Locale,
+  Theme,
+  type updateDomain as updateEndpoint
+} from '../../../contract/domains.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import type { Database } from '../../db/schema.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
+import { type Page, type PageInput, readPage, searched } from '../lists.ts'
+import { requireVersion, versionNote } from '../versions.ts'
+import { withDefaultGroupCheck } from './default-groups.ts'
+import {
+  type DomainAct,
+  domainNotFound,
+  domainsOf,
+  lockCompany,
+  lockDomain
+} from './domain-rows.ts'
+import { changedTheme, storePublication, themeForAudit } from './domain-themes.ts'
+import { findPrimary } from './domains.ts'
+import { zoneOf } from './host-names.ts'
+
+interface ListInput extends PageInput {
+  company_id: CompanyId
+  q?: string | undefined
+  state?: DomainState | undefined
+}
+
+/** Returns a page of the company's domains. */
+export async function listDomains(
+  deps: Pick<Deps, 'db'>,
+  { company_id, q, state, ...page }: ListInput
+): Promise<Page<Domain>> {
+  const orders = {
+    id: 'domain.id',
+    sorts: { host: ['domain.host'], created: ['domain.created_at'] },
+    usual: 'host'
+  } as const
+  return inCompany(deps.db, company_id, async tx => {
+    const { items, next } = await readPage(domainsOf(tx), orders, page, rows => {
+      const found = withColumns(searched(rows, 'domain.host', q))
+      return state === undefined ? found : found.where(stateOf, '=', state)
+    })
+    return { items: items.map(domainOf), next }
+  })
+}
+
+/** Returns a domain with its theme. Throws `not_found` if the company has no such domain. */
+export async function getDomain(
+  deps: Pick<Deps, 'db'>,
+  { company_id, id }: Pick<DomainAct, 'company_id' | 'id'>
+): Promise<DomainDetails> {
+  return inCompany(deps.db, company_id, tx => readDomain(tx, id))
+}
+
+interface Change extends DomainAct {
+  changes: Omit<z.output<typeof updateEndpoint.input>, 'id'>
+  /**
+   * The version that the caller has seen. If it is not the present one, nothing is changed.
+   * Undefined accepts every version.
+   */
+  version: number | undefined
+}
+
+/**
+ * Changes a domain. Pages in all processes show the change within a second. Throws
+ * `changed_meanwhile` if `version` is not the present version.
+ */
+export async function updateDomain(
+  deps: Pick<Deps, 'db' | 'signals' | 'clock' | 'random'>,
+  { company_id, by, id, changes, version }: Change
+): Promise<DomainDetails> {
+  const { theme, ...fields } = changes
+  const change = async (tx: Tx) => {
+    const found = await lockDomain(tx, id)
+    requireVersion(found.version, version)
+    const changed = theme && changedTheme(Theme.parse(found.theme), theme)
+    await tx
+      .updateTable('domain')
+      .set({ ...fields, version: found.version + 1 })
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .execute()
+    if (changed) await storePublication(tx, deps, { by, domain: found, theme: changed })
+    const before = auditFields(found)
+    const after = { ...auditFields(await lockDomain(tx, id)), ...versionNote(version) }
+    audit(tx, deps, { by, action: 'domain.update', target: id, before, after })
+    tx.afterCommit(() => deps.signals.domains.send(found.host))
+    return readDomain(tx, id)
+  }
+  return withDefaultGroupCheck(() => inCompany(deps.db, company_id, change))
+}
+
+/**
+ * Makes a domain the company's primary one. Does nothing if it is. Throws `domain_unsuitable` for a
+ * domain that is not verified and for a wildcard.
+ */
+export async function makeDomainPrimary(
+  deps: Pick<Deps, 'db' | 'signals' | 'clock' | 'random'>,
+  { company_id, by, id }: DomainAct
+): Promise<DomainDetails> {
+  return inCompany(deps.db, company_id, async tx => {
+    await lockCompany(tx)
+    const found = await lockDomain(tx, id)
+    if (found.verified_at === null || found.host.startsWith('*')) {
+      throw new AppError('domain_unsuitable', 'The primary domain is verified and no wildcard')
+    }
+    const former = await findPrimary(tx)
+    if (!former || former.id === id) return readDomain(tx, id)
+    const domains = tx.updateTable('domain').where('company_id', '=', company_id)
+    const version = sql<number>`version + 1`
+    // first, because a company has one chosen domain at most
+    await domains
+      .set({ is_primary: false, version })
+      .where(on => on.or([on('is_primary', '=', true), on('id', '=', former.id)]))
+      .execute()
+    await domains.set({ is_primary: true, version }).where('id', '=', id).execute()
+    const [before, after] = [{ host: former.host }, { host: found.host }]
+    audit(tx, deps, { by, action: 'domain.primary', target: id, before, after })
+    tx.afterCommit(() => {
+      for (const { host } of [former, found]) deps.signals.domains.send(host)
+    })
+    return readDomain(tx, id)
+  })
+}
+
+/** Reads a domain with its theme. Throws `not_found` if the company has no such domain. */
+export async function readDomain(tx: Tx, id: string): Promise<DomainDetails> {
+  const row = await withColumns(domainsOf(tx))
+    .where('domain.id', '=', id)
+    .select('domain.theme')
+    .executeTakeFirst()
+  if (!row) throw domainNotFound()
+  return { ...domainOf(row), theme: Theme.parse(row.theme) }
+}
+
+/**
+ * Returns the name of the TXT record that proves a host. A wildcard is proved at its base:
+ * `'*.acme.fr'` → `'_domain-check.acme.fr'`
+ */
+export function proofName(host: string): string {
+  return `_domain-check.${host.replace(/^\*\./, '')}`
+}
+
+/** The state of a domain as an SQL expression. */
+const stateOf = sql<DomainState>`case
+  when domain.verified_at is null and is_proved_host(domain.host) then 'taken'
+  when domain.quarantined_at is not null then 'quarantined'
+  when domain.verified_at is null then 'unverified'
+  when domain.failing_since is not null then 'failing'
+  else 'verified' end`
+
+function withColumns(domains: SelectQueryBuilder<Database, 'domain', object>) {
+  return domains.select([
+    'domain.id',
+    'domain.version',
+    'domain.host',
+    'domain.name',
+    'domain.title',
+    'domain.public',
+    'domain.locale',
+    'domain.contact',
+    'domain.privacy',
+    'domain.terms',
+    'domain.created_at',
+    'domain.proof_token',
+    'domain.checked_at',
+    'domain.check_outcome',
+    'domain.check_values',
+    'domain.failing_since',
+    stateOf.as('state'),
+    sql<boolean>`coalesce(domain.id = (
+      select first.id from domain first
+       where first.company_id = domain.company_id and first.verified_at is not null
+         and first.host not like '*%'
+       order by first.is_primary desc, first.id limit 1), false)`.as('primary')
+  ])
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number]
+
+function domainOf(row: Row): Domain {
+  const { created_at, proof_token, checked_at, check_outcome, check_values, ...fields } = row
+  const name = proofName(row.host)
+  return {
+    ...fields,
+    locale: Locale.parse(row.locale),
+    created: created_at.toISOString(),
+    proof: proof_token === null ? null : { name, value: proof_token, zone: zoneOf(row.host) },
+    check:
+      checked_at === null || check_outcome === null
+        ? null
+        : {
+            at: checked_at.toISOString(),
+            outcome: DnsOutcome.parse(check_outcome),
+            values: check_values
+          },
+    failing_since: row.failing_since?.toISOString() ?? null
+  }
+}
+
+interface AuditedRow {
+  name: string
+  title: string
+  public: boolean
+  locale: string
+  contact: string | null
+  privacy: string | null
+  terms: string | null
+  theme: unknown
+}
+
+/** Returns the fields of a domain that the audit log stores. */
+function auditFields(row: AuditedRow): object {
+  const { name, title, public: isPublic, locale, contact, privacy, terms } = row
+  const texts = { name, title, public: isPublic, locale, contact, privacy, terms }
+  return { ...texts, ...themeForAudit(Theme.parse(row.theme)) }
+}

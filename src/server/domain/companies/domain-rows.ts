@@ -1,0 +1,74 @@
+import { type Selectable, sql } from 'kysely'
+import { AppError } from '../../../contract/kit/errors.ts'
+import type { Database } from '../../db/schema.ts'
+import type { Tx } from '../../db/scope.ts'
+import type { CompanyId } from '../deps.ts'
+
+/** The domain that an administrator changes, its company, and the administrator. */
+export interface DomainAct {
+  company_id: CompanyId
+  by: { id: string; company_id: CompanyId }
+  id: string
+}
+
+export type DomainRow = Selectable<Database['domain']>
+
+/** Builds the query of the company's domains. */
+export function domainsOf(tx: Tx) {
+  return tx.selectFrom('domain').where('domain.company_id', '=', tx.companyId)
+}
+
+/**
+ * Locks the company's row, so that parallel changes of what its domains are together take turns. Must
+ * come before `lockDomain`.
+ */
+export async function lockCompany(tx: Tx): Promise<void> {
+  await tx
+    .selectFrom('company')
+    .where('id', '=', tx.companyId)
+    .select('id')
+    .forNoKeyUpdate()
+    .execute()
+}
+
+/** Locks a domain and returns its row. Throws `not_found` if the company has no such domain. */
+export async function lockDomain(tx: Tx, id: string): Promise<DomainRow> {
+  const row = await domainsOf(tx)
+    .where('domain.id', '=', id)
+    .selectAll()
+    .forUpdate()
+    .executeTakeFirst()
+  if (!row) throw domainNotFound()
+  return row
+}
+
+/**
+ * Returns whether the company has a host that it has proved and that is not a wildcard, or with `any`
+ * also a wildcard. A host in quarantine counts too, although it is not served.
+ */
+export async function hasProvedHost(tx: Tx, kind: 'exact' | 'any' = 'exact'): Promise<boolean> {
+  const found = await domainsOf(tx)
+    .$if(kind === 'exact', domains => domains.where('host', 'not like', '*%'))
+    .where(on => on.or([on('verified_at', 'is not', null), on('quarantined_at', 'is not', null)]))
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+/** Returns whether a company has proved the host. */
+export async function isProvedHost(tx: Tx, host: string): Promise<boolean> {
+  const { rows } = await sql<{ answer: boolean }>`
+    select is_proved_host(${host}) as answer`.execute(tx)
+  return rows[0]?.answer === true
+}
+
+/** Returns the error for a host that a company has proved, or that the same company has claimed. */
+export function hostTaken(cause?: unknown): AppError {
+  return new AppError('host_taken', 'The host is proved by a company or claimed already', { cause })
+}
+
+/** Returns the error for a domain that the company does not have. */
+export function domainNotFound(): AppError {
+  return new AppError('not_found', 'No such domain')
+}

@@ -1,0 +1,265 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import { type DomainThemes, Theme, type ThemeChanges } from '../../../contract/domains.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { formatDigest } from '../../../core/evidence/formats.ts'
+import { themeCorrections } from '../../../core/pages/theme-colors.ts'
+import { inSameCompany } from '../../db/joins.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
+import { requireVersion } from '../versions.ts'
+import { canonicalTheme } from './canonical-svg.ts'
+import { type DomainAct, type DomainRow, domainNotFound, lockDomain } from './domain-rows.ts'
+
+/** Number of published themes of a domain that are kept, including the present one. */
+const keptVersions = 20
+
+type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
+
+interface ThemeAct extends DomainAct {
+  /**
+   * The version of the domain's themes that the caller has seen. Undefined accepts every version.
+   */
+  version: number | undefined
+}
+
+/** Returns the themes of a domain. Throws `not_found` if the company has no such domain. */
+export async function getThemes(
+  deps: Pick<Deps, 'db'>,
+  { company_id, id }: { company_id: CompanyId; id: string }
+): Promise<DomainThemes> {
+  return inCompany(deps.db, company_id, tx => readThemes(tx, id))
+}
+
+/**
+ * Saves a draft of a domain's theme, which only administrators see. Throws `svg_refused` for a
+ * picture that is not allowed.
+ */
+export async function saveDraft(
+  deps: AuditedDeps,
+  { company_id, by, id, version, changes }: ThemeAct & { changes: ThemeChanges }
+): Promise<DomainThemes> {
+  return inCompany(deps.db, company_id, async tx => {
+    const found = await lockDomain(tx, id)
+    requireVersion(found.themes_version, version)
+    const draft = changedTheme(Theme.parse(found.draft ?? found.theme), changes)
+    const saved = { draft: JSON.stringify(draft), draft_at: deps.clock(), draft_by: by.id }
+    await setThemes(tx, found, saved)
+    return readThemes(tx, id)
+  })
+}
+
+/** Deletes the draft of a domain's theme. Does nothing if there is no draft. */
+export async function deleteDraft(
+  deps: AuditedDeps,
+  { company_id, id, version }: ThemeAct
+): Promise<void> {
+  await inCompany(deps.db, company_id, async tx => {
+    const found = await lockDomain(tx, id)
+    requireVersion(found.themes_version, version)
+    if (found.draft !== null) await setThemes(tx, found, noDraft)
+  })
+}
+
+/**
+ * Publishes the draft of a domain's theme: the pages show it from now on. Does nothing if there is
+ * no draft.
+ */
+export async function publishDraft(
+  deps: AuditedDeps & Pick<Deps, 'signals'>,
+  { company_id, by, id, version }: ThemeAct
+): Promise<DomainThemes> {
+  return inCompany(deps.db, company_id, async tx => {
+    const found = await lockDomain(tx, id)
+    requireVersion(found.themes_version, version)
+    if (found.draft === null) return readThemes(tx, id)
+    const theme = Theme.parse(found.draft)
+    await setThemes(tx, found, noDraft)
+    await storePublication(tx, deps, { by, domain: found, theme })
+    const [before, after] = [themeForAudit(Theme.parse(found.theme)), themeForAudit(theme)]
+    audit(tx, deps, { by, action: 'domain.publish', target: id, before, after })
+    tx.afterCommit(() => deps.signals.domains.send(found.host))
+    return readThemes(tx, id)
+  })
+}
+
+/**
+ * Publishes an earlier theme of a domain again, under a new number. Throws `not_found` if the theme
+ * `number` is not kept.
+ */
+export async function restoreTheme(
+  deps: AuditedDeps & Pick<Deps, 'signals'>,
+  { company_id, by, id, version, number }: ThemeAct & { number: number }
+): Promise<DomainThemes> {
+  return inCompany(deps.db, company_id, async tx => {
+    const found = await lockDomain(tx, id)
+    requireVersion(found.themes_version, version)
+    if (number === found.theme_number) return readThemes(tx, id)
+    const kept = await versionsOf(tx, id)
+      .where('number', '=', number)
+      .select('theme')
+      .executeTakeFirst()
+    if (!kept) throw new AppError('not_found', 'This theme is not kept')
+    const theme = Theme.parse(kept.theme)
+    await storePublication(tx, deps, { by, domain: found, theme, restored: number })
+    const before = { number: found.theme_number, ...themeForAudit(Theme.parse(found.theme)) }
+    const after = { number, ...themeForAudit(theme) }
+    audit(tx, deps, { by, action: 'domain.restore', target: id, before, after })
+    tx.afterCommit(() => deps.signals.domains.send(found.host))
+    return readThemes(tx, id)
+  })
+}
+
+/**
+ * Returns `theme` with `changes` made and its pictures in canonical form. Throws `svg_refused` for
+ * a picture that is not allowed.
+ */
+export function changedTheme(theme: Theme, changes: ThemeChanges): Theme {
+  const { logo_dark, ...rest } = changes
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+  const { logo_dark: present, ...kept } = theme
+  const dark = logo_dark === undefined ? present : (logo_dark ?? undefined)
+  return canonicalTheme({ ...kept, ...given, ...(dark === undefined ? {} : { logo_dark: dark }) })
+}
+
+interface Publication {
+  by: DomainAct['by']
+  /** The row of the domain, which the caller has locked. */
+  domain: DomainRow
+  theme: Theme
+  restored?: number
+}
+
+/**
+ * Stores a theme as the published one of a domain, under the next number. Keeps the previous ones.
+ */
+export async function storePublication(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  { by, domain, theme, restored }: Publication
+): Promise<void> {
+  const company_id = tx.companyId
+  const number = domain.theme_number + 1
+  const of = { company_id, domain_id: domain.id }
+  const first = { published_at: domain.created_at, published_by: null, restored: null }
+  const next = { published_at: deps.clock(), published_by: by.id, restored: restored ?? null }
+  await tx
+    .insertInto('domain_theme')
+    .values([
+      { ...of, number: domain.theme_number, theme: JSON.stringify(domain.theme), ...first },
+      { ...of, number, theme: JSON.stringify(theme), ...next }
+    ])
+    .onConflict(conflict => conflict.doNothing())
+    .execute()
+  await tx
+    .deleteFrom('domain_theme')
+    .where('company_id', '=', company_id)
+    .where('domain_id', '=', domain.id)
+    .where('number', '<=', number - keptVersions)
+    .execute()
+  await tx
+    .updateTable('domain')
+    .set({
+      theme: JSON.stringify(theme),
+      theme_number: number,
+      themes_version: sql<number>`themes_version + 1`,
+      // pages are cached by this version
+      version: domain.version + 1
+    })
+    .where('company_id', '=', company_id)
+    .where('id', '=', domain.id)
+    .execute()
+}
+
+/** Returns a theme as the audit log stores it: each picture is replaced by its fingerprint. */
+export function themeForAudit({ colors, logo, logo_dark, favicon }: Theme): object {
+  const digest = (drawing: string) => formatDigest(createHash('sha256').update(drawing).digest())
+  const dark = logo_dark === undefined ? {} : { logo_dark: digest(logo_dark) }
+  return { colors, logo: digest(logo), ...dark, favicon: digest(favicon) }
+}
+
+const noDraft = { draft: null, draft_at: null, draft_by: null }
+
+/** Sets the draft of a domain and increments the version of its themes. */
+async function setThemes(
+  tx: Tx,
+  domain: DomainRow,
+  draft: { draft: string | null; draft_at: Date | null; draft_by: string | null }
+): Promise<void> {
+  await tx
+    .updateTable('domain')
+    .set({ ...draft, themes_version: domain.themes_version + 1 })
+    .where('company_id', '=', tx.companyId)
+    .where('id', '=', domain.id)
+    .execute()
+}
+
+function versionsOf(tx: Tx, domain_id: string) {
+  return tx
+    .selectFrom('domain_theme')
+    .where('domain_theme.company_id', '=', tx.companyId)
+    .where('domain_theme.domain_id', '=', domain_id)
+}
+
+async function readThemes(tx: Tx, id: string): Promise<DomainThemes> {
+  const [row, stored] = await Promise.all([
+    tx
+      .selectFrom('domain')
+      .leftJoin('user', join => inSameCompany(join, 'user.id', 'domain.draft_by'))
+      .where('domain.company_id', '=', tx.companyId)
+      .where('domain.id', '=', id)
+      .select([
+        'domain.theme',
+        'domain.theme_number',
+        'domain.themes_version',
+        'domain.created_at',
+        'domain.draft',
+        'domain.draft_at',
+        'domain.draft_by',
+        'user.username'
+      ])
+      .executeTakeFirst(),
+    versionsOf(tx, id)
+      .leftJoin('user', join => inSameCompany(join, 'user.id', 'domain_theme.published_by'))
+      .select(['number', 'published_at', 'published_by', 'restored', 'user.username'])
+      .orderBy('number', 'desc')
+      .execute()
+  ])
+  if (!row) throw domainNotFound()
+  const first = {
+    number: row.theme_number,
+    published_at: row.created_at,
+    published_by: null,
+    restored: null,
+    username: null
+  }
+  const versions = stored.length > 0 ? stored : [first]
+  return {
+    version: row.themes_version,
+    published: { number: row.theme_number, ...withCorrections(row.theme) },
+    draft:
+      row.draft === null || row.draft_at === null
+        ? null
+        : {
+            ...withCorrections(row.draft),
+            saved: row.draft_at.toISOString(),
+            by: authorOf(row.draft_by, row.username)
+          },
+    versions: versions.map(({ number, published_at, published_by, restored, username }) => ({
+      number,
+      published: published_at.toISOString(),
+      by: authorOf(published_by, username),
+      restored
+    }))
+  }
+}
+
+function withCorrections(stored: unknown) {
+  const theme = Theme.parse(stored)
+  return { theme, corrections: themeCorrections(theme.colors) }
+}
+
+function authorOf(id: string | null, username: string | null) {
+  return id === null ? null : { id, username }
+}

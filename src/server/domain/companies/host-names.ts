@@ -1,0 +1,60 @@
+import { getDomain, parse } from 'tldts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { isDomainName, isWildcardDomain } from '../../../core/input/domain-name.ts'
+import type { Deps } from '../deps.ts'
+
+const wildcard = '*.'
+
+/**
+ * Returns whether a host name is `localhost` or ends with `.localhost`. Browsers resolve such names
+ * to their own machine.
+ */
+export function isLocalhost(name: string): boolean {
+  return name === 'localhost' || name.endsWith('.localhost')
+}
+
+/**
+ * Throws `host_not_allowed` unless a company may claim the host name. Allowed are domain names
+ * below a known top-level domain, also with `*.` before them, which stands for exactly one label.
+ * Names that begin with `api.` are refused, because they serve the API of another host. Names that
+ * belong to a whole registry, such as `co.uk` and `*.co.uk`, are refused. `*.localhost` names are
+ * allowed on a developer's machine only.
+ */
+export function requireHostName(host: string, isDeveloper: boolean): void {
+  const base = host.startsWith(wildcard) ? host.slice(wildcard.length) : host
+  if (base.startsWith('api.')) throw refused('Names that begin with api. belong to the API')
+  if (isLocalhost(base)) {
+    // `*.localhost` would take the names of all other companies of this machine
+    if (isDeveloper && base === host && base !== 'localhost') return
+    throw refused('Only a developer’s machine has hosts below localhost')
+  }
+  const isAllowed = base === host ? isDomainName : isWildcardDomain
+  if (!isAllowed(host, isTopLevel)) throw refused('This is no domain name')
+  // private suffixes, such as github.io, are registries of their own
+  const { publicSuffix } = parse(base, { allowPrivateDomains: true })
+  if (base === publicSuffix) throw refused('This name belongs to a whole registry')
+}
+
+/**
+ * Returns the DNS zone in whose settings the records of a host usually belong: `'docs.acme.fr'` →
+ * `'acme.fr'`
+ */
+export function zoneOf(host: string): string {
+  const base = host.startsWith(wildcard) ? host.slice(wildcard.length) : host
+  return getDomain(base, { allowPrivateDomains: true }) ?? base
+}
+
+/** Returns a new random value for the DNS record that proves a host. */
+export function newProofToken({ random }: Pick<Deps, 'random'>): string {
+  return Buffer.from(random(20)).toString('hex')
+}
+
+/** Returns whether a label is a top-level domain of the list of public suffixes. */
+function isTopLevel(label: string): boolean {
+  const { isIcann, publicSuffix } = parse(`example.${label}`)
+  return isIcann === true && publicSuffix !== null
+}
+
+function refused(detail: string): AppError {
+  return new AppError('host_not_allowed', detail)
+}

@@ -1,0 +1,160 @@
+import type { Theme } from '../../../contract/domains.ts'
+import type { Interval } from '../../../core/limit-period.ts'
+import { companyId, inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { createCompanyKeys } from '../evidence/company-keys.ts'
+import { newId } from '../ids.ts'
+import { canonicalTheme } from './canonical-svg.ts'
+import { newProofToken } from './host-names.ts'
+
+/** The data of a new company with its domains. */
+export interface NewCompany {
+  name: string
+  domains: {
+    /**
+     * The host name of the domain, such as `docs.acme.fr`. `*.acme.fr` stands for every host with
+     * one label before `.acme.fr`.
+     */
+    host: string
+    name: string
+    title: string
+    public: boolean
+    theme: Theme
+    /**
+     * Whether the company has proved that the host name is its own. Pages are served on verified
+     * domains only. True if absent.
+     */
+    isVerified?: boolean
+  }[]
+  locale: 'en' | 'fr'
+  /**
+   * Whether the company is a demonstration. Pages of a demonstration say so, and it can be removed.
+   */
+  demo?: boolean
+  /**
+   * Limits of the company's default group, which everybody joins who signs up. `null` means
+   * unlimited.
+   */
+  limits: {
+    max_requests: number | null
+    max_requests_interval: Interval
+    max_storage: number | null
+  }
+}
+
+/**
+ * Creates a company with everything that the first sign-up needs: domains, keys, log, default group
+ * and one public category. Returns the company's id.
+ */
+export async function createCompany(
+  deps: Pick<Deps, 'db' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
+  input: NewCompany
+): Promise<CompanyId> {
+  const company_id = companyId(newId(deps))
+  await inCompany(deps.db, company_id, tx => insertCompany(tx, deps, input))
+  return company_id
+}
+
+/** Adds the rows of a new company. `tx` must be a transaction of the new company's id. */
+export async function insertCompany(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
+  input: NewCompany
+): Promise<void> {
+  const company_id = tx.companyId
+  const created_at = deps.clock()
+  const [primary] = input.domains
+  if (!primary) throw new Error('a company has at least one domain')
+  const taken = input.domains.find(({ host }) => host.startsWith('api.'))
+  if (taken) throw new Error(`${taken.host} is where the API of another host is asked for`)
+  await tx
+    .insertInto('company')
+    .values({
+      id: company_id,
+      name: input.name,
+      created_at,
+      disabled: null,
+      demo: input.demo ? 'seeding' : null,
+      demo_leased_until: null
+    })
+    .execute()
+  await createCompanyKeys(tx, deps, company_id)
+  await insertLogHead(tx, `${withPort(deps, primary.host)}/log`, primary.isVerified ?? true)
+  for (const domain of input.domains) {
+    const { host, name, title, public: isPublic, theme, isVerified = true } = domain
+    await tx
+      .insertInto('domain')
+      .values({
+        company_id,
+        id: newId(deps),
+        host,
+        name,
+        title,
+        public: isPublic,
+        locale: input.locale,
+        theme: JSON.stringify(canonicalTheme(theme)),
+        contact: null,
+        privacy: null,
+        terms: null,
+        created_at,
+        proof_token: isVerified ? null : newProofToken(deps),
+        verified_at: isVerified ? created_at : null
+      })
+      .execute()
+  }
+  const group_id = newId(deps)
+  await tx
+    .insertInto('group')
+    .values({
+      company_id,
+      id: group_id,
+      name: 'Everyone',
+      is_default: true,
+      features: ['deposit'],
+      ...input.limits,
+      created_at
+    })
+    .execute()
+  const category_id = newId(deps)
+  await tx
+    .insertInto('category')
+    .values({
+      company_id,
+      id: category_id,
+      names: JSON.stringify({ en: 'Documents', fr: 'Documents' }),
+      visibility: 'public',
+      is_default: true,
+      created_at
+    })
+    .execute()
+  await tx.insertInto('group_category').values({ company_id, group_id, category_id }).execute()
+  tx.afterCommit(() => deps.signals.domains.send(primary.host))
+}
+
+/**
+ * Adds the log of a new company. The log's name never changes. It is `name` if the company has proved
+ * its host and no other log has this name. Otherwise the company's id is added, which makes the name
+ * unique, so that a mistyped host never names the log of the wrong company.
+ */
+async function insertLogHead(tx: Tx, name: string, isProved: boolean): Promise<void> {
+  const company_id = tx.companyId
+  const log = { company_id, origin: `${name}/${company_id}` }
+  const added =
+    isProved &&
+    (await tx
+      .insertInto('log_head')
+      .values({ company_id, origin: name })
+      .onConflict(head => head.column('origin').doNothing())
+      .returning('origin')
+      .executeTakeFirst())
+  if (!added) await tx.insertInto('log_head').values(log).execute()
+}
+
+/**
+ * Returns the host in the name of a company's log, with the port if web addresses need one. The port
+ * tells the logs of two development servers on one machine apart.
+ */
+function withPort(deps: Pick<Deps, 'settings'>, host: string): string {
+  const { port } = deps.settings
+  return port === undefined ? host : `${host}:${port}`
+}

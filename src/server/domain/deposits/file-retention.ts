@@ -1,0 +1,133 @@
+import { sql } from 'kysely'
+import { inSameCompany } from '../../db/joins.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import { releaseStorage } from '../companies/quotas.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { publishRequests, type RequestDraft } from '../history/requests.ts'
+import { discardUnreferenced } from './unreferenced-files.ts'
+
+/** How many files are erased in one transaction. */
+const erasedAtOnce = 50
+
+/**
+ * Erases files of the company whose retention has ended: the category said how long when they were
+ * deposited. In one transaction, gives their storage back to the groups and people to which it was
+ * charged, and notes the erasure in the history. The records stay, so the documents can still be
+ * verified. Afterwards deletes the bytes that no other deposit needs; if that fails, the job
+ * `check-files` deletes them. Returns whether there may be more files to erase.
+ */
+export async function eraseExpiredFiles(deps: Deps, company_id: CompanyId): Promise<boolean> {
+  const now = deps.clock()
+  const { count, unused } = await inCompany(deps.db, company_id, async tx => {
+    const due = await lockDue(tx, now)
+    if (due.length === 0) return { count: 0, unused: [] }
+    await tx
+      .updateTable('deposit')
+      .set({ blob_tag: null, erased_at: now })
+      .where('company_id', '=', company_id)
+      .where(
+        'id',
+        'in',
+        due.map(({ id }) => id)
+      )
+      .execute()
+    const freed = await releaseBlobs(tx, due)
+    await releaseStorage(
+      tx,
+      due.flatMap(({ group_id, user_id, tag }) => {
+        const bytes = freed.sizes.get(tag.toString('hex')) ?? 0
+        return group_id === null ? [] : [{ group_id, user_id, bytes }]
+      })
+    )
+    await publishRequests(
+      tx,
+      deps,
+      company_id,
+      due.map(({ request }) => ({
+        ...request,
+        facts: { ...request.facts, erased: now.toISOString() }
+      }))
+    )
+    return { count: due.length, unused: freed.unused }
+  })
+  await discardUnreferenced(deps, company_id, unused)
+  return count === erasedAtOnce
+}
+
+interface DueFile {
+  id: string
+  user_id: string
+  group_id: string | null
+  tag: Buffer
+  request: RequestDraft
+}
+
+async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
+  const rows = await tx
+    .selectFrom('deposit')
+    .innerJoin('request', join => inSameCompany(join, 'request.id', 'deposit.request_id'))
+    .where('deposit.company_id', '=', tx.companyId)
+    .where('deposit.keep_until', '<=', now)
+    .where('deposit.blob_tag', 'is not', null)
+    .orderBy('deposit.keep_until')
+    .limit(erasedAtOnce)
+    .select([
+      'deposit.id',
+      'deposit.user_id',
+      'deposit.group_id',
+      'deposit.blob_tag',
+      'deposit.request_id',
+      'request.created_at',
+      'request.facts'
+    ])
+    .forUpdate('deposit')
+    .skipLocked()
+    .execute()
+  return rows.flatMap(({ blob_tag: tag, ...row }) => {
+    if (!tag) return []
+    const request = {
+      id: row.request_id,
+      user_id: row.user_id,
+      kind: 'deposit' as const,
+      state: 'done' as const,
+      created: row.created_at,
+      facts: row.facts as RequestDraft['facts'] // as: written by publishRequests
+    }
+    return [{ id: row.id, user_id: row.user_id, group_id: row.group_id, tag, request }]
+  })
+}
+
+/**
+ * Removes the references of the deposits from the rows of the files. Returns the size of each file
+ * by its tag in hex, and the tags of files to which nothing refers any more.
+ */
+async function releaseBlobs(
+  tx: Tx,
+  due: readonly DueFile[]
+): Promise<{ sizes: Map<string, number>; unused: Buffer[] }> {
+  const sizes = new Map<string, number>()
+  const unused: Buffer[] = []
+  // in the order in which deposits lock several files
+  const byTag = [...Map.groupBy(due, ({ tag }) => tag.toString('hex'))].toSorted(([a], [b]) =>
+    a < b ? -1 : 1
+  )
+  for (const [hex, same] of byTag) {
+    const tag = Buffer.from(hex, 'hex')
+    const left = await tx
+      .updateTable('blob')
+      .set({ refs: sql<number>`refs - ${same.length}::int` })
+      .where('company_id', '=', tx.companyId)
+      .where('tag', '=', tag)
+      .returning(['refs', 'size'])
+      .executeTakeFirstOrThrow()
+    sizes.set(hex, left.size)
+    if (left.refs > 0) continue
+    unused.push(tag)
+    await tx
+      .deleteFrom('blob')
+      .where('company_id', '=', tx.companyId)
+      .where('tag', '=', tag)
+      .execute()
+  }
+  return { sizes, unused }
+}

@@ -1,0 +1,338 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { AuditChange, AuditLogEntry } from '../../../contract/audit.ts'
+import { toHex } from '../../../core/bytes.ts'
+import type { Changes, Fields } from '../../../core/evidence/audit-entry.ts'
+import type { Json } from '../../../core/evidence/canonical-json.ts'
+import { byteOrderMark, csvRecord } from '../../../core/text/csv.ts'
+import { type ConnectionOptions, companyId, inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { type Page, type PageInput, readPage } from '../lists.ts'
+import { auditTextOf } from './audit-check.ts'
+
+/** Which entries of the audit log to return, and in which language the names in them are. */
+interface AuditFilter {
+  company_id: CompanyId
+  locale?: 'en' | 'fr' | undefined
+  actor?: string | undefined
+  target?: string | undefined
+  action?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+  /** Number of the newest entry to return. */
+  newest?: number | undefined
+}
+
+/** Returns a page of the company's audit log, newest first. */
+export async function listAuditEntries(
+  deps: Pick<Deps, 'db'>,
+  { limit, cursor, ...filter }: AuditFilter & PageInput
+): Promise<Page<AuditLogEntry>> {
+  const { items, names, next } = await inCompany(deps.db, filter.company_id, tx =>
+    readEntries(tx, filter, { limit, cursor, sort: '-at' })
+  )
+  const others = await readOtherCompanies(deps, filter.company_id, items)
+  return { items: items.map(row => toEntry(row, names, others)), next }
+}
+
+/** How many entries an export reads at a time. Reads fewer while other companies are active. */
+const exportPage = { alone: 500, whenContended: 50 }
+/**
+ * How long an export that has begun waits for a database connection for its next page, in
+ * milliseconds. After that the download breaks off.
+ */
+const nextPageMs = 120_000
+
+/**
+ * Yields entries of the audit log as CSV text, oldest first and a page at a time. Reads the next
+ * page only when the client takes more. Leaves out entries that are written after the export has
+ * begun.
+ */
+export async function* exportAuditEntries(
+  deps: Pick<Deps, 'db'>,
+  { caller, ...filter }: AuditFilter & Pick<ConnectionOptions, 'caller'>
+): AsyncGenerator<string, void, void> {
+  const others: OtherCompanies = new Map()
+  let cursor: string | undefined
+  let newest: number | undefined
+  do {
+    const read = async (tx: Tx) => {
+      const limit = tx.isContended ? exportPage.whenContended : exportPage.alone
+      newest ??= await newestSeq(tx)
+      return readEntries(tx, { ...filter, newest }, { limit, cursor, sort: 'at' })
+    }
+    const { items, names, next } = await inCompany(deps.db, filter.company_id, read, {
+      isHeavy: true,
+      caller,
+      ...(cursor === undefined ? {} : { waitMs: nextPageMs })
+    })
+    await readOtherCompanies(deps, filter.company_id, items, others)
+    const head = cursor === undefined ? byteOrderMark + csvRecord(Object.keys(columns)) : ''
+    const lines = items.map(row => {
+      const entry = toEntry(row, names, others)
+      return csvRecord(Object.values(columns).map(cell => cell(entry, row)))
+    })
+    yield head + lines.join('')
+    cursor = next
+  } while (cursor !== undefined)
+}
+
+/** The columns of the CSV file and the function that returns each value. */
+const columns: Record<string, (entry: AuditLogEntry, row: Row) => string | number | undefined> = {
+  seq: ({ seq }) => seq,
+  at: ({ at }) => at,
+  actor_id: ({ actor }) => actor.id,
+  actor: ({ actor }) => actor.name ?? undefined,
+  actor_company: ({ actor }) => actor.company,
+  acted_in: ({ acted_in }) => acted_in,
+  action: ({ action }) => action,
+  target_id: ({ target }) => target.id,
+  target: ({ target }) => target.name ?? undefined,
+  changes: (_entry, { value }) => value ?? undefined,
+  salt: (_entry, { salt }) => (salt ? toHex(salt) : undefined),
+  entry: (_entry, row) => auditTextOf(row),
+  hash: (_entry, { hash }) => toHex(hash)
+}
+
+type Row = Awaited<ReturnType<typeof readRows>>['items'][number]
+/** Names of items by their ids. */
+type Names = Map<string, string>
+
+async function readEntries(tx: Tx, filter: AuditFilter, page: PageInput) {
+  const { items, next } = await readRows(tx, filter, page)
+  return { items, names: await readNames(tx, items, filter.locale ?? 'en'), next }
+}
+
+async function readRows(
+  tx: Tx,
+  { company_id, actor, target, action, from, to, newest }: AuditFilter,
+  page: PageInput
+) {
+  const entries = tx.selectFrom('audit_entry as entry').where('entry.company_id', '=', company_id)
+  const orders = {
+    id: 'entry.id',
+    sorts: { at: ['entry.created_at', 'entry.seq'] },
+    usual: '-at'
+  } as const
+  const isTarget = target === undefined ? undefined : await concerns(tx, target)
+  return readPage(entries, orders, page, rows =>
+    rows
+      .$if(actor !== undefined, each => each.where('entry.actor_id', '=', actor ?? ''))
+      .$if(isTarget !== undefined, each => each.where(isTarget ?? sql<boolean>`false`))
+      .$if(action !== undefined, each => each.where('entry.action', '=', action ?? ''))
+      .$if(from !== undefined, each => each.where('entry.created_at', '>=', new Date(from ?? '')))
+      .$if(to !== undefined, each => each.where('entry.created_at', '<', new Date(to ?? '')))
+      .$if(newest !== undefined, each => each.where('entry.seq', '<=', newest ?? 0))
+      .selectAll('entry')
+      .select(({ selectFrom }) => {
+        const values = selectFrom('audit_value')
+          .whereRef('audit_value.company_id', '=', 'entry.company_id')
+          .whereRef('audit_value.seq', '=', 'entry.seq')
+        return [values.select('changes').as('value'), values.select('salt').as('salt')]
+      })
+  )
+}
+
+/**
+ * Returns the condition that an entry is about an item. For a person, these are also the runs and
+ * undos of the imports that have created or changed the person.
+ */
+async function concerns(tx: Tx, target: string): Promise<RawBuilder<boolean>> {
+  const { rows: imports } = await sql<{ id: string }>`
+    select imported_by as id from "user"
+     where company_id = ${tx.companyId} and id = ${target} and imported_by is not null
+    union
+    select import_id from import_row
+     where company_id = ${tx.companyId} and user_id = ${target}
+       and verdict in ('new', 'changed')`.execute(tx)
+  const own = sql<boolean>`entry.target_id = ${target}`
+  if (imports.length === 0) return own
+  return sql<boolean>`(${own} or entry.target_id = any (${imports.map(({ id }) => id)}::uuid[])
+    and entry.action in ('import.run', 'import.undo'))`
+}
+
+/** Returns the number of the newest entry of the company's audit log. */
+async function newestSeq(tx: Tx): Promise<number> {
+  const head = await tx
+    .selectFrom('audit_head')
+    .where('company_id', '=', tx.companyId)
+    .select('seq')
+    .executeTakeFirst()
+  return head?.seq ?? 0
+}
+
+function toEntry(row: Row, names: Names, others: OtherCompanies): AuditLogEntry {
+  const { company_id, actor_id, actor_company_id, acted_in, action, target_id, changes } = row
+  const kind = kindOf(action)
+  const fields = row.value === null ? undefined : changedFields(row.value)
+  const actorsCompany = others.get(actor_company_id)
+  return {
+    id: row.id,
+    seq: row.seq,
+    at: row.created_at.toISOString(),
+    actor: {
+      id: actor_id,
+      name: (actorsCompany?.people ?? names).get(actor_id) ?? null,
+      ...(actorsCompany ? { company: actorsCompany.name } : {})
+    },
+    ...(acted_in === company_id ? {} : { acted_in: others.get(acted_in)?.name ?? '' }),
+    action,
+    target: { id: target_id, kind, name: names.get(target_id) ?? nameIn(fields) ?? null },
+    changes: fields ?? null,
+    names: mentionsOf(fields ?? []).flatMap(({ id }) => {
+      const name = names.get(id)
+      return name === undefined ? [] : { id, name }
+    }),
+    erased: changes !== null && row.value === null
+  }
+}
+
+/** `'group.update'` → `'group'` */
+function kindOf(action: string): string {
+  return action.split('.')[0] ?? ''
+}
+
+function changedFields(text: string): AuditChange[] {
+  // as: the database stores what changesText() has written
+  const { before, after } = JSON.parse(text) as Changes
+  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  const valueIn = (values: Fields, field: string): Json | null => values[field] ?? null
+  return fields.map(field => ({
+    field,
+    before: valueIn(before, field),
+    after: valueIn(after, field)
+  }))
+}
+
+/**
+ * Returns the name of an item that the entry's own fields contain, such as that of a deleted group.
+ */
+function nameIn(fields: readonly AuditChange[] | undefined): string | undefined {
+  const named = fields?.find(({ field }) => field === 'name' || field === 'username')
+  const name = named?.after ?? named?.before
+  return typeof name === 'string' ? name : undefined
+}
+
+interface Mention {
+  kind: string
+  id: string
+}
+
+/** Returns the items whose ids are values of fields such as `user_id` and `group_ids`. */
+function mentionsOf(fields: readonly AuditChange[]): Mention[] {
+  return fields.flatMap(({ field, before, after }) => {
+    const [, kind] = /^(\w+?)_ids?$/.exec(field) ?? []
+    const ids = [before, after].flat().filter(each => typeof each === 'string')
+    return kind === undefined ? [] : ids.map(id => ({ kind, id }))
+  })
+}
+
+/**
+ * Returns the names of the company's items that the entries are about or mention, and of the people
+ * who made the changes.
+ */
+async function readNames(tx: Tx, rows: readonly Row[], locale: 'en' | 'fr'): Promise<Names> {
+  const isHere = ({ acted_in }: Row) => acted_in === tx.companyId
+  const mentions = [
+    ...rows.map(({ actor_id: id }) => ({ kind: 'user', id })),
+    ...rows.filter(isHere).map(({ action, target_id: id }) => ({ kind: kindOf(action), id })),
+    ...rows.flatMap(({ value }) => (value === null ? [] : mentionsOf(changedFields(value))))
+  ]
+  const names: Names = new Map()
+  for (const [kind, each] of Map.groupBy(mentions, mention => mention.kind)) {
+    const ids = [...new Set(each.map(({ id }) => id))].filter(id => uuid.test(id))
+    const named = (await readers[kind]?.(tx, ids, locale)) ?? []
+    for (const { id, name } of named) names.set(id, name)
+  }
+  return names
+}
+
+const uuid = /^[0-9a-f-]{36}$/
+
+type NameReader = (
+  tx: Tx,
+  ids: string[],
+  locale: 'en' | 'fr'
+) => Promise<{ id: string; name: string }[]>
+
+/** Functions that read the names of items from the database, by the kind of the items. */
+const readers: Record<string, NameReader> = {
+  user: (tx, ids) =>
+    tx
+      .selectFrom('user')
+      .where('company_id', '=', tx.companyId)
+      .where('id', 'in', ids)
+      .where('deleted_at', 'is', null)
+      .select(['id', 'username as name'])
+      .execute(),
+  group: (tx, ids) =>
+    tx
+      .selectFrom('group')
+      .where('company_id', '=', tx.companyId)
+      .where('id', 'in', ids)
+      .select(['id', 'name'])
+      .execute(),
+  category: async (tx, ids, locale) => {
+    const found = await tx
+      .selectFrom('category')
+      .where('company_id', '=', tx.companyId)
+      .where('id', 'in', ids)
+      .select(['id', 'names'])
+      .execute()
+    return found.map(({ id, names }) => ({ id, name: names[locale] }))
+  },
+  domain: (tx, ids) =>
+    tx
+      .selectFrom('domain')
+      .where('company_id', '=', tx.companyId)
+      .where('id', 'in', ids)
+      .select(['id', 'host as name'])
+      .execute(),
+  company: (tx, ids) =>
+    tx
+      .selectFrom('company')
+      .where('id', '=', tx.companyId)
+      .where('id', 'in', ids)
+      .select(['id', 'name'])
+      .execute()
+}
+
+/** Names of other companies and of their operators, by the id of the company. */
+type OtherCompanies = Map<string, { name: string; people: Names }>
+
+/**
+ * Adds to `others` the names of companies other than `company_id` in which the entries' changes
+ * were made or whose operators made them, and the names of these operators. Reads each company in a
+ * transaction of its own. Few companies have operators.
+ */
+async function readOtherCompanies(
+  deps: Pick<Deps, 'db'>,
+  company_id: CompanyId,
+  rows: readonly Row[],
+  others: OtherCompanies = new Map()
+): Promise<OtherCompanies> {
+  const found = rows.flatMap(row => [
+    { company: row.acted_in, people: [] },
+    { company: row.actor_company_id, people: [row.actor_id] }
+  ])
+  for (const [id, each] of Map.groupBy(found, ({ company }) => company)) {
+    if (id === company_id) continue
+    const people = [...new Set(each.flatMap(one => one.people))]
+    const known = others.get(id)
+    if (known && people.every(person => known.people.has(person))) continue
+    others.set(id, await readOtherCompany(deps, companyId(id), people))
+  }
+  return others
+}
+
+async function readOtherCompany(deps: Pick<Deps, 'db'>, id: CompanyId, people: string[]) {
+  return inCompany(deps.db, id, async tx => {
+    const [company, named] = await Promise.all([
+      readers['company']?.(tx, [id], 'en'),
+      people.length > 0 ? readers['user']?.(tx, people, 'en') : []
+    ])
+    return {
+      name: company?.[0]?.name ?? '',
+      people: new Map((named ?? []).map(person => [person.id, person.name] as const))
+    }
+  })
+}

@@ -1,0 +1,403 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Selectable, sql } from 'kysely'
+import type { ImportFailure, ImportState } from '../../../contract/imports.ts'
+import type { Database } from '../../db/schema.ts'
+import { companyId, inCompany, type Tx } from '../../db/scope.ts'
+import { isDatabaseBusy } from '../database-errors.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
+import { claim, isFree, type Lease, release } from '../leases.ts'
+import { countVerdicts } from './imports.ts'
+
+type WorkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'process'>
+
+/**
+ * The row of an import on which this process works. The import's rows have the numbers 1 to
+ * `row_count`.
+ */
+export type WorkedImport = Selectable<Database['import']>
+
+/** The rows `from` to `to` of an import, both inclusive. */
+export interface Slice {
+  from: number
+  to: number
+}
+
+/**
+ * How many items a run has created, and how many existing ones now have the values of their rows.
+ */
+export interface Applied {
+  created: number
+  changed: number
+}
+
+/** What the import job does with the rows of one kind of import. Each function treats one slice. */
+export interface ImportSteps {
+  /** Gives each row of a slice its verdict. */
+  judge(tx: Tx, deps: WorkDeps, work: WorkedImport, slice: Slice): Promise<void>
+  /**
+   * Returns the ids of all items to which the rows of a slice refer, such as groups. They must
+   * still exist when a run begins.
+   */
+  needs(tx: Tx, work: WorkedImport, slice: Slice): Promise<string[]>
+  /**
+   * Locks the items with these ids, so that nobody deletes them until the transaction ends. Returns
+   * whether all of them exist.
+   */
+  keep(tx: Tx, ids: string[]): Promise<boolean>
+  /**
+   * Does what the verdicts of a slice say. Returns the numbers of the rows for which it could not,
+   * because somebody has changed the item since the check.
+   */
+  apply(tx: Tx, deps: WorkDeps, work: WorkedImport, slice: Slice): Promise<number[]>
+  /**
+   * Runs at the end of the transaction of a run. Returns fields for the audit entry besides the
+   * counts. Must call `goOn` repeatedly during long work, which renews the lease.
+   */
+  afterRun(tx: Tx, deps: WorkDeps, work: WorkedImport, goOn: () => Promise<void>): Promise<object>
+  /** Counts in the database what a run has created and changed for the rows of a slice. */
+  countApplied(tx: Tx, work: WorkedImport, slice: Slice): Promise<Applied>
+  /** Undoes the rows of a slice, and marks the rows whose items it leaves as they are. */
+  revert(tx: Tx, deps: WorkDeps, work: WorkedImport, slice: Slice): Promise<void>
+  /** Runs at the end of the transaction of an undo. */
+  afterUndo(tx: Tx, deps: WorkDeps, work: WorkedImport): Promise<void>
+}
+
+const working: Lease<'import'> = {
+  table: 'import',
+  until: 'leased_until',
+  by: 'leased_by',
+  ms: 60_000
+}
+/**
+ * Number of rows in one statement: of a run or an undo (`rowsAtOnce`), and of a check
+ * (`checkedAtOnce`), which commits after each statement. A statement takes a fraction of a second
+ * even on a busy machine.
+ */
+const [rowsAtOnce, checkedAtOnce] = [1_000, 500]
+/** How often the job tries an import before the import fails. */
+const maxAttempts = 5
+/** The pause after a failed attempt in milliseconds, multiplied by the number of attempts. */
+const retryMs = 3_000
+
+/** Thrown when the company has changed since the check. */
+class Stale extends Error {}
+/** Thrown when the process stops or another process has taken the import over. */
+class Stopped extends Error {}
+
+/**
+ * Checks, runs or undoes the company's import that has waited longest. Returns false if no import
+ * waits, or if the import failed and waits for its next attempt. Only one import of a company is
+ * worked on at a time. If the process ends meanwhile, another process takes over: it repeats a run
+ * or an undo, which is one transaction, and continues a check after the last finished slice.
+ */
+export async function workOnNextImport(
+  deps: WorkDeps,
+  company_id: CompanyId,
+  steps: ImportSteps,
+  stopping: () => boolean
+): Promise<boolean> {
+  const work = await inBackground(deps, { company_id }, tx => claimImport(tx, deps))
+  if (!work) return false
+  const facts = { company: company_id, import: work.id, state: work.state }
+  try {
+    if (work.state === 'checking') await check(deps, work, steps, stopping)
+    else if (work.state === 'undoing') await undo(deps, work, steps, stopping)
+    else await run(deps, work, steps, stopping)
+    deps.log.info(facts, 'import worked on')
+    return true
+  } catch (error) {
+    if (error instanceof Stale) {
+      await end(deps, work, { state: 'failed', failure: 'changed_meanwhile' })
+      return true
+    }
+    if (error instanceof Stopped) {
+      // the end of a process is no failure of the import
+      await pause(deps, work, 0, { attempts: work.attempts - 1 })
+      return false
+    }
+    const isLast = work.attempts >= maxAttempts
+    if (isDatabaseBusy(error) && !isLast) {
+      deps.log.warn({ ...facts, err: error }, 'import put off: the database is busy')
+    } else deps.log.error({ ...facts, err: error }, 'import failed')
+    if (!isLast) await pause(deps, work, retryMs * work.attempts)
+    else {
+      const state = work.state === 'undoing' ? 'done' : 'failed'
+      await end(deps, work, { state, failure: 'interrupted' })
+    }
+    return false
+  }
+}
+
+/**
+ * Runs `run` in a transaction of a company that does not count as one of the company's connections,
+ * so that calls of the company are answered while the transaction lasts. At most two run at the same
+ * time, because only one import of a company is worked on: the transaction of a step and the one that
+ * stores its progress.
+ */
+function inBackground<T>(
+  deps: WorkDeps,
+  { company_id }: { company_id: string },
+  run: (tx: Tx) => Promise<T>,
+  waitMs?: number
+): Promise<T> {
+  return inCompany(deps.db, companyId(company_id), run, { isBackground: true, waitMs })
+}
+
+async function claimImport(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'process'>
+): Promise<WorkedImport | undefined> {
+  const now = deps.clock()
+  // locks all of them, so that two processes cannot begin two imports of one company
+  const waiting = await tx
+    .selectFrom('import')
+    .where('company_id', '=', tx.companyId)
+    .where('state', 'in', ['checking', 'running', 'undoing'])
+    .select(['id', isFree(working, now).as('is_free')])
+    .orderBy('requested_at')
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  const [next] = waiting
+  if (!next || waiting.some(({ is_free }) => !is_free)) return undefined
+  const set = {
+    generation: sql`generation + 1`,
+    attempts: sql`attempts + 1`,
+    leased_by: deps.process ?? null
+  }
+  return claim(tx, working, now, { id: next.id, set })
+}
+
+async function check(
+  deps: WorkDeps,
+  work: WorkedImport,
+  steps: ImportSteps,
+  stopping: () => boolean
+): Promise<void> {
+  for (const slice of slicesOf(work, { done: work.progress, atOnce: checkedAtOnce })) {
+    if (stopping()) throw new Stopped()
+    await inBackground(deps, work, async tx => {
+      await keepLease(tx, deps, work, slice.to)
+      await steps.judge(tx, deps, work, slice)
+    })
+    await nextTurn()
+  }
+  await inBackground(deps, work, async tx => {
+    const counts = await countVerdicts(tx, work.id)
+    await settle(tx, work, { state: 'checked', counts: JSON.stringify(counts) })
+  })
+}
+
+async function run(
+  deps: WorkDeps,
+  work: WorkedImport,
+  steps: ImportSteps,
+  stopping: () => boolean
+): Promise<void> {
+  if (!work.applied) {
+    await inBackground(deps, work, async tx => {
+      await planAsTablesGrow(tx)
+      if (!(await keepWhatIsNeeded(tx, work, steps))) throw new Stale()
+      const show = createProgress(deps, work)
+      for (const slice of slicesOf(work)) {
+        if (stopping()) throw new Stopped()
+        const missed = await steps.apply(tx, deps, work, slice)
+        if (missed.length > 0 && !work.skip_refused) throw new Stale()
+        await show(slice.to)
+      }
+      const facts = await steps.afterRun(tx, deps, work, () => show(work.row_count))
+      const { refused: skipped, ...counts } = await countVerdicts(tx, work.id)
+      audit(tx, deps, {
+        by: actorOf(work),
+        action: 'import.run',
+        target: work.id,
+        after: { name: work.file_name, ...counts, skipped, ...facts }
+      })
+      await settle(tx, work, { state: 'running', applied: true })
+    })
+  }
+  // a transaction of its own, so that it counts what has been committed
+  await inBackground(deps, work, async tx => {
+    const applied = { created: 0, changed: 0 }
+    for (const slice of slicesOf(work)) {
+      const { created, changed } = await steps.countApplied(tx, work, slice)
+      applied.created += created
+      applied.changed += changed
+    }
+    const { unchanged, refused: skipped } = await countVerdicts(tx, work.id)
+    const result = { ...applied, unchanged, skipped }
+    const promised = work.counts ?? { new: 0, changed: 0, unchanged: 0, refused: 0 }
+    const differs =
+      result.created !== promised.new ||
+      result.changed !== promised.changed ||
+      unchanged !== promised.unchanged ||
+      skipped !== promised.refused
+    if (differs) deps.log.error({ import: work.id, promised, result }, 'import differs from check')
+    const state = 'done'
+    await settle(tx, work, { state, result: JSON.stringify({ ...result, differs }) })
+  })
+}
+
+async function undo(
+  deps: WorkDeps,
+  work: WorkedImport,
+  steps: ImportSteps,
+  stopping: () => boolean
+): Promise<void> {
+  await inBackground(deps, work, async tx => {
+    await planAsTablesGrow(tx)
+    const show = createProgress(deps, work)
+    for (const slice of slicesOf(work)) {
+      if (stopping()) throw new Stopped()
+      await steps.revert(tx, deps, work, slice)
+      await show(slice.to)
+    }
+    await steps.afterUndo(tx, deps, work)
+    const undone = await countUndone(tx, work)
+    audit(tx, deps, {
+      by: actorOf(work),
+      action: 'import.undo',
+      target: work.id,
+      after: { name: work.file_name, ...undone }
+    })
+    await settle(tx, work, { state: 'undone', undone: JSON.stringify(undone) })
+  })
+}
+
+/**
+ * Makes PostgreSQL use indexes until the transaction ends, also when it checks foreign keys. A
+ * connection keeps the query plans of these checks. A plan made when a table was nearly empty reads
+ * the whole table for each row, and PostgreSQL does not replace it while the table grows in one
+ * transaction.
+ */
+async function planAsTablesGrow(tx: Tx): Promise<void> {
+  await sql`
+    select set_config(name, 'off', true)
+      from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']) as name`.execute(
+    tx
+  )
+  await sql`discard plans`.execute(tx)
+}
+
+async function keepWhatIsNeeded(tx: Tx, work: WorkedImport, steps: ImportSteps): Promise<boolean> {
+  const needed = new Set<string>()
+  for (const slice of slicesOf(work)) {
+    for (const id of await steps.needs(tx, work, slice)) needed.add(id)
+  }
+  return steps.keep(tx, [...needed])
+}
+
+async function countUndone(
+  tx: Tx,
+  { id }: WorkedImport
+): Promise<{ removed: number; restored: number; kept: number }> {
+  const { rows } = await sql<{ removed: number; restored: number; kept: number }>`
+    select count(*) filter (where kept is null and verdict = 'new') as removed,
+           count(*) filter (where kept is null and verdict = 'changed') as restored,
+           count(*) filter (where kept is not null) as kept
+      from import_row where company_id = ${tx.companyId} and import_id = ${id}`.execute(tx)
+  return rows[0] ?? { removed: 0, restored: 0, kept: 0 }
+}
+
+/** Yields the slices of an import that follow the row `done`. */
+function* slicesOf(
+  { row_count }: WorkedImport,
+  { done = 0, atOnce = rowsAtOnce } = {}
+): Generator<Slice, void> {
+  for (let from = done + 1; from <= row_count; from += atOnce) {
+    yield { from, to: Math.min(from + atOnce - 1, row_count) }
+  }
+}
+
+/** How often the progress of a long transaction is stored, in milliseconds. */
+const shownEveryMs = 500
+
+/**
+ * Returns a function that stores how far a long transaction is, and renews the lease. It uses a
+ * transaction of its own, because nobody sees what the long one has written. Skips this if no
+ * connection is free.
+ */
+function createProgress(deps: WorkDeps, work: WorkedImport): (progress: number) => Promise<void> {
+  let next = 0
+  return async progress => {
+    if (performance.now() < next) return
+    const keep = (tx: Tx) => keepLease(tx, deps, work, progress)
+    try {
+      await inBackground(deps, work, keep, 500)
+    } catch (error) {
+      if (error instanceof Stopped) throw error
+    }
+    next = performance.now() + shownEveryMs
+  }
+}
+
+/**
+ * Renews the lease and stores the progress. Throws if another process has taken over the import.
+ */
+async function keepLease(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  work: WorkedImport,
+  progress: number
+): Promise<void> {
+  const leased_until = new Date(deps.clock().getTime() + working.ms)
+  await change(tx, work, { progress, leased_until })
+}
+
+/** Ends a step of the job. Throws if another process has taken over the import. */
+async function settle(
+  tx: Tx,
+  work: WorkedImport,
+  changes: {
+    state: ImportState
+    applied?: boolean
+    counts?: string
+    result?: string
+    undone?: string
+  }
+): Promise<void> {
+  // the run goes on by counting, under the same lease
+  const lease = changes.applied ? {} : { leased_until: null }
+  await change(tx, work, { ...changes, ...lease })
+}
+
+async function change(
+  tx: Tx,
+  { id, generation }: WorkedImport,
+  changes: Record<string, unknown>
+): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable('import')
+    .set(changes)
+    .where('company_id', '=', tx.companyId)
+    .where('id', '=', id)
+    .where('generation', '=', generation)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) throw new Stopped()
+}
+
+async function end(
+  deps: WorkDeps,
+  { company_id, id, generation }: WorkedImport,
+  set: { state: ImportState; failure: ImportFailure }
+): Promise<void> {
+  const where = sql<boolean>`generation = ${generation}`
+  await inBackground(deps, { company_id }, tx => release(tx, working, { id, where, set }))
+}
+
+async function pause(
+  deps: WorkDeps,
+  { company_id, id, generation }: WorkedImport,
+  ms: number,
+  set: { attempts?: number } = {}
+): Promise<void> {
+  const from = ms > 0 ? new Date(deps.clock().getTime() + ms) : null
+  const where = sql<boolean>`generation = ${generation}`
+  const change = { id, where, set }
+  await inBackground(deps, { company_id }, tx => release(tx, working, change, from))
+}
+
+function actorOf({ actor_id, actor_company, company_id }: WorkedImport) {
+  return { id: actor_id ?? '', company_id: companyId(actor_company ?? company_id) }
+}

@@ -1,0 +1,353 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type * as z from 'zod/mini'
+import type * as endpoints from '../../../contract/imports.ts'
+import {
+  type Import,
+  type ImportCounts,
+  ImportFailure,
+  ImportState,
+  importLimits
+} from '../../../contract/imports.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import type { Database } from '../../db/schema.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps, Sender } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
+import { runOnce } from '../idempotency.ts'
+import { newId } from '../ids.ts'
+import { type Page, type PageInput, readPage } from '../lists.ts'
+
+// What holds for an import of any kind of rows: its states, its list and its end. What the rows mean
+// is decided elsewhere: `accounts/user-import-*.ts` are about people.
+
+/** The states in which a job works on an import. */
+const workingStates = ['checking', 'running', 'undoing'] as const
+
+interface Creation extends z.output<typeof endpoints.createImport.input> {
+  sender: Sender
+  by: { id: string }
+  idempotencyKey: string | undefined
+}
+
+/**
+ * Creates an import. It has no rows yet. Throws `not_found` if one of its groups does not exist,
+ * and `too_many_imports` if the company has as many unfinished imports as it may have.
+ */
+export async function createImport(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
+  { sender, by, idempotencyKey: key, ...input }: Creation
+): Promise<{ body: Import; replayed: boolean }> {
+  const { company_id, host } = sender
+  const { file_name, rows, groups = [], send_invitations, locale = null } = input
+  const now = deps.clock()
+  const options = { groups: [...new Set(groups)], send_invitations, locale }
+  return inCompany(deps.db, company_id, async tx => {
+    const insert = async () => {
+      await requireGroups(tx, options.groups)
+      await requireRoom(tx)
+      const id = newId(deps)
+      await tx
+        .insertInto('import')
+        .values({
+          company_id,
+          id,
+          file_name,
+          host,
+          options: JSON.stringify(options),
+          row_count: rows,
+          created_at: now,
+          created_by: by.id,
+          expires_at: new Date(now.getTime() + importLimits.days * 86_400_000)
+        })
+        .execute()
+      return readImport(tx, id)
+    }
+    if (key === undefined) return { body: await insert(), replayed: false }
+    const act = { actor: by.id, route: 'POST /user/import', key, input }
+    return runOnce(tx, deps, { company_id, now, act }, insert)
+  })
+}
+
+/** Returns a page of the company's imports. */
+export async function listImports(
+  deps: Pick<Deps, 'db'>,
+  { company_id, ...page }: PageInput & { company_id: CompanyId }
+): Promise<Page<Import>> {
+  const orders = {
+    id: 'import.id',
+    sorts: { created: ['import.created_at'] },
+    usual: '-created'
+  } as const
+  return inCompany(deps.db, company_id, async tx => {
+    const { items, next } = await readPage(importsOf(tx), orders, page, withColumns)
+    return { items: items.map(toImport), next }
+  })
+}
+
+interface Named {
+  company_id: CompanyId
+  id: string
+}
+
+/** Returns an import. Throws `not_found` if the company has no such import. */
+export async function getImport(
+  deps: Pick<Deps, 'db'>,
+  { company_id, id }: Named
+): Promise<Import> {
+  return inCompany(deps.db, company_id, tx => readImport(tx, id))
+}
+
+interface Request extends Named {
+  by: { id: string; company_id: CompanyId }
+}
+
+/** Asks the import job to check an import. Throws `import_incomplete` if rows are missing. */
+export async function requestCheck(
+  deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
+  request: Request
+): Promise<Import> {
+  return inCompany(deps.db, request.company_id, async tx => {
+    const found = await lockImport(tx, request.id, ['open', 'checked', 'failed'])
+    if (found.stored_count < found.row_count) {
+      const missing = `${found.stored_count} of ${found.row_count} rows are stored`
+      throw new AppError('import_incomplete', missing)
+    }
+    return begin(tx, deps, request, { state: 'checking', counts: null })
+  })
+}
+
+/**
+ * Asks the import job to run an import. Throws `import_refused_rows` if rows are refused and the
+ * caller has not chosen to skip them.
+ */
+export async function requestRun(
+  deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
+  { skip_refused, ...request }: Request & { skip_refused: boolean }
+): Promise<Import> {
+  return inCompany(deps.db, request.company_id, async tx => {
+    const { counts } = await lockImport(tx, request.id, ['checked'])
+    const refused = counts?.refused ?? 0
+    if (refused > 0 && !skip_refused) {
+      throw new AppError('import_refused_rows', `${refused} rows are refused`)
+    }
+    return begin(tx, deps, request, { state: 'running', skip_refused })
+  })
+}
+
+/** Asks the import job to undo the run of an import. */
+export async function requestUndo(
+  deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
+  request: Request
+): Promise<Import> {
+  return inCompany(deps.db, request.company_id, async tx => {
+    await lockImport(tx, request.id, ['done'])
+    return begin(tx, deps, request, { state: 'undoing' })
+  })
+}
+
+/**
+ * Erases an import with its rows. The people whom its run has created or changed stay as they are.
+ */
+export async function deleteImport(
+  deps: Pick<Deps, 'db' | 'clock' | 'random'>,
+  { company_id, id, by }: Request
+): Promise<void> {
+  const idle = ImportState.options.filter(state => !isWorking(state))
+  await inCompany(deps.db, company_id, async tx => {
+    const { state, file_name: name } = await lockImport(tx, id, idle)
+    await tx
+      .deleteFrom('import_row')
+      .where('company_id', '=', company_id)
+      .where('import_id', '=', id)
+      .execute()
+    await tx
+      .deleteFrom('import')
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .execute()
+    audit(tx, deps, { by, action: 'import.delete', target: id, before: { name, state } })
+  })
+}
+
+/** The most rows that one transaction erases. */
+const erasedAtOnce = 5_000
+
+/**
+ * Erases rows of an expired import, and the import when it has none left. Returns true if there may
+ * be more to erase.
+ */
+export async function deleteExpiredImports(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId
+): Promise<boolean> {
+  return inCompany(deps.db, company_id, async tx => {
+    const expired = await importsOf(tx)
+      .where('expires_at', '<', deps.clock())
+      .where('state', 'not in', workingStates)
+      .select('id')
+      .orderBy('expires_at')
+      .limit(1)
+      .forUpdate()
+      .executeTakeFirst()
+    if (!expired) return false
+    const { numAffectedRows = 0n } = await sql`
+      delete from import_row where company_id = ${company_id} and import_id = ${expired.id}
+        and number in (
+          select number from import_row
+          where company_id = ${company_id} and import_id = ${expired.id}
+          order by number limit ${erasedAtOnce}
+        )`.execute(tx)
+    if (numAffectedRows < erasedAtOnce) {
+      await tx
+        .deleteFrom('import')
+        .where('company_id', '=', company_id)
+        .where('id', '=', expired.id)
+        .execute()
+    }
+    return true
+  })
+}
+
+/**
+ * Locks an import and returns its state, counts and options. Throws `not_found` if the company has
+ * no such import, and `import_state` if it is in none of `states`.
+ */
+export async function lockImport(tx: Tx, id: string, states: readonly ImportState[]) {
+  const found = await importsOf(tx)
+    .where('id', '=', id)
+    .select(['state', 'file_name', 'counts', 'options'])
+    .select(['row_count', 'stored_count', 'stored_bytes'])
+    .forUpdate()
+    .executeTakeFirst()
+  if (!found) throw noImport()
+  const state = ImportState.parse(found.state)
+  if (states.includes(state)) return { ...found, state }
+  throw new AppError('import_state', `The import is ${state}, not ${states.join(' or ')}`)
+}
+
+/** Counts the rows of an import by verdict. */
+export async function countVerdicts(tx: Tx, id: string): Promise<ImportCounts> {
+  const rows = await tx
+    .selectFrom('import_row')
+    .where('company_id', '=', tx.companyId)
+    .where('import_id', '=', id)
+    .groupBy('verdict')
+    .select(({ fn }) => ['verdict', fn.countAll<number>().as('count')])
+    .execute()
+  const of = (verdict: string) => rows.find(row => row.verdict === verdict)?.count ?? 0
+  return {
+    new: of('new'),
+    changed: of('changed'),
+    unchanged: of('unchanged'),
+    refused: of('refused')
+  }
+}
+
+/** Reads an import in a transaction. Throws `not_found` if the company has no such import. */
+export async function readImport(tx: Tx, id: string): Promise<Import> {
+  const row = await withColumns(importsOf(tx).where('import.id', '=', id)).executeTakeFirst()
+  if (!row) throw noImport()
+  return toImport(row)
+}
+
+/** Sets a state in which the import job works on the locked import, and wakes the job. */
+async function begin(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'signals'>,
+  { company_id, id, by }: Request,
+  change: { state: (typeof workingStates)[number]; counts?: null; skip_refused?: boolean }
+): Promise<Import> {
+  await tx
+    .updateTable('import')
+    .set({
+      ...change,
+      actor_id: by.id,
+      actor_company: by.company_id,
+      progress: 0,
+      attempts: 0,
+      failure: null,
+      leased_until: null,
+      requested_at: deps.clock()
+    })
+    .where('company_id', '=', company_id)
+    .where('id', '=', id)
+    .execute()
+  tx.afterCommit(() => deps.signals.imports.send(company_id))
+  return readImport(tx, id)
+}
+
+async function requireRoom(tx: Tx): Promise<void> {
+  // this row lock lets parallel calls be counted one after the other
+  await sql`select from company where id = ${tx.companyId} for no key update`.execute(tx)
+  const { count } = await importsOf(tx)
+    .where('state', 'not in', ['done', 'undone'])
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  if (count < importLimits.open) return
+  const figures = { used: count, limit: importLimits.open, resets_at: null }
+  throw new AppError('too_many_imports', `The company has ${count} unfinished imports`, { figures })
+}
+
+async function requireGroups(tx: Tx, ids: string[]): Promise<void> {
+  if (ids.length === 0) return
+  const found = await tx
+    .selectFrom('group')
+    .where('company_id', '=', tx.companyId)
+    .where('id', 'in', ids)
+    .select('id')
+    .execute()
+  if (found.length < ids.length) throw new AppError('not_found', 'No such group')
+}
+
+function importsOf(tx: Tx) {
+  return tx.selectFrom('import').where('import.company_id', '=', tx.companyId)
+}
+
+function withColumns(imports: SelectQueryBuilder<Database, 'import', object>) {
+  return imports.select(({ selectFrom }) => [
+    'import.id',
+    'import.file_name',
+    'import.created_at',
+    'import.state',
+    'import.options',
+    'import.row_count',
+    'import.stored_count',
+    'import.progress',
+    'import.counts',
+    'import.failure',
+    'import.result',
+    'import.undone',
+    'import.expires_at',
+    selectFrom('user')
+      .whereRef('user.company_id', '=', 'import.company_id')
+      .whereRef('user.id', '=', 'import.created_by')
+      .where('user.deleted_at', 'is', null)
+      .select('user.username')
+      .as('created_by')
+  ])
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number]
+
+function toImport(row: Row): Import {
+  const { created_at, expires_at, row_count, stored_count, progress, ...rest } = row
+  const state = ImportState.parse(row.state)
+  return {
+    ...rest,
+    state,
+    created: created_at.toISOString(),
+    expires: expires_at.toISOString(),
+    rows: row_count,
+    stored: stored_count,
+    progress: isWorking(state) ? { done: progress, total: row_count } : null,
+    failure: row.failure === null ? null : ImportFailure.parse(row.failure)
+  }
+}
+
+function isWorking(state: ImportState): boolean {
+  return workingStates.some(working => working === state)
+}
+
+function noImport(): AppError {
+  return new AppError('not_found', 'No such import')
+}

@@ -1,0 +1,97 @@
+import { sql } from 'kysely'
+import type { Company } from '../../../contract/companies.ts'
+import { companyId, inCompany, type Tx } from '../../db/scope.ts'
+import { type Invited, insertInvited, sendInvitation } from '../accounts/invitations.ts'
+import { hasNamesake, readCompany } from '../companies/companies.ts'
+import { hostTaken, isProvedHost } from '../companies/domain-rows.ts'
+import { getTenant } from '../companies/domains.ts'
+import { isLocalhost, requireHostName } from '../companies/host-names.ts'
+import { insertCompany } from '../companies/new-companies.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
+import { runOnce } from '../idempotency.ts'
+import { newId } from '../ids.ts'
+import { coversHost, withHostCheck } from './domain-claims.ts'
+import { localhostTheme } from './localhost-theme.ts'
+
+interface NewTenant {
+  /** The operator who creates the company. */
+  by: { id: string; company_id: CompanyId }
+  /** Whether the call comes from a developer's machine. */
+  isDeveloper: boolean
+  idempotencyKey: string | undefined
+  name: string
+  /** The host name of the company's first domain. */
+  host: string
+  /** The first administrator's e-mail, in the form that `canonicalEmail` returns. */
+  email: string
+  locale: 'en' | 'fr' | undefined
+}
+
+type CreatedCompany = Company & { invitation?: Invited }
+
+/**
+ * Creates a company with its first domain and its first administrator. Invites the administrator if
+ * the domain is verified at once. Throws `host_not_allowed`, or `host_taken` if a company has proved
+ * the host or a company of the same name waits for its proof.
+ */
+export async function createCompanyWithAdministrator(
+  deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
+  { idempotencyKey: key, ...input }: NewTenant
+): Promise<{ body: CreatedCompany; replayed: boolean }> {
+  const { by, isDeveloper: _, ...fields } = input
+  requireHostName(input.host, input.isDeveloper)
+  const created = async () => {
+    if (key === undefined)
+      return { body: await insertCompanyWithAdministrator(deps, input), replayed: false }
+    // A transaction belongs to one company, so the new company has its own. If the process stops
+    // between the two commits, a repeated call throws `host_taken`.
+    const act = { actor: by.id, route: 'POST /company', key, input: fields }
+    return inCompany(deps.db, by.company_id, tx =>
+      runOnce(tx, deps, { company_id: by.company_id, now: deps.clock(), act }, () =>
+        insertCompanyWithAdministrator(deps, input)
+      )
+    )
+  }
+  const {
+    body: { company, user_id, isVerified },
+    replayed
+  } = await created()
+  if (replayed || !isVerified) return { body: company, replayed }
+  // not stored for repeated calls, because whoever has the link can get in
+  const tenant = await getTenant(deps, companyId(company.id))
+  const invitation = await sendInvitation(deps, { tenant, id: user_id })
+  return { body: { ...company, invitation }, replayed }
+}
+
+/** Adds the company and its administrator in one transaction. */
+async function insertCompanyWithAdministrator(
+  deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
+  { by, name, host, email, locale }: Omit<NewTenant, 'idempotencyKey' | 'isDeveloper'>
+): Promise<{ company: Company; user_id: string; isVerified: boolean }> {
+  const isVerified =
+    deps.dns === undefined || isLocalhost(host) || (await coversHost(deps, by.company_id, host))
+  const domain = { host, name, title: name, public: false, theme: localhostTheme, isVerified }
+  const unlimited = { max_requests: null, max_requests_interval: null, max_storage: null }
+  const company_id = companyId(newId(deps))
+  return withHostCheck(() =>
+    inCompany(deps.db, company_id, async tx => {
+      await lockHost(tx, host)
+      if (!isVerified && (await isProvedHost(tx, host))) throw hostTaken()
+      // as a repeated call does whose first attempt stopped between the two commits
+      if (await hasNamesake(tx, { name, host })) throw hostTaken()
+      const settings = { name, domains: [domain], locale: locale ?? 'en', limits: unlimited }
+      await insertCompany(tx, deps, settings)
+      const after = { name, host }
+      audit(tx, deps, { by, action: 'company.create', target: company_id, after })
+      const invited = { email, locale, permissions: ['admin'] }
+      const user_id = await insertInvited(tx, deps, { by, ...invited })
+      return { company: await readCompany(tx, company_id), user_id, isVerified }
+    })
+  )
+}
+
+/** Makes parallel creations of companies with the same host take turns. */
+async function lockHost(tx: Tx, host: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${host}, 0))`.execute(tx)
+}

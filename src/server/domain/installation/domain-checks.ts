@@ -1,0 +1,170 @@
+import type { DomainDetails } from '../../../contract/domains.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import { inviteWaiting } from '../accounts/invitations.ts'
+import { proofName, readDomain } from '../companies/domain-admin.ts'
+import {
+  type DomainAct,
+  domainsOf,
+  hasProvedHost,
+  isProvedHost,
+  lockDomain
+} from '../companies/domain-rows.ts'
+import type { CompanyId, Deps, DnsAnswer } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
+import { consume } from '../rate-limits.ts'
+import { requireOwnProofs, withHostCheck } from './domain-claims.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+/**
+ * How long the DNS record of a domain may be missing before pages are no longer served, in
+ * milliseconds.
+ */
+const graceMs = 7 * dayMs
+/** How many domains of a company one run of the job checks before it takes the next company. */
+const checkedAtOnce = 20
+
+type CheckDeps = Pick<
+  Deps,
+  'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings' | 'counters' | 'log'
+>
+
+/**
+ * Asks DNS for the record that proves a domain, and verifies the domain if the record exists.
+ * Throws `not_found` if the company has no such domain, also if it was removed meanwhile.
+ */
+export async function checkDomain(
+  deps: CheckDeps,
+  { company_id, by, id }: DomainAct
+): Promise<DomainDetails> {
+  await consume(deps, 'domain_check', [company_id, id])
+  const domain = await inCompany(deps.db, company_id, tx => readDomain(tx, id))
+  if (domain.proof === null) return domain
+  const answer = await ask(deps, domain.host)
+  const answered = { id, token: domain.proof.value, answer, by }
+  return storeAnswer(() =>
+    inCompany(deps.db, company_id, async tx => {
+      await applyAnswer(tx, deps, answered)
+      return readDomain(tx, id)
+    })
+  )
+}
+
+/**
+ * Checks domains of a company that were verified by DNS and not checked for a day. Returns whether
+ * there may be more of them.
+ */
+export async function recheckDomains(deps: CheckDeps, company_id: CompanyId): Promise<boolean> {
+  if (deps.dns === undefined) return false
+  const before = new Date(deps.clock().getTime() - dayMs)
+  const due = await inCompany(deps.db, company_id, tx =>
+    domainsOf(tx)
+      .where('proof_token', 'is not', null)
+      .where(on => on.or([on('verified_at', 'is not', null), on('quarantined_at', 'is not', null)]))
+      .where('checked_at', '<=', before)
+      .select(['id', 'host', 'proof_token'])
+      .orderBy('checked_at')
+      .limit(checkedAtOnce)
+      .execute()
+  )
+  for (const { id, host, proof_token: token } of due) {
+    const answer = await ask(deps, host)
+    await storeAnswer(() =>
+      inCompany(deps.db, company_id, async tx => {
+        const isThere = await domainsOf(tx).where('id', '=', id).select('id').executeTakeFirst()
+        if (isThere) await applyAnswer(tx, deps, { id, token, answer })
+      })
+    )
+  }
+  return due.length === checkedAtOnce
+}
+
+/**
+ * Runs `store`, which stores what DNS answered. Runs it again if another company has proved the host
+ * meanwhile, because the domain is not verified then.
+ */
+async function storeAnswer<T>(store: () => Promise<T>): Promise<T> {
+  try {
+    return await withHostCheck(store)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'host_taken') throw error
+    return store()
+  }
+}
+
+async function ask({ dns }: Pick<Deps, 'dns'>, host: string): Promise<DnsAnswer> {
+  // an installation without DNS checks believes its administrators
+  return dns ? dns.readTxt(proofName(host)) : { outcome: 'found', values: [] }
+}
+
+interface Answered {
+  id: string
+  /** The value that the DNS record had to have when DNS was asked. */
+  token: string | null | undefined
+  answer: DnsAnswer
+  /** The administrator who asked. Undefined for the job. */
+  by?: DomainAct['by']
+}
+
+/** Stores what DNS answered, and starts or stops serving the domain. */
+async function applyAnswer(
+  tx: Tx,
+  deps: CheckDeps,
+  { id, token, answer, by }: Answered
+): Promise<void> {
+  const found = await lockDomain(tx, id)
+  // the domain has another proof since
+  if (found.proof_token !== token) return
+  const now = deps.clock()
+  const hasRecord =
+    answer.outcome === 'found' &&
+    (deps.dns === undefined || answer.values.some(value => value.trim() === token))
+  const outcome = answer.outcome === 'found' && !hasRecord ? 'other_value' : answer.outcome
+  // a failure of the asked servers says nothing about the record
+  const isMissing = ['no_name', 'no_record', 'other_value'].includes(outcome)
+  const isServed = found.verified_at !== null
+  // of several companies with a record, the first that proved the host keeps it
+  const isProved = hasRecord && (isServed || !(await isProvedHost(tx, found.host)))
+  const failing_since = hasRecord
+    ? null
+    : (found.failing_since ?? (isServed && isMissing ? now : null))
+  const isOver =
+    isServed &&
+    isMissing &&
+    failing_since !== null &&
+    now.getTime() - failing_since.getTime() >= graceMs
+  const hadHost = await hasProvedHost(tx)
+  await tx
+    .updateTable('domain')
+    .set({
+      checked_at: now,
+      check_outcome: outcome,
+      check_values: answer.values.slice(0, 5).map(shown),
+      failing_since,
+      ...(isProved && { verified_at: found.verified_at ?? now, quarantined_at: null }),
+      ...(isOver && { verified_at: null, quarantined_at: now })
+    })
+    .where('company_id', '=', tx.companyId)
+    .where('id', '=', id)
+    .execute()
+  if (isOver) await requireOwnProofs(tx, deps, found.host)
+  const facts = { company: tx.companyId, host: found.host, outcome }
+  if (isOver) deps.log.warn(facts, 'a domain is no longer served: its DNS record has been missing')
+  else if (isServed && isMissing) deps.log.warn(facts, 'the DNS record of a domain is missing')
+  const isNew = isProved && !isServed
+  if (isNew || isOver) tx.afterCommit(() => deps.signals.domains.send(found.host))
+  if (!isNew) return
+  if (by) {
+    audit(tx, deps, { by, action: 'domain.verify', target: id, after: { host: found.host } })
+  }
+  if (!hadHost) await inviteWaiting(tx, deps, found.host)
+}
+
+/** Returns the value of a DNS record as text that the database can store. */
+function shown(value: string): string {
+  return value
+    .slice(0, 200)
+    .toWellFormed()
+    .replace(/\p{Cc}/gu, '\ufffd')
+}

@@ -1,0 +1,270 @@
+import { domainToASCII } from 'node:url'
+import { sql } from 'kysely'
+import type * as z from 'zod/mini'
+import type { DomainDetails, createDomain as endpoint } from '../../../contract/domains.ts'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { companyId, inCompany, type Tx } from '../../db/scope.ts'
+import { inviteWaiting } from '../accounts/invitations.ts'
+import { withDefaultGroupCheck } from '../companies/default-groups.ts'
+import { readDomain } from '../companies/domain-admin.ts'
+import {
+  type DomainAct,
+  domainsOf,
+  hasProvedHost,
+  hostTaken,
+  isProvedHost,
+  lockCompany,
+  lockDomain
+} from '../companies/domain-rows.ts'
+import { findPrimary } from '../companies/domains.ts'
+import { isLocalhost, newProofToken, requireHostName } from '../companies/host-names.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
+import { runOnce } from '../idempotency.ts'
+import { newId } from '../ids.ts'
+import { requireVersion, versionNote } from '../versions.ts'
+
+interface Claim extends z.output<typeof endpoint.input> {
+  company_id: CompanyId
+  by: { id: string; company_id: CompanyId; permissions: string[] }
+  /** Whether the call comes from a developer's machine. */
+  isDeveloper: boolean
+  idempotencyKey: string | undefined
+}
+
+/**
+ * Claims a host for a company. Throws `host_not_allowed`, or `host_taken` if a company has proved the
+ * host or this company has claimed it.
+ */
+export async function createDomain(
+  deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
+  { company_id, by, isDeveloper, idempotencyKey: key, ...input }: Claim
+): Promise<{ body: DomainDetails; replayed: boolean }> {
+  const host = asciiHost(input.host)
+  requireHostName(host, isDeveloper)
+  const isOperatorElsewhere = by.permissions.includes('operator') && by.company_id !== company_id
+  const isCovered =
+    isLocalhost(host) || (isOperatorElsewhere && (await coversHost(deps, by.company_id, host)))
+  const now = deps.clock()
+  const insert = async (tx: Tx) => {
+    const { theme, locale, company } = await inheritedFields(tx)
+    const needsProof = !isCovered && deps.dns !== undefined && !(await hasWildcardOf(tx, host))
+    if (needsProof && (await isProvedHost(tx, host))) throw hostTaken()
+    const hadHost = await hasProvedHost(tx)
+    const { name = company, title = company, public: isPublic = false } = input
+    const texts = { host, name, title, public: isPublic, locale: input.locale ?? locale }
+    const id = newId(deps)
+    await tx
+      .insertInto('domain')
+      .values({
+        ...texts,
+        company_id,
+        id,
+        theme: JSON.stringify(theme),
+        created_at: now,
+        proof_token: needsProof ? newProofToken(deps) : null,
+        verified_at: needsProof ? null : now
+      })
+      .execute()
+    audit(tx, deps, { by, action: 'domain.create', target: id, after: texts })
+    if (!needsProof) {
+      tx.afterCommit(() => deps.signals.domains.send(host))
+      if (!hadHost) await inviteWaiting(tx, deps, host)
+    }
+    return readDomain(tx, id)
+  }
+  return withHostCheck(() =>
+    withDefaultGroupCheck(() =>
+      inCompany(deps.db, company_id, async tx => {
+        if (key === undefined) return { body: await insert(tx), replayed: false }
+        const act = { actor: by.id, route: 'POST /domain', key, input }
+        return runOnce(tx, deps, { company_id, now, act }, () => insert(tx))
+      })
+    )
+  )
+}
+
+/**
+ * Removes a domain. Throws `domain_needed` for the company's primary domain and for its only one.
+ */
+export async function deleteDomain(
+  deps: Pick<Deps, 'db' | 'dns' | 'random' | 'clock' | 'signals'>,
+  { company_id, by, id, version }: DomainAct & { version: number | undefined }
+): Promise<void> {
+  await inCompany(deps.db, company_id, async tx => {
+    const found = await lockUnneeded(tx, id)
+    requireVersion(found.version, version)
+    await tx
+      .deleteFrom('domain')
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .execute()
+    await requireOwnProofs(tx, deps, found.host)
+    const before = { host: found.host, name: found.name }
+    audit(tx, deps, {
+      by,
+      action: 'domain.delete',
+      target: id,
+      before,
+      after: versionNote(version)
+    })
+    tx.afterCommit(() => deps.signals.domains.send(found.host))
+  })
+}
+
+/**
+ * Moves a domain to another company. There it has a new id and the theme of that company. Throws
+ * `domain_needed` as `deleteDomain` does, `host_taken` if the other company has claimed the host too,
+ * and `not_found` if there is no such company.
+ */
+export async function moveDomain(
+  deps: Pick<Deps, 'db' | 'dns' | 'random' | 'clock' | 'signals'>,
+  { company_id, by, id, to: target }: DomainAct & { to: string }
+): Promise<DomainDetails> {
+  const to = companyId(target)
+  if (to === company_id) return inCompany(deps.db, company_id, tx => readDomain(tx, id))
+  const inherited = await inCompany(deps.db, to, inheritedFields)
+  const moved = newId(deps)
+  const move = async (tx: Tx) => {
+    const { host } = await lockUnneeded(tx, id)
+    // a chosen domain can be moved while it is not served
+    await tx
+      .updateTable('domain')
+      .set({ is_primary: false })
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .execute()
+    await tx
+      .deleteFrom('domain_theme')
+      .where('company_id', '=', company_id)
+      .where('domain_id', '=', id)
+      .execute()
+    await sql`select move_domain(${id}, ${to}, ${moved}, ${inherited.company}, ${inherited.locale},
+      ${JSON.stringify(inherited.theme)}::jsonb)`.execute(tx)
+    await requireOwnProofs(tx, deps, host)
+    const [before, after] = [
+      { host, company_id },
+      { host, company_id: to }
+    ]
+    audit(tx, deps, { by, action: 'domain.move', target: id, before, after })
+    tx.afterCommit(() => deps.signals.domains.send(host))
+  }
+  await withHostCheck(() => inCompany(deps.db, company_id, move))
+  return inCompany(deps.db, to, async tx => {
+    const domain = await readDomain(tx, moved)
+    const [before, after] = [{ company_id }, { host: domain.host, company_id: to }]
+    audit(tx, deps, { by, action: 'domain.move', target: moved, before, after })
+    return domain
+  })
+}
+
+/** Returns whether a verified wildcard domain of a company covers a host name. */
+export async function coversHost(
+  deps: Pick<Deps, 'db'>,
+  company_id: CompanyId,
+  host: string
+): Promise<boolean> {
+  return inCompany(deps.db, company_id, tx => hasWildcardOf(tx, host))
+}
+
+/**
+ * Gives the hosts that a wildcard has proved a proof of their own, because the company no longer has
+ * the wildcard. They are served until the daily check has missed their DNS records for seven days.
+ * Does nothing for a host that is no wildcard. The wildcard must be locked.
+ */
+export async function requireOwnProofs(
+  tx: Tx,
+  deps: Pick<Deps, 'dns' | 'random' | 'clock'>,
+  wildcard: string
+): Promise<void> {
+  if (deps.dns === undefined || !wildcard.startsWith('*') || isLocalhost(wildcard)) return
+  const covered = await domainsOf(tx)
+    .where(sql<string>`substr(host, strpos(host, '.'))`, '=', wildcard.slice(1))
+    .where('host', '<>', wildcard)
+    .where('verified_at', 'is not', null)
+    .where('proof_token', 'is', null)
+    .select('id')
+    .execute()
+  for (const { id } of covered) {
+    await tx
+      .updateTable('domain')
+      .set({ proof_token: newProofToken(deps), checked_at: deps.clock() })
+      .where('company_id', '=', tx.companyId)
+      .where('id', '=', id)
+      .execute()
+  }
+}
+
+/**
+ * Runs a write that claims or proves a host. Throws `host_taken` if a company has proved the host
+ * meanwhile, or if the same company has claimed it already.
+ */
+export async function withHostCheck<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (cause) {
+    const { code, constraint } = Object(cause)
+    const isTaken = ['domain_host', 'domain_own_host'].includes(constraint)
+    if (code !== '23505' || !isTaken) throw cause
+    throw hostTaken(cause)
+  }
+}
+
+/** Returns a host name in lower case and punycode: `'*.Été.fr'` → `'*.xn--t-9fab.fr'` */
+function asciiHost(host: string): string {
+  const star = host.startsWith('*.') ? '*.' : ''
+  return star + domainToASCII(host.slice(star.length))
+}
+
+/**
+ * Returns whether a verified wildcard of the company covers a host, and locks that wildcard, so that
+ * it cannot end before a host is stored that needs no proof because of it.
+ */
+async function hasWildcardOf(tx: Tx, host: string): Promise<boolean> {
+  if (host.startsWith('*')) return false
+  const found = await domainsOf(tx)
+    .where('host', '=', `*${host.slice(host.indexOf('.'))}`)
+    .where('verified_at', 'is not', null)
+    .select('id')
+    .forKeyShare()
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+/**
+ * Returns what a new domain inherits: the company's name, and the theme and language of the
+ * company's oldest domain.
+ */
+async function inheritedFields(
+  tx: Tx
+): Promise<{ company: string; theme: unknown; locale: string }> {
+  const found = await tx
+    .selectFrom('company')
+    .innerJoin('domain', join => join.onTrue())
+    .where('company.id', '=', tx.companyId)
+    .where('domain.company_id', '=', tx.companyId)
+    .orderBy('domain.id')
+    .select(['company.name as company', 'domain.theme', 'domain.locale'])
+    .limit(1)
+    .executeTakeFirst()
+  if (!found) throw new AppError('not_found', 'No such company')
+  return found
+}
+
+/** Locks a domain that can be removed. Throws `domain_needed` for one that the company needs. */
+async function lockUnneeded(tx: Tx, id: string) {
+  // two parallel calls must not remove the last two domains
+  await lockCompany(tx)
+  const found = await lockDomain(tx, id)
+  const others = await domainsOf(tx).where('id', '<>', id).select('id').limit(1).execute()
+  if (others.length > 0 && (await findPrimary(tx))?.id !== id) return found
+  const { users } = await tx
+    .selectFrom('user')
+    .where('company_id', '=', tx.companyId)
+    .where('deleted_at', 'is', null)
+    .select(sql<number>`count(*)`.as('users'))
+    .executeTakeFirstOrThrow()
+  throw new AppError('domain_needed', 'The company’s mails and links lead to this domain', {
+    uses: { users }
+  })
+}

@@ -1,0 +1,46 @@
+import { hash } from 'node:crypto'
+import type { Deps } from '../deps.ts'
+
+// The secret of an API key: `vdm_` and 48 characters of base64url, which are 32 random bytes
+// and 4 bytes of a checksum. Programs that search files for secrets recognise it, and a key that was
+// copied incompletely is refused without a query.
+
+const prefix = 'vdm_'
+const randomBytes = 32
+const checkBytes = 4
+const hintLength = prefix.length + 6
+
+/**
+ * Creates the secret of an API key. `hint` is the beginning of the key, which people see later.
+ * `digest` is its hash, which the database stores.
+ */
+export function createKeySecret(deps: Pick<Deps, 'random'>): {
+  key: string
+  hint: string
+  digest: Buffer
+} {
+  const random = Buffer.from(deps.random(randomBytes))
+  const key = prefix + Buffer.concat([random, checksum(random)]).toString('base64url')
+  return { key, hint: key.slice(0, hintLength), digest: digestOf(key) }
+}
+
+/** Returns whether a bearer token has the form of an API key, even if the key is not valid. */
+export function isKeySecret(token: string): boolean {
+  return token.startsWith(prefix)
+}
+
+/** Returns the SHA-256 of an API key, or undefined if its form or checksum is wrong. */
+export function digestOfKey(key: string): Buffer | undefined {
+  if (!/^vdm_[\w-]{48}$/.test(key)) return undefined
+  const bytes = Buffer.from(key.slice(prefix.length), 'base64url')
+  const random = bytes.subarray(0, randomBytes)
+  return checksum(random).equals(bytes.subarray(randomBytes)) ? digestOf(key) : undefined
+}
+
+function digestOf(key: string): Buffer {
+  return hash('sha256', key, 'buffer')
+}
+
+function checksum(random: Uint8Array): Buffer {
+  return hash('sha256', random, 'buffer').subarray(0, checkBytes)
+}

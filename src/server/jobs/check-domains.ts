@@ -1,0 +1,20 @@
+import type { Deps } from '../domain/deps.ts'
+import { recheckDomains } from '../domain/installation/domain-checks.ts'
+import { eachCompany } from './each-company.ts'
+import type { Job } from './job-runner.ts'
+
+/**
+ * Returns the job that checks once a day whether DNS still has the records that prove verified
+ * domains.
+ */
+export function checkDomains(deps: Deps): Job {
+  const name = 'check-domains'
+  return {
+    name,
+    everyMs: 10 * 60_000,
+    run: stopping =>
+      eachCompany(deps, { job: name, stopping }, async company => {
+        while (!stopping() && (await recheckDomains(deps, company)));
+      })
+  }
+}

@@ -1,0 +1,19 @@
+import { userImportSteps } from '../domain/accounts/user-import-steps.ts'
+import type { Deps } from '../domain/deps.ts'
+import { workOnNextImport } from '../domain/imports/import-work.ts'
+import { signalledJob } from './each-company.ts'
+import type { Job } from './job-runner.ts'
+
+/**
+ * Returns the job that checks, runs and undoes imports. A signal wakes it when somebody asks for
+ * one of these. It works for two companies at a time, so that a small import need not wait for a
+ * large one.
+ */
+export function runImports(deps: Deps): Job {
+  return signalledJob(deps, {
+    name: 'run-imports',
+    parallel: 2,
+    signal: deps.signals.imports,
+    workOnNext: (company, stopping) => workOnNextImport(deps, company, userImportSteps, stopping)
+  })
+}

@@ -1,0 +1,34 @@
+import type { ServerResponse } from 'node:http'
+import type { Deps } from '../domain/deps.ts'
+import { isSignedIn } from '../domain/sessions/authentication.ts'
+import type { Person } from '../domain/sessions/sessions.ts'
+
+/**
+ * How often a running upload checks whether its API key is still valid, in milliseconds. Signals
+ * alone are not enough, because they can get lost.
+ */
+const lookMs = 2000
+
+/**
+ * Closes the connection of an upload when the API key that made the call is revoked or expires, or
+ * when its owner is disabled. Does nothing for an upload by a person who is signed in.
+ */
+export function endWithKey(
+  deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
+  person: Person,
+  response: ServerResponse
+): void {
+  if (!person.key || response.closed) return
+  const look = async () => {
+    // while the database is busy the upload continues; the next look decides
+    if (!(await isSignedIn(deps, person).catch(() => true))) response.destroy()
+  }
+  const off = deps.signals.sessions.on(({ company, user }) => {
+    if (company === person.company_id && user === person.id) void look()
+  })
+  const looking = setInterval(look, lookMs)
+  response.once('close', () => {
+    clearInterval(looking)
+    off()
+  })
+}

@@ -1,0 +1,36 @@
+/**
+ * The last thing that the person did in an island before its script ran. It is repeated when the
+ * script runs.
+ */
+const waiting = new WeakMap<Element, () => void>()
+
+/**
+ * Repeats in each island what the person did before the island's script ran: Enter in a form, or a
+ * click on a button.
+ */
+export function repeatEarlyActs(): void {
+  document.addEventListener('keydown', event => {
+    const { key, target, isComposing } = event
+    if (key !== 'Enter' || isComposing || !(target instanceof HTMLInputElement)) return
+    const { form } = target
+    const island = target.closest('astro-island[ssr]')
+    if (!form || !island) return
+    // a form without a button would be sent by the browser
+    event.preventDefault()
+    wait(island, () => form.requestSubmit())
+  })
+  document.addEventListener('click', ({ target }) => {
+    // the browser itself opens popovers
+    const button =
+      target instanceof Element ? target.closest('button:not([popovertarget])') : undefined
+    // from then on React hydrates at a click, and handles it
+    const island = button?.closest('astro-island[ssr]:not([data-hydrating])')
+    if (island && button instanceof HTMLElement) wait(island, () => button.click())
+  })
+}
+
+function wait(island: Element, act: () => void): void {
+  if (!waiting.has(island))
+    island.addEventListener('astro:hydrate', () => waiting.get(island)?.(), { once: true })
+  waiting.set(island, act)
+}

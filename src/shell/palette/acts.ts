@@ -1,0 +1,33 @@
+/**
+ * Runs an action of the command palette. If the drawer has a control for the action, presses this
+ * control, so that both do the same.
+ */
+export function runAction(id: string): void {
+  const [act = '', value = ''] = id.split('-')
+  if (id === 'verify-file' || id === 'deposit-file') chooseFiles(act === 'verify' ? act : 'deposit')
+  else if (id === 'keys') void import('./key-help.ts').then(({ openKeyHelp }) => openKeyHelp())
+  else if (id === 'sign-out') click('[data-act=sign-out]')
+  else if (act === 'scheme') click(`input[name=scheme][value=${value}]`)
+  else if (act === 'language') click(`a[data-locale=${value}]`)
+}
+
+function click(selector: string): void {
+  document.querySelector<HTMLElement>(`#drawer ${selector}`)?.click()
+}
+
+/** Lets the person choose files, and passes them to the page that deposits or verifies them. */
+function chooseFiles(to: 'verify' | 'deposit'): void {
+  const input = document.createElement('input')
+  input.type = 'file'
+  input.multiple = true
+  input.addEventListener('change', async () => {
+    const items = [...(input.files ?? [])].map(file => ({
+      entry: null,
+      file,
+      handle: Promise.resolve(undefined)
+    }))
+    const { handOffItems } = await import('../drop/dropped-files.ts')
+    await handOffItems(to, items)
+  })
+  input.click()
+}

@@ -1,0 +1,185 @@
+import { checkGuard, type Visitor } from '../../core/pages/page-guards.ts'
+import { type PageName, pages, pathOf } from '../../core/pages/page-table.ts'
+import { foldText, searchWords } from '../../core/text/search-words.ts'
+import {
+  type Locale,
+  languageTag,
+  localeNames,
+  locales,
+  localizedPath,
+  type T
+} from '../../i18n/index.ts'
+import type { FoundItem } from '../../stores/company-search.ts'
+import type { RecentCommand } from '../../stores/recent-commands.ts'
+
+/**
+ * The kinds of commands, in the order of the palette. The commands of one kind have a common
+ * heading.
+ */
+export const commandKinds = [
+  'pages',
+  'actions',
+  'companies',
+  'users',
+  'groups',
+  'categories',
+  'domains'
+] as const
+type Kind = (typeof commandKinds)[number]
+
+/** An entry of the command palette. */
+export interface Command {
+  id: string
+  kind: Kind
+  label: string
+  /** A second text, such as the e-mail of a person. It is searched, too. */
+  note?: string
+  /** Language of the label, if it is not that of the page. */
+  lang?: string
+  /** The address that the command opens. Absent for an action. */
+  href?: string
+  /** The found item that the command opens, such as a person. */
+  item?: FoundItem
+}
+
+/** The person who opens the palette, and the page where they open it. */
+export interface Opener extends Visitor {
+  locale: Locale
+  features: readonly string[]
+  /** Id of the company that the page administers, otherwise of the person's own company. */
+  company: string | undefined
+  /** Whether anybody may sign up. */
+  isPublic: boolean
+}
+
+interface PageCommand {
+  page: PageName
+  kind: Kind
+  /** The feature that one of the person's groups must have. */
+  feature?: string
+  /** The permission that the person needs in addition to those that the page requires. */
+  permission?: string
+}
+
+/** The pages whose address needs no id except the company's, in the order of the palette. */
+export const pageCommands: readonly PageCommand[] = [
+  { page: 'home', kind: 'pages' },
+  { page: 'history', kind: 'pages' },
+  { page: 'deposit', kind: 'pages', feature: 'deposit' },
+  { page: 'verify', kind: 'pages' },
+  { page: 'me', kind: 'pages' },
+  { page: 'signIn', kind: 'pages' },
+  { page: 'signUp', kind: 'pages' },
+  { page: 'admin', kind: 'pages', permission: 'operator' },
+  { page: 'company', kind: 'pages' },
+  { page: 'users', kind: 'pages' },
+  { page: 'groups', kind: 'pages' },
+  { page: 'categories', kind: 'pages' },
+  { page: 'dataSources', kind: 'pages' },
+  { page: 'domains', kind: 'pages' },
+  { page: 'audit', kind: 'pages' },
+  { page: 'docs', kind: 'pages' },
+  { page: 'createUser', kind: 'actions' },
+  { page: 'importUsers', kind: 'actions' },
+  { page: 'createGroup', kind: 'actions' },
+  { page: 'createCategory', kind: 'actions' },
+  { page: 'createDomain', kind: 'actions' },
+  { page: 'createCompany', kind: 'actions' }
+]
+
+/**
+ * Returns the commands that need no search: the pages that the person may open and the actions that
+ * they may do.
+ */
+export function commandsFor(opener: Opener, t: T<string>): Command[] {
+  return [...pagesFor(opener, t), ...actsFor(opener, t)]
+}
+
+function pagesFor(opener: Opener, t: T<string>): Command[] {
+  const { locale, company, features, isPublic } = opener
+  const administration = t('palette.administration')
+  return pageCommands.flatMap(({ page, kind, feature, permission }) => {
+    const { guard, path } = pages[page]
+    const isAdmin = path.includes('{company}')
+    if (checkGuard(guard, opener) !== 'stay' || (feature && !features.includes(feature))) return []
+    if (page === 'signUp' && !isPublic) return []
+    if (permission && !opener.permissions?.includes(permission)) return []
+    // nobody administers anything until it is known what the person may do
+    if (isAdmin && (company === undefined || !opener.permissions)) return []
+    // as: none of these pages has another parameter
+    const href = localizedPath(locale, pathOf(page as 'company', { company: company ?? '' }))
+    const note = isAdmin && kind === 'pages' ? { note: administration } : {}
+    return [{ id: page, kind, label: t(`palette.pages.${page}`), href, ...note }]
+  })
+}
+
+function actsFor(opener: Opener, t: T<string>): Command[] {
+  const { locale, isSignedIn, features } = opener
+  const mayDeposit =
+    checkGuard(pages.deposit.guard, opener) === 'stay' && features.includes('deposit')
+  const act = (id: string, note?: string): Command => ({
+    id,
+    kind: 'actions',
+    label: t(`palette.acts.${id}`),
+    ...(note === undefined ? {} : { note })
+  })
+  const appearance = t('palette.appearance')
+  return [
+    act('verify-file'),
+    ...(mayDeposit ? [act('deposit-file')] : []),
+    ...(['system', 'light', 'dark'] as const).map(name => act(`scheme-${name}`, appearance)),
+    ...locales
+      .filter(other => other !== locale)
+      .map(other => ({
+        id: `language-${other}`,
+        kind: 'actions' as const,
+        label: localeNames[other],
+        note: t('palette.language'),
+        lang: languageTag(other)
+      })),
+    act('keys'),
+    ...(isSignedIn ? [act('sign-out')] : [])
+  ]
+}
+
+/** Returns the command that opens an item. */
+export function commandOf(item: FoundItem, locale: Locale): Command {
+  const { kind, id, label, note, path } = item
+  const href = localizedPath(locale, path)
+  return { id, kind, label, href, item, ...(note === undefined ? {} : { note }) }
+}
+
+/**
+ * Returns the recently chosen commands that the person may still choose. Leaves out commands that
+ * open an item of a company (a person, a group …) unless the person is an administrator.
+ */
+export function recentCommands(
+  recent: readonly RecentCommand[],
+  commands: readonly Command[],
+  opener: Opener
+): Command[] {
+  const isAdmin = checkGuard('admin', opener) === 'stay' && opener.permissions !== undefined
+  return recent.flatMap(({ id, item }) => {
+    if (item) return isAdmin ? [commandOf(item, opener.locale)] : []
+    return commands.filter(command => command.id === id)
+  })
+}
+
+/**
+ * Returns the commands that contain every word of a text. Commands that begin with the text come
+ * first. Returns all commands for an empty text.
+ */
+export function matchingCommands(commands: readonly Command[], text: string): Command[] {
+  const words = searchWords(text)
+  const [first = ''] = words
+  const rank = ({ label }: Command) => {
+    const folded = foldText(label)
+    return folded.startsWith(first) ? 0 : folded.includes(` ${first}`) ? 1 : 2
+  }
+  return commands
+    .filter(({ label, note = '' }) => {
+      const folded = foldText(`${label} ${note}`)
+      return words.every(word => folded.includes(word))
+    })
+    .sort((a, b) => (first === '' ? 0 : rank(a) - rank(b)))
+}

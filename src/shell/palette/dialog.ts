@@ -1,0 +1,56 @@
+import { isOnBackdrop } from '../kit/confirm-dialog.ts'
+import { paletteStyles } from './palette-styles.ts'
+
+let hasStyles = false
+
+/**
+ * Opens a modal dialog. Escape, a click outside the dialog and opening another page close it, and
+ * the focus returns to where it was. Returns a function that closes the dialog. `onClose` runs
+ * however the dialog is closed.
+ */
+export function openDialog(dialog: HTMLDialogElement, onClose: () => void): () => void {
+  if (!hasStyles) adoptStyles()
+  let isOpen = true
+  const end = () => {
+    if (!isOpen) return
+    isOpen = false
+    document.removeEventListener('astro:before-swap', end)
+    dialog.close()
+    dialog.remove()
+    // what had the focus may be gone, such as a button in the drawer, which the dialog has closed
+    if (document.activeElement === document.body)
+      document.querySelector<HTMLElement>('.bar [data-act=palette]')?.focus()
+    onClose()
+  }
+  document.addEventListener('astro:before-swap', end)
+  dialog.addEventListener('close', end)
+  dialog.addEventListener('pointerdown', event => {
+    if (isOnBackdrop(dialog, event)) end()
+  })
+  document.body.append(dialog)
+  dialog.showModal()
+  return end
+}
+
+/** Creates an element with attributes and children: `element('p', { class: 'meta' }, 'Text')`. */
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Record<string, string>,
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[Tag] {
+  const created = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, value)
+  created.append(...children)
+  return created
+}
+
+/**
+ * Adds the styles of the palette to the document. No page contains them, because few visits need
+ * them.
+ */
+function adoptStyles(): void {
+  hasStyles = true
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(paletteStyles)
+  document.adoptedStyleSheets.push(sheet)
+}

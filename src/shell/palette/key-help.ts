@@ -1,0 +1,82 @@
+import { element, openDialog } from './dialog.ts'
+import { characterKeysKey, isApple } from './palette.ts'
+import { loadPaletteWords } from './palette-words.ts'
+
+/**
+ * The shortcuts by the heading below which the list shows them. Headings and shortcuts are keys of
+ * the words.
+ */
+const keys: Record<string, Record<string, readonly string[]>> = {
+  everywhere: { palette: ['mod', 'K'], help: ['?'], close: ['Esc'], paste: ['mod', 'V'] },
+  lists: {
+    move: ['↑', '↓'],
+    ends: ['home', 'end'],
+    open: ['enter'],
+    select: ['space'],
+    range: ['shift', '↓'],
+    all: ['mod', 'A'],
+    nothing: ['Esc']
+  }
+}
+
+/** Opens the list of keyboard shortcuts. */
+export async function openKeyHelp(): Promise<void> {
+  if (document.querySelector('.palette')) return
+  const t = await loadPaletteWords()
+  const nameOf = (key: string) => {
+    if (key === 'mod') return isApple() ? '⌘' : t('palette.keys.names.ctrl')
+    return key.length > 3 || key === 'end' ? t(`palette.keys.names.${key}`) : key
+  }
+  const box = element('input', { type: 'checkbox', class: 'checkbox' })
+  box.checked = readStored() !== 'off'
+  box.addEventListener('change', () => store(box.checked ? undefined : 'off'))
+  const button = element('button', { type: 'button', class: 'btn' }, t('palette.close'))
+  const dialog = element(
+    'dialog',
+    { class: 'palette palette-keys', 'aria-labelledby': 'palette-keys' },
+    // the focus begins above the list, which may have to be scrolled
+    element(
+      'h2',
+      { id: 'palette-keys', class: 'section-title', tabindex: '-1', autofocus: '' },
+      t('palette.keys.title')
+    ),
+    ...Object.entries(keys).flatMap(([section, rows]) => [
+      element('h3', { class: 'palette-heading' }, t(`palette.keys.${section}.title`)),
+      element(
+        'dl',
+        {},
+        ...Object.entries(rows).map(([name, combination]) =>
+          element(
+            'div',
+            {},
+            element('dt', {}, ...combination.map(key => element('kbd', {}, nameOf(key)))),
+            element('dd', {}, t(`palette.keys.${section}.${name}`))
+          )
+        )
+      )
+    ]),
+    element('label', {}, box, element('span', {}, t('palette.keys.character'))),
+    button
+  )
+  button.addEventListener(
+    'click',
+    openDialog(dialog, () => {})
+  )
+}
+
+function readStored(): string | null {
+  try {
+    return localStorage.getItem(characterKeysKey)
+  } catch {
+    return null // storage may be switched off
+  }
+}
+
+function store(value: string | undefined): void {
+  try {
+    if (value === undefined) localStorage.removeItem(characterKeysKey)
+    else localStorage.setItem(characterKeysKey, value)
+  } catch {
+    // storage may be switched off: the keys then stay on
+  }
+}

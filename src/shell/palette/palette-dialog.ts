@@ -1,0 +1,285 @@
+import type { UserInfo } from '../../contract/users.ts'
+import type { T } from '../../i18n/index.ts'
+import type { FoundItem } from '../../stores/company-search.ts'
+import { pageLocale } from '../kit/page.ts'
+import { runAction } from './acts.ts'
+import {
+  type Command,
+  commandKinds,
+  commandOf,
+  commandsFor,
+  matchingCommands,
+  type Opener,
+  recentCommands
+} from './commands.ts'
+import { element, openDialog } from './dialog.ts'
+import { loadPaletteWords } from './palette-words.ts'
+
+/** Time without typing after which a search begins, in milliseconds. */
+const pauseMs = 200
+const optionId = (at: number) => `palette-option-${at}`
+
+/** The state of the search for items of the company. */
+type Search =
+  | { status: 'none' | 'searching' | 'failed' }
+  | { status: 'done'; items: readonly FoundItem[] }
+
+let isOpening = false
+let close: (() => void) | undefined
+
+/** Opens the command palette, or closes it if it is open. */
+export async function togglePalette(): Promise<void> {
+  if (close) return close()
+  if (isOpening) return
+  isOpening = true
+  try {
+    const [t, person] = await Promise.all([loadPaletteWords(), loadPerson()])
+    close = openPalette(t, person)
+  } finally {
+    isOpening = false
+  }
+}
+
+/**
+ * Loads the stores of the person who is signed in. Loads nothing for visitors without a session.
+ */
+async function loadPerson() {
+  if (!isSignedIn()) return undefined
+  const [{ $user }, { $recentCommands, rememberCommand }, { searchCompany }] = await Promise.all([
+    import('../../stores/users.ts'),
+    import('../../stores/recent-commands.ts'),
+    import('../../stores/company-search.ts')
+  ])
+  return { $user, $recentCommands, rememberCommand, searchCompany }
+}
+
+function openPalette(t: T<string>, person: Awaited<ReturnType<typeof loadPerson>>): () => void {
+  const input = element('input', {
+    class: 'palette-input',
+    type: 'text',
+    role: 'combobox',
+    'aria-label': t('palette.search'),
+    'aria-autocomplete': 'list',
+    'aria-expanded': 'true',
+    'aria-controls': 'palette-list',
+    placeholder: t('palette.search'),
+    autocomplete: 'off',
+    autocapitalize: 'none',
+    spellcheck: 'false',
+    enterkeyhint: 'go',
+    maxlength: '100'
+  })
+  const closeButton = element(
+    'button',
+    { class: 'palette-close', type: 'button' },
+    t('palette.close')
+  )
+  const list = element('div', {
+    id: 'palette-list',
+    class: 'palette-list',
+    role: 'listbox',
+    'aria-label': t('palette.commands')
+  })
+  const status = element('p', { class: 'palette-status', role: 'status' })
+  const dialog = element(
+    'dialog',
+    { class: 'palette', 'aria-label': t('palette.title') },
+    element('div', { class: 'palette-head' }, input, closeButton),
+    list,
+    status
+  )
+
+  let user: UserInfo | undefined
+  let search: Search = { status: 'none' }
+  let shown: Command[] = []
+  let active = 0
+  let stopSearch = () => {}
+
+  const end = openDialog(dialog, () => {
+    stopSearch()
+    stopUser?.()
+    document.removeEventListener('vidimus:changed', leave)
+    close = undefined
+  })
+  const stopUser = person?.$user.subscribe(value => {
+    user = value
+    draw()
+  })
+  if (!person) draw()
+  document.addEventListener('vidimus:changed', leave)
+  closeButton.addEventListener('click', end)
+  input.addEventListener('input', () => {
+    active = 0
+    searchLater()
+    draw()
+  })
+  dialog.addEventListener('keydown', onKey)
+  list.addEventListener('click', event => {
+    const option = event.target instanceof Element && event.target.closest('[role=option]')
+    const command = option && shown[Number(option.id.slice(optionId(0).length - 1))]
+    if (!command) return
+    // the browser opens another tab or window
+    if (command.href && (event.metaKey || event.ctrlKey || event.shiftKey)) return
+    event.preventDefault()
+    choose(command)
+  })
+  return end
+
+  /** Closes the palette if the person has signed in or out since it was opened. */
+  function leave(): void {
+    if (isSignedIn() !== (person !== undefined)) end()
+  }
+
+  function opener(): Opener {
+    return {
+      locale: pageLocale(),
+      isSignedIn: person !== undefined,
+      isPending: user?.pending === true,
+      permissions: person ? user?.permissions : [],
+      features: user?.features ?? [],
+      company: /\/admin\/([^/]+)/.exec(location.pathname)?.[1] ?? user?.company.id,
+      isPublic: document.querySelector('#drawer a[href*="/sign-up"]') !== null
+    }
+  }
+
+  function searchLater(): void {
+    stopSearch()
+    const text = input.value.trim()
+    const { company, permissions = [], locale } = opener()
+    const isAdmin = permissions.some(name => name === 'admin' || name === 'operator')
+    if (!person || !isAdmin || company === undefined || text === '') {
+      search = { status: 'none' }
+      return
+    }
+    // what was found before stays as long as it matches the longer text
+    if (search.status !== 'done') search = { status: 'searching' }
+    const calls = new AbortController()
+    const { signal } = calls
+    const timer = setTimeout(async () => {
+      let next: Search
+      try {
+        const isOperator = permissions.includes('operator')
+        const items = await person.searchCompany(text, { company, locale, isOperator, signal })
+        next = { status: 'done', items }
+      } catch {
+        next = { status: 'failed' }
+      }
+      if (signal.aborted) return
+      search = next
+      draw()
+    }, pauseMs)
+    stopSearch = () => {
+      clearTimeout(timer)
+      calls.abort()
+    }
+  }
+
+  function draw(): void {
+    const text = input.value.trim()
+    const who = opener()
+    const commands = commandsFor(who, t)
+    const recent =
+      text === '' ? recentCommands(person?.$recentCommands.get() ?? [], commands, who) : []
+    const items =
+      search.status === 'done' ? search.items.map(item => commandOf(item, who.locale)) : []
+    const others = matchingCommands([...commands, ...items], text)
+    const before = shown[active]?.id
+    const sections = [
+      { name: 'recent', commands: recent },
+      ...commandKinds.map(kind => ({
+        name: kind,
+        commands: others.filter(each => each.kind === kind && !recent.includes(each))
+      }))
+    ].filter(section => section.commands.length > 0)
+    shown = sections.flatMap(section => section.commands)
+    // what arrives later must not move the choice to another command
+    active = Math.max(0, active === 0 ? 0 : shown.findIndex(({ id }) => id === before))
+    let at = 0
+    list.replaceChildren(
+      ...sections.map(({ name, commands: those }) =>
+        element(
+          'div',
+          { role: 'group', 'aria-labelledby': `palette-${name}` },
+          element(
+            'p',
+            { id: `palette-${name}`, class: 'palette-heading', role: 'presentation' },
+            t(`palette.kinds.${name}`)
+          ),
+          ...those.map(command => optionOf(command, at++))
+        )
+      )
+    )
+    list.hidden = shown.length === 0
+    input.setAttribute('aria-expanded', String(shown.length > 0))
+    markActive()
+    status.textContent = statusWords(text)
+  }
+
+  function statusWords(text: string): string {
+    if (search.status === 'searching') return t('palette.searching')
+    const count = t('palette.found', { count: shown.length })
+    if (search.status === 'failed') return `${count} ${t('palette.failed')}`
+    return shown.length === 0 ? t('palette.none', { query: text }) : count
+  }
+
+  function markActive(): void {
+    for (const [at, option] of list.querySelectorAll('[role=option]').entries()) {
+      option.setAttribute('aria-selected', String(at === active))
+      if (at === active) option.scrollIntoView({ block: 'nearest' })
+    }
+    if (shown.length === 0) input.removeAttribute('aria-activedescendant')
+    else input.setAttribute('aria-activedescendant', optionId(active))
+    // the heading of the first group, too
+    if (active === 0) list.scrollTop = 0
+  }
+
+  function onKey(event: KeyboardEvent): void {
+    // the keys of a writing system choose its own signs
+    if (event.isComposing) return
+    const { key } = event
+    const isInput = event.target === input
+    const step = { ArrowDown: 1, ArrowUp: -1 }[key]
+    if (key === 'Enter' && isInput) {
+      event.preventDefault()
+      const command = shown[active]
+      if (command) choose(command, event.metaKey || event.ctrlKey)
+    } else if (step !== undefined && isInput && shown.length > 0) {
+      event.preventDefault()
+      active = (active + step + shown.length) % shown.length
+      markActive()
+    }
+  }
+
+  function choose(command: Command, inNewTab = false): void {
+    person?.rememberCommand({ id: command.id, item: command.item })
+    end()
+    if (command.href === undefined) runAction(command.id)
+    else if (inNewTab) openTab(command.href)
+    else void openPage(command.href)
+  }
+}
+
+function openTab(href: string): void {
+  const link = element('a', { href, target: '_blank', rel: 'noopener' })
+  link.click()
+}
+
+function optionOf({ label, note, lang, href }: Command, at: number): HTMLElement {
+  const attributes = { id: optionId(at), class: 'palette-option', role: 'option', tabindex: '-1' }
+  const texts = [
+    element('span', { class: 'palette-label', ...(lang ? { lang } : {}) }, label),
+    ...(note === undefined ? [] : [element('span', { class: 'palette-note' }, note)])
+  ]
+  return href === undefined
+    ? element('div', attributes, ...texts)
+    : element('a', { ...attributes, href }, ...texts)
+}
+
+async function openPage(href: string): Promise<void> {
+  const { navigate } = await import('../../stores/navigation.ts')
+  await navigate(href)
+}
+
+function isSignedIn(): boolean {
+  return document.documentElement.dataset['session'] === 'in'
+}

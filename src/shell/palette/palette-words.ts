@@ -1,0 +1,15 @@
+import { type Locale, type T, translator } from '../../i18n/index.ts'
+import { pageLocale } from '../kit/page.ts'
+
+// the words are on no page, because few visits open the palette
+const loaders = {
+  en: () => import('../../i18n/en/palette.json'),
+  fr: () => import('../../i18n/fr/palette.json')
+} satisfies Record<Locale, unknown>
+
+/** Returns the function that translates the words of the palette into the language of the page. */
+export async function loadPaletteWords(): Promise<T<string>> {
+  const locale = pageLocale()
+  const { default: palette } = await loaders[locale]()
+  return translator(locale, { palette })
+}

@@ -1,0 +1,51 @@
+import { onClick } from '../kit/page.ts'
+import { type Shortcut, shortcutOf } from './shortcuts.ts'
+
+/**
+ * Storage key of the setting that switches off shortcuts of a single character. The value is then
+ * `off`.
+ */
+export const characterKeysKey = 'vidimus:keys'
+
+const fields = 'input:not([type=checkbox], [type=radio], [type=button]), textarea, select'
+
+/**
+ * Opens the command palette and the list of shortcuts when their keys or their buttons (`data-act`)
+ * are pressed. Their code is loaded at the first use.
+ */
+export function startPalette(): void {
+  document.addEventListener('keydown', event => {
+    const { target } = event
+    const shortcut = shortcutOf(event, {
+      isApple: isApple(),
+      isInField:
+        target instanceof HTMLElement && (target.isContentEditable || target.matches(fields)),
+      hasCharacterKeys: localStorageItem(characterKeysKey) !== 'off'
+    })
+    if (!shortcut) return
+    event.preventDefault()
+    // a key that is held down would open and close it in turns
+    if (!event.repeat) void open(shortcut)
+  })
+  onClick('[data-act=palette]', () => void open('palette'))
+}
+
+/** Returns whether the computer is made by Apple, where shortcuts have Cmd instead of Ctrl. */
+export function isApple(): boolean {
+  return /mac|iphone|ipad/i.test(navigator.platform)
+}
+
+async function open(shortcut: Shortcut): Promise<void> {
+  // a question that waits for an answer stays alone
+  if (document.querySelector('dialog:modal:not(:has(.palette-input))')) return
+  if (shortcut === 'palette') (await import('./palette-dialog.ts')).togglePalette()
+  else (await import('./key-help.ts')).openKeyHelp()
+}
+
+function localStorageItem(key: string): string | null {
+  try {
+    return localStorage.getItem(key)
+  } catch {
+    return null // storage may be switched off
+  }
+}

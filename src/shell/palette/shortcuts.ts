@@ -1,0 +1,26 @@
+/** What a keyboard shortcut opens on every page. */
+export type Shortcut = 'palette' | 'help'
+
+type Press = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'isComposing'>
+
+interface Place {
+  /** Whether the computer is made by Apple, where shortcuts have Cmd instead of Ctrl. */
+  isApple: boolean
+  /** Whether the focus is in a field, in which characters are typed. */
+  isInField: boolean
+  /** Whether shortcuts of a single character are switched on (WCAG 2.1.4). */
+  hasCharacterKeys: boolean
+}
+
+/**
+ * Returns what a pressed key opens: Ctrl+K (Cmd+K on Apple computers) the command palette, `?` the
+ * list of shortcuts. Returns undefined for every other key.
+ */
+export function shortcutOf(press: Press, place: Place): Shortcut | undefined {
+  const { key, altKey, ctrlKey, metaKey, isComposing } = press
+  if (isComposing || altKey) return undefined
+  const [modifier, other] = place.isApple ? [metaKey, ctrlKey] : [ctrlKey, metaKey]
+  if (key.toLowerCase() === 'k' && modifier && !other) return 'palette'
+  const isFree = place.hasCharacterKeys && !place.isInField && !ctrlKey && !metaKey
+  return key === '?' && isFree ? 'help' : undefined
+}

@@ -1,0 +1,24 @@
+import { withConfirmation } from '../confirmation.ts'
+import { $route } from '../routes.ts'
+import { type ApiOptions, api, type CallName, type InputOf, type OutputOf } from '../sessions.ts'
+
+/**
+ * Makes a call of the administration, in the company that the address of the page names. Asks for
+ * the password where the call needs it again.
+ */
+export function adminApi<Name extends CallName>(
+  name: Name,
+  input: InputOf<Name>,
+  options: ApiOptions = {}
+): Promise<OutputOf<Name>> {
+  // the key of the action, the same when the call is made again
+  const idempotencyKey = crypto.randomUUID()
+  const sent = { company: actingCompany(), idempotencyKey, ...options }
+  return withConfirmation(() => api(name, input, sent))
+}
+
+/** Returns the id of the company in the page's address: `/en/admin/{company}/groups`. */
+export function actingCompany(): string {
+  const params: Record<string, string> = $route.get()?.params ?? {}
+  return params['company'] ?? ''
+}

@@ -1,0 +1,181 @@
+import type * as z from 'zod/mini'
+import type {
+  Company,
+  CompanyDetails,
+  createCompany as create,
+  ListedCompany
+} from '../../contract/companies.ts'
+import type { Group } from '../../contract/groups.ts'
+import type { DisabledReason } from '../../contract/kit/disabled.ts'
+import { AppError } from '../../contract/kit/errors.ts'
+import { linkMinutes } from '../../core/link-minutes.ts'
+import { withConfirmation } from '../confirmation.ts'
+import { environment } from '../environment.ts'
+import { createList } from '../lists/lists.ts'
+import { personalAtom } from '../personal-atoms.ts'
+import { api, sessionNumber } from '../sessions.ts'
+import { adminApi } from './admin-api.ts'
+
+/** State of the first page of a company's administration. */
+export type Overview =
+  | { status: 'loading' }
+  /** The company does not exist, or the person may not administer it. */
+  | { status: 'missing' }
+  | { status: 'failed'; error: AppError }
+  | { status: 'ready'; company: CompanyDetails; groups: readonly Group[]; hasMoreGroups: boolean }
+
+/** What the first page of a company's administration shows. */
+export const $overview = personalAtom<Overview>({ status: 'loading' })
+
+/**
+ * The company whose name was loaded last. The banner of operators who act in another company shows
+ * it.
+ */
+export const $seenCompany = personalAtom<Pick<Company, 'id' | 'name'> | undefined>(undefined)
+
+/** The invitation link of a new company's first administrator. */
+export interface FirstInvitation {
+  company: string
+  email: string
+  link: string
+  /** Time until which the link works, in milliseconds since the epoch. */
+  until: number
+}
+
+/** The link that the operator must pass on to the first administrator of a new company. */
+export const $firstInvitation = personalAtom<FirstInvitation | undefined>(undefined)
+
+export const companySorts = ['name', '-name', 'created', '-created'] as const
+
+export interface CompanyQuery {
+  q?: string
+  state?: 'active' | 'suspended'
+  sort?: (typeof companySorts)[number]
+}
+
+/** All companies of the installation, for operators. */
+export const companyList = createList<ListedCompany, CompanyQuery>({
+  query: {},
+  isSame: (a, b) => a.q === b.q && a.state === b.state && a.sort === b.sort,
+  load: (query, page) => api('listCompanies', { ...page, ...query })
+})
+
+/** The most groups that the server returns at once. */
+const mostGroups = 200
+
+/** Number of calls of `loadOverview`, by which late answers about another company are dropped. */
+let loads = 0
+
+/**
+ * Loads a company with its first groups into `$overview`. If `$overview` shows the same company, it
+ * stays visible meanwhile.
+ */
+export async function loadOverview(id: string): Promise<void> {
+  const before = $overview.get()
+  if (before.status !== 'ready' || before.company.id !== id) $overview.set({ status: 'loading' })
+  const [session, mine] = [sessionNumber(), ++loads]
+  const next = await readOverview(id)
+  if (session !== sessionNumber() || mine !== loads) return
+  $overview.set(next)
+  if (next.status === 'ready') $seenCompany.set(next.company)
+}
+
+async function readOverview(id: string): Promise<Overview> {
+  try {
+    const [company, groups] = await Promise.all([
+      adminApi('getCompany', { id }),
+      adminApi('listGroups', { id, limit: mostGroups })
+    ])
+    return { status: 'ready', company, groups, hasMoreGroups: groups.length === mostGroups }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return isMissingError(error) ? { status: 'missing' } : { status: 'failed', error }
+  }
+}
+
+/**
+ * Loads the name of a company into `$seenCompany`. If that fails, `$seenCompany` stays as it is.
+ */
+export async function loadCompanyName(id: string): Promise<void> {
+  const session = sessionNumber()
+  try {
+    const company = await adminApi('getCompany', { id }, { company: id })
+    if (session === sessionNumber()) $seenCompany.set(company)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+  }
+}
+
+/**
+ * Creates a company and returns it. If the answer contains a link for the first administrator,
+ * stores it in `$firstInvitation`.
+ */
+export async function createCompany(
+  input: z.input<typeof create.input>,
+  key: string
+): Promise<z.output<typeof create.output>> {
+  const session = sessionNumber()
+  const company = await withConfirmation(() => api('createCompany', input, { idempotencyKey: key }))
+  const link = company.invitation?.link
+  const until = environment().now() + linkMinutes.activate * 60_000
+  if (session === sessionNumber()) {
+    $firstInvitation.set(
+      link === undefined ? undefined : { company: company.id, email: input.email, link, until }
+    )
+  }
+  return company
+}
+
+/** What an administrator can change of a company. */
+export type CompanyChanges = Partial<Pick<Company, 'name'>>
+
+/**
+ * Changes a company if it still has the version that the person has seen. Otherwise throws
+ * `changed_meanwhile`.
+ */
+export async function changeCompany(
+  id: string,
+  changes: CompanyChanges,
+  version: number
+): Promise<void> {
+  await showAnswer(adminApi('updateCompany', { ...changes, id }, { version }))
+}
+
+/** Loads a company again and shows its present state. */
+export function reloadCompany(id: string): Promise<Company> {
+  return showAnswer(adminApi('getCompany', { id }))
+}
+
+/** Suspends a company, or changes the reason of its suspension. */
+export async function suspendCompany(id: string, reason: DisabledReason): Promise<void> {
+  await showAnswer(adminApi('suspendCompany', { id, reason }))
+}
+
+export async function resumeCompany(id: string): Promise<void> {
+  await showAnswer(adminApi('resumeCompany', { id }))
+}
+
+/**
+ * Shows the company that a call returns, unless the page shows another company or a newer state by
+ * then.
+ */
+async function showAnswer(call: Promise<Company>): Promise<Company> {
+  const session = sessionNumber()
+  const company = await call
+  const before = $overview.get()
+  const isShown = before.status === 'ready' && before.company.id === company.id
+  if (session !== sessionNumber() || !isShown || company.version < before.company.version) {
+    return company
+  }
+  $overview.set({ ...before, company: { ...before.company, ...company } })
+  $seenCompany.set(company)
+  return company
+}
+
+/**
+ * Returns whether an error means that the address of the page names nothing that the person may see.
+ * `invalid_input` is such an error, too: the server answers it for an id that is not a UUID.
+ */
+export function isMissingError({ code }: AppError): boolean {
+  return code === 'not_found' || code === 'invalid_input'
+}

@@ -1,0 +1,94 @@
+import type * as z from 'zod/mini'
+import type {
+  CompanyCategory,
+  createCategory as create,
+  updateCategory as update
+} from '../../contract/company-categories.ts'
+import type { Group } from '../../contract/groups.ts'
+import { createList } from '../lists/lists.ts'
+import { actingCompany, adminApi } from './admin-api.ts'
+import { createItemPart } from './item-parts.ts'
+import { createShownItem } from './shown-item.ts'
+
+type Input<Call extends { input: z.ZodMiniType }> = z.input<Call['input']>
+export type CategoryChanges = Omit<Input<typeof update>, 'id'>
+
+export const categorySorts = [
+  'name_en',
+  '-name_en',
+  'name_fr',
+  '-name_fr',
+  'created',
+  '-created'
+] as const
+
+export interface CategoryQuery {
+  q?: string
+  visibility?: CompanyCategory['visibility']
+  sort?: (typeof categorySorts)[number]
+}
+
+/** The categories of the company that is administered. `owner` is the id of the company. */
+export const categoryList = createList<CompanyCategory, CategoryQuery>({
+  query: {},
+  isSame: (a, b) => a.q === b.q && a.visibility === b.visibility && a.sort === b.sort,
+  load: (query, page, company = '') =>
+    adminApi('listCompanyCategories', { id: company, ...page, ...query })
+})
+
+const category = createShownItem<CompanyCategory>(id => adminApi('getCategory', { id }))
+const groups = createItemPart<Group>(category.watch, (id, page) =>
+  adminApi('listGroups', { id: actingCompany(), category: id, ...page })
+)
+
+/** The category that the page shows. */
+export const $category = category.$item
+/** The groups whose members may use the category. */
+export const $categoryGroups = groups.$part
+
+/** Loads a category and the first groups whose members may use it, and shows them. */
+export async function openCategory(id: string): Promise<void> {
+  groups.restart()
+  if (await category.open(id)) await groups.load(id)
+}
+
+/** Loads a category again and shows its present state, or that it no longer exists. */
+export const reloadCategory = category.reload
+
+/**
+ * Loads the first groups whose members may use the category or, with `after`, those that follow.
+ */
+export const loadCategoryGroups = groups.load
+
+/** Creates a category and returns it. */
+export function createCategory(input: Input<typeof create>, key: string): Promise<CompanyCategory> {
+  return adminApi('createCategory', input, { idempotencyKey: key })
+}
+
+/**
+ * Changes a category if it still has the version that the person has seen. Otherwise throws
+ * `changed_meanwhile`.
+ */
+export async function changeCategory(
+  id: string,
+  changes: CategoryChanges,
+  version: number
+): Promise<void> {
+  await category.change(id, () => adminApi('updateCategory', { ...changes, id }, { version }))
+}
+
+export async function deleteCategory({ id, version }: CompanyCategory): Promise<void> {
+  await adminApi('deleteCategory', { id }, { version })
+}
+
+/** Lets the members of a group use the category. */
+export async function addGroup(id: string, group: Group): Promise<void> {
+  const call = () => adminApi('addGroupCategory', { groupId: group.id, category_id: id })
+  await groups.add(id, group, call)
+}
+
+/** Ends the members' right of a group to use the category. */
+export async function removeGroup(id: string, group: Group): Promise<void> {
+  const call = () => adminApi('removeGroupCategory', { groupId: group.id, categoryId: id })
+  await groups.remove(id, group, call)
+}

@@ -1,0 +1,26 @@
+import type { DataSource } from '../../contract/data-sources.ts'
+import { createList } from '../lists/lists.ts'
+import { adminApi } from './admin-api.ts'
+import { createShownItem } from './shown-item.ts'
+
+export const dataSourceSorts = ['name', '-name', 'created', '-created'] as const
+
+export interface DataSourceQuery {
+  sort?: (typeof dataSourceSorts)[number]
+}
+
+/** The data sources of the company that is administered. `owner` is the id of the company. */
+export const dataSourceList = createList<DataSource, DataSourceQuery>({
+  query: {},
+  isSame: (a, b) => a.sort === b.sort,
+  load: (query, page, company = '') =>
+    adminApi('listDataSources', { id: company, ...page, ...query })
+})
+
+const dataSource = createShownItem<DataSource>(id => adminApi('getDataSource', { id }))
+
+/** The data source that the page shows. */
+export const $dataSource = dataSource.$item
+
+/** Loads a data source and shows it. */
+export const openDataSource = dataSource.open

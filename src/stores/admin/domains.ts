@@ -1,0 +1,120 @@
+import type * as z from 'zod/mini'
+import type {
+  createDomain as create,
+  Domain,
+  DomainDetails,
+  DomainThemes,
+  Theme,
+  ThemeChanges,
+  updateDomain as update
+} from '../../contract/domains.ts'
+import { createList } from '../lists/lists.ts'
+import { adminApi } from './admin-api.ts'
+import { createShownItem } from './shown-item.ts'
+
+type Input<Call extends { input: z.ZodMiniType }> = z.input<Call['input']>
+export type DomainChanges = Omit<Input<typeof update>, 'id' | 'theme'>
+
+export const domainSorts = ['host', '-host', 'created', '-created'] as const
+
+export interface DomainQuery {
+  q?: string
+  state?: Domain['state']
+  sort?: (typeof domainSorts)[number]
+}
+
+/** The domains of the company that is administered. `owner` is the id of the company. */
+export const domainList = createList<Domain, DomainQuery>({
+  query: {},
+  isSame: (a, b) => a.q === b.q && a.state === b.state && a.sort === b.sort,
+  load: (query, page, company = '') => adminApi('listDomains', { id: company, ...page, ...query })
+})
+
+const domain = createShownItem<DomainDetails>(id => adminApi('getDomain', { id }))
+const themes = createShownItem<DomainThemes>(id => adminApi('getDomainThemes', { id }))
+
+/** The domain that the page shows. */
+export const $domain = domain.$item
+/** The themes of the domain that the page shows. */
+export const $themes = themes.$item
+
+/** Loads a domain and shows it. Returns whether the page still shows it then. */
+export const openDomain = domain.open
+
+/** Loads a domain again and shows its present state, or that it no longer exists. */
+export const reloadDomain = domain.reload
+
+/** Claims a host for the company and returns the new domain. */
+export function createDomain(input: Input<typeof create>, key: string): Promise<DomainDetails> {
+  return adminApi('createDomain', input, { idempotencyKey: key })
+}
+
+/**
+ * Changes a domain if it still has the version that the person has seen. Otherwise throws
+ * `changed_meanwhile`.
+ */
+export async function changeDomain(
+  id: string,
+  changes: DomainChanges,
+  version: number
+): Promise<void> {
+  await domain.change(id, () => adminApi('updateDomain', { ...changes, id }, { version }))
+}
+
+/** Asks DNS for the record that proves a domain, and shows the domain with the result. */
+export function checkDomain(id: string): Promise<DomainDetails> {
+  return domain.change(id, () => adminApi('checkDomain', { id }))
+}
+
+/** Makes a domain the company's primary one, and shows it. */
+export function makeDomainPrimary(id: string): Promise<DomainDetails> {
+  return domain.change(id, () => adminApi('makeDomainPrimary', { id }))
+}
+
+export async function deleteDomain({ id, version }: Domain): Promise<void> {
+  await adminApi('deleteDomain', { id }, { version })
+}
+
+/** Loads the themes of a domain and shows them. */
+export const openThemes = themes.open
+
+/** Loads the themes of a domain again and shows them. */
+export const reloadThemes = themes.reload
+
+/** The theme that a person edits: the draft or, if there is none, the published theme. */
+export interface EditedTheme extends Omit<Theme, 'logo_dark'> {
+  /** The logo for dark mode. `null`: the same as `logo`. */
+  logo_dark: string | null
+  version: number
+}
+
+/** Returns the theme to edit: the draft or, if there is none, the published theme. */
+export function editedTheme({ draft, published, version }: DomainThemes): EditedTheme {
+  const { theme } = draft ?? published
+  return { ...theme, logo_dark: theme.logo_dark ?? null, version }
+}
+
+/**
+ * Saves a draft of a theme. Throws `changed_meanwhile` if the domain's themes have another version
+ * by now, and `svg_refused` for a picture with parts that are not allowed.
+ */
+export async function saveDraft(id: string, changes: ThemeChanges, version: number): Promise<void> {
+  await themes.change(id, () => adminApi('saveThemeDraft', { ...changes, id }, { version }))
+}
+
+/** Deletes the draft of a domain's theme and shows the remaining themes. */
+export async function discardDraft(id: string, version: number): Promise<void> {
+  await adminApi('deleteThemeDraft', { id }, { version })
+  await themes.reload(id)
+}
+
+/** Publishes the draft of a domain's theme: the pages show it from now on. */
+export function publishDraft(id: string, version: number): Promise<DomainThemes> {
+  return themes.change(id, () => adminApi('publishTheme', { id }, { version }))
+}
+
+/** Publishes an earlier theme of a domain again. */
+export function restoreTheme(id: string, number: number, version?: number): Promise<DomainThemes> {
+  const options = version === undefined ? {} : { version }
+  return themes.change(id, () => adminApi('restoreTheme', { id, number }, options))
+}

@@ -1,0 +1,43 @@
+import type { Group } from '../../contract/groups.ts'
+import { createList } from '../lists/lists.ts'
+import { actingCompany, adminApi } from './admin-api.ts'
+
+export const groupSorts = ['name', '-name', 'created', '-created'] as const
+
+export interface GroupQuery {
+  q?: string
+  sort?: (typeof groupSorts)[number]
+}
+
+/** The groups of the company that is administered. `owner` is the id of the company. */
+export const groupList = createList<Group, GroupQuery>({
+  query: {},
+  isSame: (a, b) => a.q === b.q && a.sort === b.sort,
+  load: (query, page, company = '') => adminApi('listGroups', { id: company, ...page, ...query })
+})
+
+/** Returns the name of a group, or undefined if it cannot be loaded. */
+export async function groupName(id: string): Promise<string | undefined> {
+  try {
+    const known = groupList.$rows.get().find(group => group.id === id)
+    return (known ?? (await adminApi('getGroup', { id }))).name
+  } catch {
+    return undefined // the list says what is wrong with its filters
+  }
+}
+
+const mostOnPage = 200
+
+/** Returns all groups of the company that match the query. Loads them page by page. */
+export async function readAllGroups(query: GroupQuery): Promise<Group[]> {
+  const company = actingCompany()
+  const groups: Group[] = []
+  for (;;) {
+    const cursor = groups.at(-1)?.id
+    const place = cursor === undefined ? {} : { cursor }
+    const input = { id: company, limit: mostOnPage, ...query, ...place }
+    const page = await adminApi('listGroups', input, { company })
+    groups.push(...page)
+    if (page.length < mostOnPage) return groups
+  }
+}

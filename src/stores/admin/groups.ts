@@ -1,0 +1,137 @@
+import type * as z from 'zod/mini'
+import type { Category } from '../../contract/categories.ts'
+import type { createGroup as create, Group, updateGroup as update } from '../../contract/groups.ts'
+import { AppError } from '../../contract/kit/errors.ts'
+import type { Member } from '../../contract/members.ts'
+import { actingCompany, adminApi } from './admin-api.ts'
+import { createItemPart } from './item-parts.ts'
+import { createShownItem } from './shown-item.ts'
+
+type Input<Call extends { input: z.ZodMiniType }> = z.input<Call['input']>
+export type GroupChanges = Omit<Input<typeof update>, 'id'>
+
+const group = createShownItem<Group>(id => adminApi('getGroup', { id }))
+
+/** The group that the page shows. */
+export const $group = group.$item
+const members = createItemPart<Member>(group.watch, (id, page) =>
+  adminApi('listUsers', { id: actingCompany(), group: id, ...page })
+)
+export const $groupMembers = members.$part
+export const $memberSearch = members.$q
+const categories = createItemPart<Category>(group.watch, (id, page) =>
+  adminApi('listCompanyCategories', { id: actingCompany(), group: id, ...page })
+)
+export const $groupCategories = categories.$part
+
+/** Loads a group with its first members and its categories. */
+export async function openGroup(id: string): Promise<void> {
+  members.restart()
+  categories.restart()
+  if (await group.open(id)) await Promise.all([loadMembers(id), loadCategories(id)])
+}
+
+/** Loads a group again and shows its present state, or that it no longer exists. */
+export const reloadGroup = group.reload
+
+/** Creates a group and returns it. */
+export function createGroup(input: Input<typeof create>, key: string): Promise<Group> {
+  return adminApi('createGroup', input, { idempotencyKey: key })
+}
+
+/**
+ * Changes a group if it still has the version that the person has seen. Otherwise throws
+ * `changed_meanwhile`.
+ */
+export async function changeGroup(
+  id: string,
+  changes: GroupChanges,
+  version: number
+): Promise<void> {
+  await group.change(id, () => adminApi('updateGroup', { ...changes, id }, { version }))
+}
+
+export async function deleteGroup({ id, version }: Group): Promise<void> {
+  await adminApi('deleteGroup', { id }, { version })
+}
+
+/** Loads the first members of the group or, with `after`, those that follow. */
+export const loadMembers = members.load
+
+/** Loads the first members whose name or e-mail contains the words of a text. */
+export const searchMembers = members.search
+
+/** Loads the first categories that the group may use or, with `after`, those that follow. */
+export const loadCategories = categories.load
+
+export async function addMember(id: string, member: Member): Promise<void> {
+  const call = () => adminApi('addGroupUser', { groupId: id, user_id: member.id })
+  if (await members.add(id, member, call)) countMembers(id)
+}
+
+export async function removeMember(id: string, member: Member): Promise<void> {
+  const call = () => adminApi('removeGroupUser', { groupId: id, userId: member.id })
+  if (await members.remove(id, member, call)) countMembers(id)
+}
+
+/** The result of adding one person to a group by e-mail. */
+export interface MemberAddition {
+  email: string
+  /** Error for which the person could not be added. */
+  error?: AppError | undefined
+}
+
+/**
+ * Adds people of the company by their e-mails, one after the other. If an e-mail fails, its result
+ * has the error, and the others are still added. `onProgress` gets the number of e-mails that are
+ * done.
+ */
+export async function addMembers(
+  id: string,
+  emails: readonly string[],
+  onProgress: (done: number) => void
+): Promise<MemberAddition[]> {
+  const isStillShown = group.watch(id)
+  // the page, whose address names the company, may be left meanwhile
+  const company = actingCompany()
+  const additions: MemberAddition[] = []
+  for (const email of emails) {
+    additions.push({ email, error: await addByEmail(id, email, company) })
+    onProgress(additions.length)
+  }
+  if (!isStillShown()) return additions
+  await loadMembers(id)
+  countMembers(id)
+  return additions
+}
+
+async function addByEmail(
+  id: string,
+  email: string,
+  company: string
+): Promise<AppError | undefined> {
+  try {
+    const [member] = await adminApi('listUsers', { id: company, email, limit: 1 }, { company })
+    if (!member) return new AppError('not_found', 'Nobody of the company has this e-mail')
+    await adminApi('addGroupUser', { groupId: id, user_id: member.id }, { company })
+    return undefined
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+}
+
+export async function addCategory(id: string, category: Category): Promise<void> {
+  const call = () => adminApi('addGroupCategory', { groupId: id, category_id: category.id })
+  await categories.add(id, category, call)
+}
+
+export async function removeCategory(id: string, category: Category): Promise<void> {
+  const call = () => adminApi('removeGroupCategory', { groupId: id, categoryId: category.id })
+  await categories.remove(id, category, call)
+}
+
+/** Loads and shows the new number of members. Ignores a failure, because the next load shows it. */
+function countMembers(id: string): void {
+  reloadGroup(id).catch(() => {})
+}

@@ -1,0 +1,88 @@
+import { type AppError, asAppError } from '../../contract/kit/errors.ts'
+import { byteOrderMark, csvRecord } from '../../core/text/csv.ts'
+import { environment } from '../environment.ts'
+import { createRetries } from '../retries.ts'
+import type { InputOf } from '../sessions.ts'
+import { actingCompany, adminApi } from './admin-api.ts'
+import { type MemberFilter, maxPeoplePerCall } from './member-list.ts'
+
+/**
+ * The people for whom links are created: those with these ids, or those who match a filter. `import`
+ * is the id of an import and stands for the people whom it has created. `cursor` leaves out those
+ * who have a link already.
+ */
+export type LinkedPeople =
+  | { ids: readonly string[] }
+  | { filter: MemberFilter & { import?: string }; cursor?: string }
+
+/** A CSV file with invitation links. */
+export interface LinkFile {
+  content: Blob
+  /** Number of links. */
+  count: number
+  /** Time until which all links work. */
+  until: string
+  /** The error that ended the work early, and the people who still need a link. */
+  stopped?: { error: AppError; rest: LinkedPeople }
+}
+
+type Input = InputOf<'createInvitationLinks'>
+
+const columns = ['username', 'email', 'link', 'valid_until'] as const
+
+/**
+ * Creates an invitation link for each of the people who have not activated their account yet.
+ * Returns them as a CSV file, also if a later call fails: the links exist by then, and nobody else
+ * has them. Throws its error if there is no link yet. `onProgress` gets the number of links so far.
+ */
+export async function createLinkFile(
+  people: LinkedPeople,
+  onProgress: (count: number) => void
+): Promise<LinkFile> {
+  // the page, whose address names the company, may be left meanwhile
+  const company = actingCompany()
+  const retries = createRetries({
+    after: (ms, run) => environment().after(ms, run),
+    random: () => environment().random()
+  })
+  const lines: string[] = []
+  let until = ''
+  const create = async (input: Input): Promise<string | null> => {
+    const made = await retries.run(() => adminApi('createInvitationLinks', input, { company }))
+    until ||= made.until
+    for (const { username, email, link } of made.links) {
+      lines.push(csvRecord([username, email, link, made.until]))
+    }
+    onProgress(lines.length)
+    return made.next
+  }
+  let rest: LinkedPeople | undefined = people
+  let stopped: LinkFile['stopped']
+  while (rest && !stopped) {
+    const asked: LinkedPeople = rest
+    try {
+      rest = await createNext(asked, create)
+    } catch (error) {
+      if (lines.length === 0) throw error
+      stopped = { error: asAppError(error, 'Creating the links failed'), rest: asked }
+    }
+  }
+  const content = new Blob([byteOrderMark, csvRecord(columns), ...lines], {
+    type: 'text/csv;charset=utf-8'
+  })
+  return { content, count: lines.length, until, ...(stopped && { stopped }) }
+}
+
+/** Creates the links of one call by `create`. Returns the people who remain, if any. */
+async function createNext(
+  people: LinkedPeople,
+  create: (input: Input) => Promise<string | null>
+): Promise<LinkedPeople | undefined> {
+  if ('ids' in people) {
+    await create({ ids: people.ids.slice(0, maxPeoplePerCall) })
+    const ids = people.ids.slice(maxPeoplePerCall)
+    return ids.length > 0 ? { ids } : undefined
+  }
+  const cursor = await create(people)
+  return cursor === null ? undefined : { ...people, cursor }
+}

@@ -1,0 +1,105 @@
+import { AppError } from '../../contract/kit/errors.ts'
+import { personalAtom } from '../personal-atoms.ts'
+
+/**
+ * A list that belongs to the item that an administration page shows, such as the members of a
+ * group. `hasMore`: the server has further entries.
+ */
+export type Part<Entry> =
+  | { status: 'loading' }
+  | { status: 'failed'; error: AppError }
+  | { status: 'ready'; items: readonly Entry[]; hasMore: boolean }
+
+/** The most entries that one call loads. */
+const pageSize = 50
+
+interface Page {
+  limit: number
+  cursor: string | undefined
+  /** Words that the entries contain. Undefined for all entries. */
+  q: string | undefined
+}
+
+/**
+ * Creates the store of a list that belongs to the shown item. `watch` is the function that
+ * `createShownItem()` returns: with it, answers about another item are dropped. `load` returns a
+ * page of the list.
+ */
+export function createItemPart<Entry extends { id: string }>(
+  watch: (id: string) => () => boolean,
+  load: (id: string, page: Page) => Promise<Entry[]>
+) {
+  const $part = personalAtom<Part<Entry>>({ status: 'loading' })
+  const $q = personalAtom('')
+
+  /**
+   * Loads the first entries or, with `after`, those that follow this one. Throws if the following
+   * entries could not be loaded; the present ones stay.
+   */
+  async function loadPage(id: string, after?: string): Promise<void> {
+    const [isStillShown, q] = [watch(id), $q.get()]
+    try {
+      const items = await load(id, { limit: pageSize, cursor: after, q: q || undefined })
+      if (!isStillShown() || q !== $q.get()) return
+      const before = $part.get()
+      const known = after !== undefined && before.status === 'ready' ? before.items : []
+      const ids = new Set(items.map(each => each.id))
+      const kept = known.filter(each => !ids.has(each.id))
+      const hasMore = items.length === pageSize
+      $part.set({ status: 'ready', items: [...kept, ...items], hasMore })
+    } catch (error) {
+      if (!(error instanceof AppError) || after !== undefined) throw error
+      if (isStillShown() && q === $q.get()) $part.set({ status: 'failed', error })
+    }
+  }
+
+  return {
+    $part,
+
+    /** The search. Empty if all entries are shown. */
+    $q,
+
+    /** Empties the list before another item is shown. */
+    restart(): void {
+      $q.set('')
+      $part.set({ status: 'loading' })
+    },
+
+    load: loadPage,
+
+    /** Loads the first entries that contain the words of `text`, or all with an empty text. */
+    async search(id: string, text: string): Promise<void> {
+      $q.set(text)
+      await loadPage(id)
+    },
+
+    /**
+     * Makes a call that adds an entry, and shows the entry at the top of the list. Returns whether
+     * the page still shows the item.
+     */
+    async add(id: string, entry: Entry, call: () => Promise<unknown>): Promise<boolean> {
+      const isStillShown = watch(id)
+      await call()
+      if (!isStillShown()) return false
+      change($part, items => [entry, ...items.filter(each => each.id !== entry.id)])
+      return true
+    },
+
+    /** Makes a call that removes an entry. Returns whether the page still shows the item. */
+    async remove(id: string, entry: Entry, call: () => Promise<unknown>): Promise<boolean> {
+      const isStillShown = watch(id)
+      await call()
+      if (!isStillShown()) return false
+      change($part, items => items.filter(each => each.id !== entry.id))
+      return true
+    }
+  }
+}
+
+function change<Entry>(
+  store: ReturnType<typeof personalAtom<Part<Entry>>>,
+  next: (items: readonly Entry[]) => readonly Entry[]
+): void {
+  const before = store.get()
+  if (before.status === 'ready') store.set({ ...before, items: next(before.items) })
+}

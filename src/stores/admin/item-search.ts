@@ -1,0 +1,25 @@
+import type { CompanyCategory } from '../../contract/company-categories.ts'
+import type { Group } from '../../contract/groups.ts'
+import type { Member } from '../../contract/members.ts'
+import { actingCompany, adminApi } from './admin-api.ts'
+
+// For an empty text, each returns the first items of the list of the company.
+
+/** Returns people of the company whose name or e-mail contains the text. */
+export function findPeople(text: string): Promise<Member[]> {
+  return adminApi('listUsers', queryOf(text))
+}
+
+/** Returns groups of the company whose name contains the text. */
+export function findGroups(text: string): Promise<Group[]> {
+  return adminApi('listGroups', queryOf(text))
+}
+
+/** Returns categories of the company whose name contains the text. */
+export function findCategories(text: string): Promise<CompanyCategory[]> {
+  return adminApi('listCompanyCategories', queryOf(text))
+}
+
+function queryOf(text: string) {
+  return { id: actingCompany(), q: text || undefined, limit: 8 }
+}

@@ -1,0 +1,158 @@
+import type { DisabledReason } from '../../contract/kit/disabled.ts'
+import type {
+  BulkAction,
+  BulkResult,
+  Member,
+  MemberState,
+  Permission
+} from '../../contract/members.ts'
+import { personName } from '../../core/text/person-name.ts'
+import { createBulkRun } from '../lists/bulk-run.ts'
+import { createList } from '../lists/lists.ts'
+import { actingCompany, adminApi } from './admin-api.ts'
+
+export const memberSorts = [
+  'name',
+  '-name',
+  'email',
+  '-email',
+  'created',
+  '-created',
+  'last_seen',
+  '-last_seen'
+] as const
+export type MemberSort = (typeof memberSorts)[number]
+
+export interface MemberFilter {
+  /** Words from the name and the e-mail, or the id of a person. */
+  q?: string
+  state?: MemberState
+  /** Id of a group. */
+  group?: string
+  permission?: Permission
+}
+
+export interface MemberQuery extends MemberFilter {
+  sort?: MemberSort
+}
+
+/** The people of the company that is administered. `owner` is the id of the company. */
+export const memberList = createList<Member, MemberQuery>({
+  query: {},
+  isSame: (a, b) => a.sort === b.sort && isSameFilter(a, b),
+  load: (query, page, company = '') => adminApi('listUsers', { id: company, ...page, ...query })
+})
+
+function isSameFilter(a: MemberFilter, b: MemberFilter): boolean {
+  return (['q', 'state', 'group', 'permission'] as const).every(name => a[name] === b[name])
+}
+
+/** Returns the filter of a query: everything but the order. */
+export function filterOf({ sort: _, ...filter }: MemberQuery): MemberFilter {
+  return filter
+}
+
+/** Returns how many people match the filter. */
+export async function countMembers(filter: MemberFilter): Promise<number> {
+  // nothing is changed, whatever the action is
+  const { matching = 0 } = await adminApi('changeUsers', {
+    action: 'sign_out',
+    filter,
+    dry_run: true
+  })
+  return matching
+}
+
+/**
+ * The most people that one call changes: `maxBulkPeople` of the contract, whose code the page need
+ * not load.
+ */
+export const maxPeoplePerCall = 200
+
+/** A change to many people at once. */
+export interface MemberChange {
+  action: BulkAction
+  /**
+   * Id of the company of the people. The person may open another company's page while the change
+   * runs.
+   */
+  company: string
+  group?: { id: string; name: string }
+  reason?: DisabledReason
+  /**
+   * Why each person was disabled who is enabled by the change, or by the change that it undoes. By
+   * the id of the person.
+   */
+  reasons: Map<string, DisabledReason>
+}
+
+/** The bulk change of people that is running or was made last. */
+export const memberChanges = createBulkRun<MemberChange, MemberFilter>({
+  limit: maxPeoplePerCall,
+  async send(change, { ids, ...others }, key) {
+    const { action, company, group, reason, reasons } = change
+    const send = (why: DisabledReason | undefined, some = ids, of = key) =>
+      adminApi(
+        'changeUsers',
+        { action, group_id: group?.id, reason: why, ...others, ...(some && { ids: [...some] }) },
+        { company, idempotencyKey: of }
+      )
+    if (action !== 'disable' || reason || !ids) {
+      const result = await send(reason)
+      for (const each of result.reasons ?? []) reasons.set(each.id, each.reason)
+      return result
+    }
+    // people whom the undone change had enabled, each for the reason before it
+    const results: BulkResult[] = []
+    for (const [why, some] of Map.groupBy(ids, id => reasons.get(id))) {
+      results.push(await send(why ?? 'requested', some, `${key}-${why}`))
+    }
+    return {
+      done: results.flatMap(({ done }) => done),
+      unchanged: results.flatMap(({ unchanged }) => unchanged),
+      refused: results.flatMap(({ refused }) => refused),
+      next: null
+    }
+  }
+})
+
+/** Returns the change that undoes a change, or undefined if no change can undo it. */
+export function undoingChange(change: MemberChange): MemberChange | undefined {
+  const { company, group, reasons } = change
+  const kept = { company, reasons }
+  switch (change.action) {
+    case 'add_to_group':
+      return group && { ...kept, action: 'remove_from_group', group }
+    case 'remove_from_group':
+      return group && { ...kept, action: 'add_to_group', group }
+    case 'disable':
+      return { ...kept, action: 'enable' }
+    case 'enable':
+      return { ...kept, action: 'disable' }
+    default:
+      return undefined
+  }
+}
+
+/**
+ * Returns the names of people by id. Leaves out people whose name cannot be loaded, for example
+ * because they were deleted.
+ */
+export async function namesOf(ids: readonly string[]): Promise<Map<string, string>> {
+  const known = new Map(memberList.$rows.get().map(member => [member.id, personName(member)]))
+  const company = actingCompany()
+  const names = new Map<string, string>()
+  for (const id of ids) {
+    const name = known.get(id) ?? (await loadName(id, company))
+    if (name !== undefined) names.set(id, name)
+  }
+  return names
+}
+
+async function loadName(id: string, company: string): Promise<string | undefined> {
+  try {
+    return personName(await adminApi('getMember', { id }, { company }))
+  } catch {
+    return undefined // the list of refusals then shows the id
+  }
+}

@@ -1,0 +1,225 @@
+import type * as z from 'zod/mini'
+import type { Group } from '../../contract/groups.ts'
+import type { DisabledReason } from '../../contract/kit/disabled.ts'
+import { AppError } from '../../contract/kit/errors.ts'
+import type { Member, MemberUsage, updateMember as update } from '../../contract/members.ts'
+import type { createUser as create, InvitedUser } from '../../contract/users.ts'
+import { linkMinutes } from '../../core/link-minutes.ts'
+import { environment } from '../environment.ts'
+import { personalAtom } from '../personal-atoms.ts'
+import { actingCompany, adminApi } from './admin-api.ts'
+import { createShownItem } from './shown-item.ts'
+
+type Input<Call extends { input: z.ZodMiniType }> = z.input<Call['input']>
+type Invitation = Exclude<Input<typeof create>, { public_key_jwt: string }>
+export type MemberChanges = Pick<Input<typeof update>, 'username' | 'locale'>
+export type GroupName = Pick<Group, 'id' | 'name'>
+
+export type UsageState =
+  | { status: 'loading' }
+  | { status: 'failed'; error: AppError }
+  | { status: 'ready'; usage: MemberUsage }
+
+/** A link that the administrator must pass on to a person, because no mail server is configured. */
+export interface LinkToPassOn {
+  /** Id of the person who needs the link. */
+  id: string
+  link: string
+  /** Time until which the link works, in milliseconds since the epoch. */
+  until: number
+}
+
+/** Undoes a change, in the company in which it was made, whatever page is open. */
+export type Undo = () => Promise<void>
+
+const member = createShownItem<Member>(id => adminApi('getMember', { id }))
+
+/** The person whom the page shows. */
+export const $member = member.$item
+export const $memberUsage = personalAtom<UsageState>({ status: 'loading' })
+/** The personal link that the server returned last. Only the page of its person shows it. */
+export const $personalLink = personalAtom<LinkToPassOn | undefined>(undefined)
+
+/** The most groups that the server returns at once. */
+const mostGroups = 200
+
+/** Loads a person and their usage, and shows them. */
+export async function openMember(id: string): Promise<void> {
+  $memberUsage.set({ status: 'loading' })
+  if (await member.open(id)) await loadUsage(id)
+}
+
+/** Loads a person again and shows their present state, or that the person no longer exists. */
+export function reloadMember(id: string): Promise<Member> {
+  return member.reload(id)
+}
+
+/**
+ * Loads the usage of the person whom the page shows. The present figures stay visible meanwhile.
+ */
+export async function loadUsage(id: string): Promise<void> {
+  const isStillShown = member.watch(id)
+  try {
+    const usage = await adminApi('getUserUsage', { id })
+    if (isStillShown()) $memberUsage.set({ status: 'ready', usage })
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    if (isStillShown()) $memberUsage.set({ status: 'failed', error })
+  }
+}
+
+/**
+ * Invites a person and returns the answer. If it contains a link, stores the link in
+ * `$personalLink`.
+ */
+export async function inviteUser(input: Invitation, key: string): Promise<InvitedUser> {
+  const invited = await adminApi('createUser', input, { idempotencyKey: key })
+  keepLink(invited, 'activate')
+  return invited
+}
+
+/** Returns the id of the company's person with this e-mail, or undefined if there is none. */
+export async function findIdByEmail(email: string): Promise<string | undefined> {
+  const [found] = await adminApi('listUsers', { id: actingCompany(), email, limit: 1 })
+  return found?.id
+}
+
+/**
+ * Changes a person if the person still has the version that has been seen. Otherwise throws
+ * `changed_meanwhile`.
+ */
+export async function changeMember(
+  id: string,
+  changes: MemberChanges,
+  version: number
+): Promise<void> {
+  await member.change(id, () => adminApi('updateMember', { ...changes, id }, { version }))
+}
+
+/** Replaces the permissions of a person. Asks the signed-in administrator for the password. */
+export async function setPermissions(
+  id: string,
+  permissions: Member['permissions'],
+  version: number
+): Promise<void> {
+  await member.change(id, () => adminApi('setPermissions', { id, permissions }, { version }))
+}
+
+/** Disables a person. Returns the function that enables the person again. */
+export async function disableMember(
+  id: string,
+  reason: DisabledReason,
+  company = actingCompany()
+): Promise<Undo> {
+  await adminApi('disableUser', { id, reason }, { company })
+  await showAgain(id)
+  return async () => void (await enableMember(id, reason, company))
+}
+
+/**
+ * Enables a person. Returns the function that disables the person again, for the same `reason` as
+ * before.
+ */
+export async function enableMember(
+  id: string,
+  reason: DisabledReason,
+  company = actingCompany()
+): Promise<Undo> {
+  await adminApi('enableUser', { id }, { company })
+  await showAgain(id)
+  return async () => void (await disableMember(id, reason, company))
+}
+
+/** Ends all sessions of a person. */
+export async function signOutMember(id: string): Promise<void> {
+  await adminApi('signOutUser', { id })
+}
+
+/**
+ * Mails a person the invitation again or, if the person has signed up, the link that confirms the
+ * e-mail.
+ */
+export async function sendLinkAgain({ id, state }: Member): Promise<InvitedUser> {
+  const isWaiting = state === 'waiting'
+  const answer = await adminApi(isWaiting ? 'sendVerifyLink' : 'resendInvitation', { id })
+  keepLink(answer, isWaiting ? 'verify' : 'activate')
+  return answer
+}
+
+export async function deleteMember({ id, version }: Member): Promise<void> {
+  await adminApi('deleteMember', { id }, { version })
+}
+
+/** Returns the company's default group, which new people join. Undefined if there is none. */
+export async function findDefaultGroup(): Promise<Group | undefined> {
+  const id = actingCompany()
+  let cursor: string | undefined
+  for (;;) {
+    const page = await adminApi('listGroups', { id, sort: 'created', limit: mostGroups, cursor })
+    const found = page.find(({ is_default }) => is_default)
+    if (found || page.length < mostGroups) return found
+    cursor = page.at(-1)?.id
+  }
+}
+
+/** The result of adding a person to one group. */
+export interface GroupAddition {
+  group: GroupName
+  /** Error for which the person was not added to the group. */
+  error?: AppError | undefined
+}
+
+/**
+ * Adds a person to groups, one call after the other. If a call fails, the result of its group has
+ * the error, and the person is still added to the others.
+ */
+export async function addToGroups(
+  id: string,
+  groups: readonly GroupName[]
+): Promise<GroupAddition[]> {
+  // the page, whose address names the company, may be left meanwhile
+  const company = actingCompany()
+  const additions: GroupAddition[] = []
+  for (const group of groups) {
+    additions.push({ group, error: await addToGroup(id, group, company) })
+  }
+  await showAgain(id)
+  return additions
+}
+
+/** Removes a person from a group. Returns the function that adds the person again. */
+export async function removeFromGroup(id: string, { id: groupId }: GroupName): Promise<Undo> {
+  const company = actingCompany()
+  await adminApi('removeGroupUser', { groupId, userId: id })
+  await showAgain(id)
+  return async () => {
+    await adminApi('addGroupUser', { groupId, user_id: id }, { company })
+    await showAgain(id)
+  }
+}
+
+async function addToGroup(
+  id: string,
+  group: GroupName,
+  company: string
+): Promise<AppError | undefined> {
+  try {
+    await adminApi('addGroupUser', { groupId: group.id, user_id: id }, { company })
+    return undefined
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+}
+
+/** Loads and shows the person after a call that returns nothing, if the page still shows them. */
+async function showAgain(id: string): Promise<void> {
+  if (!member.watch(id)()) return
+  // where that fails, the next load will
+  await Promise.allSettled([member.reload(id), loadUsage(id)])
+}
+
+function keepLink({ id, link }: InvitedUser, purpose: keyof typeof linkMinutes): void {
+  const until = environment().now() + linkMinutes[purpose] * 60_000
+  $personalLink.set(link === undefined ? undefined : { id, link, until })
+}

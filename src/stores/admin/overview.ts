@@ -1,0 +1,102 @@
+import { AppError } from '../../contract/kit/errors.ts'
+import type { AllAttention, Attention, UsageDay } from '../../contract/overview.ts'
+import { personalAtom } from '../personal-atoms.ts'
+import { api, sessionNumber } from '../sessions.ts'
+import { adminApi } from './admin-api.ts'
+
+/** State of the list of what needs attention. */
+export type AttentionState =
+  | { status: 'loading' }
+  | { status: 'failed'; error: AppError }
+  /** `isStale`: the last check failed, so `attention` is the result of an earlier one. */
+  | { status: 'ready'; company: string; attention: Attention; isStale: boolean }
+
+/** What needs attention in the company of the page. */
+export const $attention = personalAtom<AttentionState>({ status: 'loading' })
+
+/** State of the list of what needs attention in all companies. */
+export type AllAttentionState =
+  | { status: 'loading' }
+  | { status: 'failed'; error: AppError }
+  /** `isStale`: the last check failed, so this is the result of an earlier one. */
+  | { status: 'ready'; attention: AllAttention; isStale: boolean }
+
+/** What needs attention in all companies, for operators. */
+export const $allAttention = personalAtom<AllAttentionState>({ status: 'loading' })
+
+/** State of the chart of usage by day. */
+export type UsageState =
+  | { status: 'loading' }
+  | { status: 'failed'; error: AppError }
+  | { status: 'ready'; of: string; days: readonly UsageDay[] }
+
+/** The usage by day that the page shows. */
+export const $usage = personalAtom<UsageState>({ status: 'loading' })
+
+/** The periods that a chart of usage can show, in days. */
+export const usagePeriods = [30, 90] as const
+export type UsagePeriod = (typeof usagePeriods)[number]
+
+const dayMs = 86_400_000
+
+let checks = 0
+let allChecks = 0
+let loads = 0
+
+/**
+ * Loads what needs attention in a company. The previous result stays visible until the answer
+ * comes.
+ */
+export async function checkAttention(company: string): Promise<void> {
+  const before = $attention.get()
+  const isSame = before.status === 'ready' && before.company === company
+  if (!isSame) $attention.set({ status: 'loading' })
+  const [session, mine] = [sessionNumber(), ++checks]
+  const next = await tried(() => adminApi('getAttention', { id: company }))
+  if (session !== sessionNumber() || mine !== checks) return
+  if (!(next instanceof AppError)) {
+    $attention.set({ status: 'ready', company, attention: next, isStale: false })
+  } else if (isSame) $attention.set({ ...before, isStale: true })
+  else $attention.set({ status: 'failed', error: next })
+}
+
+/**
+ * Loads what needs attention in all companies. The previous result stays visible until the answer
+ * comes.
+ */
+export async function checkAllAttention(): Promise<void> {
+  const [session, mine] = [sessionNumber(), ++allChecks]
+  const next = await tried(() => api('getAllAttention', {}))
+  if (session !== sessionNumber() || mine !== allChecks) return
+  const before = $allAttention.get()
+  if (!(next instanceof AppError)) {
+    $allAttention.set({ status: 'ready', attention: next, isStale: false })
+  } else if (before.status === 'ready') $allAttention.set({ ...before, isStale: true })
+  else $allAttention.set({ status: 'failed', error: next })
+}
+
+/** Loads what a company, or one of its groups, used on each of the last days. */
+export async function loadUsage(
+  company: string,
+  group: string | undefined,
+  period: UsagePeriod
+): Promise<void> {
+  const of = `${company} ${group ?? ''}`
+  const before = $usage.get()
+  if (before.status !== 'ready' || before.of !== of) $usage.set({ status: 'loading' })
+  const [session, mine] = [sessionNumber(), ++loads]
+  const from = new Date(Date.now() - (period - 1) * dayMs).toISOString().slice(0, 10)
+  const next = await tried(() => adminApi('getUsage', { id: company, group, from }))
+  if (session !== sessionNumber() || mine !== loads) return
+  if (next instanceof AppError) $usage.set({ status: 'failed', error: next })
+  else $usage.set({ status: 'ready', of, days: next })
+}
+
+async function tried<Value>(call: () => Promise<Value>): Promise<Value | AppError> {
+  try {
+    return await call()
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+}

@@ -1,0 +1,100 @@
+import { AppError } from '../../contract/kit/errors.ts'
+import { personalAtom } from '../personal-atoms.ts'
+import { sessionNumber } from '../sessions.ts'
+import { actingCompany } from './admin-api.ts'
+import { isMissingError } from './companies.ts'
+
+/** State of the one item that an administration page shows. */
+export type ItemState<Item> =
+  | { status: 'loading' | 'missing' }
+  | { status: 'failed'; error: AppError }
+  | { status: 'ready'; item: Item }
+
+/**
+ * Creates the store of the one item that an administration page shows, such as a person. Drops late
+ * answers about another item, another company or an ended session, and never replaces a newer state
+ * of the item by an older one. `load` loads the present state of the item from the server.
+ */
+export function createShownItem<Item extends { version: number }>(
+  load: (id: string) => Promise<Item>
+) {
+  const $item = personalAtom<ItemState<Item>>({ status: 'loading' })
+  /** The id of the item that the page shows. */
+  let shown: string | undefined
+  /**
+   * Number of calls that return the item so far. It numbers them in the order in which they were
+   * sent.
+   */
+  let calls = 0
+  /** Number of the call whose result is shown. */
+  let shownCall = 0
+
+  /**
+   * Returns a function that returns whether the page still shows the item, in the same session.
+   * Must be called before the API call whose answer is to be shown.
+   */
+  function watch(id: string): () => boolean {
+    const [session, company] = [sessionNumber(), actingCompany()]
+    return () => id === shown && session === sessionNumber() && company === actingCompany()
+  }
+
+  async function showAnswer(
+    id: string,
+    isMissing: (error: AppError) => boolean,
+    call: () => Promise<Item>
+  ): Promise<Item> {
+    const isStillShown = watch(id)
+    calls += 1
+    const number = calls
+    try {
+      const item = await call()
+      const before = $item.get()
+      const isOlder =
+        before.status === 'ready' &&
+        (item.version < before.item.version ||
+          (item.version === before.item.version && number < shownCall))
+      if (isStillShown() && !isOlder) {
+        shownCall = number
+        $item.set({ status: 'ready', item })
+      }
+      return item
+    } catch (error) {
+      if (error instanceof AppError && isMissing(error) && isStillShown())
+        $item.set({ status: 'missing' })
+      throw error
+    }
+  }
+
+  /** Loads the item again and shows its present state, or that it no longer exists. */
+  function reload(id: string): Promise<Item> {
+    // an id that is no UUID is refused as such
+    return showAnswer(id, isMissingError, () => load(id))
+  }
+
+  return {
+    $item,
+    watch,
+    reload,
+
+    /** Loads an item and shows it. Returns whether the page still shows it then. */
+    async open(id: string): Promise<boolean> {
+      shown = id
+      const isStillShown = watch(id)
+      $item.set({ status: 'loading' })
+      try {
+        await reload(id)
+        return isStillShown()
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        if (isStillShown() && $item.get().status !== 'missing')
+          $item.set({ status: 'failed', error })
+        return false
+      }
+    },
+
+    /** Makes a call that changes the item and returns it, and shows the returned item. */
+    change(id: string, call: () => Promise<Item>): Promise<Item> {
+      return showAnswer(id, ({ code }) => code === 'not_found', call)
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { pathOf } from '../core/pages/page-table.ts'
+import { personName } from '../core/text/person-name.ts'
+import type { Locale } from '../i18n/index.ts'
+import { api } from './sessions.ts'
+
+/** An item that a search in a company has found. `path` is its page without the language. */
+export interface FoundItem {
+  kind: 'companies' | 'users' | 'groups' | 'categories' | 'domains'
+  id: string
+  label: string
+  /** A second text beside the name, such as the e-mail of a person. */
+  note?: string
+  path: string
+}
+
+interface SearchOptions {
+  company: string
+  locale: Locale
+  /** Whether the caller is an operator. Then all companies are searched, too. */
+  isOperator: boolean
+  /** Aborts the calls of the search when its result is no longer needed. */
+  signal: AbortSignal
+}
+
+/** The most items of each kind that a search finds. */
+const mostFound = 5
+/** The texts that the API accepts as a search. */
+const searchable = /^[^\p{Cc}\p{Cs}]{1,100}$/u
+
+/**
+ * Searches people, groups, categories and domains of a company by name, and for operators also all
+ * companies. Throws the error of the call that fails.
+ */
+export async function searchCompany(
+  text: string,
+  { company, locale, isOperator, signal }: SearchOptions
+): Promise<FoundItem[]> {
+  if (!searchable.test(text)) return []
+  const query = { id: company, q: text, limit: mostFound }
+  const options = { company, signal }
+  const found = await Promise.all([
+    isOperator
+      ? api('listCompanies', { q: text, limit: mostFound }, { signal }).then(all =>
+          all.map(({ id, name }) => item('companies', id, name, pathOf('company', { company: id })))
+        )
+      : [],
+    api('listUsers', query, options).then(all =>
+      all.map(({ id, username, email }) => ({
+        ...item(
+          'users',
+          id,
+          personName({ username, email }),
+          pathOf('user', { company, user: id })
+        ),
+        ...(username ? { note: email } : {})
+      }))
+    ),
+    api('listGroups', query, options).then(all =>
+      all.map(({ id, name }) => item('groups', id, name, pathOf('group', { company, group: id })))
+    ),
+    api('listCompanyCategories', query, options).then(all =>
+      all.map(({ id, names }) =>
+        item('categories', id, names[locale], pathOf('category', { company, category: id }))
+      )
+    ),
+    api('listDomains', query, options).then(all =>
+      all.map(({ id, host }) =>
+        item('domains', id, host, pathOf('domain', { company, domain: id }))
+      )
+    )
+  ])
+  return found.flat()
+}
+
+function item(kind: FoundItem['kind'], id: string, label: string, path: string): FoundItem {
+  return { kind, id, label, path }
+}

@@ -1,0 +1,29 @@
+import { problemOf } from '../contract/kit/call.ts'
+import { AppError } from '../contract/kit/errors.ts'
+import { environment } from './environment.ts'
+import { apiOrigin, handleAuthError, sessionToken } from './sessions.ts'
+
+/** Returns the file that the API serves at a path. Leaves out query parameters without a value. */
+export async function fetchFile(
+  path: string,
+  params: Readonly<Record<string, string | undefined>>
+): Promise<Blob> {
+  const url = new URL(path, apiOrigin())
+  for (const [name, value] of Object.entries(params)) {
+    if (value !== undefined) url.searchParams.set(name, value)
+  }
+  const token = sessionToken()
+  try {
+    const headers = { authorization: `Bearer ${token}` }
+    const response = await environment().fetch(url, { headers })
+    if (!response.ok) throw await problemOf(response)
+    return await response.blob()
+  } catch (cause) {
+    const error =
+      cause instanceof AppError
+        ? cause
+        : new AppError('offline', 'The download broke off', { cause })
+    handleAuthError(error, token)
+    throw error
+  }
+}

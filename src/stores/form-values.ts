@@ -1,0 +1,58 @@
+import { keepDraft, takeDraft } from './form-drafts.ts'
+
+/** The values of the fields, by field name. A field with several values has one line for each. */
+export type Values = Record<string, string>
+
+export type FieldElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
+
+/**
+ * Returns the values of a form by field name. Checked boxes with the same name make one value, with
+ * one line for each box.
+ */
+export function valuesOf(form: HTMLFormElement): Values {
+  const values: Values = {}
+  for (const box of form.querySelectorAll<HTMLInputElement>('[type=checkbox]'))
+    values[box.name] = ''
+  for (const [name, value] of new FormData(form))
+    values[name] = values[name] ? `${values[name]}\n${value}` : String(value)
+  return values
+}
+
+/** Returns whether the value of a field differs from the value with which it was drawn. */
+export function isFieldChanged(field: Element): boolean {
+  if (field instanceof HTMLSelectElement) {
+    const options = [...field.options]
+    // a list without a default shows its first option
+    if (!field.multiple && !options.some(({ defaultSelected }) => defaultSelected))
+      return field.selectedIndex !== options.findIndex(({ disabled }) => !disabled)
+    return options.some(({ selected, defaultSelected }) => selected !== defaultSelected)
+  }
+  if (field instanceof HTMLTextAreaElement) return field.value !== field.defaultValue
+  if (!(field instanceof HTMLInputElement)) return false
+  // the value of a box does not change, and is `on` where none is given
+  return isBox(field) ? field.checked !== field.defaultChecked : field.value !== field.defaultValue
+}
+
+/** Returns whether an input is a checkbox or a radio button. */
+export function isBox({ type }: HTMLInputElement): boolean {
+  return type === 'checkbox' || type === 'radio'
+}
+
+/**
+ * Returns the name under which the values of a form are stored. It consists of the names of the
+ * fields.
+ */
+export function draftName(values: Values): string {
+  return `form ${Object.keys(values).join(' ')}`
+}
+
+/** Stores the values of a form for the page with the path `path`, without the language. */
+export function keepForm(path: string, form: HTMLFormElement): void {
+  const values = valuesOf(form)
+  const name = draftName(values)
+  // a form whose script has not run yet has not filled in what was stored before
+  const earlier = new Map<string, unknown>(Object.entries(Object(takeDraft(path, name))))
+  for (const [field, value] of Object.entries(values))
+    if (value === '' && earlier.has(field)) values[field] = String(earlier.get(field))
+  keepDraft(path, name, values)
+}

@@ -1,0 +1,193 @@
+import { type AppError, asAppError } from '../../contract/kit/errors.ts'
+import {
+  assignColumn,
+  detectHeader,
+  guessMapping,
+  type ImportField,
+  type Mapping,
+  rememberMapping
+} from '../../core/csv/columns.ts'
+import type { Dialect } from '../../core/csv/dialect.ts'
+import type { Count } from '../../workers/csv-files.ts'
+import { environment } from '../environment.ts'
+import { personalAtom } from '../personal-atoms.ts'
+import type { ImportKind, Values } from './import-kinds.ts'
+import { rememberColumns, rememberedColumns } from './import-memory.ts'
+
+/** Why a whole file cannot be imported. */
+export type FileRefusal = 'empty' | 'spreadsheet' | 'binary' | 'too_large'
+
+/**
+ * The file that the person has chosen to import. It stays on this device until the person starts
+ * the check.
+ */
+export type ImportFile =
+  | { status: 'none' }
+  | { status: 'reading'; file: File }
+  | { status: 'refused'; file: File; why: FileRefusal }
+  | { status: 'failed'; file: File; error: AppError }
+  | ReadFile
+
+/** A chosen file, the dialect in which it is read, and the columns of its fields. */
+export interface ReadFile {
+  status: 'read'
+  file: File
+  dialect: Dialect
+  /** The first rows, including a header. */
+  rows: readonly (readonly string[])[]
+  mapping: Mapping
+  /** Number of rows of the file. Undefined while they are being counted. */
+  count: Count | undefined
+}
+
+export const $importFile = personalAtom<ImportFile>({ status: 'none' })
+
+/** Share of the file that has been counted, from 0 to 1. */
+export const $countedShare = personalAtom(0)
+
+/**
+ * Number of times a file was read, by which late results about an earlier file or dialect are
+ * dropped.
+ */
+let reads = 0
+let stopCount = new AbortController()
+
+/** Reads a file: detects its dialect and its columns, shows the first rows and counts all rows. */
+export async function readFile(kind: ImportKind, file: File): Promise<void> {
+  await read(file, undefined, kind)
+}
+
+/** Reads the file again with parts of its dialect changed, such as the delimiter. */
+export async function changeDialect(kind: ImportKind, change: Partial<Dialect>): Promise<void> {
+  const now = $importFile.get()
+  if (now.status === 'read') await read(now.file, { ...now.dialect, ...change }, kind)
+}
+
+/** Sets the column from which a field is imported. Undefined: the field is not imported. */
+export function changeColumn(field: string, column: number | undefined): void {
+  const now = $importFile.get()
+  if (now.status !== 'read') return
+  $importFile.set({ ...now, mapping: assignColumn(now.mapping, field, column) })
+}
+
+/** Stores which columns the fields have, as a proposal for the next file of this kind. */
+export function keepColumns({ name }: ImportKind): void {
+  const now = $importFile.get()
+  if (now.status !== 'read' || !now.dialect.hasHeader) return
+  rememberColumns(name, rememberMapping(now.rows[0] ?? [], now.mapping))
+}
+
+/** Removes the chosen file from the page. */
+export function forgetFile(): void {
+  reads += 1
+  stopCount.abort()
+  $importFile.set({ status: 'none' })
+}
+
+async function read(file: File, chosen: Dialect | undefined, kind: ImportKind): Promise<void> {
+  const { fields, limits } = kind
+  reads += 1
+  const mine = reads
+  const before = $importFile.get()
+  stopCount.abort()
+  if (file.size > limits.bytes) {
+    $importFile.set({ status: 'refused', file, why: 'too_large' })
+    return
+  }
+  if (!chosen) $importFile.set({ status: 'reading', file })
+  try {
+    const reader = await environment().csvReader()
+    const found = await reader.inspect(file, chosen)
+    if (mine !== reads) return
+    if (found.kind !== 'text') {
+      $importFile.set({ status: 'refused', file, why: found.kind })
+      return
+    }
+    const { rows } = found
+    const dialect = chosen ?? { ...found.dialect, hasHeader: detectHeader(fields, rows) }
+    const isSameRows = before.status === 'read' && chosen && isSameTable(before, dialect)
+    const mapping = isSameRows
+      ? before.mapping
+      : guessMapping(
+          fields,
+          headingsOf({ dialect, rows }),
+          dataOf({ dialect, rows }),
+          rememberedColumns(kind.name)
+        )
+    const next: ReadFile = { status: 'read', file, dialect, rows, mapping, count: undefined }
+    $importFile.set(next)
+    $countedShare.set(0)
+    stopCount = new AbortController()
+    const count = await reader.count(file, dialect, {
+      signal: stopCount.signal,
+      onProgress: bytesDone => {
+        if (mine === reads) $countedShare.set(bytesDone / file.size)
+      }
+    })
+    const now = $importFile.get()
+    if (mine === reads && now.status === 'read') $importFile.set({ ...now, count })
+  } catch (cause) {
+    if (mine !== reads) return
+    $importFile.set({ status: 'failed', file, error: asAppError(cause, 'Reading the file failed') })
+  }
+}
+
+/**
+ * Returns whether a file has the same columns after a change of dialect. Another encoding changes
+ * letters, but not columns.
+ */
+function isSameTable({ dialect }: ReadFile, { delimiter, hasHeader }: Dialect): boolean {
+  return dialect.delimiter === delimiter && dialect.hasHeader === hasHeader
+}
+
+/** Returns the headings of the columns. Empty for a file without a header. */
+export function headingsOf({ dialect, rows }: Pick<ReadFile, 'dialect' | 'rows'>): string[] {
+  const width = Math.max(...rows.map(row => row.length))
+  const names = dialect.hasHeader ? (rows[0] ?? []) : []
+  return Array.from({ length: width }, (_, at) => names[at]?.trim() ?? '')
+}
+
+/** Returns the first rows without the header. */
+export function dataOf({ dialect, rows }: Pick<ReadFile, 'dialect' | 'rows'>) {
+  return dialect.hasHeader ? rows.slice(1) : rows
+}
+
+/** Returns the number of rows without the header. Undefined until the file is counted. */
+export function dataRows({ dialect, count }: ReadFile): number | undefined {
+  return count && (dialect.hasHeader ? count.rows - 1 : count.rows)
+}
+
+/** Returns the required fields for which no column is chosen. */
+export function missingFields(fields: readonly ImportField[], mapping: Mapping): ImportField[] {
+  return fields.filter(({ isRequired, name }) => isRequired && mapping[name] === undefined)
+}
+
+/**
+ * Reads at most `most` rows from the row `from` on. Returns the cells of the chosen columns by the
+ * names of their fields. `next` is the row to continue with.
+ */
+export async function takeValues(
+  { file, dialect, mapping }: ReadFile,
+  from: number,
+  most: number
+): Promise<{ rows: Values[]; next?: number }> {
+  const reader = await environment().csvReader()
+  const fields = Object.keys(mapping)
+  const { rows, next } = await reader.take(file, dialect, {
+    from,
+    most,
+    columns: Object.values(mapping)
+  })
+  return {
+    rows: rows.map(({ cells }) =>
+      Object.fromEntries(fields.map((field, at) => [field, cells[at] ?? '']))
+    ),
+    ...(next === undefined ? {} : { next })
+  }
+}
+
+/** Reads at most `most` rows from the row `from` on, with all of their cells. */
+export async function takeRows({ file, dialect }: ReadFile, from: number, most: number) {
+  const reader = await environment().csvReader()
+  return reader.take(file, dialect, { from, most })
+}

@@ -1,0 +1,61 @@
+import type { Import, ImportKeptReason, ImportVerdict } from '../../contract/imports.ts'
+import type { ImportField } from '../../core/csv/columns.ts'
+import type { createList } from '../lists/lists.ts'
+
+/** The cells of a row by the name of their field. */
+export type Values = Readonly<Record<string, string>>
+
+/** A stored row of an import of any kind. */
+export interface StoredRow {
+  /** Number of the row without the header, from 1. */
+  row: number
+  values: Values
+  verdict: ImportVerdict | null
+  reasons: readonly Reason[]
+  kept: ImportKeptReason | null
+}
+
+/** Why a row is refused. `field` is the field with the wrong cell. */
+export interface Reason {
+  field: string
+  code: string
+  value?: string | undefined
+  row?: number | undefined
+}
+
+/** What a new import needs besides its rows. */
+export interface NewImport {
+  file_name: string
+  rows: number
+  bytes: number
+}
+
+/** Which stored rows of an import to load. */
+export interface RowQuery {
+  verdict?: ImportVerdict
+  kept?: 'true'
+  after?: number
+  limit?: number
+}
+
+/** A kind of things that can be imported, such as people, with the calls that import them. */
+export interface ImportKind {
+  /** Name under which the browser stores the choice of columns. */
+  name: string
+  fields: readonly ImportField[]
+  limits: { rows: number; bytes: number }
+  /** Returns cells in the form in which the server would return them after storing them. */
+  normalize(values: Values): Values
+  /** Creates an import with the options that the person has chosen. */
+  create(input: NewImport): Promise<Import>
+  get(id: string): Promise<Import>
+  /** Stores rows, the first of which has the number `from`. After the check this corrects rows. */
+  store(id: string, from: number, rows: readonly Values[]): Promise<Import>
+  list(id: string, query: RowQuery): Promise<{ rows: StoredRow[]; next: number | null }>
+  check(id: string): Promise<Import>
+  run(id: string, skipsRefused: boolean): Promise<Import>
+  undo(id: string): Promise<Import>
+  remove(id: string): Promise<void>
+  /** The imports of the company that are not erased yet, newest first. */
+  past: ReturnType<typeof createList<Import, Record<string, never>>>
+}

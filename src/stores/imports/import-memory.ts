@@ -1,0 +1,89 @@
+import * as z from 'zod/mini'
+import { delimiters } from '../../core/csv/dialect.ts'
+import { encodings } from '../../core/csv/encodings.ts'
+import { actingCompany } from '../admin/admin-api.ts'
+import { environment } from '../environment.ts'
+
+/**
+ * Facts about the file of an import. With them, the refused rows can be written in the same form
+ * even after the page was reloaded. Contains no cells of the file.
+ */
+const Origin = z.object({
+  id: z.string(),
+  dialect: z.object({
+    delimiter: z.enum(delimiters),
+    encoding: z.enum(encodings),
+    hasMark: z.boolean(),
+    newline: z.enum(['\n', '\r\n', '\r', 'mixed']),
+    hasHeader: z.boolean()
+  }),
+  /** Headings of the columns. Empty for a file without a header. */
+  headings: z.array(z.string()),
+  /** The imported fields, each with the index of its column. */
+  columns: z.array(z.object({ field: z.string(), column: z.number() })),
+  /** Numbers of the rows in which all cells are empty, as far as they are known. */
+  blank: z.array(z.number())
+})
+export type Origin = z.infer<typeof Origin>
+
+/**
+ * The headings of an earlier file with the fields that the person chose for them, `''` for none.
+ */
+const Columns = z.array(z.object({ heading: z.string(), field: z.string() }))
+
+const originsKey = 'vidimus:import-files'
+/** The most imports whose files are remembered. */
+const mostOrigins = 20
+
+/** Returns the fields that the person chose for the headings of earlier files, by heading. */
+export function rememberedColumns(kind: string): Record<string, string> {
+  const columns = Columns.safeParse(read(columnsKey(kind))).data ?? []
+  return Object.fromEntries(columns.map(({ heading, field }) => [heading, field]))
+}
+
+/**
+ * Stores which fields the person chose for headings, for the next file of this company and kind.
+ */
+export function rememberColumns(kind: string, columns: Record<string, string>): void {
+  const list = Object.entries(columns).map(([heading, field]) => ({ heading, field }))
+  environment().store(columnsKey(kind), JSON.stringify(list))
+}
+
+function columnsKey(kind: string): string {
+  return `vidimus:import-columns:${kind}:${actingCompany()}`
+}
+
+/** Stores facts about the file of an import in this browser, for the last 20 imports. */
+export function rememberOrigin(origin: Origin): void {
+  const others = origins().filter(({ id }) => id !== origin.id)
+  environment().store(originsKey, JSON.stringify([origin, ...others].slice(0, mostOrigins)))
+}
+
+/**
+ * Returns the facts about the file of an import. Undefined if this browser did not send the file.
+ */
+export function rememberedOrigin(id: string): Origin | undefined {
+  return origins().find(each => each.id === id)
+}
+
+function origins(): Origin[] {
+  return z.array(Origin).safeParse(read(originsKey)).data ?? []
+}
+
+/** Returns the number that a row has in a spreadsheet, where header and blank rows count, too. */
+export function fileRow(
+  row: number,
+  { dialect, blank }: Pick<Origin, 'dialect' | 'blank'>
+): number {
+  let number = dialect.hasHeader ? row + 1 : row
+  for (const each of blank) if (each <= number) number += 1
+  return number
+}
+
+function read(key: string): unknown {
+  try {
+    return JSON.parse(environment().readStored(key) ?? 'null')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,328 @@
+import type { Import, ImportVerdict } from '../../contract/imports.ts'
+import { AppError, asAppError } from '../../contract/kit/errors.ts'
+import { actingCompany } from '../admin/admin-api.ts'
+import { isMissingError } from '../admin/companies.ts'
+import { environment } from '../environment.ts'
+import { personalAtom } from '../personal-atoms.ts'
+import { onSignOut, sessionNumber } from '../sessions.ts'
+import {
+  $importFile,
+  dataRows,
+  forgetFile,
+  headingsOf,
+  keepColumns,
+  type ReadFile,
+  takeValues
+} from './import-file.ts'
+import type { ImportKind, StoredRow, Values } from './import-kinds.ts'
+import { type Origin, rememberedOrigin, rememberOrigin } from './import-memory.ts'
+
+/** The import that the address of the page names. */
+export type ImportState =
+  | { status: 'none' | 'loading' | 'missing' }
+  | { status: 'failed'; error: AppError }
+  | {
+      status: 'ready'
+      item: Import
+      /** Facts about the file. Undefined if this browser did not send it. */
+      origin: Origin | undefined
+      /** The error for which the import has stopped. */
+      error?: AppError
+    }
+
+/**
+ * The rows loaded so far of those that have one verdict in the shown import, such as those to be
+ * refused.
+ */
+export interface ImportRows {
+  verdict: ImportVerdict
+  status: 'loading' | 'ready' | AppError
+  rows: readonly StoredRow[]
+  /** The row number with which the next page is loaded. `null`: there are no more rows. */
+  next: number | null
+}
+
+export const $import = personalAtom<ImportState>({ status: 'none' })
+export const $importRows = personalAtom<ImportRows | undefined>(undefined)
+
+/** Rows of one call. More would keep the page busy for longer than a frame. */
+const rowsPerCall = 400
+const rowsPerPage = 50
+/** The most rows that the server returns at once. */
+const mostRowsPerPage = 1_000
+const pollMs = 700
+const working: readonly Import['state'][] = ['checking', 'running', 'undoing']
+
+/**
+ * Number of imports that the page has opened, by which late answers about another import are
+ * dropped.
+ */
+let opened = 0
+let stopPolling = () => {}
+/**
+ * Where sending the file continues: the row in the file (`from`) and the row in the import (`row`).
+ */
+let place: { id: string; file: ReadFile; from: number; row: number } | undefined
+/** The file of the last import that this page has started. */
+let lastSent: { id: string; file: ReadFile } | undefined
+
+onSignOut(() => {
+  opened += 1
+  stopPolling()
+  place = undefined
+  lastSent = undefined
+})
+
+/**
+ * Returns whether the browser still has the file of an import of which some rows are not sent yet.
+ */
+export function canSend(id: string): boolean {
+  return place?.id === id
+}
+
+/** Returns the file of an import, if this page has sent it. */
+export function sentFile(id: string): ReadFile | undefined {
+  return lastSent?.id === id ? lastSent.file : undefined
+}
+
+/** Loads and shows the import with this id. Undefined shows no import. */
+export async function openImport(kind: ImportKind, id: string | undefined): Promise<void> {
+  const now = $import.get()
+  opened += 1
+  stopPolling()
+  if (id === undefined) {
+    $importRows.set(undefined)
+    $import.set({ status: 'none' })
+    return
+  }
+  const isShown = watch()
+  if (now.status !== 'ready' || now.item.id !== id) {
+    $importRows.set(undefined)
+    $import.set({ status: 'loading' })
+  }
+  try {
+    const item = await kind.get(id)
+    if (!isShown()) return
+    show(kind, item)
+    // goes on where it stopped when the page was left
+    if (item.state === 'open' && canSend(id)) void sendRows(kind)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    if (!isShown()) return
+    $import.set(isMissingError(error) ? { status: 'missing' } : { status: 'failed', error })
+  }
+}
+
+/**
+ * Creates an import of the chosen file, sends its rows and starts the check. Returns the import's
+ * id as soon as the import exists. Later errors are shown with the import.
+ */
+export async function startImport(kind: ImportKind): Promise<string> {
+  const file = $importFile.get()
+  if (file.status !== 'read') throw new Error('no file to import')
+  const rows = dataRows(file)
+  if (rows === undefined) throw new Error('the file is still being counted')
+  keepColumns(kind)
+  opened += 1
+  const item = await kind.create({
+    file_name: fileName(file.file.name),
+    rows,
+    bytes: file.file.size
+  })
+  const { dialect, mapping, count } = file
+  const headings = dialect.hasHeader ? headingsOf(file) : []
+  const columns = Object.entries(mapping).map(([field, column]) => ({ field, column }))
+  rememberOrigin({ id: item.id, dialect, columns, headings, blank: count?.blank ?? [] })
+  place = { id: item.id, file, from: 1, row: 1 }
+  lastSent = { id: item.id, file }
+  show(kind, item)
+  void sendRows(kind)
+  return item.id
+}
+
+/** Sends the rows that have not been sent yet, and then starts the check. */
+export async function sendRows(kind: ImportKind): Promise<void> {
+  const isShown = watch()
+  const sent = place
+  if (!sent) return
+  try {
+    let item: Import | undefined
+    for (let from: number | undefined = sent.from; from !== undefined; ) {
+      const part = await takeValues(sent.file, from, rowsPerCall)
+      const isFirst = from === 1
+      const rows = isFirst && sent.file.dialect.hasHeader ? part.rows.slice(1) : part.rows
+      if (!isShown() || place !== sent) return
+      if (rows.length > 0) {
+        item = await kind.store(sent.id, sent.row, rows)
+        sent.row += rows.length
+        if (!isShown()) return
+        update(item)
+      }
+      from = part.next
+      sent.from = from ?? sent.from
+    }
+    await checkImport(kind, sent.id)
+    if (place === sent) place = undefined
+  } catch (cause) {
+    if (isShown()) fail(asAppError(cause, 'Sending the rows failed'))
+  }
+}
+
+/** Starts another check of all rows, for example after a run has failed. */
+export async function checkImport(kind: ImportKind, id: string): Promise<void> {
+  const isShown = watch()
+  const item = await kind.check(id)
+  if (isShown()) show(kind, item)
+}
+
+/** Starts the run of an import. With `skip`, the run leaves out refused rows. */
+export async function runImport(kind: ImportKind, id: string, skip: boolean): Promise<void> {
+  const isShown = watch()
+  const item = await kind.run(id, skip)
+  if (isShown()) show(kind, item)
+}
+
+/** Starts the undo of an import, also of one that the page does not show. */
+export async function undoImport(kind: ImportKind, id: string): Promise<void> {
+  const isShown = watch()
+  const item = await kind.undo(id)
+  const now = $import.get()
+  if (isShown() && now.status === 'ready' && now.item.id === id) show(kind, item)
+}
+
+/** Erases an import that has changed nothing, and shows none. The chosen file stays. */
+export async function discardImport(kind: ImportKind, id: string): Promise<void> {
+  if (place?.id === id) place = undefined
+  opened += 1
+  stopPolling()
+  await kind.remove(id)
+  $import.set({ status: 'none' })
+}
+
+/** Closes the import and the file, so that the person can choose another file. */
+export function beginAgain(): void {
+  opened += 1
+  stopPolling()
+  place = undefined
+  forgetFile()
+  $importRows.set(undefined)
+  $import.set({ status: 'none' })
+}
+
+/** Corrects a row and shows the new verdicts. Returns the verdict of the row. */
+export async function mendRow(
+  kind: ImportKind,
+  id: string,
+  row: number,
+  values: Values
+): Promise<StoredRow | undefined> {
+  const isShown = watch()
+  const item = await kind.store(id, row, [values])
+  if (!isShown()) return undefined
+  update(item)
+  const { rows } = await kind.list(id, { after: row - 1, limit: 1 })
+  await reloadRows(kind)
+  return rows[0]
+}
+
+/** Loads and shows the first rows with a verdict. */
+export async function openRows(kind: ImportKind, verdict: ImportVerdict): Promise<void> {
+  const before = $importRows.get()
+  if (before?.verdict !== verdict)
+    $importRows.set({ verdict, status: 'loading', rows: [], next: null })
+  await loadRows(kind, verdict, 0, rowsPerPage)
+}
+
+/** Loads and shows further rows with the same verdict. */
+export async function loadMoreRows(kind: ImportKind): Promise<void> {
+  const now = $importRows.get()
+  if (now?.next != null) await loadRows(kind, now.verdict, now.next, rowsPerPage)
+}
+
+async function reloadRows(kind: ImportKind): Promise<void> {
+  const now = $importRows.get()
+  if (!now) return
+  const limit = Math.min(mostRowsPerPage, Math.max(rowsPerPage, now.rows.length))
+  await loadRows(kind, now.verdict, 0, limit)
+}
+
+async function loadRows(
+  kind: ImportKind,
+  verdict: ImportVerdict,
+  after: number,
+  limit: number
+): Promise<void> {
+  const isShown = watch()
+  const now = $import.get()
+  if (now.status !== 'ready') return
+  const isAsked = () => isShown() && $importRows.get()?.verdict === verdict
+  try {
+    const page = await kind.list(now.item.id, { verdict, after, limit })
+    if (!isAsked()) return
+    const before = after > 0 ? ($importRows.get()?.rows ?? []) : []
+    $importRows.set({ verdict, status: 'ready', rows: [...before, ...page.rows], next: page.next })
+  } catch (cause) {
+    const error = asAppError(cause, 'Loading the rows failed')
+    const before = $importRows.get()
+    if (isAsked() && before) $importRows.set({ ...before, status: error })
+  }
+}
+
+/** Returns all refused rows of an import, for a file to download. */
+export async function refusedRows(kind: ImportKind, id: string): Promise<StoredRow[]> {
+  const found: StoredRow[] = []
+  for (let after: number | null = 0; after !== null; ) {
+    const page = await kind.list(id, { verdict: 'refused', after, limit: mostRowsPerPage })
+    found.push(...page.rows)
+    after = page.next
+  }
+  return found
+}
+
+/** Shows an import, and loads its progress repeatedly while the server works on it. */
+function show(kind: ImportKind, item: Import): void {
+  const before = $import.get()
+  stopPolling()
+  $import.set({ status: 'ready', item, origin: rememberedOrigin(item.id) })
+  const hasMoved = before.status === 'ready' && before.item.state !== item.state
+  if (hasMoved) $importRows.set(undefined)
+  if (working.includes(item.state)) poll(kind, item.id)
+}
+
+function poll(kind: ImportKind, id: string): void {
+  const isShown = watch()
+  stopPolling = environment().after(pollMs, async () => {
+    try {
+      const item = await kind.get(id)
+      if (isShown()) show(kind, item)
+    } catch (cause) {
+      if (!isShown()) return
+      fail(asAppError(cause, 'Asking for the progress failed'))
+      poll(kind, id)
+    }
+  })
+}
+
+function update(item: Import): void {
+  const now = $import.get()
+  if (now.status === 'ready' && now.item.id === item.id)
+    $import.set({ status: 'ready', item, origin: now.origin })
+}
+
+function fail(error: AppError): void {
+  const now = $import.get()
+  if (now.status === 'ready') $import.set({ ...now, error })
+}
+
+/**
+ * Returns a function that returns whether the page still shows the same import in the same session.
+ */
+function watch(): () => boolean {
+  const [session, company, mine] = [sessionNumber(), actingCompany(), opened]
+  return () => session === sessionNumber() && company === actingCompany() && mine === opened
+}
+
+/** Returns a file name as the server accepts it: one line of at most 255 characters. */
+function fileName(name: string): string {
+  return name.replace(/\p{C}/gu, '').slice(0, 255) || 'import.csv'
+}

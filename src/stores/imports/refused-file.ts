@@ -1,0 +1,84 @@
+import type { Import } from '../../contract/imports.ts'
+import type { Dialect } from '../../core/csv/dialect.ts'
+import { writeCsv } from '../../core/csv/writer.ts'
+import { takeRows } from './import-file.ts'
+import type { ImportKind, Reason, StoredRow } from './import-kinds.ts'
+import { fileRow, type Origin } from './import-memory.ts'
+import { refusedRows, sentFile } from './imports.ts'
+
+interface RefusedFileOptions {
+  item: Import
+  origin: Origin | undefined
+  labels: Readonly<Record<string, string>>
+  /** Headings of the columns that are added after the columns of the file. */
+  added: { row: string; error: string }
+  errorOf: (reason: Reason) => string
+}
+
+/** The dialect of the downloaded file if the dialect of the import's file is not known here. */
+const plain: Dialect = {
+  delimiter: ',',
+  encoding: 'utf-8',
+  hasMark: true,
+  newline: '\r\n',
+  hasHeader: true
+}
+const rowsAtOnce = 5_000
+
+/**
+ * Returns the refused rows as a CSV file in the dialect of the import's file, with their line
+ * numbers in that file and the reasons. Contains all columns of the file while the page still has
+ * the file, otherwise only the imported ones. Corrected cells have their new text.
+ */
+export async function refusedFile(
+  kind: ImportKind,
+  { item, origin, labels, added, errorOf }: RefusedFileOptions
+): Promise<Blob> {
+  const refused = await refusedRows(kind, item.id)
+  const sent = sentFile(item.id)
+  const { dialect, headings, columns } = origin ?? {
+    dialect: plain,
+    headings: kind.fields.map(({ name }) => labels[name] ?? name),
+    columns: kind.fields.map(({ name }, column) => ({ field: name, column }))
+  }
+  const originals = sent ? await originalRows(sent, refused) : new Map<number, readonly string[]>()
+  const width = Math.max(headings.length, ...columns.map(({ column }) => column + 1))
+  const rows = refused.map(row => {
+    const original = originals.get(row.row) ?? []
+    const cells = Array.from(
+      { length: Math.max(width, original.length) },
+      (_, at) => original[at] ?? ''
+    )
+    for (const { field, column } of columns) {
+      const now = row.values[field] ?? ''
+      // what was not mended stays as it is in the file, with its spaces
+      if (kind.normalize({ [field]: cells[column] ?? '' })[field] !== now) cells[column] = now
+    }
+    const number = origin ? fileRow(row.row, origin) : row.row
+    return [...cells, String(number), row.reasons.map(errorOf).join(' ')]
+  })
+  const header = dialect.hasHeader ? [[...pad(headings, width), added.row, added.error]] : []
+  return new Blob([writeCsv([...header, ...rows], dialect)], { type: 'text/csv' })
+}
+
+async function originalRows(
+  sent: NonNullable<ReturnType<typeof sentFile>>,
+  refused: readonly StoredRow[]
+): Promise<Map<number, readonly string[]>> {
+  const wanted = new Set(refused.map(({ row }) => row))
+  const found = new Map<number, readonly string[]>()
+  let number = sent.dialect.hasHeader ? 0 : 1
+  for (let from: number | undefined = 1; from !== undefined && found.size < wanted.size; ) {
+    const part = await takeRows(sent, from, rowsAtOnce)
+    for (const { cells } of part.rows) {
+      if (wanted.has(number)) found.set(number, cells)
+      number += 1
+    }
+    from = part.next
+  }
+  return found
+}
+
+function pad(cells: readonly string[], width: number): string[] {
+  return Array.from({ length: width }, (_, at) => cells[at] ?? '')
+}

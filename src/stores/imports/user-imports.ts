@@ -1,0 +1,145 @@
+import type { Group } from '../../contract/groups.ts'
+import { type Import, importLimits, type UserImportRow } from '../../contract/imports.ts'
+import type { ImportField } from '../../core/csv/columns.ts'
+import type { Locale } from '../../i18n/index.ts'
+import { adminApi } from '../admin/admin-api.ts'
+import { createList } from '../lists/lists.ts'
+import { personalAtom } from '../personal-atoms.ts'
+import type { ImportKind, Values } from './import-kinds.ts'
+
+/** Options that apply to all people of an import. */
+export interface UserOptions {
+  /** Groups that everybody joins, in addition to those of their row. */
+  groups: readonly Pick<Group, 'id' | 'name'>[]
+  /** Language of people whose row names none. */
+  locale: Locale | undefined
+  sendsInvitations: boolean
+}
+
+export const $userOptions = personalAtom<UserOptions>({
+  groups: [],
+  locale: undefined,
+  sendsInvitations: true
+})
+
+const fields: ImportField[] = [
+  {
+    name: 'email',
+    isRequired: true,
+    headings: ['Email', 'Email address', 'Mail', 'Courriel', 'Adresse e-mail', 'Adresse mail'],
+    looks: 'email'
+  },
+  {
+    name: 'username',
+    isRequired: false,
+    headings: ['Name', 'Username', 'Full name', 'Display name', 'Nom', 'Nom complet', 'Utilisateur']
+  },
+  {
+    name: 'groups',
+    isRequired: false,
+    headings: ['Groups', 'Group', 'Team', 'Groupes', 'Groupe', 'Équipe']
+  },
+  {
+    name: 'locale',
+    isRequired: false,
+    headings: ['Language', 'Locale', 'Lang', 'Langue']
+  }
+]
+
+/** Bytes and JSON values of a call that are reserved for everything other than its rows. */
+const [roomBytes, roomValues] = [10_000, 100]
+/**
+ * The most characters of a cell and the most groups of a row that are sent. The server accepts
+ * fewer, so it still refuses what is too long.
+ */
+const [longestCell, mostGroups] = [importLimits.cell + 100, 200]
+const past = createList<Import, Record<string, never>>({
+  query: {},
+  isSame: () => true,
+  load: (_, page, company = '') => adminApi('listImports', { id: company, ...page })
+})
+
+/** The import of people into the company that is administered. */
+export const userImports: ImportKind = {
+  name: 'users',
+  fields,
+  limits: importLimits,
+  normalize: values => valuesOf(cellsOf(values)),
+  create(input) {
+    const { groups, locale, sendsInvitations } = $userOptions.get()
+    return adminApi('createImport', {
+      ...input,
+      groups: groups.map(({ id }) => id),
+      send_invitations: sendsInvitations,
+      ...(locale && { locale })
+    })
+  },
+  get: id => adminApi('getImport', { id }),
+  async store(id, from, rows) {
+    const cells = rows.map(cellsOf)
+    // the rest follows in calls of its own where the rows are too large for one
+    const most = rowsThatFit(cells)
+    const item = await adminApi('storeImportRows', { id, from, rows: cells.slice(0, most) })
+    return most < rows.length ? userImports.store(id, from + most, rows.slice(most)) : item
+  },
+  async list(id, query) {
+    const { rows, next } = await adminApi('listImportRows', { id, ...query })
+    return { rows: rows.map(storedRow), next }
+  },
+  check: id => adminApi('checkImport', { id }),
+  run: (id, skip_refused) => adminApi('runImport', { id, skip_refused }),
+  undo: id => adminApi('undoImport', { id }),
+  remove: id => adminApi('deleteImport', { id }),
+  past
+}
+
+/** Returns how many rows from the start of the list fit into one call: at least one. */
+function rowsThatFit(rows: readonly ReturnType<typeof cellsOf>[]): number {
+  const { bytesPerCall, valuesPerCall, rowsPerCall } = importLimits
+  let [characters, values] = [0, 0]
+  for (const [at, row] of rows.entries()) {
+    characters += JSON.stringify(row).length + 1
+    values += 6 + (row.groups?.length ?? 0)
+    // a character has at most three bytes
+    const isOver = characters * 3 > bytesPerCall - roomBytes || values > valuesPerCall - roomValues
+    if (at === rowsPerCall || (isOver && at > 0)) return at
+  }
+  return rows.length
+}
+
+/** Converts cells of the file to cells of the call. Leaves out blank cells. */
+function cellsOf({ email = '', username = '', groups = '', locale = '' }: Values) {
+  const names = splitGroups(groups).slice(0, mostGroups)
+  const cut = (text: string) => text.trim().slice(0, longestCell)
+  return {
+    email: cut(email),
+    ...(cut(username) && { username: cut(username) }),
+    ...(names.length > 0 && { groups: names.map(cut) }),
+    ...(cut(locale) && { locale: cut(locale) })
+  }
+}
+
+/**
+ * Returns the names of groups in a cell. They are separated by `;` or `|`, because names may
+ * contain commas: `Sales; Tenants | Board` → `['Sales', 'Tenants', 'Board']`
+ */
+function splitGroups(text: string): string[] {
+  return text
+    .split(/[;|\n\r]/)
+    .map(name => name.trim())
+    .filter(Boolean)
+}
+
+function valuesOf({ email, username = '', groups = [], locale = '' }: UserImportRow['cells']) {
+  return { email, username, groups: groups.join('; '), locale }
+}
+
+function storedRow({ row, cells, verdict, reasons, kept }: UserImportRow) {
+  return {
+    row,
+    values: valuesOf(cells),
+    verdict,
+    reasons: reasons.map(({ column, ...reason }) => ({ field: column, ...reason })),
+    kept
+  }
+}

@@ -1,0 +1,171 @@
+import { type AppError, asAppError } from '../../contract/kit/errors.ts'
+import { environment } from '../environment.ts'
+import { personalAtom } from '../personal-atoms.ts'
+import { createRetries } from '../retries.ts'
+import { onSignOut } from '../sessions.ts'
+
+/**
+ * The items of a bulk change: those with these ids, or all that match a filter. `count` is their
+ * number.
+ */
+export type BulkTarget<Filter> = { ids: readonly string[] } | { filter: Filter; count: number }
+
+/** The items that one call of a bulk change treats. `cursor` is where the previous call ended. */
+export type BulkStep<Filter> =
+  | { ids: readonly string[]; filter?: never }
+  | { ids?: never; filter: Filter; cursor?: string }
+
+/** What one call of a bulk change did. */
+export interface StepResult {
+  done: readonly string[]
+  unchanged: readonly string[]
+  refused: readonly Refusal[]
+  /** The `cursor` of the call that treats the next items. `null`: no items are left. */
+  next: string | null
+}
+
+/** An item that could not be changed, with the error code that says why. */
+export interface Refusal {
+  id: string
+  code: string
+}
+
+/** A bulk change that is running or has ended. */
+export interface BulkRun<Change> {
+  change: Change
+  status: 'running' | 'stopping' | 'stopped' | 'done' | { error: AppError }
+  /** Number of items that the whole change treats. */
+  total: number
+  /** Number of items that are treated so far. */
+  treated: number
+  /** Ids of the changed items. */
+  done: readonly string[]
+  /** Number of items for which there was nothing to change. */
+  unchanged: number
+  refused: readonly Refusal[]
+}
+
+interface BulkRunOptions<Change, Filter> {
+  /** The most items that one call treats. */
+  limit: number
+  /** Makes one call. `key` is its `Idempotency-Key`: a repeated call has the same key. */
+  send(change: Change, step: BulkStep<Filter>, key: string): Promise<StepResult>
+}
+
+/**
+ * Creates the store of a bulk change, which makes one call after the other. Repeats a call that
+ * fails. The change continues while the person visits other pages. It ends when the person signs
+ * out or closes the tab.
+ */
+export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Change, Filter>) {
+  const $run = personalAtom<BulkRun<Change> | undefined>(undefined)
+  const retries = createRetries({
+    after: (ms, run) => environment().after(ms, run),
+    random: () => environment().random()
+  })
+  let target: BulkTarget<Filter> | undefined
+  /** With a filter, the `cursor` of the next call. */
+  let cursor: string | undefined
+  let stopping = new AbortController()
+
+  onSignOut(() => {
+    stopping.abort()
+    target = undefined
+  })
+
+  async function start(change: Change, whose: BulkTarget<Filter>): Promise<void> {
+    if (isRunning()) return
+    target = whose
+    cursor = undefined
+    const total = 'ids' in whose ? whose.ids.length : whose.count
+    $run.set({
+      change,
+      status: 'running',
+      total,
+      treated: 0,
+      done: [],
+      unchanged: 0,
+      refused: []
+    })
+    await proceed()
+  }
+
+  /** Makes the remaining calls. */
+  async function proceed(): Promise<void> {
+    const mine = new AbortController()
+    stopping = mine
+    update({ status: 'running' })
+    try {
+      let isMore = true
+      while (isMore && !mine.signal.aborted) isMore = await step(mine.signal)
+      if (mine === stopping) update({ status: isMore ? 'stopped' : 'done' })
+    } catch (cause) {
+      const error = asAppError(cause, 'Changing many at once failed')
+      if (mine === stopping) update({ status: mine.signal.aborted ? 'stopped' : { error } })
+    }
+  }
+
+  /** Makes one call. Returns whether items are left. */
+  async function step(signal: AbortSignal): Promise<boolean> {
+    const run = $run.get()
+    if (!run || !target) return false
+    const part = partOf(target, run.treated)
+    const key = crypto.randomUUID()
+    const result = await retries.run(() => send(run.change, part, key), { signal })
+    const now = $run.get()
+    if (!now || now.change !== run.change) return false
+    const { done, unchanged, refused, next } = result
+    const count = part.ids?.length ?? done.length + unchanged.length + refused.length
+    const treated = run.treated + count
+    cursor = next ?? undefined
+    const isMore = 'ids' in target ? treated < target.ids.length : next !== null
+    update({
+      treated,
+      // more than were counted, if others were added meanwhile
+      total: Math.max(run.total, treated),
+      done: [...run.done, ...done],
+      unchanged: run.unchanged + unchanged.length,
+      refused: [...run.refused, ...refused]
+    })
+    return isMore
+  }
+
+  function partOf(whose: BulkTarget<Filter>, treated: number): BulkStep<Filter> {
+    if ('ids' in whose) return { ids: whose.ids.slice(treated, treated + limit) }
+    return { filter: whose.filter, ...(cursor === undefined ? {} : { cursor }) }
+  }
+
+  function update(changes: Partial<BulkRun<Change>>): void {
+    const run = $run.get()
+    if (run) $run.set({ ...run, ...changes })
+  }
+
+  function isRunning(): boolean {
+    const status = $run.get()?.status
+    return status === 'running' || status === 'stopping'
+  }
+
+  return {
+    $run,
+    start,
+    /** Stops the change after the present call. */
+    stop(): void {
+      if (!isRunning()) return
+      update({ status: 'stopping' })
+      stopping.abort()
+    },
+    /** Continues a change that was stopped or has failed. */
+    async resume(): Promise<void> {
+      if ($run.get() && !isRunning()) await proceed()
+    },
+    /** Repeats the change for the items that were refused. */
+    async retryRefused(): Promise<void> {
+      const run = $run.get()
+      if (run && !isRunning()) await start(run.change, { ids: run.refused.map(({ id }) => id) })
+    },
+    /** Removes the result from the page. Does nothing while the change is running. */
+    dismiss(): void {
+      if (!isRunning()) $run.set(undefined)
+    }
+  }
+}

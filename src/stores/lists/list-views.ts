@@ -1,0 +1,39 @@
+import { environment } from '../environment.ts'
+
+/** How much room the rows of a list take. */
+export type Density = 'comfortable' | 'compact'
+
+/** The density and the columns with which a person sees a list. */
+export interface ListView {
+  density: Density
+  /** The columns that the person has shown (true) or hidden (false), by id. */
+  columns: Readonly<Record<string, boolean>>
+}
+
+/** The view of a list for which the person has chosen nothing. */
+export const usualView: ListView = { density: 'comfortable', columns: {} }
+
+/** Returns the view of a list that this browser has stored, or the usual view. */
+export function readView(list: string): ListView {
+  try {
+    const stored: unknown = JSON.parse(environment().readStored(keyOf(list)) ?? 'null')
+    if (typeof stored !== 'object' || stored === null) return usualView
+    const { density, columns } = { density: undefined, columns: {}, ...stored }
+    const chosen: Record<string, boolean> = {}
+    for (const [id, isShown] of Object.entries(columns ?? {})) {
+      if (typeof isShown === 'boolean') chosen[id] = isShown
+    }
+    return { density: density === 'compact' ? 'compact' : 'comfortable', columns: chosen }
+  } catch {
+    return usualView // written by another version
+  }
+}
+
+/** Stores the view of a list in this browser. */
+export function storeView(list: string, view: ListView): void {
+  environment().store(keyOf(list), JSON.stringify(view))
+}
+
+function keyOf(list: string): string {
+  return `vidimus:list:${list}`
+}

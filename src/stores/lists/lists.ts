@@ -1,0 +1,118 @@
+import { personalAtom } from '../personal-atoms.ts'
+import { $session, onSignOut } from '../sessions.ts'
+import { createPagedList, type PageRequest } from './paged-list.ts'
+import { nothingSelected, type Selection } from './selection.ts'
+
+interface ListOptions<Row, Query> {
+  /** The query of a list that nobody has searched, sorted or filtered. */
+  query: Query
+  isSame(a: Query, b: Query): boolean
+  /** Loads a page of what belongs to `owner`: the id that `open()` was called with. */
+  load(query: Query, page: PageRequest, owner: string): Promise<Row[]>
+}
+
+/**
+ * Creates the store of a list that is shown in the order of the server, such as the lists of the
+ * administration: see `createPagedList()`. Changes can be shown before they are saved, and rows can be
+ * selected.
+ */
+export function createList<Row extends { id: string }, Query>({
+  query,
+  isSame,
+  load
+}: ListOptions<Row, Query>) {
+  let rows: readonly Row[] = []
+  /** What the rows belong to: the company, for a list of the administration. */
+  let owner: string | undefined
+  const $selection = personalAtom<Selection>(nothingSelected)
+
+  const list = createPagedList<Row, Query>({
+    query,
+    isSame,
+    load: (present, page) => load(present, page, owner ?? ''),
+    source: {
+      dropsLatePages: true,
+      rowsFor: () => rows,
+      add(page, place) {
+        const ids = new Set(page.map(({ id }) => id))
+        const others = rows.filter(({ id }) => !ids.has(id))
+        if (place === 'start') show(page)
+        else if (place === 'next') show([...others, ...page])
+        else {
+          // rows that stood before the last one of the page, and are not in it, have gone
+          const after = rows.slice(rows.findIndex(({ id }) => id === page.at(-1)?.id) + 1)
+          show([...page, ...after.filter(({ id }) => !ids.has(id))])
+        }
+      },
+      // the rows match another query
+      onFailure: () => show([])
+    }
+  })
+
+  onSignOut(() => {
+    rows = []
+    owner = undefined
+  })
+
+  function show(next: readonly Row[]): void {
+    rows = next
+    list.show()
+  }
+
+  return {
+    ...list,
+
+    /** The selected rows. They stay selected while the person visits other pages. */
+    $selection,
+
+    /**
+     * Shows the rows of an owner, such as a company, that match the query. Rows of another owner
+     * disappear at once. Rows of another query stay until the new rows are loaded.
+     */
+    async open(whose: string, present: Query): Promise<void> {
+      if ($session.get().status === 'out') return
+      const isOther = whose !== owner
+      owner = whose
+      if (isOther) {
+        list.restart()
+        show([])
+      }
+      // which rows are "all that match" depends on the search and the filters
+      const isOtherSet = !isSame(unsorted(list.$query.get()), unsorted(present))
+      if (isOther || (isOtherSet && $selection.get().all !== undefined)) {
+        $selection.set(nothingSelected)
+      }
+      const isNew = list.setQuery(present)
+      if (isOther || isNew || list.$status.get().status !== 'ready') await list.load()
+      else await list.refresh()
+    },
+
+    /**
+     * Replaces a row by `next`, or removes it where `next` is undefined, and runs `save`. If `save`
+     * fails, restores the row and rethrows the error.
+     */
+    async change(id: string, next: Row | undefined, save: () => Promise<unknown>): Promise<void> {
+      const at = rows.findIndex(row => row.id === id)
+      const old = rows[at]
+      const whose = owner
+      if (old) show(next ? rows.with(at, next) : rows.toSpliced(at, 1))
+      try {
+        await save()
+      } catch (error) {
+        if (old && whose === owner) show(withRow(rows, old, at))
+        throw error
+      }
+    }
+  }
+}
+
+/** Returns a query in the usual order of the list. */
+function unsorted<Query>(query: Query): Query {
+  return query instanceof Object ? { ...query, sort: undefined } : query
+}
+
+/** Returns the rows with `row` in its place, or at `at` where it is missing. */
+function withRow<Row extends { id: string }>(rows: readonly Row[], row: Row, at: number) {
+  const here = rows.findIndex(({ id }) => id === row.id)
+  return here < 0 ? rows.toSpliced(at, 0, row) : rows.with(here, row)
+}

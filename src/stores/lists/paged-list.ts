@@ -1,0 +1,192 @@
+import { AppError } from '../../contract/kit/errors.ts'
+import { personalAtom } from '../personal-atoms.ts'
+import { onSignOut } from '../sessions.ts'
+
+export type ListStatus =
+  | { status: 'idle' }
+  | { status: 'loading' }
+  | {
+      status: 'ready'
+      hasMore: boolean
+      more: 'idle' | 'loading' | { error: AppError }
+      /** Why the last refresh failed. The rows of the load before it stay visible. */
+      stale?: AppError
+    }
+  | { status: 'failed'; error: AppError }
+
+export interface PageRequest {
+  limit: number
+  /** Id of the last row of the previous page. Undefined for the first page. */
+  cursor?: string
+}
+
+/**
+ * Where a loaded page belongs in the list. `start`: it is the first page and replaces all rows.
+ * `head`: it is the first page, loaded again, and its last row is already in the list, so the rows
+ * after it stay. `next`: it follows the page that was loaded last.
+ */
+export type PagePlace = 'start' | 'head' | 'next'
+
+/** Holds the rows of a list and decides in which order they are shown. */
+export interface RowSource<Row, Query> {
+  /** Returns the rows to show for the query, as far as they are known. */
+  rowsFor(query: Query): readonly Row[]
+  /** Adds the rows of a page and calls `show()` of the list. */
+  add(page: readonly Row[], place: PagePlace): void
+  /** Whether a page that was overtaken by a newer one of the same place is dropped. */
+  dropsLatePages?: boolean
+  /** Runs when the first page of a query could not be loaded. */
+  onFailure?(): void
+}
+
+interface PagedListOptions<Row, Query> {
+  /** The query of a list that nobody has searched, sorted or filtered. */
+  query: Query
+  isSame(a: Query, b: Query): boolean
+  load(query: Query, page: PageRequest): Promise<Row[]>
+  source: RowSource<Row, Query>
+}
+
+/** How far the pages of the present query have been loaded. */
+interface Paging {
+  /** Id of the last row of the last page. Up to this row the list is complete. */
+  cursor?: string
+  /**
+   * Ids of the rows that pages contained. Other rows came from the event stream, and rows may be
+   * missing between them and those of the pages.
+   */
+  ids: Set<string>
+}
+
+const firstPageRows = 50
+/** The most rows that the server returns at once. Few pages then serve people who scroll far. */
+const nextPageRows = 200
+
+/**
+ * Creates the store of a list that is loaded page by page, and searched, sorted and filtered by the
+ * server. Old rows stay visible while newer ones are loaded. The end of the session empties it.
+ */
+export function createPagedList<Row extends { id: string }, Query>({
+  query: first,
+  isSame,
+  load: loadPage,
+  source
+}: PagedListOptions<Row, Query>) {
+  const $rows = personalAtom<readonly Row[]>([])
+  const $status = personalAtom<ListStatus>({ status: 'idle' })
+  const $query = personalAtom(first)
+  let paging: Paging = { ids: new Set() }
+  /** Number of the last refresh. The answer to an earlier refresh is ignored. */
+  let refreshes = 0
+
+  // answers that come after the session are dropped
+  onSignOut(restart)
+
+  /**
+   * Drops the answers that have not arrived yet, and forgets how far the pages have been loaded.
+   */
+  function restart(): void {
+    paging = { ids: new Set() }
+  }
+
+  function show(): void {
+    $rows.set(source.rowsFor($query.get()))
+  }
+
+  /** Changes the query without loading anything. Returns whether it differs from the one before. */
+  function setQuery(query: Query): boolean {
+    if (isSame(query, $query.get())) return false
+    $query.set(query)
+    restart()
+    show()
+    return true
+  }
+
+  /** Loads the first page, with the status `loading` meanwhile. Returns whether this succeeded. */
+  function load(): Promise<boolean> {
+    $status.set({ status: 'loading' })
+    return refresh()
+  }
+
+  /**
+   * Loads the first page again while the present rows stay visible. Returns whether this succeeded.
+   */
+  async function refresh(): Promise<boolean> {
+    const mine = paging
+    refreshes += 1
+    const number = refreshes
+    try {
+      const page = await loadPage($query.get(), { limit: firstPageRows })
+      if (mine !== paging || (source.dropsLatePages && number !== refreshes)) return false
+      takeFirstPage(page)
+      return true
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      if (mine === paging) takeFailure(error)
+      return false
+    }
+  }
+
+  function takeFirstPage(page: Row[]): void {
+    const before = $status.get()
+    const last = page.at(-1)
+    // if the last row is unknown, there is a gap after it, which further pages close
+    const isKnown = last !== undefined && paging.ids.has(last.id)
+    const isHead = before.status === 'ready' && isKnown && page.length === firstPageRows
+    addPage(page, isHead ? 'head' : 'start')
+    if (isHead) {
+      const { stale: _, ...rest } = before
+      $status.set(rest)
+    } else finish(last, page.length === firstPageRows)
+  }
+
+  function takeFailure(error: AppError): void {
+    const before = $status.get()
+    if (before.status === 'ready') $status.set({ ...before, stale: error })
+    else {
+      source.onFailure?.()
+      $status.set({ status: 'failed', error })
+    }
+  }
+
+  function addPage(page: Row[], place: PagePlace): void {
+    if (place === 'start') paging.ids.clear()
+    for (const { id } of page) paging.ids.add(id)
+    source.add(page, place)
+  }
+
+  function finish(last: Row | undefined, hasMore: boolean): void {
+    if (last) paging.cursor = last.id
+    $status.set({ status: 'ready', hasMore, more: 'idle' })
+  }
+
+  /**
+   * Loads the next page. Does nothing while a page is being loaded, or where there is no further
+   * page.
+   */
+  async function loadMore(): Promise<void> {
+    const before = $status.get()
+    if (before.status !== 'ready' || before.more === 'loading' || !before.hasMore) return
+    $status.set({ ...before, more: 'loading' })
+    const mine = paging
+    const { cursor } = mine
+    try {
+      const place = cursor === undefined ? {} : { cursor }
+      const page = await loadPage($query.get(), { limit: nextPageRows, ...place })
+      if (mine !== paging) return
+      addPage(page, 'next')
+      // otherwise a refresh has found missing rows before this page, which will be loaded again later
+      if (cursor === mine.cursor) finish(page.at(-1), page.length === nextPageRows)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      if (mine !== paging) return
+      if (error.code === 'not_found') {
+        // the row of the cursor was deleted meanwhile, so its place is unknown
+        restart()
+        await load()
+      } else $status.set({ ...before, more: { error } })
+    }
+  }
+
+  return { $rows, $status, $query, show, setQuery, restart, load, refresh, loadMore }
+}

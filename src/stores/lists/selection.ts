@@ -1,0 +1,64 @@
+/** The rows that a person has selected in a list. */
+export interface Selection {
+  /** Ids of the selected rows, also of rows that the list does not show now. */
+  ids: ReadonlySet<string>
+  /**
+   * Number of rows that match the search and the filters, if all of them are selected. In this case
+   * `ids` is empty.
+   */
+  all?: number
+  /** The row at which the present range begins, and the ids that were selected before the range. */
+  range?: { from: string; before: ReadonlySet<string> }
+}
+
+export const nothingSelected: Selection = { ids: new Set() }
+
+/** Returns the number of selected rows, including rows that the list does not show. */
+export function selectedCount({ ids, all }: Selection): number {
+  return all ?? ids.size
+}
+
+export function isSelected({ ids, all }: Selection, id: string): boolean {
+  return all !== undefined || ids.has(id)
+}
+
+/**
+ * Selects a row, or unselects it if it is selected. Later ranges begin at this row. If all rows
+ * that match were selected, only those of `shown` stay selected, because the others are not known.
+ */
+export function toggleRow(selection: Selection, id: string, shown: readonly string[]): Selection {
+  const ids = knownIds(selection, shown)
+  if (!ids.delete(id)) ids.add(id)
+  return { ids, range: { from: id, before: new Set(ids) } }
+}
+
+/**
+ * Selects the rows between the row that was toggled last and `to`, in addition to what was selected
+ * before the range. If the new range is shorter than the previous one, the rows outside it are
+ * unselected.
+ */
+export function extendRange(selection: Selection, to: string, shown: readonly string[]): Selection {
+  const { from, before } = selection.range ?? { from: to, before: knownIds(selection, shown) }
+  const ends = [shown.indexOf(from), shown.indexOf(to)]
+  if (ends.includes(-1)) return toggleRow(selection, to, shown)
+  const inRange = shown.slice(Math.min(...ends), Math.max(...ends) + 1)
+  return { ids: new Set([...before, ...inRange]), range: { from, before } }
+}
+
+/** Selects all rows of `shown`, or unselects them if all of them are selected already. */
+export function toggleShown(selection: Selection, shown: readonly string[]): Selection {
+  const ids = new Set(selection.ids)
+  if (shown.every(id => isSelected(selection, id))) for (const id of shown) ids.delete(id)
+  else for (const id of shown) ids.add(id)
+  return { ids }
+}
+
+/** Selects all rows of `shown` in addition to what is selected. */
+export function selectShown(selection: Selection, shown: readonly string[]): Selection {
+  return selection.all === undefined ? { ids: new Set([...selection.ids, ...shown]) } : selection
+}
+
+/** Returns the selected ids. If all rows that match are selected, returns the ids of `shown`. */
+function knownIds({ ids, all }: Selection, shown: readonly string[]): Set<string> {
+  return new Set(all === undefined ? ids : shown)
+}

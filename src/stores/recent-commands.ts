@@ -1,0 +1,27 @@
+import type { FoundItem } from './company-search.ts'
+import { personalAtom } from './personal-atoms.ts'
+
+/** A command that the person has chosen in the command palette. */
+export interface RecentCommand {
+  id: string
+  /**
+   * The found item to which the command leads. Absent for a page or an action: the palette finds
+   * these by their id.
+   */
+  item?: FoundItem | undefined
+}
+
+/** The most commands that are remembered. */
+const most = 5
+
+/**
+ * The commands that the person has chosen in this tab, latest first. They name people and groups,
+ * so they are not stored.
+ */
+export const $recentCommands = personalAtom<readonly RecentCommand[]>([])
+
+/** Puts a command at the top of `$recentCommands`. */
+export function rememberCommand(command: RecentCommand): void {
+  const others = $recentCommands.get().filter(({ id }) => id !== command.id)
+  $recentCommands.set([command, ...others].slice(0, most))
+}

@@ -1,0 +1,42 @@
+import type { Dialect } from '../core/csv/dialect.ts'
+import type { CsvRequest, CsvResult, RowRange } from './csv.ts'
+import type { Count, Inspection, RowPage } from './csv-files.ts'
+import { createPool, type TaskOptions } from './pool.ts'
+
+// one worker, because it keeps its place in a file between two messages
+const ask = createPool<CsvRequest, CsvResult>(
+  1,
+  () => new Worker(new URL('./csv.ts', import.meta.url), { type: 'module' })
+)
+
+/** Reads CSV files in a worker. Rejects with `file_unreadable` for a file that was moved. */
+export interface CsvReader {
+  /**
+   * Returns what a file is, with the dialect and the first rows of a CSV file. With `dialect`,
+   * reads the rows in this dialect instead of detecting one.
+   */
+  inspect(file: Blob, dialect?: Dialect): Promise<Inspection>
+  /** Reads a whole file, counts its rows and finds its faults. */
+  count(file: Blob, dialect: Dialect, options?: TaskOptions): Promise<Count>
+  /** Returns a range of the rows that are not blank. */
+  take(file: Blob, dialect: Dialect, part: RowRange): Promise<RowPage>
+}
+
+// as: the worker answers a request of each kind with the result of that kind
+/** The reader of CSV files in a worker of this page. */
+export const csvReader: CsvReader = {
+  inspect: (file, dialect) => ask({ kind: 'inspect', file, dialect }) as Promise<Inspection>,
+  count: (file, dialect, options) =>
+    ask({ kind: 'count', file, dialect }, options) as Promise<Count>,
+  take: (file, dialect, part) =>
+    ask({ kind: 'take', key: keyOf(file, dialect), file, dialect, ...part }) as Promise<RowPage>
+}
+
+const numbers = new WeakMap<Blob, number>()
+let files = 0
+
+function keyOf(file: Blob, dialect: Dialect): string {
+  const number = numbers.get(file) ?? ++files
+  numbers.set(file, number)
+  return `${number} ${JSON.stringify(dialect)}`
+}

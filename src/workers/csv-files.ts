@@ -1,0 +1,177 @@
+import { type Dialect, detectDelimiter, detectNewline } from '../core/csv/dialect.ts'
+import { createUtf8Check, type Encoding, readFirstBytes } from '../core/csv/encodings.ts'
+import { isBlank, pieceBytes, type RowBatch, readRows } from './csv-rows.ts'
+
+/** What a file is: see `FirstBytes`. For a text, `rows` has its first rows, at least one. */
+export type Inspection =
+  | { kind: 'empty' | 'spreadsheet' | 'binary' }
+  | { kind: 'text'; dialect: Dialect; rows: string[][] }
+
+/** A fault that some rows have: the number of these rows, and the first of them. */
+export interface Fault {
+  count: number
+  row: number
+}
+
+/** Result of reading a whole file. `rows` does not count blank rows. */
+export interface Count {
+  rows: number
+  /** Number of cells of the first row. */
+  columns: number
+  /** Numbers of the first blank rows. */
+  blank: number[]
+  faults: {
+    /** Rows with more cells than the first row. */
+    long?: Fault
+    /** Rows with fewer cells than the first row. */
+    short?: Fault
+    /**
+     * Rows with a quotation mark at a wrong place: neither at the start nor at the end of a cell.
+     */
+    malformed?: Fault
+    /** Rows with an opening quotation mark that is never closed. */
+    unclosed?: Fault
+    /** Rows with NUL characters, which no text contains. */
+    nul?: Fault
+    /** Rows with bytes that are not valid in the encoding. */
+    unknown?: Fault
+  }
+}
+
+/** A row of a file with its number. */
+export interface NumberedRow {
+  /** Number of the row in the file, from 1. Blank rows and the header count. */
+  row: number
+  cells: string[]
+}
+
+/**
+ * Some rows that are not blank. `next` is the number of the row at which to continue. It is absent
+ * at the end of the file.
+ */
+export interface RowPage {
+  rows: NumberedRow[]
+  next?: number
+}
+
+/** The most blank rows whose numbers are returned. */
+const notedBlanks = 1_000
+const sampleBytes = 256 * 1024
+const previewRows = 21
+/**
+ * Size in bytes of the pieces in which ranges of rows are read. It is small, because a piece stays
+ * in memory.
+ */
+const rangePieceBytes = 1024 * 1024
+
+/**
+ * Returns what a file is, with the dialect and the first rows of a CSV file. With `chosen`, reads
+ * the rows in this dialect instead of detecting one.
+ */
+export async function inspectFile(file: Blob, chosen?: Dialect): Promise<Inspection> {
+  const bytes = new Uint8Array(await file.slice(0, sampleBytes).arrayBuffer())
+  const first = readFirstBytes(bytes)
+  if (first.kind !== 'text') return first
+  const encoding = first.encoding ?? (await encodingOf(file))
+  const dialect = chosen ?? detectDialect(bytes, encoding, first.hasMark)
+  const rows = await firstRows(file, dialect)
+  return rows.length > 0 ? { kind: 'text', dialect, rows } : { kind: 'empty' }
+}
+
+async function encodingOf(file: Blob): Promise<Encoding> {
+  const isUtf8 = createUtf8Check()
+  for (let start = 0; start < file.size; start += pieceBytes) {
+    const piece = await file.slice(start, start + pieceBytes).arrayBuffer()
+    if (!isUtf8(new Uint8Array(piece))) return 'windows-1252'
+  }
+  return isUtf8() ? 'utf-8' : 'windows-1252'
+}
+
+function detectDialect(bytes: Uint8Array, encoding: Encoding, hasMark: boolean): Dialect {
+  const sample = new TextDecoder(encoding).decode(bytes, { stream: true })
+  const [delimiter, newline] = [detectDelimiter(sample), detectNewline(sample)]
+  return { delimiter, newline, encoding, hasMark, hasHeader: true }
+}
+
+async function firstRows(file: Blob, dialect: Dialect): Promise<string[][]> {
+  const rows: string[][] = []
+  for await (const batch of readRows(file.slice(0, sampleBytes), dialect)) rows.push(...batch.rows)
+  // the sample may end in the middle of a row
+  if (file.size > sampleBytes && rows.length > 1) rows.pop()
+  return rows.filter(row => !isBlank(row)).slice(0, previewRows)
+}
+
+/**
+ * Reads a whole file, counts its rows and finds its faults. `onProgress` gets the number of bytes
+ * that have been read.
+ */
+export async function countRows(
+  file: Blob,
+  dialect: Dialect,
+  onProgress: (bytesDone: number) => void = () => {}
+): Promise<Count> {
+  const counted: Count = { rows: 0, columns: 0, blank: [], faults: {} }
+  const { faults } = counted
+  const note = (fault: keyof Count['faults'], row: number) => {
+    const known = faults[fault]
+    faults[fault] = { row: known?.row ?? row, count: (known?.count ?? 0) + 1 }
+  }
+  let bytesDone = 0
+  for await (const { first, rows, malformed, unclosed } of readRows(file, dialect)) {
+    for (const row of malformed) note('malformed', row)
+    if (unclosed !== undefined) note('unclosed', unclosed)
+    for (const [at, cells] of rows.entries()) {
+      if (isBlank(cells)) {
+        if (counted.blank.length < notedBlanks) counted.blank.push(first + at)
+        continue
+      }
+      if (counted.columns === 0) counted.columns = cells.length
+      counted.rows += 1
+      if (cells.length > counted.columns) note('long', first + at)
+      if (cells.length < counted.columns) note('short', first + at)
+      if (cells.some(cell => cell.includes('\0'))) note('nul', first + at)
+      if (cells.some(cell => cell.includes('\uFFFD'))) note('unknown', first + at)
+    }
+    bytesDone = Math.min(file.size, bytesDone + pieceBytes)
+    onProgress(bytesDone)
+  }
+  return counted
+}
+
+/**
+ * Returns a function that returns at most `most` rows of a file, from the row with the number
+ * `from`. It remembers where it stopped, so it finds the following rows without reading the file
+ * from the start. `key` identifies the file and the dialect. With `columns`, the rows have only
+ * these cells.
+ */
+export function createRangeReader() {
+  let reading: { key: string; batches: AsyncGenerator<RowBatch, void> } | undefined
+  let batch: RowBatch | undefined
+
+  return async (
+    key: string,
+    file: Blob,
+    dialect: Dialect,
+    { from, most, columns }: { from: number; most: number; columns?: readonly number[] | undefined }
+  ): Promise<RowPage> => {
+    if (reading?.key !== key || !batch || from < batch.first) {
+      reading = { key, batches: readRows(file, dialect, rangePieceBytes) }
+      batch = undefined
+    }
+    const rows: NumberedRow[] = []
+    let next = from
+    for (;;) {
+      if (!batch || next >= batch.first + batch.rows.length) {
+        const { value } = await reading.batches.next()
+        if (!value) return { rows }
+        batch = value
+        continue
+      }
+      if (rows.length === most) return { rows, next }
+      const cells = batch.rows[next - batch.first] ?? []
+      const kept = columns ? columns.map(at => cells[at] ?? '') : cells
+      if (!isBlank(cells)) rows.push({ row: next, cells: kept })
+      next += 1
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import type { Page } from '@playwright/test'
+
+/** Returns the main colour that a page has in the light mode. */
+export async function mainColour(visitor: Page, address: string): Promise<string> {
+  await visitor.goto(address)
+  return visitor.evaluate(() =>
+    getComputedStyle(document.documentElement).getPropertyValue('--color-primary').trim()
+  )
+}
+
+/** Returns a logo as SVG text, with more content inside. */
+export function drawing(inside = ''): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 30">${inside}<rect width="90" height="30" fill="#0a7"/></svg>`
+}
+
+/** Returns a picture as a file that a person chooses. */
+export function svgFile(text: string) {
+  return { name: 'logo.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(text) }
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { acceptsMediaType, mediaKinds, splitMediaTypes } from '../../../src/core/media-types.ts'
+
+test.each([
+  [null, 'video/mp4', true],
+  [['application/pdf'], 'application/pdf', true],
+  [['application/pdf'], 'application/pdfx', false],
+  [['image/*'], 'image/png', true],
+  [['image/*'], 'imagexpng', false],
+  [['application/pdf', 'image/*'], 'text/plain', false],
+  [[], 'text/plain', false]
+])('%j takes %s: %s', (accepted, type, expected) => {
+  expect(acceptsMediaType(accepted, type)).toBe(expected)
+})
+
+test('knows the kinds of which a list contains all types', () => {
+  const [first = '', ...rest] = mediaKinds.office
+  expect(splitMediaTypes(['image/*', ...rest, first, 'audio/mpeg'])).toEqual({
+    kinds: ['pictures', 'office'],
+    others: ['audio/mpeg']
+  })
+  expect(splitMediaTypes([first, 'image/png'])).toEqual({ kinds: [], others: [first, 'image/png'] })
+})

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import { keySelection } from '../../../../src/islands/lists/selection-keys.ts'
+import {
+  extendRange,
+  isSelected,
+  nothingSelected,
+  type Selection,
+  selectedCount,
+  selectShown,
+  toggleRow,
+  toggleShown
+} from '../../../../src/stores/lists/selection.ts'
+
+const shown = ['a', 'b', 'c', 'd', 'e']
+const plain = { altKey: false, ctrlKey: false, metaKey: false, shiftKey: false }
+
+function idsOf({ ids }: Selection): string {
+  return [...ids].sort().join('')
+}
+
+test('toggles a row and counts what is selected', () => {
+  const one = toggleRow(nothingSelected, 'b', shown)
+  expect(idsOf(one)).toBe('b')
+  expect(selectedCount(one)).toBe(1)
+  expect(selectedCount(toggleRow(one, 'b', shown))).toBe(0)
+})
+
+test('a range begins at the row that was toggled last, in both directions', () => {
+  const from = toggleRow(nothingSelected, 'c', shown)
+  expect(idsOf(extendRange(from, 'e', shown))).toBe('cde')
+  expect(idsOf(extendRange(from, 'a', shown))).toBe('abc')
+})
+
+test('a shorter range unselects the rows that it leaves, and keeps what was selected before', () => {
+  const before = toggleRow(toggleRow(nothingSelected, 'a', shown), 'c', shown)
+  const long = extendRange(before, 'e', shown)
+  expect(idsOf(long)).toBe('acde')
+  expect(idsOf(extendRange(long, 'd', shown))).toBe('acd')
+})
+
+test('a range whose first row is not shown any more selects the row alone', () => {
+  const gone = toggleRow(nothingSelected, 'x', shown)
+  expect(idsOf(extendRange(gone, 'd', shown))).toBe('dx')
+})
+
+test('rows stay selected while others are shown', () => {
+  const first = toggleShown(nothingSelected, shown)
+  const both = toggleShown(first, ['f', 'g'])
+  expect(idsOf(both)).toBe('abcdefg')
+  expect(idsOf(toggleShown(both, shown))).toBe('fg')
+})
+
+test('the box of the heading selects the rest of a part, and then nothing', () => {
+  const part = toggleRow(nothingSelected, 'b', shown)
+  const all = toggleShown(part, shown)
+  expect(idsOf(all)).toBe('abcde')
+  expect(selectedCount(toggleShown(all, shown))).toBe(0)
+})
+
+test('all that match are selected until a row is unselected', () => {
+  const all: Selection = { ids: new Set(), all: 1240 }
+  expect(selectedCount(all)).toBe(1240)
+  expect(isSelected(all, 'on another page')).toBe(true)
+  expect(selectShown(all, shown)).toBe(all)
+  expect(idsOf(toggleRow(all, 'c', shown))).toBe('abde')
+  expect(selectedCount(toggleShown(all, shown))).toBe(0)
+})
+
+test('keys select a row, a range, all rows and none', () => {
+  let state = { selection: nothingSelected, focus: 'b' }
+  const press = (key: string, held: Partial<typeof plain> = {}) => {
+    const { selection, focus } = state
+    const next = keySelection({ key, ...plain, ...held }, { selection, shown, here: focus })
+    if (next) state = next
+    return next !== undefined
+  }
+  press(' ')
+  expect(idsOf(state.selection)).toBe('b')
+  press('ArrowDown', { shiftKey: true })
+  press('ArrowDown', { shiftKey: true })
+  expect([idsOf(state.selection), state.focus]).toEqual(['bcd', 'd'])
+  press('ArrowUp', { shiftKey: true })
+  expect([idsOf(state.selection), state.focus]).toEqual(['bc', 'c'])
+  press('a', { metaKey: true })
+  expect(idsOf(state.selection)).toBe('abcde')
+  press('Escape')
+  expect(selectedCount(state.selection)).toBe(0)
+  // the page's own meaning of the key stays
+  expect(press('Escape')).toBe(false)
+  expect(press('a')).toBe(false)
+  expect(press('ArrowDown')).toBe(false)
+  expect(press('a', { ctrlKey: true, shiftKey: true })).toBe(false)
+})
+
+test('a range by arrow keys begins at the row that has the focus, and ends at the last row', () => {
+  const context = { selection: nothingSelected, shown, here: 'd' }
+  const down = keySelection({ key: 'ArrowDown', ...plain, shiftKey: true }, context)
+  expect(down && [idsOf(down.selection), down.focus]).toEqual(['de', 'e'])
+  const beyond = { selection: nothingSelected, shown, here: 'e' }
+  expect(keySelection({ key: 'ArrowDown', ...plain, shiftKey: true }, beyond)).toBeUndefined()
+})
