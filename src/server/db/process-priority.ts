@@ -28,7 +28,7 @@ const retryMillis = 100
  */
 async function lowerSession(pid: number, steps: number): Promise<void> {
   const [own, its] = await Promise.all([sessionOf('self'), sessionOf(pid)])
-  if (!own || !its || own.name === its.name) return
+  if (!own || !its || its.name === undefined || own.name === its.name) return
   const nice = Math.min(own.nice + steps, PRIORITY_LOW)
   for (let tries = 0; tries < maxTries; tries++) {
     try {
@@ -41,11 +41,16 @@ async function lowerSession(pid: number, steps: number): Promise<void> {
   }
 }
 
-/** Returns the name and nice value of the session of a process, or undefined if it has none. */
+/**
+ * Returns the nice value of the session of a process and the session's name, which is undefined
+ * where the process still is in the session of the system's first process: its file is empty.
+ * Returns undefined if the process has ended or the system does not divide by sessions.
+ */
 async function sessionOf(
   pid: number | 'self'
-): Promise<{ name: string; nice: number } | undefined> {
-  const text = await readFile(`/proc/${pid}/autogroup`, 'utf8').catch(() => '')
+): Promise<{ name: string | undefined; nice: number } | undefined> {
+  const text = await readFile(`/proc/${pid}/autogroup`, 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
   const [, name, nice] = /^(\S+) nice (-?\d+)/.exec(text) ?? []
-  return name === undefined ? undefined : { name, nice: Number(nice) }
+  return { name, nice: Number(nice ?? 0) }
 }

@@ -37,6 +37,7 @@ test('leaves the session of this process as it is, and ignores a process that ha
   await lowerPriority(pid, 5)
 })
 
+/** Returns the nice value of a session: 0 where its file is empty, as that of the first process. */
 function niceOf(pid: number | 'self'): number {
-  return Number(readFileSync(`/proc/${pid}/autogroup`, 'utf8').split(' nice ')[1])
+  return Number(readFileSync(`/proc/${pid}/autogroup`, 'utf8').split(' nice ')[1] ?? 0)
 }
