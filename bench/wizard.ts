@@ -80,7 +80,6 @@ async function importFile(
   await input.setInputFiles(path)
   await clickWhenReady(page, '[data-step=read] .btn-primary:not(:disabled, [aria-disabled=true])')
   const read = seconds()
-  await page.locator('[data-step=columns] input[type=radio]').last().check()
   await clickWhenReady(page, '[data-step=columns] .btn-primary')
   seconds()
   await clickWhenReady(page, '[data-state=checking], [data-state=checked]', false)
