@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { CompanyName } from '../src/contract/companies.ts'
 import { HostName } from '../src/contract/domains.ts'
-import { CompanyName } from '../src/contract/setup.ts'
 import { rotateTokenKey } from '../src/server/adapters/keys.ts'
 import { createLog } from '../src/server/adapters/log.ts'
 import { readConfig } from '../src/server/config.ts'

@@ -1,5 +1,5 @@
 import type { DomainConfig } from './contract/domains.ts'
-import type { Page } from './core/pages/page-table.ts'
+import type { PageEntry } from './core/pages/page-table.ts'
 
 declare global {
   interface DocumentEventMap {
@@ -11,7 +11,7 @@ declare global {
     interface Locals {
       /** Set by `server/site/site.ts`: the API in this process, called without a socket. */
       api: typeof fetch
-      /** Host of the page without port, known and normalised. */
+      /** Host of the page in normal form, without port. It is a domain of a company. */
       host: string
       /** `http://localhost:4321` and `http://api.localhost:4321`. */
       origin: string
@@ -22,11 +22,11 @@ declare global {
       checksPerMinute: number
       /** Hands the finished page to the cache of `server/site/site.ts`. */
       keepPage: (page: { status: number; headers: Record<string, string>; body: string }) => void
-      /** Says why there is no page. */
+      /** Reports the error that kept the page from being rendered. */
       failPage: (cause: unknown) => void
       /** Set by `middleware.ts`. */
       tenant: DomainConfig
-      page: Page
+      page: PageEntry
       locale: 'en' | 'fr'
       themeCss: string
       /** Text of the script that runs before the first paint. */

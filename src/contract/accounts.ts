@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 import { maxCodeUnits, pattern } from './kit/text-checks.ts'
-import { Delivery, Email, Username } from './users.ts'
+import { Email, LinkDelivery, Username } from './users.ts'
 
 /** A token that a mailed link has in its fragment: 32 random bytes in base64url. */
 const MailToken = z
@@ -9,10 +9,10 @@ const MailToken = z
   .check(pattern(/^[\w-]{42}[AEIMQUYcgkosw048]$/, 'the 43 characters of a mailed link'))
 
 /**
- * Answer of a call that sends a link: how the link reaches the person. `delivery` is missing from
- * the answers of an older API, which a newer page may call.
+ * Answer of a call that sends a link. `delivery` says how the link reaches the person. Older API
+ * versions leave it out.
  */
-const Promised = z.object({ delivery: z.optional(Delivery) })
+const Promised = z.object({ delivery: z.optional(LinkDelivery) })
 
 const PublicKeyJwt = z.string().check(maxCodeUnits(4096))
 
@@ -27,7 +27,7 @@ export type LinkPurpose = z.infer<typeof LinkPurpose>
  * Checks whether a mailed link is still valid, without using it up. For an invitation, the answer
  * contains the invited person's `username`.
  */
-export const readLink = endpoint({
+export const checkMailLink = endpoint({
   method: 'POST',
   path: '/user/link',
   access: 'public',
@@ -161,7 +161,7 @@ export const deleteUser = endpoint({
 })
 
 export const accountCalls = {
-  readLink,
+  checkMailLink,
   verifyEmail,
   sendVerification,
   activateUser,

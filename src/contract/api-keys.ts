@@ -2,16 +2,17 @@ import * as z from 'zod/mini'
 import { endpoint, KeyScope } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { maxKeyDays } from './kit/limits.ts'
-import { list } from './kit/lists.ts'
+import { listEndpoint } from './kit/lists.ts'
 import { textLine } from './kit/text-checks.ts'
 
 /**
- * An API key: a program sends it instead of signing in. The secret part of the key is not in here.
+ * An API key, which a program sends instead of signing in. Does not contain the secret part of the
+ * key.
  */
 export const ApiKey = z.object({
   id: z.uuid(),
   name: z.string(),
-  /** The first characters of the key, by which people tell keys apart. */
+  /** The first characters of the key. They help people to tell keys apart. */
   hint: z.string(),
   /**
    * What calls with the key may do. No call may do more than the key's owner may do at that time.
@@ -36,10 +37,15 @@ export const NewApiKey = z.extend(ApiKey, {
 export type NewApiKey = z.infer<typeof NewApiKey>
 
 /** Lists the caller's own keys that are not revoked, newest first. */
-export const listApiKeys = list({ path: '/api_key', access: 'user', item: ApiKey, input: {} })
+export const listApiKeys = listEndpoint({
+  path: '/api_key',
+  access: 'user',
+  item: ApiKey,
+  input: {}
+})
 
 /** Lists the keys of a company that are not revoked, newest first. */
-export const listCompanyApiKeys = list({
+export const listCompanyApiKeys = listEndpoint({
   path: '/company/{id}/api_keys',
   access: 'admin',
   item: ApiKey,
@@ -72,7 +78,8 @@ export const createApiKey = endpoint({
 
 /**
  * Creates an API key of a company, as `createApiKey` does for a person. The key belongs to a group.
- * Its deposits carry the key's own name. It stays valid when its creator leaves the company.
+ * Deposits made with it carry the key's own name. The key stays valid when its creator leaves the
+ * company.
  */
 export const createCompanyApiKey = endpoint({
   method: 'POST',
@@ -86,8 +93,8 @@ export const createCompanyApiKey = endpoint({
 })
 
 /**
- * Revokes an API key of the caller. From then on, calls with the key are refused. The event
- * streams, downloads and uploads that it has begun end.
+ * Revokes an API key of the caller. Later calls with the key are refused, and its running event
+ * streams, downloads and uploads end.
  */
 export const deleteApiKey = endpoint({
   method: 'DELETE',

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { stream } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { list } from './kit/lists.ts'
+import { listEndpoint } from './kit/lists.ts'
 
 /**
  * The actions that the audit log records, as `noun.verb`. The noun is the kind of the changed item.
@@ -77,8 +77,8 @@ export const AuditLogEntry = z.object({
     company: z.optional(z.string())
   }),
   /**
-   * Name of the company that was changed. Present only if an operator of this company changed
-   * another company; the changed fields are then in the log of that company only.
+   * Name of the company in which the change was made, if it is not the company of this log. The
+   * changed fields are then in the log of that company only.
    */
   acted_in: z.optional(z.string()),
   /** What was done, as in `AuditAction`. A later release may add actions. */
@@ -95,7 +95,7 @@ export const AuditLogEntry = z.object({
   }),
   /** The changed fields. `null` if the entry has none or if they were erased. */
   changes: z.nullable(z.array(AuditChange)),
-  /** Names of people, groups and categories whose ids are values of changed fields. */
+  /** Names of the people, groups and categories that the changed fields contain as ids. */
   names: z.array(z.object({ id: z.uuid(), name: z.string() })),
   /** Whether the changed fields were erased, because the person whom they concern was deleted. */
   erased: z.boolean()
@@ -121,7 +121,7 @@ const filter = {
 }
 
 /** Lists the entries of a company's audit log that match the filter, newest first. */
-export const listAuditEntries = list({
+export const listAuditEntries = listEndpoint({
   path: '/company/{id}/audit',
   access: 'admin',
   item: AuditLogEntry,

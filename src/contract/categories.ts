@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
-import { Store } from './requests.ts'
+import { StoredContent } from './requests.ts'
 
 /**
  * Who can verify the documents of a category: everybody (`public`), nobody yet (`receipt_only`), or
@@ -10,8 +10,8 @@ export const Visibility = z.enum(['public', 'receipt_only', 'private'])
 export type Visibility = z.infer<typeof Visibility>
 
 /**
- * Whether pictures over 1,000,000 bytes are sent in their original quality: never, if the depositor
- * chooses so (`person`), or always.
+ * Whether pictures over 1,000,000 bytes are sent in their original quality: never (`no`), if the
+ * depositor chooses so (`person`), or always (`yes`).
  */
 export const KeepOriginals = z.enum(['no', 'person', 'yes'])
 export type KeepOriginals = z.infer<typeof KeepOriginals>
@@ -22,8 +22,8 @@ export const Category = z.object({
   names: z.object({ en: z.string(), fr: z.string() }),
   visibility: Visibility,
   /**
-   * Whether pictures over 1,000,000 bytes are sent in their original quality: never, if the
-   * depositor chooses so (`person`), or always.
+   * Whether pictures over 1,000,000 bytes are sent in their original quality: never (`no`), if the
+   * depositor chooses so (`person`), or always (`yes`).
    */
   keep_originals: KeepOriginals,
   /**
@@ -35,7 +35,7 @@ export const Category = z.object({
    * Whether deposits in the category store the file or only its fingerprint. If only the
    * fingerprint is stored, the file never leaves the browser.
    */
-  store: Store,
+  store: StoredContent,
   /**
    * The media types that deposits in the category may have, or `null` for all. `image/*` stands for
    * all types that begin with `image/`.

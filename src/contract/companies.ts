@@ -3,7 +3,7 @@ import { HostName, Locale } from './domains.ts'
 import { DisabledReason } from './kit/disabled.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { list, Search, sortBy } from './kit/lists.ts'
+import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
 import { textLine } from './kit/text-checks.ts'
 import { Email, InvitedUser } from './users.ts'
 
@@ -55,26 +55,26 @@ export type CompanyDetails = z.infer<typeof CompanyDetails>
 /** A company in the list of operators, with what it uses. */
 export const ListedCompany = z.extend(Company, {
   usage: z.object({
-    /** Number of people, whatever their state, without those who wait. */
+    /** Number of people in all states except `waiting`. */
     people: z.number(),
-    /** Number of deposits, also those whose file was deleted since. */
+    /** Number of deposits, including those whose file has been deleted. */
     documents: z.number(),
     /** Stored bytes. */
     storage: z.number(),
-    /** Number of deposits and verified documents in the present month, in UTC. */
+    /** Number of deposits and verified documents in the current month, in UTC. */
     requests: z.number()
   })
 })
 export type ListedCompany = z.infer<typeof ListedCompany>
 
 /** Lists all companies of the installation, by name unless `sort` says otherwise. */
-export const listCompanies = list({
+export const listCompanies = listEndpoint({
   path: '/company',
   access: 'operator',
   item: ListedCompany,
   input: {
-    q: Search,
-    sort: sortBy('name', 'created'),
+    q: SearchText,
+    sort: sortParameter('name', 'created'),
     state: z.optional(z.enum(['active', 'suspended']))
   }
 })
@@ -82,10 +82,9 @@ export const listCompanies = list({
 /**
  * Creates a company with its first domain and its first administrator, who is invited by mail. No
  * page of the company opens before the domain is verified, so the invitation is mailed only then.
- * Answers `host_taken` for a host that a company has proved, and for one that waits for its proof in
- * a company of the same name. A
- * domain below a wildcard domain of the operator's own company is verified at once, and so is
- * `*.localhost` on a developer's machine.
+ * Answers `host_taken` if a company has proved the host, or if a company of the same name has
+ * claimed it without a proof so far. Two kinds of domains are verified at once: domains below a
+ * wildcard domain of the operator's own company, and `*.localhost` on a developer's machine.
  */
 export const createCompany = endpoint({
   method: 'POST',
@@ -146,7 +145,9 @@ export const suspendCompany = endpoint({
   errors: ['own_company']
 })
 
-/** Ends the suspension of a company. Its people can continue with the sessions that they had. */
+/**
+ * Ends the suspension of a company. The company's people can continue with their earlier sessions.
+ */
 export const resumeCompany = endpoint({
   method: 'POST',
   path: '/company/{id}/resume',

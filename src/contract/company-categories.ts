@@ -2,9 +2,9 @@ import * as z from 'zod/mini'
 import { Category, KeepOriginals, Visibility } from './categories.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { list, Search, sortBy } from './kit/lists.ts'
+import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
 import { maxCodeUnits, pattern, textLine } from './kit/text-checks.ts'
-import { Store } from './requests.ts'
+import { StoredContent } from './requests.ts'
 
 // Apart from the categories of depositors, because browsers load these calls on pages of the
 // administration only.
@@ -63,7 +63,7 @@ const Name = textLine(80)
 const settings = {
   visibility: z.optional(Visibility),
   keep_originals: z.optional(KeepOriginals),
-  store: z.optional(Store),
+  store: z.optional(StoredContent),
   media_types: z.optional(MediaTypes),
   retention: z.optional(z.nullable(Retention))
 }
@@ -73,17 +73,17 @@ const settings = {
  * otherwise. `q` searches the names in both languages. `visibility` and `store` limit the list to
  * categories with these settings.
  */
-export const listCompanyCategories = list({
+export const listCompanyCategories = listEndpoint({
   path: '/company/{id}/categories',
   access: 'admin',
   item: CompanyCategory,
   input: {
     id: Id,
-    q: Search,
-    sort: sortBy('name_en', 'name_fr', 'created'),
+    q: SearchText,
+    sort: sortParameter('name_en', 'name_fr', 'created'),
     group: z.optional(Id),
     visibility: z.optional(Visibility),
-    store: z.optional(Store)
+    store: z.optional(StoredContent)
   }
 })
 

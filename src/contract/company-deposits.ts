@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import { RecordId, Sha256 } from './deposits.ts'
 import { Id } from './kit/ids.ts'
-import { list, Search, sortBy } from './kit/lists.ts'
-import { ProcessedRequest, Store } from './requests.ts'
+import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
+import { ProcessedRequest, StoredContent } from './requests.ts'
 
 /** A recorded deposit as the administrators of its company see it. */
 export const CompanyDeposit = z.object({
@@ -22,7 +22,7 @@ export const CompanyDeposit = z.object({
   created: z.iso.datetime(),
   recorded: z.iso.datetime(),
   /** Whether the file or only its fingerprint was stored. */
-  store: Store,
+  store: StoredContent,
   keep_until: ProcessedRequest.shape.keep_until,
   erased: ProcessedRequest.shape.erased,
   leaf_hash: Sha256
@@ -34,15 +34,15 @@ export type CompanyDeposit = z.infer<typeof CompanyDeposit>
  * /process` also lists deposits that are not recorded. The answer contains no fingerprints and no
  * files.
  */
-export const listDeposits = list({
+export const listDeposits = listEndpoint({
   path: '/company/{id}/deposits',
   access: 'admin',
   item: CompanyDeposit,
   cursor: RecordId,
   input: {
     id: Id,
-    q: Search,
-    sort: sortBy('created'),
+    q: SearchText,
+    sort: sortParameter('created'),
     category: z.optional(Id),
     /** Only deposits of this person. */
     user: z.optional(Id),

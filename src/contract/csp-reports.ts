@@ -6,7 +6,7 @@ import { stream } from './kit/endpoint.ts'
  * `application/reports+json` or `application/csp-report`. Logs only the directive, the page and the
  * source.
  */
-export const reportPolicy = stream({
+export const receiveCspReports = stream({
   method: 'POST',
   path: '/csp-report',
   access: 'public',
@@ -15,4 +15,4 @@ export const reportPolicy = stream({
 })
 
 /** The calls by which browsers report violations of the content security policy. */
-export const cspReportStreams = { reportPolicy }
+export const cspReportStreams = { receiveCspReports }

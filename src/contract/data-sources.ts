@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { list, sortBy } from './kit/lists.ts'
+import { listEndpoint, sortParameter } from './kit/lists.ts'
 
 /**
- * A register that verification also searches, besides the deposits of the company. No call creates
+ * A register that verification searches in addition to the company's deposits. No call can create
  * one yet.
  */
 export const DataSource = z.object({
@@ -16,11 +16,11 @@ export const DataSource = z.object({
 export type DataSource = z.infer<typeof DataSource>
 
 /** Lists the data sources of a company, by name unless `sort` says otherwise. */
-export const listDataSources = list({
+export const listDataSources = listEndpoint({
   path: '/company/{id}/data_sources',
   access: 'admin',
   item: DataSource,
-  input: { id: Id, sort: sortBy('name', 'created') }
+  input: { id: Id, sort: sortParameter('name', 'created') }
 })
 
 /** Returns a data source of the company. */

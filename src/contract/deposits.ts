@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint, stream } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { maxBatchItems } from './kit/limits.ts'
-import { maxCodeUnits, pattern, rule } from './kit/text-checks.ts'
+import { customCheck, maxCodeUnits, pattern } from './kit/text-checks.ts'
 import { ProcessedRequest } from './requests.ts'
 
 const maxNameBytes = 255
@@ -25,13 +25,13 @@ const utf8 = new TextEncoder()
 /** A file name of at most 255 bytes of UTF-8, in NFC and without control characters. */
 export const FileName = z.string().check(
   z.minLength(1, { abort: true }),
-  rule(
+  customCheck(
     { rule: 'max_bytes', limit: maxNameBytes },
     `at most ${maxNameBytes} bytes of UTF-8`,
     // checked first, because a code unit takes at least one byte
     name => name.length <= maxNameBytes && utf8.encode(name).length <= maxNameBytes
   ),
-  rule(
+  customCheck(
     { rule: 'nfc' },
     'text in Unicode form NFC',
     name => name.isWellFormed() && name === name.normalize('NFC')
@@ -58,7 +58,7 @@ const PictureSize = z.strictObject({
 })
 
 /** How the browser reduced a picture before the upload. */
-export const Transform = z.strictObject({
+export const PictureTransform = z.strictObject({
   kind: z.literal('image-recompress'),
   quality: z.literal(70),
   tool: z
@@ -71,7 +71,7 @@ export const Transform = z.strictObject({
   from: PictureSize,
   to: PictureSize
 })
-export type Transform = z.infer<typeof Transform>
+export type PictureTransform = z.infer<typeof PictureTransform>
 
 /**
  * Creates a deposit, reserves storage and answers 201 with a history entry (`request`) and the
@@ -98,7 +98,7 @@ export const createDeposit = endpoint({
      * the picture (`transform`).
      */
     stored: GivenSha256,
-    transform: z.optional(Transform),
+    transform: z.optional(PictureTransform),
     /**
      * Id of the deposit's category. When absent, the caller's only category, else the company's
      * default.
@@ -279,7 +279,7 @@ export const Deposit = z.object({
    * SHA-256 of the stored bytes. Absent for a deposit that stores only the fingerprint of the file.
    */
   stored: z.optional(Sha256),
-  transform: z.optional(Transform),
+  transform: z.optional(PictureTransform),
   visibility: z.string(),
   leaf_hash: Sha256
 })

@@ -1,16 +1,16 @@
 import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { list, Search, sortBy } from './kit/lists.ts'
-import { maxCodeUnits, pattern, rule, textLine } from './kit/text-checks.ts'
+import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
+import { customCheck, maxCodeUnits, pattern, textLine } from './kit/text-checks.ts'
 
 const Colour = z.string().check(pattern(/^#[0-9a-f]{6}$/, 'a colour in lower case such as #112233'))
 
 /**
- * The colours of a company's pages. A colour that is absent is that of the standard theme. `dark`
+ * The colors of a company's pages. A color that is absent is that of the standard theme. `dark`
  * makes the dark mode the default.
  */
-export const Colours = z.object({
+export const Colors = z.object({
   dark: z.boolean(),
   background: z.optional(Colour),
   surface: z.optional(Colour),
@@ -21,14 +21,14 @@ export const Colours = z.object({
   error: z.optional(Colour),
   info: z.optional(Colour)
 })
-export type Colours = z.infer<typeof Colours>
+export type Colors = z.infer<typeof Colors>
 
 /**
  * The theme of a company's pages: colors, and `favicon` and `logo` as SVG text. In dark mode pages
  * show `logo_dark` instead of `logo`.
  */
 export const Theme = z.object({
-  colors: Colours,
+  colors: Colors,
   favicon: z.string(),
   logo: z.string(),
   logo_dark: z.optional(z.string())
@@ -40,7 +40,7 @@ export type Theme = z.infer<typeof Theme>
  * `null` removes `logo_dark`. The pictures are SVG text of at most 64 KB without active content.
  */
 const ThemeChanges = z.strictObject({
-  colors: z.optional(z.strictObject(Colours.shape)),
+  colors: z.optional(z.strictObject(Colors.shape)),
   favicon: z.optional(z.string()),
   logo: z.optional(z.string()),
   logo_dark: z.optional(z.nullable(z.string()))
@@ -95,7 +95,7 @@ const pageAddress = /^https:\/\/[^\s<>"]+$/
 /** Address of a web page that begins with `https:`. */
 const PageAddress = z.string().check(
   maxCodeUnits(500),
-  rule({ rule: 'web_address' }, 'an address that begins with https://', text => {
+  customCheck({ rule: 'web_address' }, 'an address that begins with https://', text => {
     return pageAddress.test(text) && URL.canParse(text)
   }),
   // never refuses what the rule accepts: it describes the address to programs
@@ -106,8 +106,8 @@ const PageAddress = z.string().check(
  * State of a domain. `unverified`: the company has not proved yet that the host is its own, so no
  * page is served there. `verified`: pages are served. `failing`: pages are served, but the DNS
  * record that proves the domain was missing at the last check. `quarantined`: the record was
- * missing for seven days, so no page is served until it is back. `taken`: another company has proved
- * the host, so it cannot be proved here, unless that company loses or gives up the host.
+ * missing for seven days, so no page is served until it is back. `taken`: another company has
+ * proved the host, so it cannot be proved here, unless that company loses or gives up the host.
  */
 export const DomainState = z.enum(['unverified', 'verified', 'failing', 'quarantined', 'taken'])
 export type DomainState = z.infer<typeof DomainState>
@@ -144,9 +144,10 @@ export const Domain = z.object({
   created: z.iso.datetime(),
   state: DomainState,
   /**
-   * Whether it is the company's primary domain: the one that an administrator has chosen, or the
-   * oldest while the chosen one is not served. It is verified and no wildcard. Links in mails lead
-   * to it unless the mail was asked for on another host that is no wildcard. It cannot be removed.
+   * Whether this is the company's primary domain: the domain that an administrator has chosen or,
+   * while no page is served on that domain, the oldest one. Mails link to the primary domain,
+   * unless somebody requested the mail on another host that is not a wildcard. The primary domain
+   * is verified, is not a wildcard and cannot be removed.
    */
   primary: z.boolean(),
   /** The DNS record that proves the domain. `null` if the domain needs no proof. */
@@ -156,7 +157,7 @@ export const Domain = z.object({
       name: z.string(),
       /** Value of the TXT record. */
       value: z.string(),
-      /** The zone in whose settings people add the record: `acme.fr`. */
+      /** The DNS zone to which people add the record: `acme.fr`. */
       zone: z.string()
     })
   ),
@@ -206,7 +207,7 @@ export const ThemeVersion = z.object({
   published: z.iso.datetime(),
   /** Who published the theme. `null`: it was created together with the domain. */
   by: Author,
-  /** If the theme was restored: the number of the earlier theme of which it is a copy. */
+  /** Number of the earlier theme that was copied. `null`: the theme is not a copy. */
   restored: z.nullable(z.number())
 })
 
@@ -235,26 +236,26 @@ export const DomainThemes = z.object({
 export type DomainThemes = z.infer<typeof DomainThemes>
 
 /** Lists the domains of a company, by host unless `sort` says otherwise. */
-export const listDomains = list({
+export const listDomains = listEndpoint({
   path: '/company/{id}/domains',
   access: 'admin',
   item: Domain,
   input: {
     id: Id,
-    q: Search,
-    sort: sortBy('host', 'created'),
+    q: SearchText,
+    sort: sortParameter('host', 'created'),
     state: z.optional(DomainState)
   }
 })
 
 /**
  * Claims a host for the company. Pages are served on the host as soon as DNS has the record that
- * `proof` of the answer describes. Several companies may claim a host, each with a record of its own;
- * the first that proves the host has it. Answers `host_taken` for a host that a company has proved,
- * and for one that the company has claimed already. No proof is needed below a verified wildcard domain of the
- * company, for `*.localhost` on a developer's machine, and in an installation without DNS checks.
- * The new domain gets the theme of the company's oldest domain. The host is stored in lower case
- * and punycode.
+ * `proof` of the answer describes. Several companies may claim a host, each with a record of its
+ * own; the first that proves the host has it. Answers `host_taken` if any company has proved the
+ * host, or if this company has claimed it already. No proof is needed below a verified wildcard
+ * domain of the company, for `*.localhost` on a developer's machine, and in an installation without
+ * DNS checks. The new domain gets the theme of the company's oldest domain. The host is stored in
+ * lower case and punycode.
  */
 export const createDomain = endpoint({
   method: 'POST',
@@ -268,7 +269,7 @@ export const createDomain = endpoint({
     host: z.string().check(
       maxCodeUnits(253),
       pattern(/^(?:\*\.)?[\p{L}\p{N}\p{M}.-]+$/u, 'a host name such as docs.acme.fr or *.acme.fr'),
-      rule({ rule: 'format' }, 'well-formed Unicode text', text => text.isWellFormed())
+      customCheck({ rule: 'format' }, 'well-formed Unicode text', text => text.isWellFormed())
     ),
     /** Name that the pages show. The company's name if absent. */
     name: z.optional(Line),
@@ -324,8 +325,8 @@ export const updateDomain = endpoint({
 })
 
 /**
- * Removes a domain. Its pages, tokens and event streams end at once. Answers `domain_needed` for the
- * company's primary domain and for its only one.
+ * Removes a domain. Its pages, tokens and event streams end at once. Answers `domain_needed` for
+ * the company's primary domain and for its only one.
  */
 export const deleteDomain = endpoint({
   method: 'DELETE',
@@ -368,9 +369,9 @@ export const moveDomain = endpoint({
 })
 
 /**
- * Makes a domain the company's primary one. Links in mails that were sent already lead where they
- * led. Does nothing if it is the primary domain. Answers `domain_unsuitable` for a domain that is not
- * verified and for a wildcard.
+ * Makes a domain the company's primary one. Links in mails that were already sent do not change.
+ * Does nothing if it is the primary domain. Answers `domain_unsuitable` for a wildcard and for a
+ * domain that is not verified.
  */
 export const makeDomainPrimary = endpoint({
   method: 'POST',

@@ -10,7 +10,7 @@ import { UserInfo } from './users.ts'
  * (`requests`), newest first. While `complete` is false, call again with the id of the last entry
  * as `cursor`.
  */
-export const getExport = endpoint({
+export const exportOwnData = endpoint({
   method: 'GET',
   path: '/user/export',
   access: 'user',
@@ -26,4 +26,4 @@ export const getExport = endpoint({
   })
 })
 
-export const exportCalls = { getExport }
+export const exportCalls = { exportOwnData }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { list, Search, sortBy } from './kit/lists.ts'
+import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
 import { textLine } from './kit/text-checks.ts'
 
 /** What the members of a group may do in addition to verifying documents. */
@@ -73,14 +73,14 @@ const settings = {
 const Name = textLine(80)
 
 /**
- * Lists the groups of a company, by name unless `sort` says otherwise. `category` limits the list to
- * the groups whose members may use the category.
+ * Lists the groups of a company, by name unless `sort` says otherwise. `category` limits the list
+ * to the groups whose members may use the category.
  */
-export const listGroups = list({
+export const listGroups = listEndpoint({
   path: '/company/{id}/groups',
   access: 'admin',
   item: Group,
-  input: { id: Id, q: Search, sort: sortBy('name', 'created'), category: z.optional(Id) }
+  input: { id: Id, q: SearchText, sort: sortParameter('name', 'created'), category: z.optional(Id) }
 })
 
 /**

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { list } from './kit/lists.ts'
+import { listEndpoint } from './kit/lists.ts'
 import { textLine } from './kit/text-checks.ts'
 
 // An import brings the rows of a table into a company in four steps:
@@ -14,7 +14,7 @@ import { textLine } from './kit/text-checks.ts'
 // Check, run and undo work in the background: their calls answer 202, and `getImport` shows how far
 // they are. The rows of an import are people; the schemas that say so have `User` in their names.
 
-/** Limits of an import. Pages name them before somebody chooses a file. */
+/** Limits of an import. Pages show them before somebody chooses a file. */
 export const importLimits = {
   /** The most rows of an import. */
   rows: 100_000,
@@ -91,7 +91,9 @@ export const UserImportOptions = z.object({
   groups: z.array(z.uuid()),
   /** Whether the run mails invitations to the people that it creates. */
   send_invitations: z.boolean(),
-  /** The language of people whose row names none. `null`: the language of their browser. */
+  /**
+   * Language of the people without a language in their row. `null`: the language of their browser.
+   */
   locale: z.nullable(z.enum(['en', 'fr']))
 })
 
@@ -112,8 +114,8 @@ export const Import = z.object({
   /** The number of rows that are stored so far. */
   stored: z.number(),
   /**
-   * Number of rows that the job has treated (`done`), and of all rows that it must treat (`total`).
-   * `null` unless the state is `checking`, `running` or `undoing`.
+   * Number of rows that the job has processed (`done`), and of all rows that it must process
+   * (`total`). `null` unless the state is `checking`, `running` or `undoing`.
    */
   progress: z.nullable(z.object({ done: z.number(), total: z.number() })),
   /** Number of rows with each verdict. `null` before the first check. */
@@ -223,7 +225,7 @@ export const UserImportRow = z.object({
 export type UserImportRow = z.infer<typeof UserImportRow>
 
 /** Lists the imports of a company that are not erased yet, newest first. */
-export const listImports = list({
+export const listImports = listEndpoint({
   path: '/company/{id}/imports',
   access: 'admin',
   item: Import,

@@ -3,7 +3,7 @@ import { Group } from './groups.ts'
 import { DisabledReason } from './kit/disabled.ts'
 import { endpoint, stream } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { list, Search, sortBy } from './kit/lists.ts'
+import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
 import { pattern } from './kit/text-checks.ts'
 import { Session } from './sessions.ts'
 import { Email, GroupIds, InvitedUser, Usage, UserLocale, Username } from './users.ts'
@@ -45,7 +45,7 @@ export type Member = z.infer<typeof Member>
 /** Which people a list, an export or a bulk change is about: those who match every given field. */
 const memberFilter = {
   /** Words from name and e-mail, or the id of one person. */
-  q: Search,
+  q: SearchText,
   state: z.optional(MemberState),
   group: z.optional(Id),
   permission: z.optional(Permission)
@@ -56,14 +56,14 @@ const memberFilter = {
  * e-mails, or names one person by id. `email` limits the list to the person who has exactly this
  * e-mail, regardless of case.
  */
-export const listUsers = list({
+export const listUsers = listEndpoint({
   path: '/company/{id}/users',
   access: 'admin',
   item: Member,
   input: {
     id: Id,
     ...memberFilter,
-    sort: sortBy('name', 'email', 'created', 'last_seen'),
+    sort: sortParameter('name', 'email', 'created', 'last_seen'),
     email: z.optional(Email)
   }
 })
@@ -265,7 +265,7 @@ export type BulkAction = z.infer<typeof BulkAction>
 /** The most people whom one call of `changeUsers` changes. */
 export const maxBulkPeople = 200
 
-/** How calls for many people name them, besides by a filter. */
+/** The people of a bulk call, if they are not chosen by a filter. */
 const people = {
   ids: z.optional(z.array(Id).check(z.minLength(1), z.maxLength(maxBulkPeople))),
   cursor: z.optional(z.string().check(pattern(/^[0-9a-f-]{36}$/, '`next` of the answer before')))
@@ -273,32 +273,30 @@ const people = {
 
 /** What one call of a bulk change did, and how to continue. */
 export const BulkResult = z.object({
-  /** Number of people whom the whole change is about. Present only in the answer to a dry run. */
+  /** Number of people in the whole change. Present only in the answer to a dry run. */
   matching: z.optional(z.number()),
   /** Ids of the changed people. */
   done: z.array(z.uuid()),
-  /**
-   * Ids of people for whom there was nothing to change, for example because they are members
-   * already.
-   */
+  /** Ids of people who were not changed, for example because they are members already. */
   unchanged: z.array(z.uuid()),
   /** People who could not be changed, each with the error code that says why. */
   refused: z.array(z.object({ id: z.uuid(), code: z.string() })),
   /**
-   * For `enable`: why the people in `done` were disabled, with which the change can be undone.
+   * For `enable`: why the people in `done` had been disabled. An undo of the change needs the
+   * reasons.
    */
   reasons: z.optional(z.array(z.object({ id: z.uuid(), reason: DisabledReason }))),
-  /** The `cursor` of the next call. `null`: all people have been treated. */
+  /** The `cursor` of the next call. `null`: all people have been processed. */
   next: z.nullable(z.uuid())
 })
 export type BulkResult = z.infer<typeof BulkResult>
 
 /**
- * Changes many people: those in `ids`, or those who match `filter`. One call treats at most 200
+ * Changes many people: those in `ids`, or those who match `filter`. One call processes at most 200
  * people, in the order of their ids; `next` of its answer is the `cursor` of the next call. A
- * refusal for one person does not stop the change of the others. With `dry_run` nothing changes, and
- * the answer says how many people match. `add_to_group` and `remove_from_group` need `group_id`,
- * `disable` needs a `reason`.
+ * refusal for one person does not stop the change of the others. With `dry_run` nothing changes,
+ * and the answer says how many people match. `add_to_group` and `remove_from_group` need
+ * `group_id`, `disable` needs a `reason`.
  */
 export const changeUsers = endpoint({
   method: 'POST',
@@ -324,7 +322,7 @@ export const InvitationLinks = z.object({
   ),
   /** Time until which these links work. */
   until: z.iso.datetime(),
-  /** The `cursor` of the next call. `null`: all people have been treated. */
+  /** The `cursor` of the next call. `null`: all people have been processed. */
   next: z.nullable(z.uuid())
 })
 export type InvitationLinks = z.infer<typeof InvitationLinks>
@@ -332,10 +330,10 @@ export type InvitationLinks = z.infer<typeof InvitationLinks>
 /**
  * Creates invitation links for many people who have not activated their account yet: those in
  * `ids`, or those who match `filter`, which can also name the `import` that created them. Other
- * people are left out. One call treats at most 200 people, in the order of their ids; `next` of its
- * answer is the `cursor` of the next call. Links that were created earlier keep working until they
- * expire. The caller passes the links on. If a mail server is configured, which mails the links
- * itself, the call answers `forbidden`.
+ * people are left out. One call processes at most 200 people, in the order of their ids; `next` of
+ * its answer is the `cursor` of the next call. Links that were created earlier keep working until
+ * they expire. The caller passes the links on. If a mail server is configured, which mails the
+ * links itself, the call answers `forbidden`.
  */
 export const createInvitationLinks = endpoint({
   method: 'POST',

@@ -41,8 +41,8 @@ export const getUsage = endpoint({
  * Kinds of things that an administrator should act on:
  * - `people_waiting`: people who have signed up and have not confirmed their e-mail.
  * - `invitations_expired`: invited people whose mailed link has expired.
- * - `invitations_by_hand`: invited people who wait for a link from an administrator, because no mail
- *   server is configured.
+ * - `invitations_by_hand`: invited people who wait for a link from an administrator, because no
+ *   mail server is configured.
  * - `group_limits`: limits of groups of which at least 80 % is used.
  * - `deposits_held`: deposits that could not be made in several attempts. An operator retries them.
  * - `deposits_failed`: deposits that have failed since yesterday.
@@ -61,7 +61,7 @@ export const AttentionKind = z.enum([
 ])
 export type AttentionKind = z.infer<typeof AttentionKind>
 
-/** A limit of a group of which a large share is used. */
+/** A limit that a group has nearly used up. */
 export const NearLimit = z.object({
   group: z.object({ id: z.uuid(), name: z.string() }),
   /** Whether the limit is `max_requests` or `max_storage`. */
@@ -75,8 +75,8 @@ export type NearLimit = z.infer<typeof NearLimit>
 export const AttentionItem = z.object({
   kind: AttentionKind,
   /**
-   * `error`: something does not work. `warning`: something will not work soon, or somebody waits for
-   * an administrator. `info`: good to know.
+   * `error`: something does not work. `warning`: something will not work soon, or somebody waits
+   * for an administrator. `info`: good to know.
    */
   severity: z.enum(['error', 'warning', 'info']),
   /**
@@ -84,9 +84,11 @@ export const AttentionItem = z.object({
    * percentage of the disk that is used.
    */
   count: z.number(),
-  /** Time since which the oldest of them has needed attention. `null` if no time is known. */
+  /**
+   * Time at which the oldest of these things began to need attention. `null` if no time is known.
+   */
   since: z.nullable(z.iso.datetime()),
-  /** For `group_limits`: the five limits of which the largest share is used. */
+  /** For `group_limits`: the five limits that are closest to being used up. */
   limits: z.optional(z.array(NearLimit))
 })
 export type AttentionItem = z.infer<typeof AttentionItem>
@@ -134,7 +136,7 @@ export const AllAttention = z.object({
       unchecked: z.array(AttentionKind)
     })
   ),
-  /** How many companies were not checked, because none is begun after two seconds. */
+  /** Number of companies that were not checked, because two seconds had passed. */
   skipped: z.number()
 })
 export type AllAttention = z.infer<typeof AllAttention>

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint, stream } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { list, Search } from './kit/lists.ts'
+import { listEndpoint, SearchText } from './kit/lists.ts'
 
 /**
  * State of a history entry: unfinished (`uploading`, `queued`, `processing`), successful (`done`)
@@ -27,15 +27,15 @@ export type Verdict = z.infer<typeof Verdict>
  * Which fingerprint of a deposit a verified file matched: that of the original file, or that of the
  * stored copy, which may be a reduced picture.
  */
-export const Match = z.enum(['original', 'stored_copy'])
-export type Match = z.infer<typeof Match>
+export const MatchedFingerprint = z.enum(['original', 'stored_copy'])
+export type MatchedFingerprint = z.infer<typeof MatchedFingerprint>
 
 /** How strong the evidence of a record is. There is only one level until the public log exists. */
 const Rung = z.enum(['recorded'])
 
 /** Whether a deposit stores the file or only its fingerprint. */
-export const Store = z.enum(['file', 'fingerprint'])
-export type Store = z.infer<typeof Store>
+export const StoredContent = z.enum(['file', 'fingerprint'])
+export type StoredContent = z.infer<typeof StoredContent>
 
 const RequestKind = z.enum(['deposit', 'verify'])
 
@@ -71,7 +71,7 @@ export const ProcessedRequest = z.object({
    * `fingerprint` for a deposit that stores only the fingerprint. Absent for a deposit that stores
    * the file.
    */
-  store: z.optional(Store),
+  store: z.optional(StoredContent),
   /** Time at which the stored file is deleted. Absent if it is stored for an unlimited time. */
   keep_until: z.optional(z.iso.datetime()),
   /**
@@ -89,7 +89,7 @@ export const ProcessedRequest = z.object({
    * documents for each result in `items`.
    */
   verdict: z.optional(Verdict),
-  match: z.optional(Match),
+  match: z.optional(MatchedFingerprint),
   items: z.optional(z.object({ asked: z.number(), authentic: z.number(), not_found: z.number() }))
 })
 export type ProcessedRequest = z.infer<typeof ProcessedRequest>
@@ -102,7 +102,7 @@ const requestFilter = {
    * Words to search for. An entry matches if its file name contains all words, in any order,
    * regardless of case and accents.
    */
-  q: Search,
+  q: SearchText,
   /** Only entries that were created at this time or later. */
   from: z.optional(z.iso.datetime({ offset: true })),
   /** Only entries that were created before this time. */
@@ -114,7 +114,7 @@ const requestFilter = {
  * company and needs the permission `admin`. `cursor` is the id of the last entry that the caller
  * has received.
  */
-export const listRequests = list({
+export const listRequests = listEndpoint({
   path: '/process',
   access: 'user',
   scopes: ['history'],

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { challengePurposes } from '../core/keys/challenge.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { list } from './kit/lists.ts'
+import { listEndpoint } from './kit/lists.ts'
 import { maxCodeUnits } from './kit/text-checks.ts'
 import { Email } from './users.ts'
 
@@ -63,10 +63,10 @@ export const Session = z.object({
 export type Session = z.infer<typeof Session>
 
 /**
- * Lists the active sessions of the caller: the session that makes the call first, then the others by
- * last use. A page has 100 sessions unless the call names a `limit`.
+ * Lists the active sessions of the caller: the session that makes the call first, then the others
+ * by last use. A page has 100 sessions unless the call names a `limit`.
  */
-export const listSessions = list({
+export const listSessions = listEndpoint({
   path: '/user/session',
   access: 'user',
   item: Session,

@@ -4,7 +4,7 @@ import { maxCodeUnits } from './kit/text-checks.ts'
 import { Email, Username } from './users.ts'
 
 /** Name of a company: one line of 1 to 80 characters, at least one of them visible. */
-export const CompanyName = Username
+const CompanyName = Username
 
 const DemoAccount = z.object({ email: z.string(), password: z.string() })
 
@@ -20,8 +20,8 @@ export const getSetup = endpoint({
   output: z.object({
     company: z.string(),
     /**
-     * Address of the demonstration company, and the account with which visitors can try it, if they
-     * may. Absent in an installation without a demonstration.
+     * Address of the demonstration company. `account` is an account that visitors may use, if there
+     * is one. Absent in an installation without a demonstration.
      */
     demo: z.optional(
       z.object({
@@ -36,7 +36,7 @@ export const getSetup = endpoint({
  * Returns the account of the demonstration company. Works only on that company's host and only on a
  * developer's machine.
  */
-export const getDemo = endpoint({
+export const getDemoAccount = endpoint({
   method: 'GET',
   path: '/demo',
   access: 'public',
@@ -76,4 +76,4 @@ export const createOperator = endpoint({
   ]
 })
 
-export const setupCalls = { getSetup, getDemo, createOperator }
+export const setupCalls = { getSetup, getDemoAccount, createOperator }

@@ -3,13 +3,13 @@ import { canonicalEmail } from '../core/input/email.ts'
 import { maxUsernameCharacters } from '../core/input/username.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { maxCodeUnits, rule, textLine } from './kit/text-checks.ts'
+import { customCheck, maxCodeUnits, textLine } from './kit/text-checks.ts'
 
 /** An e-mail as a person types it. The server and the key derivation use its canonical form. */
 export const Email = z
   .string()
   .check(
-    rule(
+    customCheck(
       { rule: 'email' },
       'a plain e-mail address such as ada@example.com',
       text => canonicalEmail(text) !== undefined
@@ -46,8 +46,8 @@ export const Usage = z.object({
   storage_limit: z.nullable(z.number()),
   storage_remaining: z.nullable(z.number()),
   /**
-   * Earliest time at which the count of requests of one of the person's groups begins again at 0.
-   * `null`: never.
+   * Time at which the count of requests begins again at 0 in one of the person's groups, whichever
+   * comes first. `null`: never.
    */
   resets_at: z.nullable(z.iso.datetime()),
   /**
@@ -62,8 +62,8 @@ export type Usage = z.infer<typeof Usage>
  * How a link reaches a person: by mail, as a file in a folder of a developer's machine (`outbox`),
  * or through an administrator if no mail server is configured.
  */
-export const Delivery = z.enum(['mail', 'outbox', 'administrator'])
-export type Delivery = z.infer<typeof Delivery>
+export const LinkDelivery = z.enum(['mail', 'outbox', 'administrator'])
+export type LinkDelivery = z.infer<typeof LinkDelivery>
 
 /** The caller's own account with its permissions and usage. */
 export const UserInfo = z.object({
@@ -84,7 +84,7 @@ export const UserInfo = z.object({
   /** Whether the person's e-mail is not confirmed yet. Such a person may make only few calls. */
   pending: z.optional(z.boolean()),
   /** How the link to confirm the e-mail reaches the person. Present only while `pending`. */
-  delivery: z.optional(Delivery),
+  delivery: z.optional(LinkDelivery),
   /** A new session token. Present when the token that made this call expires soon. */
   access_token: z.optional(z.string())
 })

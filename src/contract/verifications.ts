@@ -1,27 +1,27 @@
 import * as z from 'zod/mini'
 import { GivenSha256, Sha256 } from './deposits.ts'
 import { endpoint } from './kit/endpoint.ts'
-import { maxItemsSignedIn } from './kit/limits.ts'
-import { Match, Verdict } from './requests.ts'
+import { maxFingerprintsSignedIn } from './kit/limits.ts'
+import { MatchedFingerprint, Verdict } from './requests.ts'
 
 /**
  * A deposit's record that a verification found. It never reveals the person who deposited the
  * document.
  */
-export const Finding = z.object({
-  match: Match,
+export const FoundRecord = z.object({
+  match: MatchedFingerprint,
   /** Time of the record, by the server's clock. */
   recorded: z.iso.datetime(),
   /** Leaf hash of the record in hex, from which the seal is drawn. */
   leaf_hash: Sha256
 })
-export type Finding = z.infer<typeof Finding>
+export type FoundRecord = z.infer<typeof FoundRecord>
 
 /** The result of verifying one document. */
-export const Answer = z.object({
+export const VerificationResult = z.object({
   sha256: Sha256,
   verdict: Verdict,
-  /** Name of the company in whose register the document was looked up. */
+  /** Name of the company that owns the searched register. */
   company: z.string(),
   /** Time of the verification, by the server's clock. */
   at: z.iso.datetime(),
@@ -29,9 +29,9 @@ export const Answer = z.object({
    * At most two records: the oldest whose original file has the fingerprint, then the oldest whose
    * stored copy has it. Empty if the verdict is `not_found`.
    */
-  findings: z.array(Finding)
+  findings: z.array(FoundRecord)
 })
-export type Answer = z.infer<typeof Answer>
+export type VerificationResult = z.infer<typeof VerificationResult>
 
 /**
  * Verifies documents by their fingerprints. The documents themselves stay on the caller's device.
@@ -44,9 +44,9 @@ export const verify = endpoint({
   input: z.strictObject({
     items: z
       .array(z.strictObject({ sha256: GivenSha256 }))
-      .check(z.minLength(1), z.maxLength(maxItemsSignedIn))
+      .check(z.minLength(1), z.maxLength(maxFingerprintsSignedIn))
   }),
-  output: z.object({ items: z.array(Answer), request_id: z.optional(z.uuid()) }),
+  output: z.object({ items: z.array(VerificationResult), request_id: z.optional(z.uuid()) }),
   errors: ['too_many_items', 'lookup_limited', 'request_limit_reached']
 })
 

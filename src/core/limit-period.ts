@@ -9,13 +9,13 @@ export type Interval = (typeof limitIntervals)[number]
  * A period in which the requests (deposits and verifications) of a group are counted. `resets_at`
  * is its end, or `null` if it has none.
  */
-export type Period = { start: Date; resets_at: Date | null }
+export type LimitPeriod = { start: Date; resets_at: Date | null }
 
 /**
  * Returns the period of a limit that contains `now`. Periods are counted in UTC from the day of
  * `anchor`, without gaps: `P30D` with an anchor of Jan 10 → Jan 10 to Feb 9, Feb 9 to Mar 11 …
  */
-export function periodOf(interval: Interval, anchor: Date, now: Date): Period {
+export function limitPeriodAt(interval: Interval, anchor: Date, now: Date): LimitPeriod {
   if (Number.isNaN(anchor.getTime()) || Number.isNaN(now.getTime()))
     throw new RangeError('period: not a date')
   const firstDay = Date.UTC(anchor.getUTCFullYear(), anchor.getUTCMonth(), anchor.getUTCDate())
@@ -39,7 +39,7 @@ export function periodOf(interval: Interval, anchor: Date, now: Date): Period {
 
 const dayMilliseconds = 86_400_000
 
-function windowOf(firstDay: number, now: Date, length: number): Period {
+function windowOf(firstDay: number, now: Date, length: number): LimitPeriod {
   const start = firstDay + Math.floor((now.getTime() - firstDay) / length) * length
   return { start: new Date(start), resets_at: new Date(start + length) }
 }

@@ -9,7 +9,7 @@ export function acceptsMediaType(accepted: readonly string[] | null, type: strin
   )
 }
 
-/** Media types that are usually accepted together, by the word that people choose them by. */
+/** Media types that are usually accepted together, by the word for them: `pdf`, `pictures`. */
 export const mediaKinds = {
   pdf: ['application/pdf'],
   pictures: ['image/*'],
@@ -31,10 +31,7 @@ export type MediaKind = keyof typeof mediaKinds
 // as: Object.keys loses the names
 export const mediaKindNames = Object.keys(mediaKinds) as MediaKind[]
 
-/**
- * Returns the kinds of which a list contains all media types, and the types that belong to none of
- * these kinds.
- */
+/** Splits a list of media types into the kinds that it contains completely and the other types. */
 export function splitMediaTypes(types: readonly string[]): {
   kinds: MediaKind[]
   others: string[]

@@ -1,5 +1,5 @@
 /**
- * Returns the time at which a file is deleted that is stored at the time `from`, by a retention
+ * Returns when a file must be deleted that was stored at the time `from`. `retention` is a duration
  * such as `P90D`, `P18M` or `P10Y`. Counts in UTC: one month after January 31 is the last day of
  * February.
  */

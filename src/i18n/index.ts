@@ -17,7 +17,7 @@ export interface Words {
  * A function that returns the translated text for a key: `t('account.email')`,
  * `t('setup.left', { count: 2 })`. Returns the key itself if no text has it.
  */
-export type T<Key extends string = WordKey> = (
+export type Translate<Key extends string = WordKey> = (
   key: Key,
   values?: Record<string, string | number>
 ) => string
@@ -48,7 +48,7 @@ export function localizedPath(locale: Locale, path: string): string {
  * texts is that of i18next: `{{name}}` stands for a value, and `count` chooses between `key_one`
  * and `key_other`. Numbers are formatted for the locale.
  */
-export function translator(locale: Locale, words: Words): T<string> {
+export function translator(locale: Locale, words: Words): Translate<string> {
   const plurals = new Intl.PluralRules(languageTag(locale))
   const numbers = new Intl.NumberFormat(languageTag(locale))
   return (key, values = {}) => {

@@ -46,7 +46,7 @@ interface Catalogue {
 export type Namespace = keyof Catalogue
 
 /**
- * Namespaces whose keys the type checker does not check, because the API or the contract defines
+ * Namespaces with keys that the API or the contract defines, so that the type checker cannot check
  * them. Tests check that each key has a text.
  */
 type OpenNamespace = 'docs' | 'errors' | 'fields'

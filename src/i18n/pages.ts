@@ -1,6 +1,6 @@
 import { localizePath } from 'astro-i18next'
 import i18next from 'i18next'
-import { type Locale, type T, translator, type Words } from './index.ts'
+import { type Locale, type Translate, translator, type Words } from './index.ts'
 import type { KeyIn, Namespace } from './keys.ts'
 
 /**
@@ -8,7 +8,10 @@ import type { KeyIn, Namespace } from './keys.ts'
  * i18next only stores the texts. Its own `t` is not used, because it has one language for the whole
  * process, which concurrent HTTP requests would change.
  */
-export function wordsFor<Name extends Namespace>(locale: Locale, namespace: Name): T<KeyIn<Name>> {
+export function pageTranslator<Name extends Namespace>(
+  locale: Locale,
+  namespace: Name
+): Translate<KeyIn<Name>> {
   return translator(locale, bundle(locale, namespace))
 }
 
@@ -16,7 +19,7 @@ export function wordsFor<Name extends Namespace>(locale: Locale, namespace: Name
  * Returns the texts that an island needs, for the island's property `words`: whole namespaces, or
  * parts of them (`users.list`), which keep the page small.
  */
-export function wordsOf(
+export function islandWords(
   locale: Locale,
   ...parts: (Namespace | `${Namespace}.${string}`)[]
 ): Record<string, Words> {
@@ -32,7 +35,7 @@ export function wordsOf(
 }
 
 /** Returns a path with the locale in front, for links in pages: `fr`, `/verify` → `/fr/verify` */
-export function pathIn(locale: Locale, path: string): string {
+export function pathWithLocale(locale: Locale, path: string): string {
   return localizePath(path, locale)
 }
 

@@ -1,6 +1,6 @@
 import { pathOf } from '../core/pages/page-table.ts'
 import { localizedPath } from '../i18n/index.ts'
-import { $seenCompany, loadCompanyName } from '../stores/admin/companies.ts'
+import { $companyName, loadCompanyName } from '../stores/admin/companies.ts'
 import { navigate } from '../stores/navigation.ts'
 import { $route } from '../stores/routes.ts'
 import { $user } from '../stores/users.ts'
@@ -25,7 +25,7 @@ export function startAdminPages(): void {
     openOwnCompany()
     showActing()
   })
-  $seenCompany.listen(showActing)
+  $companyName.listen(showActing)
 }
 
 function addCompany(): void {
@@ -39,8 +39,8 @@ function addCompany(): void {
 }
 
 /**
- * Scrolls the row of tabs, which may be wider than the screen, so that the current tab is visible,
- * and later each tab that gets the focus.
+ * Scrolls the row of tabs to the current tab, and later to each tab that gets the focus, because
+ * the row may be wider than the screen.
  */
 function showCurrentTab(): void {
   const tabs = document.querySelector<HTMLElement>('.section-tabs')
@@ -75,7 +75,7 @@ function showActing(): void {
   const isOther = isOperator && company !== undefined && company !== own?.id
   banner.hidden = !isOther
   if (!isOther) return
-  const seen = $seenCompany.get()
+  const seen = $companyName.get()
   if (seen?.id === company) {
     showInPath(seen.name)
     words.textContent = (words.dataset['named'] ?? '').replace('{{company}}', () => seen.name)

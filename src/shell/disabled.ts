@@ -1,8 +1,8 @@
-import { type Disabled, readDisabled } from '../contract/kit/disabled.ts'
+import { type DisabledState, parseDisabled } from '../contract/kit/disabled.ts'
 import { formatDateTime } from '../core/text/format.ts'
 import { localizedPath, translator, type Words } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
-import { $blocked, $user, refreshUser } from '../stores/users.ts'
+import { $disabled, $user, refreshUser } from '../stores/users.ts'
 import { onClick, onThisPageAndNext, pageLocale } from './kit/page.ts'
 
 /**
@@ -11,21 +11,21 @@ import { onClick, onThisPageAndNext, pageLocale } from './kit/page.ts'
  */
 export function startAccountDisabledPage(): void {
   onThisPageAndNext(() => {
-    draw(readDisabled(new URLSearchParams(location.search).get('disabled')))
+    draw(parseDisabled(new URLSearchParams(location.search).get('disabled')))
     drawAnswer()
   })
-  $blocked.listen(drawAnswer)
+  $disabled.listen(drawAnswer)
   $user.listen(drawAnswer)
   onClick('[data-act=check-disabled]', () => void checkAgain())
 }
 
 /** Shows the API's answer about the person, if a call has returned one. */
 function drawAnswer(): void {
-  const blocked = $blocked.get()
+  const blocked = $disabled.get()
   const box = sheet()
   // The API may be a release newer: a reason that this page does not know keeps the general
   // sentence.
-  if (blocked) draw(readDisabled(JSON.stringify(blocked)))
+  if (blocked) draw(parseDisabled(JSON.stringify(blocked)))
   else if (box && $user.get()) {
     write(box, 'what', words()('disabled.active'))
     for (const part of ['reason', 'next']) hide(box, part)
@@ -37,17 +37,17 @@ async function checkAgain(): Promise<void> {
   const t = words()
   if (outcome) outcome.textContent = t('disabled.checking')
   await refreshUser()
-  if ($user.get() && !$blocked.get()) {
+  if ($user.get() && !$disabled.get()) {
     await navigate(localizedPath(pageLocale(), '/'), { replace: true })
   } else if (outcome && document.documentElement.dataset['session'] !== 'in') {
     // disabling has ended the session, and an enabled person must sign in again
     outcome.textContent = t('disabled.ended')
   } else if (outcome) {
-    outcome.textContent = t($blocked.get() ? 'disabled.still' : 'disabled.unreachable')
+    outcome.textContent = t($disabled.get() ? 'disabled.still' : 'disabled.unreachable')
   }
 }
 
-function draw(details: Disabled | undefined): void {
+function draw(details: DisabledState | undefined): void {
   const box = sheet()
   if (!box || !details) return
   const t = words()

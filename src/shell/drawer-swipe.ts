@@ -1,6 +1,6 @@
 import { onThisPageAndNext } from './kit/page.ts'
 
-/** Matches windows in which the drawer covers the page and a swipe opens it. */
+/** Matches narrow windows. In these the drawer covers the page and a swipe opens it. */
 const overlay = matchMedia('(max-width: 959.98px)')
 /** Distance from the edge of the screen, in px, within which a touch can open the drawer. */
 const edgePx = 25

@@ -1,17 +1,17 @@
 import type { UserInfo } from '../contract/users.ts'
 import { formatByteLimit, formatBytes } from '../core/text/format.ts'
-import { pageLocale, pageWords } from './kit/page.ts'
+import { pageLocale, shellTranslator } from './kit/page.ts'
 
 /**
  * Shows in the drawer how many requests and how much storage are used and left, with a bar where
  * there is a limit.
  */
-export function drawUsage(user: UserInfo): void {
+export function showUsageInDrawer(user: UserInfo): void {
   const { usage, usage_remaining } = user
   const { requests, storage } = usage_remaining
   const box = document.querySelector<HTMLElement>('[data-usage]')
   if (!box) return
-  const t = pageWords()
+  const t = shellTranslator()
   const bytes = (count: number) => formatBytes(count, pageLocale())
   // nothing can be used before the email is confirmed
   box.hidden = user.pending === true
@@ -48,7 +48,10 @@ export function drawUsage(user: UserInfo): void {
 
 interface Meter {
   left: string
-  /** Undefined in answers of an older API, like `limit`. A limit of `null` means unlimited. */
+  /**
+   * The used amount. Undefined in answers of an older API, as is `limit`. A `limit` of `null` means
+   * unlimited.
+   */
   used: number | undefined
   limit: number | null | undefined
   words: (used: number, limit: number | null) => string

@@ -1,7 +1,7 @@
 import { onClick, onEachPage } from './kit/page.ts'
 
 /**
- * Matches windows in which the drawer is always visible. Its button then switches between full
+ * Matches wide windows. In these the drawer is always visible, and its button switches between full
  * width and a narrow rail.
  */
 const permanent = matchMedia('(min-width: 1280px)')

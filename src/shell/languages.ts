@@ -1,13 +1,13 @@
 import { defaultLocale, isLocale, type Locale, localizedPath, translator } from '../i18n/index.ts'
-import { dropOtherDrafts } from '../stores/form-drafts.ts'
-import { buildOf, onClick, onEachPage, pageWords } from './kit/page.ts'
+import { keepOnlyDraftsOfPage } from '../stores/form-drafts.ts'
+import { onClick, onEachPage, pageBuildId, shellTranslator } from './kit/page.ts'
 
 /**
- * Makes the language links change the language of the present page. Without this module they open
+ * Makes the language links change the language of the current page. Without this module they open
  * the home page in the other language.
  */
-export function startLanguages(): void {
-  onEachPage(() => dropOtherDrafts(pagePath()))
+export function startLanguageLinks(): void {
+  onEachPage(() => keepOnlyDraftsOfPage(pagePath()))
   onClick('a[data-locale]', (link, event) => {
     const { locale } = link.dataset
     if (!isLocale(locale) || event.metaKey || event.ctrlKey || event.shiftKey) return
@@ -18,17 +18,17 @@ export function startLanguages(): void {
 }
 
 async function change(locale: Locale): Promise<void> {
-  const [{ changeLanguage }, { keepForm }, { navigate }] = await Promise.all([
+  const [{ changeLanguage }, { keepFormDraft }, { navigate }] = await Promise.all([
     import('../stores/languages.ts'),
     import('../stores/form-values.ts'),
     import('../stores/navigation.ts')
   ])
   /** Stores the values of unfinished forms, including forms whose scripts have not run yet. */
   const keep = () => {
-    for (const form of document.forms) keepForm(pagePath(), form)
+    for (const form of document.forms) keepFormDraft(pagePath(), form)
     document.dispatchEvent(new Event('vidimus:language'))
   }
-  const buildId = buildOf(document)?.split(' ')[0] ?? ''
+  const buildId = pageBuildId(document)?.split(' ')[0] ?? ''
   try {
     const { address, words, isSaved } = await changeLanguage(locale, { buildId, save: saveFor })
     // at the last moment, because the person may go on typing until then
@@ -37,7 +37,7 @@ async function change(locale: Locale): Promise<void> {
     // shows the message in the language of the new page
     if (!isSaved) await say(translator(locale, words)('shell.languageUnsaved'))
   } catch {
-    await say(pageWords()('shell.languageLost'))
+    await say(shellTranslator()('shell.languageLost'))
   } finally {
     document.removeEventListener('astro:before-swap', keep)
   }
@@ -50,8 +50,8 @@ function pagePath(): string {
 
 async function say(text: string): Promise<void> {
   // most visits show no message; the deferred parts have loaded this code by now
-  const { toast } = await import('./kit/toasts.ts')
-  toast(text)
+  const { showToast } = await import('./kit/toasts.ts')
+  showToast(text)
 }
 
 async function saveFor(locale: Locale): Promise<void> {

@@ -27,7 +27,7 @@ function updateLinks(): void {
 }
 
 /**
- * Returns a link with the query parameters of an invitation and the fragment of the present page:
+ * Returns a link with the query parameters of an invitation and the fragment of the current page:
  * `/en/sign-in` on a page with `?email=a%40b.fr&x=1#c` → `/en/sign-in?email=a%40b.fr#c`
  */
 export function withLinkParams(href: string, place: Pick<Location, 'search' | 'hash'>): string {

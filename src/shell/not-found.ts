@@ -4,7 +4,7 @@ import { onThisPageAndNext } from './kit/page.ts'
  * Writes the address of the page into the heading of the not-found page. The server cannot do it,
  * because it sends the same page for every address.
  */
-export function fillNotFound(): void {
+export function fillNotFoundPage(): void {
   onThisPageAndNext(() => {
     const heading = document.querySelector<HTMLElement>('[data-not-found]')
     const sentence = heading?.dataset['notFound']

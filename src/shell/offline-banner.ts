@@ -1,4 +1,4 @@
-import { onThisPageAndNext, pageWords } from './kit/page.ts'
+import { onThisPageAndNext, shellTranslator } from './kit/page.ts'
 
 /**
  * Shows a banner while the device has no network. The upload queue and the event stream handle this
@@ -20,6 +20,7 @@ function show(since: Date | undefined): void {
   if (!banner) return
   const time = since?.toLocaleTimeString(document.documentElement.lang, { timeStyle: 'short' })
   // our typeface has no narrow space
-  const words = time && pageWords()('shell.offline', { time: time.replaceAll('\u202f', '\u00a0') })
+  const words =
+    time && shellTranslator()('shell.offline', { time: time.replaceAll('\u202f', '\u00a0') })
   banner.textContent = words ?? ''
 }

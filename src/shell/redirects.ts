@@ -3,18 +3,18 @@ import { parseRedirect, withRedirect } from '../core/pages/redirect-parameter.ts
 import { localizedPath } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
 import { isReturnable } from '../stores/routes.ts'
-import { pageLocale, pageWords } from './kit/page.ts'
-import { toast } from './kit/toasts.ts'
+import { pageLocale, shellTranslator } from './kit/page.ts'
+import { showToast } from './kit/toasts.ts'
 
 type Redirect = Exclude<ReturnType<typeof checkGuard>, 'stay'>
 
-/** Opens another page for a visitor who may not see the present one. Loaded only when needed. */
+/** Opens another page for a visitor who may not see the current one. Loaded only when needed. */
 export async function redirectVisitor(
   answer: Redirect,
   reason: 'ended' | undefined
 ): Promise<void> {
   await navigate(addressFor(answer, reason), { replace: true })
-  if (answer === 'leave') toast(pageWords()('shell.notYours'))
+  if (answer === 'leave') showToast(shellTranslator()('shell.notYours'))
 }
 
 function addressFor(answer: Redirect, reason: 'ended' | undefined): string {

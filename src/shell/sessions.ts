@@ -2,8 +2,8 @@ import type { UserInfo } from '../contract/users.ts'
 import { checkGuard, isGuardName } from '../core/pages/page-guards.ts'
 import { shortInitials } from '../core/text/initials.ts'
 import { localizedPath } from '../i18n/index.ts'
-import { onClick, once, onEachPage, pageLocale, pageWords } from './kit/page.ts'
-import { isUploading, uploadsEnd } from './uploads/running-uploads.ts'
+import { onClick, onEachPage, pageLocale, runOnce, shellTranslator } from './kit/page.ts'
+import { isUploading, waitForUploads } from './uploads/running-uploads.ts'
 
 let user: UserInfo | undefined
 let drawUsage: (user: UserInfo) => void = () => {}
@@ -15,7 +15,7 @@ let drawUsage: (user: UserInfo) => void = () => {}
 export function startSessions(): void {
   // Where the file cannot be loaded, the next page tries again. Chromium remembers the failure
   // until a reload, and `reloadOnLostFiles` reloads each path once.
-  const start = once(watchSession)
+  const start = runOnce(watchSession)
   onEachPage(() => {
     void guard()
     draw()
@@ -35,7 +35,7 @@ async function watchSession(): Promise<void> {
     import('../stores/users.ts'),
     import('./drawer-usage.ts')
   ])
-  drawUsage = usage.drawUsage
+  drawUsage = usage.showUsageInDrawer
   users.$user.subscribe(value => {
     user = value
     applySession()
@@ -43,8 +43,8 @@ async function watchSession(): Promise<void> {
     // permissions are part of the person, and may change while a page is open
     if (['leave', 'confirm'].includes(answerOfPage())) void guard()
   })
-  sessions.onSignIn(applySession)
-  sessions.onSignOut(departure => {
+  sessions.addSignInListener(applySession)
+  sessions.addSignOutListener(departure => {
     applySession()
     if (departure === 'ended') void guard('ended')
   })
@@ -93,12 +93,12 @@ async function signOut(): Promise<void> {
 
 async function mayEndUploads(): Promise<boolean> {
   const { confirmInDialog } = await import('./kit/confirm-dialog.ts')
-  const t = pageWords()
+  const t = shellTranslator()
   return confirmInDialog({
     text: t('shell.leave.signOut'),
     go: t('shell.leave.signOutAnyway'),
     stay: t('shell.leave.stay'),
-    until: uploadsEnd()
+    until: waitForUploads()
   })
 }
 

@@ -40,8 +40,8 @@ function scrollTo(target: HTMLElement): Promise<void> {
 }
 
 /**
- * Returns how far the scroll is, from 0 to 1, for the part of its time that has passed, also from 0
- * to 1. The scroll starts fast and slows down.
+ * Easing function of the scroll: returns the fraction of the distance that is done after a fraction
+ * of the time. The scroll starts fast and slows down.
  */
 function ease(share: number): number {
   return 1 - (1 - share) ** 3

@@ -3,11 +3,11 @@ import { reloadOnLostFiles } from './builds/lost-files.ts'
 import { startColorScheme } from './color-scheme.ts'
 import { startDrawer } from './drawer.ts'
 import { startDropAnywhere } from './drop/drop-anywhere.ts'
-import { repeatEarlyActs } from './early-acts.ts'
+import { replayEarlyActions } from './early-actions.ts'
 import { startHeadingFocus } from './focus-heading.ts'
 import { loadFonts } from './fonts.ts'
-import { once, onEachPage } from './kit/page.ts'
-import { startLanguages } from './languages.ts'
+import { onEachPage, runOnce } from './kit/page.ts'
+import { startLanguageLinks } from './languages.ts'
 import { keepLinkParams } from './link-params.ts'
 import { startSessions } from './sessions.ts'
 import { watchUploads } from './uploads/running-uploads.ts'
@@ -21,17 +21,17 @@ export function startShell(): void {
   guardAgainstOtherBuilds()
   startDrawer()
   startColorScheme()
-  startLanguages()
+  startLanguageLinks()
   startDropAnywhere()
   watchUploads()
   startSessions()
   startNews()
   keepLinkParams()
-  repeatEarlyActs()
+  replayEarlyActions()
   loadRarePages()
   startHeadingFocus()
   if (!document.documentElement.dataset['fonts']) loadFonts()
-  const loadDeferred = once(async () => (await import('./deferred.ts')).startDeferredParts())
+  const loadDeferred = runOnce(async () => (await import('./deferred.ts')).startDeferredParts())
   // where the code cannot be loaded, the next page tries again
   onEachPage(() => whenIdle(() => loadDeferred().catch(() => {})))
 }
@@ -39,7 +39,7 @@ export function startShell(): void {
 /** Shows the messages that islands send. */
 function startNews(): void {
   document.addEventListener('vidimus:news', ({ detail }) => {
-    void import('./kit/toasts.ts').then(({ showNews }) => showNews(detail))
+    void import('./kit/toasts.ts').then(({ showIslandMessage }) => showIslandMessage(detail))
   })
 }
 
@@ -51,10 +51,14 @@ function whenIdle(run: () => Promise<void>): void {
 
 /** Loads code that only one kind of page needs. */
 function loadRarePages(): void {
-  const startHome = once(async () => (await import('./drop/home-drop-zone.ts')).startHomeDropZone())
-  const startNotFound = once(async () => (await import('./not-found.ts')).fillNotFound())
-  const startDisabled = once(async () => (await import('./disabled.ts')).startAccountDisabledPage())
-  const startAdmin = once(async () => (await import('./admin.ts')).startAdminPages())
+  const startHome = runOnce(async () =>
+    (await import('./drop/home-drop-zone.ts')).startHomeDropZone()
+  )
+  const startNotFound = runOnce(async () => (await import('./not-found.ts')).fillNotFoundPage())
+  const startDisabled = runOnce(async () =>
+    (await import('./disabled.ts')).startAccountDisabledPage()
+  )
+  const startAdmin = runOnce(async () => (await import('./admin.ts')).startAdminPages())
   onEachPage(() => {
     if (document.getElementById('home-files')) void startHome()
     if (document.querySelector('[data-not-found]')) void startNotFound()

@@ -115,7 +115,7 @@ function entryAhead(
   const { key, timeStamp, ctrlKey, metaKey, altKey } = event
   if (key.length !== 1 || key === ' ' || ctrlKey || metaKey || altKey) return undefined
   const words = entries.map(entry => entry.textContent.trim())
-  return findAhead(words, at, typeAhead(key, timeStamp))
+  return findTypedEntry(words, at, typeAhead(key, timeStamp))
 }
 
 /**
@@ -136,7 +136,7 @@ export function createTypeAhead(): (key: string, at: number) => string {
  * Returns the index of the first menu entry that begins with the typed letters, searching from the
  * entry `at`. The same letter typed repeatedly moves from entry to entry.
  */
-export function findAhead(words: string[], at: number, typed: string): number | undefined {
+export function findTypedEntry(words: string[], at: number, typed: string): number | undefined {
   const wanted = typed.toLocaleLowerCase()
   const isOneLetter = wanted === wanted.charAt(0).repeat(wanted.length)
   const start = isOneLetter ? wanted.charAt(0) : wanted

@@ -5,14 +5,14 @@ import { personalAtom } from './personal-atoms.ts'
 import { api, sessionNumber } from './sessions.ts'
 import { $user } from './users.ts'
 
-export type Categories =
+export type CategoriesState =
   | { status: 'idle' }
   | { status: 'loading' }
   | { status: 'ready'; categories: readonly Category[]; chosen: string | undefined }
   | { status: 'failed'; error: AppError }
 
 /** The categories in which the person may deposit, and the chosen category. */
-export const $categories = personalAtom<Categories>({ status: 'idle' })
+export const $categories = personalAtom<CategoriesState>({ status: 'idle' })
 
 const chosenKey = 'vidimus:category'
 
@@ -33,7 +33,7 @@ export function watchCategories(): () => void {
   }
 }
 
-/** Loads the categories. The present ones stay visible meanwhile, and if loading fails. */
+/** Loads the categories. The current ones stay visible meanwhile, and if loading fails. */
 export async function loadCategories(): Promise<void> {
   if ($categories.get().status === 'loading') return
   if ($categories.get().status !== 'ready') $categories.set({ status: 'loading' })

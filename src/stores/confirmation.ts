@@ -1,22 +1,25 @@
 import { AppError } from '../contract/kit/errors.ts'
 import { environment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
-import { api, onSignOut } from './sessions.ts'
+import { addSignOutListener, api } from './sessions.ts'
 import { $user } from './users.ts'
 
-/** The open question for the password. Its `answer` says whether the password was confirmed. */
+/**
+ * The dialog that asks for the password, while it is open. The dialog calls `answer` with whether
+ * the password was confirmed.
+ */
 export const $passwordQuestion = personalAtom<
   { answer: (isConfirmed: boolean) => void } | undefined
 >(undefined)
 
-/** What the open question will answer, so that calls that are refused together ask once. */
+/** Promise of the dialog's answer. Calls that are refused at the same time share one dialog. */
 let asking: Promise<boolean> | undefined
 
-onSignOut(() => $passwordQuestion.get()?.answer(false))
+addSignOutListener(() => $passwordQuestion.get()?.answer(false))
 
 /**
- * Makes a call, and if it needs the password again, asks for it and makes the call once more. Throws
- * `confirmation_required` where the person does not want to enter it.
+ * Makes a call, and if it needs the password again, asks for it and makes the call once more.
+ * Throws `confirmation_required` where the person does not want to enter it.
  */
 export async function withConfirmation<Result>(run: () => Promise<Result>): Promise<Result> {
   try {

@@ -1,4 +1,4 @@
-import { problemOf } from '../contract/kit/call.ts'
+import { errorFromResponse } from '../contract/kit/call.ts'
 import { AppError } from '../contract/kit/errors.ts'
 import { environment } from './environment.ts'
 import { apiOrigin, handleAuthError, sessionToken } from './sessions.ts'
@@ -16,7 +16,7 @@ export async function fetchFile(
   try {
     const headers = { authorization: `Bearer ${token}` }
     const response = await environment().fetch(url, { headers })
-    if (!response.ok) throw await problemOf(response)
+    if (!response.ok) throw await errorFromResponse(response)
     return await response.blob()
   } catch (cause) {
     const error =

@@ -1,4 +1,4 @@
-import type { Strength } from '../core/input/password.ts'
+import type { PasswordStrength } from '../core/input/password.ts'
 import { defaultLocale, isLocale, type Locale } from '../i18n/index.ts'
 import type { CsvReader } from '../workers/csv-client.ts'
 import type { SigningKeys } from '../workers/kdf-client.ts'
@@ -79,7 +79,7 @@ export interface Environment {
   onOffline(run: () => void): () => void
   openSigningKeys(email: string, password: string): Promise<SigningKeys>
   /** Returns how hard the password is to guess for an attacker who tries these words. */
-  rateStrength(password: string, words: string[]): Promise<Strength>
+  rateStrength(password: string, words: string[]): Promise<PasswordStrength>
   /** Returns the SHA-256 of a file in hex, computed on this device. */
   hashFile(file: Blob, options: TaskOptions): Promise<string>
   /** Loads the reader of CSV files, which works in a thread of its own. */

@@ -21,22 +21,22 @@ const handles = new WeakMap<File, FileSystemFileHandle>()
  * Stores the handle that the browser gave with a dropped file. The handle can open the file after a
  * reload.
  */
-export function storeHandle(file: File, handle: FileSystemFileHandle): void {
+export function rememberFileHandle(file: File, handle: FileSystemFileHandle): void {
   handles.set(file, handle)
 }
 
-export function handleOf(file: File): FileSystemFileHandle | undefined {
+export function fileHandleOf(file: File): FileSystemFileHandle | undefined {
   return handles.get(file)
 }
 
 const names = new WeakMap<File, string>()
 
 /** Stores the name of a file including the folders it was dropped in. */
-export function storeName(file: File, name: string): void {
+export function rememberFilePath(file: File, name: string): void {
   names.set(file, name)
 }
 
-export function fileName(file: File): string {
+export function filePathOf(file: File): string {
   return (names.get(file) ?? file.name).normalize('NFC')
 }
 

@@ -5,12 +5,13 @@
  */
 const drafts = new Map<string, unknown>()
 let place: string | undefined
-/** The person whose session has ended, where the values are stored for that reason. */
+/** The person whose session has ended. Undefined if the values are stored for another reason. */
 let owner: string | undefined
 
 /**
- * Stores a value for the same page, for instance in another language. `path` is without the language.
- * `whose` is the person for whom it is stored until they have signed in again.
+ * Stores the value `name` until the page `path` (without the language) is opened again, for
+ * instance in another language. `whose` is the person for whom the value is stored until they have
+ * signed in again.
  */
 export function keepDraft(path: string, name: string, value: unknown, whose?: string): void {
   if (place !== path || owner !== whose) drafts.clear()
@@ -27,12 +28,15 @@ export function takeDraft(path: string, name: string): unknown {
   return value
 }
 
-/** Deletes all values unless they belong to the page `path`, or their owner signs in there. */
-export function dropOtherDrafts(path: string): void {
+/**
+ * Deletes all stored values, unless the page `path` is the page to which they belong, or the
+ * sign-in page on which the person whose session has ended signs in again.
+ */
+export function keepOnlyDraftsOfPage(path: string): void {
   if (place !== path && !(owner && path.endsWith('/sign-in'))) drafts.clear()
 }
 
-/** Deletes the values of a person other than the one who has signed in. */
-export function dropDraftsOfOthers(person: string | undefined): void {
+/** Deletes the stored values if they belong to a person other than the one who has signed in. */
+export function keepOnlyDraftsOfPerson(person: string | undefined): void {
   if (owner !== undefined && owner !== person) drafts.clear()
 }

@@ -18,7 +18,7 @@ export function valuesOf(form: HTMLFormElement): Values {
   return values
 }
 
-/** Returns whether the value of a field differs from the value with which it was drawn. */
+/** Returns whether the value of a field differs from its initial value. */
 export function isFieldChanged(field: Element): boolean {
   if (field instanceof HTMLSelectElement) {
     const options = [...field.options]
@@ -30,11 +30,13 @@ export function isFieldChanged(field: Element): boolean {
   if (field instanceof HTMLTextAreaElement) return field.value !== field.defaultValue
   if (!(field instanceof HTMLInputElement)) return false
   // the value of a box does not change, and is `on` where none is given
-  return isBox(field) ? field.checked !== field.defaultChecked : field.value !== field.defaultValue
+  return isCheckable(field)
+    ? field.checked !== field.defaultChecked
+    : field.value !== field.defaultValue
 }
 
 /** Returns whether an input is a checkbox or a radio button. */
-export function isBox({ type }: HTMLInputElement): boolean {
+export function isCheckable({ type }: HTMLInputElement): boolean {
   return type === 'checkbox' || type === 'radio'
 }
 
@@ -47,7 +49,7 @@ export function draftName(values: Values): string {
 }
 
 /** Stores the values of a form for the page with the path `path`, without the language. */
-export function keepForm(path: string, form: HTMLFormElement): void {
+export function keepFormDraft(path: string, form: HTMLFormElement): void {
   const values = valuesOf(form)
   const name = draftName(values)
   // a form whose script has not run yet has not filled in what was stored before

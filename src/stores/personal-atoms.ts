@@ -17,8 +17,8 @@ interface PersonalAtom {
 export const personalAtoms = new Set<PersonalAtom>()
 
 /**
- * Creates a store of a person's data. It is set to `initial` when the data must be dropped; no
- * other code has to do this. `initial` must never be changed in place.
+ * Creates a store of a person's data. When the data must be dropped, the store is set to `initial`
+ * automatically. `initial` must never be changed in place.
  */
 export function personalAtom<Value>(initial: Value, lifetime: Lifetime = 'session') {
   const store = atom(initial)
@@ -28,7 +28,7 @@ export function personalAtom<Value>(initial: Value, lifetime: Lifetime = 'sessio
 }
 
 /** Resets the stores of lifetime `session`, or all stores for `person`. */
-export function emptyPersonalAtoms(ended: Lifetime): void {
+export function resetPersonalAtoms(ended: Lifetime): void {
   for (const { store, initial, lifetime } of personalAtoms) {
     if (lifetime === 'session' || ended === 'person') store.set(initial)
   }

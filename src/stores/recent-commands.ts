@@ -5,8 +5,8 @@ import { personalAtom } from './personal-atoms.ts'
 export interface RecentCommand {
   id: string
   /**
-   * The found item to which the command leads. Absent for a page or an action: the palette finds
-   * these by their id.
+   * The found item that the command opens. Absent for a page or an action: the palette finds these
+   * by their id.
    */
   item?: FoundItem | undefined
 }

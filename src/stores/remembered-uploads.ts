@@ -1,6 +1,6 @@
 import { clear, createStore, del, set, values } from 'idb-keyval'
 import * as z from 'zod/mini'
-import { Store } from '../contract/requests.ts'
+import { StoredContent } from '../contract/requests.ts'
 
 /** An unfinished upload of this browser, with everything needed to continue it after a reload. */
 export const RememberedUpload = z.object({
@@ -27,7 +27,7 @@ export const RememberedUpload = z.object({
   bytes: z.number(),
   category: z.object({
     id: z.string(),
-    store: Store,
+    store: StoredContent,
     media_types: z.nullable(z.array(z.string()))
   }),
   /** Opens the file again. Only some browsers provide such handles. */
@@ -44,9 +44,9 @@ export async function forgetUploads(): Promise<void> {
 }
 
 /**
- * Creates the store of unfinished uploads of this tab. While the tab is open it holds
- * a lock, which the browser releases even after a crash. Another tab can thus tell which uploads
- * nobody continues.
+ * Creates the store of unfinished uploads of this tab. The tab holds a lock while it is open, and
+ * the browser releases the lock even after a crash. So another tab can see that nobody continues
+ * these uploads.
  */
 export function createRememberedUploads() {
   const owner = crypto.randomUUID()

@@ -7,21 +7,21 @@ import type { Endpoint } from '../contract/kit/endpoint.ts'
 import { AppError } from '../contract/kit/errors.ts'
 import { clockSkew, expiryOf, isUsable, readPayload } from '../core/keys/access-token.ts'
 import { environment, pageLocale } from './environment.ts'
-import { emptyPersonalAtoms } from './personal-atoms.ts'
+import { resetPersonalAtoms } from './personal-atoms.ts'
 
 /** The session of this tab. `exp` is the expiry of the token, in seconds since the epoch. */
-export type Session = { status: 'out' } | { status: 'in'; token: string; exp: number }
+export type SessionState = { status: 'out' } | { status: 'in'; token: string; exp: number }
 
-export const $session = atom<Session>({ status: 'out' })
+export const $session = atom<SessionState>({ status: 'out' })
 
 /** Storage key of the names of verified files. The stored value begins with the person's id. */
-export const checkedNamesKey = 'vidimus:checked'
+export const verifiedFileNamesKey = 'vidimus:checked'
 const cookieName = '__Host-vidimus'
 /** The longest cookie in bytes. Browsers silently ignore a longer one. */
 const maxCookieBytes = 4096
 /**
- * Storage key for the number of seconds by which this device's clock is ahead of the server's.
- * `boot.js` also reads the value.
+ * Storage key of the clock difference: the seconds that this device's clock is ahead of the
+ * server's. `boot.js` also reads the value.
  */
 const clockKey = 'vidimus:clock'
 /**
@@ -53,19 +53,19 @@ let stopExpiry: () => void = () => {}
 let stopRenewal: () => void = () => {}
 
 /**
- * Calls `run` for each session that begins, and at once if a session exists. Signing in waits for
- * the promise of `run`.
+ * Registers `run` for the start of each session. Also calls it at once if a session exists. Signing
+ * in waits for the promise that `run` returns.
  */
-export function onSignIn(run: (start: SessionStart) => Promise<void> | void): void {
+export function addSignInListener(run: (start: SessionStart) => Promise<void> | void): void {
   startListeners.add(run)
   if ($session.get().status === 'in') void run('restored')
 }
 
 /**
- * Calls `run` for each session that ends, just before the stores of the person are emptied, so that
- * what runs for the person can stop.
+ * Registers `run` for the end of each session. It is called just before the stores of the person
+ * are emptied, so that what runs for the person can stop.
  */
-export function onSignOut(run: (end: SessionEnd) => void): void {
+export function addSignOutListener(run: (end: SessionEnd) => void): void {
   endListeners.add(run)
 }
 
@@ -93,8 +93,8 @@ export function apiOrigin(): string {
 
 type Calls = typeof calls & typeof adminCalls
 export type CallName = keyof Calls
-export type InputOf<Name extends CallName> = z.input<Calls[Name]['input']>
-export type OutputOf<Name extends CallName> = z.output<Calls[Name]['output']>
+export type CallInput<Name extends CallName> = z.input<Calls[Name]['input']>
+export type CallOutput<Name extends CallName> = z.output<Calls[Name]['output']>
 
 export type ApiOptions = Pick<CallOptions, 'idempotencyKey' | 'version' | 'company' | 'signal'>
 
@@ -104,9 +104,9 @@ export type ApiOptions = Pick<CallOptions, 'idempotencyKey' | 'version' | 'compa
  */
 export async function api<Name extends CallName>(
   name: Name,
-  input: InputOf<Name>,
+  input: CallInput<Name>,
   options: ApiOptions = {}
-): Promise<OutputOf<Name>> {
+): Promise<CallOutput<Name>> {
   const token = sessionToken()
   try {
     return await callAs(token, name, input, options)
@@ -119,20 +119,20 @@ export async function api<Name extends CallName>(
 async function callAs<Name extends CallName>(
   token: string | undefined,
   name: Name,
-  input: InputOf<Name>,
+  input: CallInput<Name>,
   options: ApiOptions
-): Promise<OutputOf<Name>> {
+): Promise<CallOutput<Name>> {
   const { call } = await loadCalls()
   const { fetch } = environment()
   const endpoint = await findEndpoint(name)
   const base = apiOrigin()
   const sent = isAnonymous(endpoint, token) ? undefined : token
   const answer = await call(endpoint, input, { ...options, base, token: sent, fetch })
-  return answer as OutputOf<Name> // as: parsed by the very schema that names the type
+  return answer as CallOutput<Name> // as: parsed by the very schema that names the type
 }
 
 /**
- * Returns whether to make a call without the token. A person whose e-mail is not confirmed makes
+ * Returns whether to make a call without the token. People whose e-mail is not confirmed make
  * public calls without it.
  */
 function isAnonymous({ access, pending }: Endpoint, token: string | undefined): boolean {
@@ -204,10 +204,10 @@ export function userOf(token: string): string | undefined {
 }
 
 /**
- * Returns a name that only the tabs of this person use, for a lock or channel: `'stream'` →
+ * Returns a lock or channel name that only the tabs of this person use: `'stream'` →
  * `'vidimus:stream:docs.acme.fr:<user>'`
  */
-export function personalName(what: string): string {
+export function nameForPersonsTabs(what: string): string {
   return `vidimus:${what}:${environment().pageLocation().host}:${signedInUserId() ?? ''}`
 }
 
@@ -236,7 +236,9 @@ export async function signOut(): Promise<void> {
   await forgotten
 }
 
-/** Ends all sessions of the person. Unlike `signOut` it throws when the server cannot be reached. */
+/**
+ * Ends all sessions of the person. Unlike `signOut` it throws when the server cannot be reached.
+ */
 export async function signOutEverywhere(): Promise<void> {
   await api('logOut', { all: true })
   await forgetSession()
@@ -248,8 +250,8 @@ export async function beginSession(token: string): Promise<void> {
     dropSession(userOf(token) === lastPerson ? 'ended' : 'signed-out')
   saveToken(token)
   const { readStored, store } = environment()
-  const isSame = readStored(checkedNamesKey)?.startsWith(`${userOf(token)}\n`)
-  if (!isSame) store(checkedNamesKey, undefined)
+  const isSame = readStored(verifiedFileNamesKey)?.startsWith(`${userOf(token)}\n`)
+  if (!isSame) store(verifiedFileNamesKey, undefined)
   notifyTabs('changed')
   await notifyStart('signed-in')
 }
@@ -347,7 +349,7 @@ function clearSession(end: SessionEnd): void {
  */
 export async function forgetSession(): Promise<void> {
   clearSession('signed-out')
-  environment().store(checkedNamesKey, undefined)
+  environment().store(verifiedFileNamesKey, undefined)
   try {
     const { forgetUploads } = await import('./remembered-uploads.ts')
     await forgetUploads()
@@ -367,6 +369,6 @@ function dropSession(end: SessionEnd): void {
 function notifyEnd(end: SessionEnd): void {
   // first what still runs, so that nothing fills the stores again
   for (const run of endListeners) run(end)
-  emptyPersonalAtoms(end === 'signed-out' ? 'person' : 'session')
+  resetPersonalAtoms(end === 'signed-out' ? 'person' : 'session')
   if (end === 'signed-out') lastPerson = undefined
 }

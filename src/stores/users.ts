@@ -1,4 +1,4 @@
-import type { Disabled } from '../contract/kit/disabled.ts'
+import type { DisabledState } from '../contract/kit/disabled.ts'
 import { AppError } from '../contract/kit/errors.ts'
 import type { UserInfo } from '../contract/users.ts'
 import type { Locale } from '../i18n/index.ts'
@@ -7,21 +7,23 @@ import { rememberLanguage } from './language-cookie.ts'
 import { personalAtom } from './personal-atoms.ts'
 import {
   $session,
+  addSignInListener,
+  addSignOutListener,
   api,
-  onSignIn,
-  onSignOut,
-  personalName,
+  nameForPersonsTabs,
   renewToken,
   type SessionStart,
   sessionNumber
 } from './sessions.ts'
 import { joinTabGroup, type TabGroup } from './tab-leader.ts'
 
-/** The person who is signed in. Undefined while nobody is signed in and until the first answer. */
+/**
+ * The person who is signed in. Undefined while nobody is signed in, and until the API has answered.
+ */
 export const $user = personalAtom<UserInfo | undefined>(undefined)
 
 /** Why the API refuses the person: their account, or the whole company, is disabled. */
-export const $blocked = personalAtom<Disabled | undefined>(undefined)
+export const $disabled = personalAtom<DisabledState | undefined>(undefined)
 
 const refreshMs = 30_000
 /**
@@ -38,8 +40,8 @@ let isLeading = false
 let stopTimer: () => void = () => {}
 let stopWake: () => void = () => {}
 
-onSignIn(begin)
-onSignOut(end)
+addSignInListener(begin)
+addSignOutListener(end)
 
 /** Returns whether the person has the feature or permission `name`: `deposit`, `admin`. */
 export function hasRight(name: string): boolean {
@@ -65,7 +67,7 @@ async function change(fields: { locale: Locale } | { username: string }): Promis
 async function begin(start: SessionStart): Promise<void> {
   sessionStart = start
   tabs = joinTabGroup({
-    name: personalName('user'),
+    name: nameForPersonsTabs('user'),
     environment: environment(),
     lead,
     follow: () => {},
@@ -93,8 +95,8 @@ function end(): void {
 }
 
 /**
- * Makes the account and the page use the same language, once per session: the account's, or the
- * page's where the account has none.
+ * Makes page and account use the same language, once per session. The language of the account
+ * counts or, if it has none, that of the page.
  */
 async function settleLocale(user: UserInfo): Promise<void> {
   const start = sessionStart
@@ -146,7 +148,7 @@ export async function refreshUser(): Promise<void> {
     await settleLocale(user)
   } catch (error) {
     if (session === sessionNumber() && error instanceof AppError && error.disabled)
-      $blocked.set(error.disabled)
+      $disabled.set(error.disabled)
   }
 }
 
@@ -166,6 +168,6 @@ function publish({ access_token, ...user }: UserInfo): void {
 function show(user: UserInfo): void {
   const { features, permissions } = user
   environment().store(snapshotKey, JSON.stringify({ features, permissions }))
-  $blocked.set(undefined)
+  $disabled.set(undefined)
   $user.set(user)
 }

@@ -1,24 +1,24 @@
 import { AppError, asAppError } from '../contract/kit/errors.ts'
-import { maxItemsSignedOut } from '../contract/kit/limits.ts'
-import type { Answer } from '../contract/verifications.ts'
+import { maxFingerprintsSignedOut } from '../contract/kit/limits.ts'
+import type { VerificationResult } from '../contract/verifications.ts'
 import { type NamedFingerprint, parseFingerprints } from '../core/input/pasted-fingerprints.ts'
 import { retryDelay } from '../core/retry-delay.ts'
-import { shownName } from '../core/text/visible-text.ts'
-import { rememberNames } from './checked-names.ts'
+import { withoutDirectionControls } from '../core/text/visible-text.ts'
 import { environment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
-import { $session, api, onSignIn, onSignOut } from './sessions.ts'
+import { $session, addSignInListener, addSignOutListener, api } from './sessions.ts'
+import { rememberFileNames } from './verified-file-names.ts'
 
-export type CheckState =
+export type VerificationState =
   | { step: 'waiting' }
   | { step: 'hashing'; percent: number }
   | { step: 'asking' }
   | { step: 'stopped' }
-  | { step: 'done'; answer: Answer }
+  | { step: 'done'; answer: VerificationResult }
   | { step: 'failed'; error: AppError }
 
 /** The verification of one file or fingerprint. */
-export interface Check {
+export interface Verification {
   id: number
   /** Number of the batch. Files that were dropped or pasted together have the same number. */
   batch: number
@@ -27,34 +27,35 @@ export interface Check {
   name: string | undefined
   size: number | undefined
   sha256: string | undefined
-  state: CheckState
+  state: VerificationState
 }
 
-/** Why the checks are paused, and when they continue automatically. */
-export interface CheckPause {
+/** Why the verifications are paused, and when they continue automatically. */
+export interface VerificationPause {
   error: AppError
   /** Milliseconds since the epoch. */
   until: number
 }
 
 /**
- * The checks since the page was loaded, newest batch first. The checks of a batch stay in their
- * order.
+ * The verifications since the page was loaded, newest batch first. The verifications of a batch
+ * stay in their order.
  */
-export const $checks = personalAtom<readonly Check[]>([], 'person')
+export const $verifications = personalAtom<readonly Verification[]>([], 'person')
 
-/** Number of the batch whose answers are shown in place of the drop zone. */
+/** Number of the batch whose results are shown in place of the drop zone. */
 export const $shownBatch = personalAtom<number | undefined>(undefined, 'person')
 
-export const $pause = personalAtom<CheckPause | undefined>(undefined, 'person')
+export const $pause = personalAtom<VerificationPause | undefined>(undefined, 'person')
 
 /**
- * Files by the id of their check, until it is answered. Only their fingerprints leave the device.
+ * Files by the id of their verification, until it has a result. Only their fingerprints leave the
+ * device.
  */
 const files = new Map<number, File>()
 const running = new Map<number, AbortController>()
 /**
- * Fingerprints per call. A call may contain more, but larger groups would delay the first answers.
+ * Fingerprints per call. A call may contain more, but larger groups would delay the first results.
  */
 const groupSize = 100
 /**
@@ -71,10 +72,10 @@ let lastCall: Promise<unknown> = Promise.resolve()
 let endPause: () => void = () => {}
 
 // when the session merely expires, the checks stay
-onSignOut(end => {
-  if (end === 'signed-out') forgetChecks()
+addSignOutListener(end => {
+  if (end === 'signed-out') forgetVerifications()
 })
-onSignIn(() => {
+addSignInListener(() => {
   // other limits apply to signed-in people, and checks that stopped with the session can continue
   endPause()
   void restartChecks(
@@ -82,11 +83,11 @@ onSignIn(() => {
   )
 })
 
-export async function checkFiles(chosen: readonly File[]): Promise<void> {
+export async function verifyFiles(chosen: readonly File[]): Promise<void> {
   const batch = addBatch(
     chosen.map(file => ({
       subject: 'file',
-      name: shownName(file.name),
+      name: withoutDirectionControls(file.name),
       size: file.size,
       sha256: undefined
     }))
@@ -100,9 +101,9 @@ export async function checkFiles(chosen: readonly File[]): Promise<void> {
 
 /**
  * Verifies the text if it is a fingerprint or a list of fingerprints, and returns whether it is.
- * For any other text, hides earlier answers, because they would look like the answer to this text.
+ * For any other text, hides earlier results, because they would look like the result of this text.
  */
-export function checkFingerprints(text: string): boolean {
+export function verifyFingerprints(text: string): boolean {
   const found = parseFingerprints(text)
   if (!found) {
     $shownBatch.set(undefined)
@@ -114,69 +115,69 @@ export function checkFingerprints(text: string): boolean {
   return true
 }
 
-function addBatch(given: readonly Omit<Check, 'id' | 'batch' | 'state'>[]): Check[] {
+function addBatch(given: readonly Omit<Verification, 'id' | 'batch' | 'state'>[]): Verification[] {
   lastBatch += 1
-  const batch = given.map((known): Check => {
+  const batch = given.map((known): Verification => {
     lastId += 1
     return { ...known, id: lastId, batch: lastBatch, state: { step: 'waiting' } }
   })
-  $checks.set([...batch, ...$checks.get()])
+  $verifications.set([...batch, ...$verifications.get()])
   $shownBatch.set(lastBatch)
   return batch
 }
 
-/** Shows the drop zone again in place of the answers, which stay in the list. */
-export function closeAnswers(): void {
+/** Shows the drop zone again in place of the results, which stay in the list. */
+export function closeResults(): void {
   $shownBatch.set(undefined)
 }
 
 /** Returns whether a retry may succeed. It cannot for empty and unreadable files. */
-export function mayRetry({ state }: Check): boolean {
+export function canRetry({ state }: Verification): boolean {
   if (state.step === 'stopped') return true
   if (state.step !== 'failed') return false
   return state.error.code !== 'file_empty' && state.error.code !== 'file_unreadable'
 }
 
-/** Returns whether the check still waits for its answer. */
-export function isUnanswered({ state }: Check): boolean {
+/** Returns whether a verification still waits for its result. */
+export function isAwaitingResult({ state }: Verification): boolean {
   return state.step === 'waiting' || state.step === 'hashing' || state.step === 'asking'
 }
 
-/** Retries all failed checks that may succeed, as one batch. */
-export async function retryChecks(): Promise<void> {
-  await restartChecks(mayRetry)
+/** Retries all failed verifications that may succeed, as one batch. */
+export async function retryVerifications(): Promise<void> {
+  await restartChecks(canRetry)
 }
 
-async function restartChecks(isMeant: (check: Check) => boolean): Promise<void> {
-  const meant = $checks.get().filter(isMeant)
+async function restartChecks(isMeant: (check: Verification) => boolean): Promise<void> {
+  const meant = $verifications.get().filter(isMeant)
   for (const { id } of meant) change(id, { state: { step: 'waiting' } })
   await run(meant)
 }
 
-/** Stops all checks that have no answer yet. They can be retried. */
-export function stopChecks(): void {
-  for (const { id } of $checks.get().filter(isUnanswered)) {
+/** Stops all verifications that have no result yet. They can be retried. */
+export function stopVerifications(): void {
+  for (const { id } of $verifications.get().filter(isAwaitingResult)) {
     running.get(id)?.abort()
     change(id, { state: { step: 'stopped' } })
   }
   endPause()
 }
 
-export function cancelCheck(id: number): void {
+export function cancelVerification(id: number): void {
   running.get(id)?.abort()
   drop(id)
-  if (!$checks.get().some(isUnanswered)) endPause()
+  if (!$verifications.get().some(isAwaitingResult)) endPause()
 }
 
-export function forgetChecks(): void {
-  for (const { id } of $checks.get()) cancelCheck(id)
+export function forgetVerifications(): void {
+  for (const { id } of $verifications.get()) cancelVerification(id)
 }
 
 /**
  * Hashes all files of a batch. Sends the fingerprints in groups, each when it is full, so that a
  * batch takes few calls.
  */
-async function run(batch: readonly Check[]): Promise<void> {
+async function run(batch: readonly Verification[]): Promise<void> {
   const hashing = batch.map(fingerprint)
   let group: Question[] = []
   let refusal: AppError | undefined
@@ -195,7 +196,7 @@ async function run(batch: readonly Check[]): Promise<void> {
 }
 
 function itemLimit(): number {
-  return $session.get().status === 'in' ? groupSize : maxItemsSignedOut
+  return $session.get().status === 'in' ? groupSize : maxFingerprintsSignedOut
 }
 
 interface Question {
@@ -204,10 +205,10 @@ interface Question {
 }
 
 /**
- * Returns a check with its fingerprint, which it computes if necessary. Returns undefined and
- * records the error on the check if that fails.
+ * Returns a verification with its fingerprint, which it computes if necessary. Returns undefined
+ * and records the error if that fails.
  */
-async function fingerprint({ id, sha256 }: Check): Promise<Question | undefined> {
+async function fingerprint({ id, sha256 }: Verification): Promise<Question | undefined> {
   if (sha256) return { id, sha256 }
   const file = files.get(id)
   if (!file) return undefined
@@ -234,13 +235,15 @@ async function fingerprint({ id, sha256 }: Check): Promise<Question | undefined>
 }
 
 /**
- * Calls the server until all fingerprints have answers, with pauses between tries. Returns an error
- * with which the server would refuse the other groups, too, or undefined.
+ * Calls the server until all fingerprints of the group have results, with pauses between tries.
+ * Returns undefined on success. Returns an error if it would stop other groups, too.
  */
 async function askAll(group: readonly Question[]): Promise<AppError | undefined> {
   let failures = 0
   for (;;) {
-    const open = new Set($checks.get().flatMap(check => (isUnanswered(check) ? check.id : [])))
+    const open = new Set(
+      $verifications.get().flatMap(check => (isAwaitingResult(check) ? check.id : []))
+    )
     const left = group.filter(({ id }) => open.has(id))
     if (left.length === 0) return undefined
     const error = await ask(left.slice(0, itemLimit()))
@@ -276,8 +279,8 @@ function pauseAfter(error: AppError, failures: number): number | undefined {
 }
 
 /**
- * Waits `ms` milliseconds. Returns earlier when the checks are stopped, when the person signs in,
- * or, after the error `offline`, when the network returns.
+ * Waits `ms` milliseconds. Returns earlier when the verifications are stopped, when the person
+ * signs in, or, after the error `offline`, when the network returns.
  */
 function pause(error: AppError, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -295,13 +298,13 @@ function pause(error: AppError, ms: number): Promise<void> {
   return promise
 }
 
-/** Calls the server once. Returns the error if the group has no answers, or undefined. */
+/** Calls the server once. Returns undefined, or the error if the group has no results. */
 async function ask(group: readonly Question[]): Promise<AppError | undefined> {
   for (const { id } of group) change(id, { state: { step: 'asking' } })
   try {
     const asked = group.map(({ sha256 }) => ({ sha256 }))
     const { items, request_id } = await api('verify', { items: asked })
-    if (request_id) rememberNames(request_id, namesOf(group))
+    if (request_id) rememberFileNames(request_id, namesOf(group))
     for (const { id, sha256 } of group) {
       const answer = items.find(item => item.sha256 === sha256)
       if (answer) settle(id, answer)
@@ -317,23 +320,23 @@ async function ask(group: readonly Question[]): Promise<AppError | undefined> {
 }
 
 function namesOf(group: readonly Question[]): string[] {
-  const names = new Map($checks.get().map(({ id, name }) => [id, name]))
+  const names = new Map($verifications.get().map(({ id, name }) => [id, name]))
   return group.flatMap(({ id }) => names.get(id) ?? [])
 }
 
-function settle(id: number, answer: Answer): void {
+function settle(id: number, answer: VerificationResult): void {
   files.delete(id)
   change(id, { state: { step: 'done', answer } })
 }
 
-/** Records the error of a check, unless the check was stopped meanwhile. */
+/** Records the error of a verification, unless it was stopped meanwhile. */
 function fail(id: number, error: AppError): void {
   if (stateOf(id)?.step !== 'stopped') change(id, { state: { step: 'failed', error } })
 }
 
 /**
- * Updates the progress of a check only for each whole percent, because hashing a large file reports
- * thousands of times.
+ * Updates the progress of a verification only for each whole percent, because hashing a large file
+ * reports thousands of times.
  */
 function progress(id: number, percent: number): void {
   const state = stateOf(id)
@@ -342,15 +345,17 @@ function progress(id: number, percent: number): void {
   change(id, { state: { step: 'hashing', percent } })
 }
 
-function stateOf(id: number): CheckState | undefined {
-  return $checks.get().find(check => check.id === id)?.state
+function stateOf(id: number): VerificationState | undefined {
+  return $verifications.get().find(check => check.id === id)?.state
 }
 
-function change(id: number, changes: Partial<Check>): void {
-  $checks.set($checks.get().map(check => (check.id === id ? { ...check, ...changes } : check)))
+function change(id: number, changes: Partial<Verification>): void {
+  $verifications.set(
+    $verifications.get().map(check => (check.id === id ? { ...check, ...changes } : check))
+  )
 }
 
 function drop(id: number): void {
   files.delete(id)
-  $checks.set($checks.get().filter(check => check.id !== id))
+  $verifications.set($verifications.get().filter(check => check.id !== id))
 }

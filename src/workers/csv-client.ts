@@ -1,6 +1,6 @@
 import type { Dialect } from '../core/csv/dialect.ts'
 import type { CsvRequest, CsvResult, RowRange } from './csv.ts'
-import type { Count, Inspection, RowPage } from './csv-files.ts'
+import type { FileCount, FileInspection, RowPage } from './csv-files.ts'
 import { createPool, type TaskOptions } from './pool.ts'
 
 // one worker, because it keeps its place in a file between two messages
@@ -12,12 +12,12 @@ const ask = createPool<CsvRequest, CsvResult>(
 /** Reads CSV files in a worker. Rejects with `file_unreadable` for a file that was moved. */
 export interface CsvReader {
   /**
-   * Returns what a file is, with the dialect and the first rows of a CSV file. With `dialect`,
-   * reads the rows in this dialect instead of detecting one.
+   * Returns what kind of file it is and, for a CSV file, the dialect and the first rows. With
+   * `dialect`, reads the rows in this dialect instead of detecting one.
    */
-  inspect(file: Blob, dialect?: Dialect): Promise<Inspection>
+  inspect(file: Blob, dialect?: Dialect): Promise<FileInspection>
   /** Reads a whole file, counts its rows and finds its faults. */
-  count(file: Blob, dialect: Dialect, options?: TaskOptions): Promise<Count>
+  count(file: Blob, dialect: Dialect, options?: TaskOptions): Promise<FileCount>
   /** Returns a range of the rows that are not blank. */
   take(file: Blob, dialect: Dialect, part: RowRange): Promise<RowPage>
 }
@@ -25,9 +25,9 @@ export interface CsvReader {
 // as: the worker answers a request of each kind with the result of that kind
 /** The reader of CSV files in a worker of this page. */
 export const csvReader: CsvReader = {
-  inspect: (file, dialect) => ask({ kind: 'inspect', file, dialect }) as Promise<Inspection>,
+  inspect: (file, dialect) => ask({ kind: 'inspect', file, dialect }) as Promise<FileInspection>,
   count: (file, dialect, options) =>
-    ask({ kind: 'count', file, dialect }, options) as Promise<Count>,
+    ask({ kind: 'count', file, dialect }, options) as Promise<FileCount>,
   take: (file, dialect, part) =>
     ask({ kind: 'take', key: keyOf(file, dialect), file, dialect, ...part }) as Promise<RowPage>
 }

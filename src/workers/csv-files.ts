@@ -1,20 +1,22 @@
 import { type Dialect, detectDelimiter, detectNewline } from '../core/csv/dialect.ts'
-import { createUtf8Check, type Encoding, readFirstBytes } from '../core/csv/encodings.ts'
-import { isBlank, pieceBytes, type RowBatch, readRows } from './csv-rows.ts'
+import { createUtf8Check, detectFileKind, type Encoding } from '../core/csv/encodings.ts'
+import { isBlankRow, pieceBytes, type RowBatch, readRows } from './csv-rows.ts'
 
-/** What a file is: see `FirstBytes`. For a text, `rows` has its first rows, at least one. */
-export type Inspection =
+/** What a file is: see `FileKind`. If the file is text, `rows` has its first rows, at least one. */
+export type FileInspection =
   | { kind: 'empty' | 'spreadsheet' | 'binary' }
   | { kind: 'text'; dialect: Dialect; rows: string[][] }
 
-/** A fault that some rows have: the number of these rows, and the first of them. */
-export interface Fault {
+/**
+ * A fault of some rows of a file: the number of these rows (`count`) and the first of them (`row`).
+ */
+export interface RowFault {
   count: number
   row: number
 }
 
 /** Result of reading a whole file. `rows` does not count blank rows. */
-export interface Count {
+export interface FileCount {
   rows: number
   /** Number of cells of the first row. */
   columns: number
@@ -22,19 +24,19 @@ export interface Count {
   blank: number[]
   faults: {
     /** Rows with more cells than the first row. */
-    long?: Fault
+    long?: RowFault
     /** Rows with fewer cells than the first row. */
-    short?: Fault
+    short?: RowFault
     /**
      * Rows with a quotation mark at a wrong place: neither at the start nor at the end of a cell.
      */
-    malformed?: Fault
+    malformed?: RowFault
     /** Rows with an opening quotation mark that is never closed. */
-    unclosed?: Fault
+    unclosed?: RowFault
     /** Rows with NUL characters, which no text contains. */
-    nul?: Fault
+    nul?: RowFault
     /** Rows with bytes that are not valid in the encoding. */
-    unknown?: Fault
+    unknown?: RowFault
   }
 }
 
@@ -46,31 +48,31 @@ export interface NumberedRow {
 }
 
 /**
- * Some rows that are not blank. `next` is the number of the row at which to continue. It is absent
- * at the end of the file.
+ * Some rows that are not blank. `next` is the number of the row to continue with. Absent at the end
+ * of the file.
  */
 export interface RowPage {
   rows: NumberedRow[]
   next?: number
 }
 
-/** The most blank rows whose numbers are returned. */
+/** The most blank rows that are returned by number. */
 const notedBlanks = 1_000
 const sampleBytes = 256 * 1024
 const previewRows = 21
 /**
- * Size in bytes of the pieces in which ranges of rows are read. It is small, because a piece stays
- * in memory.
+ * A range of rows is read in pieces of this many bytes. They are small, because a piece stays in
+ * memory.
  */
 const rangePieceBytes = 1024 * 1024
 
 /**
- * Returns what a file is, with the dialect and the first rows of a CSV file. With `chosen`, reads
- * the rows in this dialect instead of detecting one.
+ * Returns what kind of file it is and, for a CSV file, the dialect and the first rows. With
+ * `chosen`, reads the rows in this dialect instead of detecting one.
  */
-export async function inspectFile(file: Blob, chosen?: Dialect): Promise<Inspection> {
+export async function inspectFile(file: Blob, chosen?: Dialect): Promise<FileInspection> {
   const bytes = new Uint8Array(await file.slice(0, sampleBytes).arrayBuffer())
-  const first = readFirstBytes(bytes)
+  const first = detectFileKind(bytes)
   if (first.kind !== 'text') return first
   const encoding = first.encoding ?? (await encodingOf(file))
   const dialect = chosen ?? detectDialect(bytes, encoding, first.hasMark)
@@ -98,7 +100,7 @@ async function firstRows(file: Blob, dialect: Dialect): Promise<string[][]> {
   for await (const batch of readRows(file.slice(0, sampleBytes), dialect)) rows.push(...batch.rows)
   // the sample may end in the middle of a row
   if (file.size > sampleBytes && rows.length > 1) rows.pop()
-  return rows.filter(row => !isBlank(row)).slice(0, previewRows)
+  return rows.filter(row => !isBlankRow(row)).slice(0, previewRows)
 }
 
 /**
@@ -109,10 +111,10 @@ export async function countRows(
   file: Blob,
   dialect: Dialect,
   onProgress: (bytesDone: number) => void = () => {}
-): Promise<Count> {
-  const counted: Count = { rows: 0, columns: 0, blank: [], faults: {} }
+): Promise<FileCount> {
+  const counted: FileCount = { rows: 0, columns: 0, blank: [], faults: {} }
   const { faults } = counted
-  const note = (fault: keyof Count['faults'], row: number) => {
+  const note = (fault: keyof FileCount['faults'], row: number) => {
     const known = faults[fault]
     faults[fault] = { row: known?.row ?? row, count: (known?.count ?? 0) + 1 }
   }
@@ -121,7 +123,7 @@ export async function countRows(
     for (const row of malformed) note('malformed', row)
     if (unclosed !== undefined) note('unclosed', unclosed)
     for (const [at, cells] of rows.entries()) {
-      if (isBlank(cells)) {
+      if (isBlankRow(cells)) {
         if (counted.blank.length < notedBlanks) counted.blank.push(first + at)
         continue
       }
@@ -170,7 +172,7 @@ export function createRangeReader() {
       if (rows.length === most) return { rows, next }
       const cells = batch.rows[next - batch.first] ?? []
       const kept = columns ? columns.map(at => cells[at] ?? '') : cells
-      if (!isBlank(cells)) rows.push({ row: next, cells: kept })
+      if (!isBlankRow(cells)) rows.push({ row: next, cells: kept })
       next += 1
     }
   }

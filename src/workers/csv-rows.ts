@@ -7,7 +7,7 @@ export interface RowBatch {
   /** Number of the first row in the file, from 1, as spreadsheets count. */
   first: number
   rows: string[][]
-  /** Numbers of rows with a quotation mark at a wrong place. Their cells are guessed. */
+  /** Numbers of rows with a quotation mark at a wrong place, so that their cells are uncertain. */
   malformed: number[]
   /** Number of the row with an opening quotation mark that is never closed. */
   unclosed?: number
@@ -20,7 +20,7 @@ interface Parsed {
   meta: { cursor: number }
 }
 
-/** Size in bytes of the pieces in which a file is read and parsed: 10 MB, as specified. */
+/** A file is read and parsed in pieces of this many bytes: 10 MB, as specified. */
 export const pieceBytes = 10 * 1024 * 1024
 
 /**
@@ -73,6 +73,6 @@ function cleanRow(row: string[], isMixed: boolean): string[] {
 }
 
 /** Returns whether all cells of a row are blank. Such rows are not imported. */
-export function isBlank(row: readonly string[]): boolean {
+export function isBlankRow(row: readonly string[]): boolean {
   return row.every(cell => cell.trim() === '')
 }

@@ -1,9 +1,9 @@
 import type { Dialect } from '../core/csv/dialect.ts'
 import {
-  type Count,
   countRows,
   createRangeReader,
-  type Inspection,
+  type FileCount,
+  type FileInspection,
   inspectFile,
   type RowPage
 } from './csv-files.ts'
@@ -28,7 +28,7 @@ export interface RowRange {
 }
 
 /** What the worker that reads CSV files returns. */
-export type CsvResult = Inspection | Count | RowPage
+export type CsvResult = FileInspection | FileCount | RowPage
 
 const take = createRangeReader()
 

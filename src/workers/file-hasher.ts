@@ -1,6 +1,6 @@
 import { AppError } from '../contract/kit/errors.ts'
 import type { HashedFile } from './hash.ts'
-import { logged, type TaskOptions } from './pool.ts'
+import { logAndReturn, type TaskOptions } from './pool.ts'
 
 /** Bytes of the largest file that is sent to a hash worker together with other files. */
 const groupedBytes = 1024 * 1024
@@ -57,7 +57,7 @@ export function createFileHasher(
       for (const [at, { resolve, reject }] of group.entries()) {
         const one = hashed[at]
         if (one && 'digest' in one) resolve(one.digest)
-        else reject(logged(new AppError('file_unreadable', one?.detail ?? 'No answer')))
+        else reject(logAndReturn(new AppError('file_unreadable', one?.detail ?? 'No answer')))
       }
     } catch (error) {
       for (const { reject } of group) reject(error)
@@ -68,6 +68,6 @@ export function createFileHasher(
     if (file.size <= groupedBytes) return hashWithOthers(file, options.signal)
     const [one] = await ask([file], options)
     if (one && 'digest' in one) return one.digest
-    throw logged(new AppError('file_unreadable', one?.detail ?? 'No answer'))
+    throw logAndReturn(new AppError('file_unreadable', one?.detail ?? 'No answer'))
   }
 }

@@ -23,7 +23,7 @@ export type FilePieces = AsyncIterable<Uint8Array>
  * Bytes of the largest file that the browser's own `digest` hashes as a whole. The browser copies
  * the file, so two files at a time take four times as much memory.
  */
-export const wholeBytes = 32_000_000
+export const maxDigestBytes = 32_000_000
 
 interface FingerprintOptions {
   onProgress?: (bytesDone: number) => void
@@ -36,14 +36,14 @@ interface FingerprintOptions {
  * `digest`, which is two to three times as fast as WebAssembly but takes whole files only and
  * exists only on pages with HTTPS. Hashes any other file piece by piece.
  */
-export async function fingerprint(
+export async function fingerprintFile(
   file: Blob,
   options: FingerprintOptions = {},
   subtle: Pick<SubtleCrypto, 'digest'> | undefined = globalThis.crypto?.subtle
 ): Promise<string> {
   // the browser hands over a whole file twice as fast as its pieces
-  const whole = subtle && file.size <= wholeBytes ? await readWhole(file) : undefined
-  if (!subtle || !whole) return fingerprintStream(file, options)
+  const whole = subtle && file.size <= maxDigestBytes ? await readWhole(file) : undefined
+  if (!subtle || !whole) return fingerprintInPieces(file, options)
   requireWhole(file, whole.byteLength)
   const digest = await subtle.digest('SHA-256', whole)
   free(whole)
@@ -79,7 +79,7 @@ function requireWhole(file: Blob, done: number): void {
  * Returns the SHA-256 of a file of any size in hex. Hashes the file piece by piece, so that it need
  * not fit into memory.
  */
-export async function fingerprintStream(
+export async function fingerprintInPieces(
   file: Blob,
   { onProgress, startHasher = createHasher, read = readInPieces }: FingerprintOptions = {}
 ): Promise<string> {

@@ -1,9 +1,9 @@
-import { fingerprint } from './fingerprint.ts'
+import { fingerprintFile } from './fingerprint.ts'
 import type { WorkerAnswer } from './pool.ts'
-import { createReader } from './read-client.ts'
+import { createFileReader } from './read-client.ts'
 
 const progressMilliseconds = 100
-const read = createReader()
+const read = createFileReader()
 
 /**
  * The SHA-256 of a file in hex, or an English sentence that says why the file could not be read.
@@ -21,7 +21,7 @@ addEventListener('message', (event: MessageEvent<readonly Blob[]>) => {
 
 async function hash(file: Blob, onProgress?: (bytesDone: number) => void): Promise<HashedFile> {
   try {
-    return { digest: await fingerprint(file, { read, ...(onProgress && { onProgress }) }) }
+    return { digest: await fingerprintFile(file, { read, ...(onProgress && { onProgress }) }) }
   } catch (error) {
     return { detail: String(error) }
   }

@@ -1,4 +1,4 @@
-import type { Transform } from '../contract/deposits.ts'
+import type { PictureTransform } from '../contract/deposits.ts'
 import { reduceAboveBytes } from '../contract/kit/limits.ts'
 import type { ReducedPicture } from './image.ts'
 import { createPool, type TaskOptions } from './pool.ts'
@@ -10,9 +10,9 @@ import { createPool, type TaskOptions } from './pool.ts'
 const tool = 'vidimus/1 canvas'
 
 /** A reduced picture, and a description of how it was reduced. */
-export interface Reduction {
+export interface PictureReduction {
   blob: Blob
-  transform: Transform
+  transform: PictureTransform
 }
 
 /**
@@ -40,7 +40,7 @@ const askWorker = createPool<Blob, ReducedPicture | undefined>(
 export async function reducePicture(
   file: Blob,
   options: TaskOptions = {}
-): Promise<Reduction | undefined> {
+): Promise<PictureReduction | undefined> {
   if (!isReducible(file)) return undefined
   const reduced = await askWorker(file, options)
   if (!reduced) return undefined

@@ -1,4 +1,4 @@
-import { fitInside, type Size } from '../core/files/image-size.ts'
+import { fitInside, type PixelSize } from '../core/files/image-size.ts'
 import { isStillPicture } from '../core/files/still-picture.ts'
 import type { WorkerAnswer } from './pool.ts'
 
@@ -8,8 +8,8 @@ const quality = 0.7
 /** A reduced picture, with its size in pixels before (`from`) and after (`to`). */
 export interface ReducedPicture {
   blob: Blob
-  from: Size
-  to: Size
+  from: PixelSize
+  to: PixelSize
 }
 
 addEventListener('message', (event: MessageEvent<Blob>) => {

@@ -6,8 +6,8 @@ import { type Argon2id, deriveKey } from '../core/keys/kdf.ts'
 import { createSigner, importSigningKey, type PublicKeyRequest, type Signer } from './signer.ts'
 
 /**
- * Milliseconds for which a key stays in memory, long enough for all the API calls of one form, such
- * as a sign-up and the sign-in after it.
+ * A key stays in memory for this many milliseconds, long enough for all the API calls of one form,
+ * such as a sign-up and the sign-in after it.
  */
 const keepMilliseconds = 60_000
 
@@ -21,7 +21,7 @@ export type KdfRequest =
   | { kind: 'respond'; id: number; challenge: string; purpose: ChallengePurpose; host: string }
   | ({ kind: 'publicKeyJwt'; id: number } & PublicKeyRequest)
 
-/** A message from the key worker to the page. `id` is that of the message which it answers. */
+/** A message from the key worker to the page. `id` is the id of the message that it answers. */
 export type KdfReply =
   | { kind: 'signed'; id: number; text: string }
   | { kind: 'refused'; id: number; code: ErrorCode; detail: string }

@@ -95,7 +95,8 @@ function serve<Message, Result>(
     worker.onmessage = ({ data }: MessageEvent<WorkerAnswer<Result>>) => {
       hasSpoken = true
       if (data.kind === 'progress') onProgress?.(data.bytesDone)
-      else if (data.kind === 'failed') fail(logged(new AppError('file_unreadable', data.detail)))
+      else if (data.kind === 'failed')
+        fail(logAndReturn(new AppError('file_unreadable', data.detail)))
       else {
         signal?.removeEventListener('abort', kill)
         resolve(data.result)
@@ -104,14 +105,14 @@ function serve<Message, Result>(
     worker.onerror = event => {
       // a worker that never sent a message could not be loaded, as without a network
       const code = hasSpoken ? 'internal' : 'offline'
-      fail(logged(new AppError(code, `A worker failed: ${detailOf(event)}`)))
+      fail(logAndReturn(new AppError(code, `A worker failed: ${detailOf(event)}`)))
     }
     worker.postMessage(message)
   })
 }
 
 /** Logs an error and returns it, so that the caller can reject with it. */
-export function logged(error: AppError): AppError {
+export function logAndReturn(error: AppError): AppError {
   // biome-ignore lint/suspicious/noConsole: the browser's log is where the specification wants it
   console.error(error)
   return error

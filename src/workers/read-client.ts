@@ -24,7 +24,7 @@ const silenceMs = 30_000
  * the worker that calls the function only hashes. If the second worker cannot start or dies, the
  * calling worker reads the rest of the file itself, and the next file gets a new second worker.
  */
-export function createReader(start: () => PoolWorker = startWorker): (file: Blob) => Pieces {
+export function createFileReader(start: () => PoolWorker = startWorker): (file: Blob) => Pieces {
   let started: Promise<PoolWorker> | undefined
 
   async function* read(file: Blob): Pieces {

@@ -1,4 +1,4 @@
-import { type FilledBuffer, openBufferFiller } from './filling.ts'
+import { type FilledBuffer, openBufferFiller } from './buffer-filler.ts'
 
 /**
  * A message to the read worker: the file at first, then each buffer to fill with the file's next

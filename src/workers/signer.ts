@@ -21,7 +21,7 @@ export interface SigningKey {
   sign(bytes: Bytes): Promise<Uint8Array>
 }
 
-/** The values from which a signer builds a `public_key_jwt`. */
+/** The values of a `public_key_jwt` to build and sign. */
 export interface PublicKeyRequest {
   /**
    * A challenge of the server: of purpose `rekey` for a change of password or e-mail, else of
@@ -86,8 +86,8 @@ export function createSigner(email: string, derive: (kdf: KdfId) => Promise<Sign
 }
 
 /**
- * Imports a derived key into WebCrypto, from which the private key cannot be read. Overwrites the
- * private key `d` with zeros.
+ * Imports a derived key into WebCrypto, so that nobody can read the private key any more.
+ * Overwrites the private key `d` with zeros.
  */
 export async function importSigningKey({ d, x, y }: DerivedKey): Promise<SigningKey> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }

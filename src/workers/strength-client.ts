@@ -1,12 +1,12 @@
-import type { Strength } from '../core/input/password.ts'
+import type { PasswordStrength } from '../core/input/password.ts'
 import { createPool } from './pool.ts'
-import type { Question } from './strength.ts'
+import type { StrengthQuestion } from './strength.ts'
 
 /**
  * Rates in a worker how hard a password is to guess, from 0 to 4. The worker keeps running, so that
  * it loads its dictionaries only once.
  */
-export const rateStrength: (question: Question) => Promise<Strength> = createPool(
+export const rateStrength: (question: StrengthQuestion) => Promise<PasswordStrength> = createPool(
   1,
   () => new Worker(new URL('./strength.ts', import.meta.url), { type: 'module' })
 )

@@ -1,13 +1,16 @@
 import * as z from 'zod/mini'
-import type { Strength } from '../core/input/password.ts'
+import type { PasswordStrength } from '../core/input/password.ts'
+import { ratePassword } from './password-rating.ts'
 import type { WorkerAnswer } from './pool.ts'
-import { ratePassword } from './rating.ts'
 
-const Question = z.object({ password: z.string(), words: z.array(z.string()) })
-export type Question = z.infer<typeof Question>
+const StrengthQuestion = z.object({ password: z.string(), words: z.array(z.string()) })
+export type StrengthQuestion = z.infer<typeof StrengthQuestion>
 
 addEventListener('message', (event: MessageEvent<unknown>) => {
-  const { password, words } = Question.parse(event.data)
-  const answer: WorkerAnswer<Strength> = { kind: 'done', result: ratePassword(password, words) }
+  const { password, words } = StrengthQuestion.parse(event.data)
+  const answer: WorkerAnswer<PasswordStrength> = {
+    kind: 'done',
+    result: ratePassword(password, words)
+  }
   postMessage(answer)
 })

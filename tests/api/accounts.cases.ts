@@ -6,7 +6,7 @@ import { makeKeys } from '../helpers/keys.ts'
 import { mailToken, makeEmailChange, makePerson, makeSignUp, proofFor } from '../helpers/mailed.ts'
 
 export const rows: Rows = {
-  readLink: { input: readLinkInput },
+  checkMailLink: { input: readLinkInput },
   verifyEmail: { input: verifyEmailInput },
   sendVerification: {},
   activateUser: { input: activateUserInput },
@@ -31,12 +31,12 @@ export function refusals({ app, ada, ask, inputOf }: Stage): Refusals {
     },
     'verifyEmail challenge_invalid': () => late('verifyEmail'),
     'verifyEmail key_invalid': () => withBadKey('verifyEmail'),
-    'readLink mail_token_invalid': () =>
-      ask('readLink', { token: anyToken(), purpose: 'reset' }, {}),
-    'readLink mail_token_used': async () => {
+    'checkMailLink mail_token_invalid': () =>
+      ask('checkMailLink', { token: anyToken(), purpose: 'reset' }, {}),
+    'checkMailLink mail_token_used': async () => {
       const input = await inputOf('resetKey')
       await ask('resetKey', input, {})
-      return ask('readLink', { token: input['token'], purpose: 'reset' }, {})
+      return ask('checkMailLink', { token: input['token'], purpose: 'reset' }, {})
     },
     'activateUser mail_token_invalid': () => withAnyToken('activateUser'),
     'activateUser mail_token_used': () => twice('activateUser'),

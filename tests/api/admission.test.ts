@@ -2,13 +2,13 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import {
   activateUser,
+  checkMailLink,
   type LinkPurpose,
-  readLink,
   verifyEmail
 } from '../../src/contract/accounts.ts'
 import { resendInvitation } from '../../src/contract/members.ts'
 import { getChallenge, logIn } from '../../src/contract/sessions.ts'
-import { getDemo } from '../../src/contract/setup.ts'
+import { getDemoAccount } from '../../src/contract/setup.ts'
 import { createUser, getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
 import { mailTokenHash } from '../../src/core/keys/public-key-proof.ts'
@@ -79,7 +79,7 @@ describe('a request to a host under localhost', () => {
     // the account of the demonstration alone is published
     expect(await shownAt(host)).toEqual({})
     async function shownAt(name: string, headers = {}): Promise<unknown> {
-      const { body } = await app.request(`api.${name}`, { path: getDemo.path, headers })
+      const { body } = await app.request(`api.${name}`, { path: getDemoAccount.path, headers })
       return JSON.parse(body.toString())
     }
   })
@@ -181,7 +181,8 @@ describe('a mailed link', () => {
     await using app = await makeApp()
     const invited = await makePerson(app, true)
     const token = await mailToken(app, 'activate', invited)
-    const read = (purpose: LinkPurpose, at = host) => app.call(at, readLink, { token, purpose })
+    const read = (purpose: LinkPurpose, at = host) =>
+      app.call(at, checkMailLink, { token, purpose })
     expect(await read('activate')).toEqual({ username: 'Ada' })
     expect(await read('activate')).toEqual({ username: 'Ada' })
     const invalid = { code: 'mail_token_invalid' }
@@ -195,12 +196,12 @@ describe('a mailed link', () => {
   test('of a sign-up does not pass its name on, and is over with another key', async () => {
     await using app = await makeApp()
     const waiting = await mailToken(app, 'verify', await makeSignUp(app))
-    expect(await app.call(host, readLink, { token: waiting, purpose: 'verify' })).toEqual({})
+    expect(await app.call(host, checkMailLink, { token: waiting, purpose: 'verify' })).toEqual({})
     const person = await makePerson(app)
     const token = await mailToken(app, 'reset', person)
-    expect(await app.call(host, readLink, { token, purpose: 'reset' })).toEqual({})
+    expect(await app.call(host, checkMailLink, { token, purpose: 'reset' })).toEqual({})
     await app.owner.query('update user_key set retired_at = now() where user_id = $1', [person.id])
-    await expect(app.call(host, readLink, { token, purpose: 'reset' })).rejects.toMatchObject({
+    await expect(app.call(host, checkMailLink, { token, purpose: 'reset' })).rejects.toMatchObject({
       code: 'mail_token_invalid'
     })
   })

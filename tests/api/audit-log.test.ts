@@ -14,7 +14,11 @@ import {
 import { disableUser, enableUser } from '../../src/contract/members.ts'
 import { listRequests } from '../../src/contract/requests.ts'
 import { getChallenge } from '../../src/contract/sessions.ts'
-import { auditHash, commitChanges, firstPreviousHash } from '../../src/core/evidence/audit-entry.ts'
+import {
+  auditHash,
+  createChangesCommitment,
+  firstPreviousHash
+} from '../../src/core/evidence/audit-entry.ts'
 import { type CompanyId, companyId, inCompany } from '../../src/server/db/scope.ts'
 import { audit } from '../../src/server/domain/evidence/audit.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
@@ -220,7 +224,7 @@ test('exports what is filtered, with what an auditor needs to compute each hash'
     expect(Buffer.from(hash).toString('hex')).toBe(written)
     const { company, id, changes: commitment } = JSON.parse(entry ?? '')
     if (!changes) continue
-    const of = commitChanges({ company, id }, Buffer.from(salt ?? '', 'hex'), changes)
+    const of = createChangesCommitment({ company, id }, Buffer.from(salt ?? '', 'hex'), changes)
     expect(of).toBe(commitment)
   }
   const { rows } = await app.owner.query(

@@ -116,18 +116,18 @@ describe('the routes', () => {
     const open = names.filter(name => routeOf(name).access === 'public')
     expect(open.sort()).toEqual([
       'activateUser',
+      'checkMailLink',
       'createOperator',
       'createUser',
       'getChallenge',
-      'getDemo',
+      'getDemoAccount',
       'getDocs',
       'getDomainConfig',
       'getHealth',
       'getOpenApi',
       'getSetup',
       'logIn',
-      'readLink',
-      'reportPolicy',
+      'receiveCspReports',
       'requestReset',
       'resetKey',
       'verify',
@@ -135,9 +135,9 @@ describe('the routes', () => {
     ])
     const pending = Object.entries<Endpoint>(endpoints).filter(([, route]) => route.pending)
     expect(pending.map(([name]) => name).sort()).toEqual([
+      'checkMailLink',
       'getUser',
       'logOut',
-      'readLink',
       'sendVerification',
       'updateUser',
       'verifyEmail'

@@ -6,7 +6,7 @@ const policyReport = {
 }
 
 export const rows: Rows = {
-  reportPolicy: {
+  receiveCspReports: {
     headers: () => ({ 'content-type': 'application/reports+json' }),
     body: Buffer.from(JSON.stringify([policyReport])),
     status: 204

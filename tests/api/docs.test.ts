@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getOpenApi } from '../../src/contract/docs.ts'
 import { errorCodes } from '../../src/contract/kit/errors.ts'
 import {
-  codesOf,
-  openApi,
+  createOpenApi,
+  errorCodesOf,
   serverErrorCodes,
   streamFacts
 } from '../../src/contract/openapi/openapi.ts'
@@ -87,13 +87,13 @@ test('says what the bytes and headers of each stream are', () => {
 test('lists for each call the codes it may answer, by their status', () => {
   for (const name of names) {
     const { responses } = operationOf(name)
-    for (const code of codesOf(routeOf(name))) {
+    for (const code of errorCodesOf(routeOf(name))) {
       expect(responses[String(errorCodes[code])], `${name} ${code}`).toMatchObject({
         description: expect.stringContaining(code)
       })
     }
   }
-  const listed = new Set(names.flatMap(name => codesOf(routeOf(name))))
+  const listed = new Set(names.flatMap(name => errorCodesOf(routeOf(name))))
   // told where there is no call: a wrong method, bytes that are no request, bytes that turned out
   // others, a disk that failed
   const elsewhere = [
@@ -176,7 +176,7 @@ test('has an example of each answer in JSON, which its own schema allows', () =>
 
 test('is the same for the same contract', () => {
   const options = { title: 'A', server: 'http://a', sentenceOf: (name: string) => name }
-  expect(openApi(options)).toEqual(openApi(options))
+  expect(createOpenApi(options)).toEqual(createOpenApi(options))
 })
 
 function pathsOf(of: Record<string, unknown>): Paths {

@@ -1,5 +1,5 @@
 import type { Rows } from '../helpers/cases.ts'
 
 export const rows: Rows = {
-  getExport: { ids: { cursor: 'request' } }
+  exportOwnData: { ids: { cursor: 'request' } }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getExport } from '../../src/contract/exports.ts'
+import { exportOwnData } from '../../src/contract/exports.ts'
 import { listRequests } from '../../src/contract/requests.ts'
 import { listSessions } from '../../src/contract/sessions.ts'
 import { getUser } from '../../src/contract/users.ts'
@@ -18,7 +18,7 @@ test('answers what the calls of the account, the sessions and the history answer
   await app.deposit(ada, Buffer.from('one'), 'one.pdf')
   await app.deposit(ada, Buffer.from('two'), 'two.pdf')
   await app.deposit(await app.signUp(), Buffer.from('three'), 'three.pdf')
-  const found = await ada.call(getExport, {})
+  const found = await ada.call(exportOwnData, {})
   expect(found).toEqual({
     account: await ada.call(getUser, {}),
     sessions: await ada.call(listSessions, {}),
@@ -55,10 +55,10 @@ test.for([
        from request, generate_series(1, $2) n where id = $1`,
     [id, count - 1]
   )
-  const seen = [await eve.call(getExport, {})]
+  const seen = [await eve.call(exportOwnData, {})]
   for (let last = seen.at(-1); last && !last.complete && seen.length < 9; last = seen.at(-1)) {
     const cursor = last.requests.at(-1)?.id
-    seen.push(await eve.call(getExport, { cursor }))
+    seen.push(await eve.call(exportOwnData, { cursor }))
   }
   expect(seen.map(({ complete }) => complete)).toEqual([...Array(pages - 1).fill(false), true])
   const requests = seen.flatMap(page => page.requests)

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { listCategories } from '../../src/contract/categories.ts'
 import { createContentLink, createDeposit, getDeposit } from '../../src/contract/deposits.ts'
 import { getDomainConfig, updateDomain } from '../../src/contract/domains.ts'
-import { getExport } from '../../src/contract/exports.ts'
-import { problemOf } from '../../src/contract/kit/call.ts'
+import { exportOwnData } from '../../src/contract/exports.ts'
+import { errorFromResponse } from '../../src/contract/kit/call.ts'
 import { AppError } from '../../src/contract/kit/errors.ts'
 import { getRequest, listRequests } from '../../src/contract/requests.ts'
 import {
@@ -355,7 +355,7 @@ async function play(
       return { actual, expected: asked === place ? { shown: place.title } : 'unknown_domain' }
     }
     case 'take one’s data along': {
-      const reading = app.call(host, getExport, {}, options)
+      const reading = app.call(host, exportOwnData, {}, options)
       const actual = await outcome(reading, ({ account, sessions, requests }) => [
         account.id,
         idsOf(sessions),
@@ -472,7 +472,7 @@ function tus(host: string, token: string, method: string, path: string, body?: U
 async function fetchContent(host: string, token: string, id: string): Promise<string> {
   const { url } = await app.call(host, createContentLink, { id }, { token })
   const response = await app.fetch(new Request(new URL(url, `http://api.${host}`)))
-  if (!response.ok) throw await problemOf(response)
+  if (!response.ok) throw await errorFromResponse(response)
   return Buffer.from(await response.arrayBuffer()).toString('hex')
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { requestReset } from '../../src/contract/accounts.ts'
-import { reportPolicy } from '../../src/contract/csp-reports.ts'
+import { receiveCspReports } from '../../src/contract/csp-reports.ts'
 import { putDeposit } from '../../src/contract/deposits.ts'
 import { AppError } from '../../src/contract/kit/errors.ts'
 import { getChallenge } from '../../src/contract/sessions.ts'
@@ -286,8 +286,8 @@ describe('reports of browsers', () => {
     }
     const send = () =>
       app.request('api.acme.localhost', {
-        method: reportPolicy.method,
-        path: reportPolicy.path,
+        method: receiveCspReports.method,
+        path: receiveCspReports.path,
         headers: { 'content-type': 'application/reports+json', origin: 'http://acme.localhost' },
         body: JSON.stringify([{ type: 'csp-violation', body }])
       })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { actsInCompany, hasCompanyPath } from '../../src/contract/kit/endpoint.ts'
+import { administersCompany, hasCompanyPath } from '../../src/contract/kit/endpoint.ts'
 import { type ErrorCode, errorCodes } from '../../src/contract/kit/errors.ts'
 import { createUser } from '../../src/contract/users.ts'
 import { companyId } from '../../src/server/db/scope.ts'
@@ -96,7 +96,7 @@ describe('every role makes every call', () => {
 })
 
 describe('the company of a call', () => {
-  const acting = names.filter(name => actsInCompany(routeOf(name)))
+  const acting = names.filter(name => administersCompany(routeOf(name)))
   const byPath = acting.filter(name => hasCompanyPath(routeOf(name)))
   const byHeader = acting.filter(
     name => !hasCompanyPath(routeOf(name)) && !rowOf(name).reachesOthers

@@ -5,7 +5,7 @@ import { signUp, signUpInput } from './users.cases.ts'
 
 export const rows: Rows = {
   getSetup: { input: reopenSetup },
-  getDemo: { input: () => ({}) },
+  getDemoAccount: { input: () => ({}) },
   createOperator: { input: operatorInput }
 }
 

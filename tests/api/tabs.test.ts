@@ -207,7 +207,7 @@ async function openTab(
   const users = await import('../../src/stores/users.ts')
   const store = await import('../../src/stores/history/requests.ts')
   const heard: ProcessedRequest[] = []
-  store.onRequest(request => heard.push(request))
+  store.addRequestListener(request => heard.push(request))
   // before the next tab gets modules of its own: errors must be of the class that this one knows
   await sessions.loadCalls()
   sessions.startSession()

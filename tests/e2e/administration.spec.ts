@@ -1,6 +1,6 @@
 import { expect, type Page } from '@playwright/test'
 import { encodeText } from '../../src/core/csv/encodings.ts'
-import type { T } from '../../src/i18n/index.ts'
+import type { Translate } from '../../src/i18n/index.ts'
 import { askDatabase, makeAdmin } from '../helpers/admins.ts'
 import { makePdf } from '../helpers/documents.ts'
 import { test } from '../helpers/journey.ts'
@@ -140,7 +140,7 @@ interface List {
 }
 
 /** Imports the list from the first step on, and waits until its people are in the company. */
-async function importPeople(page: Page, t: T, { tag, group, mends }: List): Promise<void> {
+async function importPeople(page: Page, t: Translate, { tag, group, mends }: List): Promise<void> {
   await page.locator('main input[type=file]').setInputFiles({
     name: 'People.csv',
     mimeType: 'text/csv',

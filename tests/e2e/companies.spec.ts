@@ -6,7 +6,7 @@ import { type DnsServer, startDnsServer } from '../helpers/dns-server.ts'
 import { test } from '../helpers/journey.ts'
 import { expectFocusSeen, tabTo } from '../helpers/keyboard.ts'
 import { nextPassword, password, startSession } from '../helpers/page.ts'
-import { drawing, mainColour, svgFile } from '../helpers/themes.ts'
+import { logoSvg, mainColour, svgFile } from '../helpers/themes.ts'
 
 const home = (locale = 'en') => `${test.info().project.use.baseURL}/${locale}`
 
@@ -244,12 +244,12 @@ async function brandHost(page: Page, { host, visitor }: { host: string; visitor:
   const preview = look.locator('[data-theme-sample=light] .btn-primary').first()
   await expect(preview).toHaveCSS('background-color', 'rgb(189, 89, 0)')
   const logo = look.getByLabel('Logo', { exact: true })
-  await logo.setInputFiles(svgFile(drawing('<script>alert(1)</script>')))
+  await logo.setInputFiles(svgFile(logoSvg('<script>alert(1)</script>')))
   await expect(look.getByText('something that is not allowed: <script>.')).toBeVisible()
-  await logo.setInputFiles(svgFile(drawing()))
+  await logo.setInputFiles(svgFile(logoSvg()))
   await expect(look.getByText('Logo: new picture')).toBeVisible()
   await expect(look.getByText('something that is not allowed')).toHaveCount(0)
-  const night = drawing('<circle r="9"/>')
+  const night = logoSvg('<circle r="9"/>')
   await look.getByLabel('Logo in dark mode', { exact: true }).setInputFiles(svgFile(night))
   await expect(look.getByText('Logo in dark mode: new picture')).toBeVisible()
   await expect(look.getByText('Main color: standard → #ff7a00')).toBeVisible()
@@ -269,7 +269,7 @@ async function brandHost(page: Page, { host, visitor }: { host: string; visitor:
     const source = `data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`
     await expect(shown).toHaveAttribute('src', source)
   }
-  await expectLogo(drawing())
+  await expectLogo(logoSvg())
   await visitor.emulateMedia({ colorScheme: 'dark' })
   await expectLogo(night)
   // what the visitor chose counts more than what the system prefers
@@ -278,7 +278,7 @@ async function brandHost(page: Page, { host, visitor }: { host: string; visitor:
       document.documentElement.dataset['theme'] = value
     }, theme)
   await choose('vidimus')
-  await expectLogo(drawing())
+  await expectLogo(logoSvg())
   await visitor.emulateMedia({ colorScheme: 'light' })
   await choose('vidimus-dark')
   await expectLogo(night)

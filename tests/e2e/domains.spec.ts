@@ -1,5 +1,5 @@
 import { expect, type Page } from '@playwright/test'
-import { type Colours, updateDomain } from '../../src/contract/domains.ts'
+import { type Colors, updateDomain } from '../../src/contract/domains.ts'
 import { themeCss } from '../../src/core/pages/theme-colors.ts'
 import { inspectInBothSchemes, inspectPage } from '../helpers/accessibility.ts'
 import { askDatabase, makeAdmin } from '../helpers/admins.ts'
@@ -8,7 +8,7 @@ import { test } from '../helpers/journey.ts'
 import { startSession } from '../helpers/page.ts'
 import { createRandom } from '../helpers/random.ts'
 import { runCount, seed, testTimeout } from '../helpers/soak.ts'
-import { drawing, svgFile } from '../helpers/themes.ts'
+import { logoSvg, svgFile } from '../helpers/themes.ts'
 
 const home = (locale = 'en') => `${test.info().project.use.baseURL}/${locale}`
 
@@ -77,16 +77,16 @@ test('of two administrators who change the same color, the second chooses', asyn
   // what only one of them has changed is kept for both
   await section(other, 'Look').getByRole('switch').check()
   await expect(section(other, 'Look').getByText('Draft saved')).toBeVisible()
-  await section(page, 'Look').getByLabel('Logo', { exact: true }).setInputFiles(svgFile(drawing()))
+  await section(page, 'Look').getByLabel('Logo', { exact: true }).setInputFiles(svgFile(logoSvg()))
   await expect(section(page, 'Look').getByText('Default mode: light')).toBeVisible()
   await expect(section(page, 'Look').getByText('Logo: new picture')).toBeVisible()
 
   // why a picture was refused stays while another one is chosen
   const look = section(page, 'Look')
-  const styled = drawing('<style>.a{fill:red}</style>')
+  const styled = logoSvg('<style>.a{fill:red}</style>')
   await look.getByLabel('Logo in dark mode', { exact: true }).setInputFiles(svgFile(styled))
   await expect(look.getByText('presentation attributes')).toBeVisible()
-  await look.getByLabel('Browser icon', { exact: true }).setInputFiles(svgFile(drawing()))
+  await look.getByLabel('Browser icon', { exact: true }).setInputFiles(svgFile(logoSvg()))
   await expect(look.getByText('Browser icon: new picture')).toBeVisible()
   await expect(look.getByText('Draft saved')).toBeVisible()
   await expect(look.getByText('presentation attributes')).toBeVisible()
@@ -204,7 +204,7 @@ test('random themes can be read in both modes', async ({ browser }) => {
     { page: admin, path: '/deposit' }
   ]
   for (let at = 0; at < themes; at++) {
-    const colors: Colours = { dark: random.chance(0.5), primary: colour(), secondary: colour() }
+    const colors: Colors = { dark: random.chance(0.5), primary: colour(), secondary: colour() }
     for (const role of ['background', 'surface', 'success', 'warning', 'error', 'info'] as const)
       if (random.chance(0.5)) colors[role] = colour()
     await anna.call(updateDomain, { id, theme: { colors } })

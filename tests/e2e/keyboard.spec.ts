@@ -1,5 +1,5 @@
 import { type BrowserContextOptions, expect, type Page } from '@playwright/test'
-import { type Locale, localeNames, type T } from '../../src/i18n/index.ts'
+import { type Locale, localeNames, type Translate } from '../../src/i18n/index.ts'
 import { inspectPage } from '../helpers/accessibility.ts'
 import { test } from '../helpers/journey.ts'
 import { expectFocusSeen, tabTo, tabToTarget } from '../helpers/keyboard.ts'
@@ -211,7 +211,7 @@ function address(): string {
 }
 
 /** By the drawer's link; reading goes on at the heading of the page. */
-async function goTo(page: Page, name: string, t: T): Promise<void> {
+async function goTo(page: Page, name: string, t: Translate): Promise<void> {
   await openDrawer(page, t)
   const link = page.locator('#drawer').getByRole('link', { name, exact: true })
   await tabToTarget(page, link, `the drawer’s link ${name}`)
@@ -220,7 +220,7 @@ async function goTo(page: Page, name: string, t: T): Promise<void> {
 }
 
 /** Where the drawer does not stand beside the page. */
-async function openDrawer(page: Page, t: T): Promise<void> {
+async function openDrawer(page: Page, t: Translate): Promise<void> {
   if (await page.locator('#drawer').isVisible()) return
   const menu = page.getByRole('button', { name: t('shell.menu'), exact: true })
   await tabToTarget(page, menu, 'the button of the drawer')

@@ -4,12 +4,12 @@ import { AppError } from '../../src/contract/kit/errors.ts'
 import type { Locale, Words } from '../../src/i18n/index.ts'
 import { withWords } from '../../src/islands/kit/use-words.ts'
 import { LimitEditor } from '../../src/islands/limits/LimitEditor.tsx'
-import type { Limits } from '../../src/islands/limits/LimitFields.tsx'
+import type { GroupLimits } from '../../src/islands/limits/LimitFields.tsx'
 
 /** All words of both languages, put in by the bundler. */
 declare const catalogues: Record<Locale, Record<string, Words>>
 
-const example: Limits = {
+const example: GroupLimits = {
   max_requests: 1000,
   max_requests_interval: 'P1D',
   max_storage: 2_500_000_000

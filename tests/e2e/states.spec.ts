@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type BrowserContext, expect, type Page, test } from '@playwright/test'
-import { type Locale, locales, type T } from '../../src/i18n/index.ts'
+import { type Locale, locales, type Translate } from '../../src/i18n/index.ts'
 import { readBuild } from '../../src/server/site/astro-build.ts'
 import { failurePage } from '../../src/server/site/failure-page.ts'
 import { inspectInBothSchemes } from '../helpers/accessibility.ts'
@@ -394,7 +394,7 @@ for (const locale of locales) {
 
     async function open(context: BrowserContext) {
       const page = await context.newPage()
-      const t: T = wordsIn(locale)
+      const t: Translate = wordsIn(locale)
       const home = `${test.info().project.use.baseURL}/${locale}`
       /** Waits until the page has its scripts. */
       const visit = async (url: string) => {

@@ -7,7 +7,7 @@ const colourRules = ['color-contrast', 'link-in-text-block']
 
 /**
  * Expects that the page breaks no rule of axe. The script of axe is loaded once for each page,
- * because loading it takes as long as a look.
+ * because loading it takes as long as one check.
  */
 async function expectAccessible(page: Page, rules: Rules) {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)

@@ -97,7 +97,9 @@ export async function makeApp(
     trustedProxies?: string[]
     /** Sends the mails. Without it, mails are collected in `letters`. */
     mails?: MailSender
-    /** DNS servers that are asked for the records that prove domains. Without them, none answers. */
+    /**
+     * DNS servers that are asked for the records that prove domains. Without them, none answers.
+     */
     dnsServers?: string[]
     /** `false`: domains need no proof. */
     checksDns?: false

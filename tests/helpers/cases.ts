@@ -79,11 +79,14 @@ export interface Row {
     | ImportThing
   /** Set where the call changes another company than its own: one that it names or makes. */
   reachesOthers?: true
-  /** Error code of a valid call in the caller's own company, where only others can be meant. */
+  /**
+   * Error code of a valid call for the caller's own company. Set where the call only works for
+   * other companies.
+   */
   ownRefusal?: ErrorCode
   /**
-   * Fields of `ids` that only narrow a list. For an id of nothing of the company, the list has no
-   * items.
+   * Fields of `ids` that filter a list. With an id that does not belong to the company, the list is
+   * empty.
    */
   filters?: string[]
   /** Set where all people of the company may use a person's thing. */
@@ -267,7 +270,9 @@ export async function makeDataSource(
 const importStates = { import: 'open', 'checked import': 'checked', 'done import': 'done' }
 type ImportThing = keyof typeof importStates
 
-/** Makes an import for one call, and finishes those of earlier calls: a company has few open ones. */
+/**
+ * Makes an import for one call, and finishes those of earlier calls: a company has few open ones.
+ */
 export async function makeSpentImport(
   app: TestApp,
   host: string,

@@ -18,8 +18,8 @@ export type TxtAnswer =
 const codes = { 'server failure': 2, 'no name': 3, refused: 5, 'no record': 0 }
 
 /**
- * Starts a DNS server on the loopback address, over UDP and TCP, on a free port unless one is given.
- * Unknown names do not exist.
+ * Starts a DNS server on the loopback address, over UDP and TCP, on a free port unless one is
+ * given. Unknown names do not exist.
  */
 export async function startDnsServer({ port = 0 } = {}) {
   const zone = new Map<string, TxtAnswer>()
@@ -107,7 +107,7 @@ function recordsOf(found: TxtAnswer, over: 'udp' | 'tcp'): Buffer[] {
   ]
 }
 
-/** Refers to the name of the question. */
+/** DNS compression pointer to the name in the question. */
 const pointer = Buffer.from([0xc0, 12])
 
 function record(name: Buffer, type: number, data: Buffer): Buffer {

@@ -28,7 +28,7 @@ const preferences = {
 }
 
 const patienceMs = 30_000
-/** As WebDriver writes the key. */
+/** The End key in the notation of WebDriver. */
 const endKey = '\uE010'
 
 type Tab = ReturnType<typeof makeTab>

@@ -1,6 +1,9 @@
 import { PipelinedTransaction } from '../../src/server/db/pipelined-transaction.ts'
 
-/** How often each statement that locks a head was sent in this process. */
+/**
+ * Number of statements sent by this process that lock the head (the newest entry) of a log, by the
+ * kind of log.
+ */
 export const headLocks = { audit: 0, publish: 0, append: 0 }
 
 type HeadLock = keyof typeof headLocks
@@ -13,7 +16,10 @@ const texts: Record<HeadLock, RegExp> = {
 
 const plainRead = /^select (?!.* for (?:no key update|update|key share|share))/
 
-/** What may still be sent once a head is locked: nothing that waits for a row of somebody else. */
+/**
+ * The statements that a transaction may send after it has locked the head of a log. None of them
+ * waits for rows that other transactions have locked.
+ */
 const allowed: Record<HeadLock, RegExp[]> = {
   audit: [/^set local app\.company_id/, texts.audit, texts.publish, texts.append],
   // the answer that is kept for a repetition is in a row that the call has made itself
@@ -22,8 +28,8 @@ const allowed: Record<HeadLock, RegExp[]> = {
 }
 
 /**
- * Makes every transaction of the process fail that sends another statement once it has locked a
- * head. It stands at the only place through which statements are sent.
+ * From now on, makes a transaction fail if it sends a statement that is not allowed after it has
+ * locked the head of a log.
  */
 export function guardHeads(): void {
   if (isGuarded) return

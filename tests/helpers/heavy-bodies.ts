@@ -95,10 +95,9 @@ export function heavyBodies(
   return [...texts, ...arrays, ...lists, ...shapes(base, bytes)]
 }
 
-/** Returns an input that the schema of `endpoint` accepts. Throws where it finds none. */
 /**
- * Forms whose part `items` is as heavy to parse as its schema lets it be, and the heaviest good
- * ones.
+ * Returns form bodies of about `bytes` bytes: forms whose part `items` takes as long to parse as
+ * its schema allows, and the heaviest valid forms.
  */
 export function heavyForms(form: z.ZodMiniType, bytes: number): { what: string; body: Buffer }[] {
   const input = z.strictObject({ items: form })

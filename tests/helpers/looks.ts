@@ -3,8 +3,8 @@ import { type Locale, locales } from '../../src/i18n/index.ts'
 import { inspectInBothSchemes, inspectPage } from './accessibility.ts'
 
 /**
- * The languages in which tests walk through the screens of a noun: the one with the longer words,
- * and both where `EVERY_STATE=1` asks for every walk.
+ * The languages in which tests check every screen: French, whose words are longer, or all languages
+ * if `EVERY_STATE` is set.
  */
 export const walkedLocales: readonly Locale[] = process.env.EVERY_STATE ? locales : ['fr']
 

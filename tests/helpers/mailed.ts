@@ -70,7 +70,7 @@ export async function proofFor(
   return keys.publicKeyJwt({ aud: host, email, purpose, nonce, th: mailTokenHash(token) })
 }
 
-/** Creates an unconfirmed change of e-mail. The new e-mail is the present one by default. */
+/** Creates an unconfirmed change of e-mail. The new e-mail is the current one by default. */
 export async function makeEmailChange(
   app: TestApp,
   person: MailRecipient,

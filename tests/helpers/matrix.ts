@@ -225,7 +225,7 @@ interface Tables {
   tenant: string[]
 }
 
-/** No test changes the schema of its database. */
+/** Cache of the tables of each database. It stays valid, because no test changes the schema. */
 const knownTables = new WeakMap<pg.Pool, Promise<Tables>>()
 
 async function readTables(owner: pg.Pool): Promise<Tables> {
@@ -265,8 +265,8 @@ export async function snapshot(owner: pg.Pool): Promise<Record<string, number | 
 }
 
 /**
- * Returns one digest of all rows that match a condition, for each of several tables. Leaves out when
- * sessions were confirmed, because `confirmSessions` confirms those of everybody.
+ * Returns one digest of all rows that match a condition, for each of several tables. Leaves out
+ * when sessions were confirmed, because `confirmSessions` confirms those of everybody.
  */
 export async function digestRows(
   owner: pg.Pool,

@@ -44,7 +44,7 @@ export async function call<Input extends z.ZodMiniType, Output extends z.ZodMini
     })
   }
   const response = await send(request(endpoint, input, options), options)
-  if (!response.ok) throw await problemOf(response)
+  if (!response.ok) throw await errorFromResponse(response)
   const body: unknown = response.status === 204 ? undefined : await response.json()
   const output = endpoint.output.safeParse(body)
   if (output.success) return output.data
@@ -66,7 +66,7 @@ export function inputErrors(
 }
 
 /** Returns the `AppError` that the body of a failed response describes. */
-export async function problemOf(response: Response): Promise<AppError> {
+export async function errorFromResponse(response: Response): Promise<AppError> {
   const body: unknown = await response.json().catch(() => undefined)
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
   return fromProblem(response.status, body, Number.isNaN(retryAfter) ? undefined : retryAfter)

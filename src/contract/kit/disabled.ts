@@ -8,13 +8,13 @@ export const DisabledReason = z.enum(['left', 'requested', 'security', 'abuse', 
 export type DisabledReason = z.infer<typeof DisabledReason>
 
 /** Says what is disabled (a person, a company or a domain), why, and since when. */
-export const Disabled = z.object({
+export const DisabledState = z.object({
   scope: z.enum(['user', 'company', 'domain']),
   // `other` is any reason that this release does not know: a page may be older than the API
   reason: z.catch(z.enum([...DisabledReason.options, 'other']), 'other'),
   since: z.iso.datetime()
 })
-export type Disabled = z.infer<typeof Disabled>
+export type DisabledState = z.infer<typeof DisabledState>
 
 const maxTextLength = 2_048
 
@@ -23,20 +23,20 @@ const maxTextLength = 2_048
  * `other`.
  */
 export function disabledDetails(
-  scope: Disabled['scope'],
+  scope: DisabledState['scope'],
   { reason, since }: { reason: string; since: string }
-): Disabled {
+): DisabledState {
   return { scope, reason: DisabledReason.safeParse(reason).data ?? 'other', since }
 }
 
 /**
- * Parses the query parameter `disabled`, which contains a `Disabled` as JSON. Returns undefined for
- * an invalid value.
+ * Parses the query parameter `disabled`, which contains a `DisabledState` as JSON. Returns
+ * undefined for an invalid value.
  */
-export function readDisabled(text: string | null): Disabled | undefined {
+export function parseDisabled(text: string | null): DisabledState | undefined {
   if (text === null || text.length > maxTextLength) return undefined
   try {
-    return Disabled.parse(JSON.parse(text))
+    return DisabledState.parse(JSON.parse(text))
   } catch {
     return undefined
   }

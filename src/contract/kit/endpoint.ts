@@ -66,8 +66,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
    */
   suspended?: boolean
   /**
-   * Whether a call that everybody may make is also made by administrators for a company, as
-   * `createUser` is for an invitation.
+   * Whether administrators also make this public call for their company, as they make `createUser`
+   * to invite a person.
    */
   acting?: boolean
   /**
@@ -141,20 +141,20 @@ export function hasJsonBody({ method, body }: Pick<Endpoint, 'method' | 'body'>)
   return method === 'POST' || method === 'PUT' || body === true
 }
 
-/** The members of an API call that say whether the call administers a company. */
-export type ActingRoute = Pick<Endpoint | Stream, 'access' | 'path'> & Pick<Endpoint, 'acting'>
+/** The parts of an API call that show whether it administers a company. */
+export type CallAccessFields = Pick<Endpoint | Stream, 'access' | 'path'> & Pick<Endpoint, 'acting'>
 
 /**
  * Returns whether an API call administers a company. An operator chooses the company by the path
  * below `/company/{id}` or by the header `Company`.
  */
-export function actsInCompany(route: ActingRoute): boolean {
+export function administersCompany(route: CallAccessFields): boolean {
   const isAdministration = route.access === 'admin' || route.access === 'operator'
   return isAdministration || hasCompanyPath(route) || route.acting === true
 }
 
 /** Returns whether the path of an API call contains the id of the company: `/company/{id}`. */
-export function hasCompanyPath({ path }: Pick<ActingRoute, 'path'>): boolean {
+export function hasCompanyPath({ path }: Pick<CallAccessFields, 'path'>): boolean {
   return /^\/company\/\{id\}(?:\/|$)/.test(path)
 }
 

@@ -1,4 +1,4 @@
-import type { Disabled } from './disabled.ts'
+import type { DisabledState } from './disabled.ts'
 
 /**
  * All error codes with their HTTP status. A code is never renamed or reused. `src/i18n` contains
@@ -181,7 +181,7 @@ export interface LimitFigures {
  * The reason why an item cannot be deleted: how many things still refer to it, by kind.
  * `{ users: 3, deposits: 12 }`
  */
-export type Uses = Record<string, number>
+export type UseCounts = Record<string, number>
 
 /** A category that the caller may choose, listed in the error `category_required`. */
 export interface CategoryOption {
@@ -194,10 +194,10 @@ interface AppErrorDetails {
   fields?: FieldErrors
   /** Number of refused fields that `fields` leaves out, because there are too many. */
   fieldsOmitted?: number
-  disabled?: Disabled
+  disabled?: DisabledState
   figures?: LimitFigures
   categories?: readonly CategoryOption[]
-  uses?: Uses
+  uses?: UseCounts
   /** Seconds after which the caller may try again, sent as the header `Retry-After`. */
   retryAfter?: number
 }
@@ -211,10 +211,10 @@ export class AppError extends Error {
   readonly status: number
   readonly fields: FieldErrors | undefined
   readonly fieldsOmitted: number
-  readonly disabled: Disabled | undefined
+  readonly disabled: DisabledState | undefined
   readonly figures: LimitFigures | undefined
   readonly categories: readonly CategoryOption[] | undefined
-  readonly uses: Uses | undefined
+  readonly uses: UseCounts | undefined
   readonly retryAfter: number | undefined
   /** Id of the failed HTTP request in the server's log. People can quote it to support. */
   instance: string | undefined

@@ -26,7 +26,7 @@ const maxFieldNameLength = 64
  * The result of a failed validation: the first broken rule of each listed field, and the number of
  * refused fields that are not listed.
  */
-export interface Refusal {
+export interface LimitedFieldErrors {
   fields: FieldErrors
   omitted: number
 }
@@ -36,17 +36,17 @@ export interface Refusal {
  * }` → `{ email: { rule: 'email' } }`
  */
 export function fieldErrors(error: { issues: readonly IssueLike[] }): FieldErrors {
-  return refusalOf(error).fields
+  return limitedFieldErrors(error).fields
 }
 
 /**
  * Returns the first broken rule of at most 20 fields, and the number of further fields. `describe`
  * returns the English sentence for an issue.
  */
-export function refusalOf(
+export function limitedFieldErrors(
   { issues }: { issues: readonly IssueLike[] },
   describe?: (issue: IssueLike) => string
-): Refusal {
+): LimitedFieldErrors {
   // a map, because callers choose the names, and every plain object has a member `constructor`
   const fields = new Map<string, FieldError>()
   const omitted = new Set<string>()

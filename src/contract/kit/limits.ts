@@ -8,9 +8,9 @@ export const maxListedCategories = 50
 export const uploadChunkBytes = 8 * 1024 * 1024
 
 /** The most fingerprints in one verification by a caller who is not signed in. */
-export const maxItemsSignedOut = 20
+export const maxFingerprintsSignedOut = 20
 /** The most fingerprints in one verification by a caller who is signed in. */
-export const maxItemsSignedIn = 1000
+export const maxFingerprintsSignedIn = 1000
 
 /** The most files of one batch deposit (`POST /deposit/batch`). */
 export const maxBatchItems = 50

@@ -12,7 +12,7 @@ const maxLimit = 200
  * Words to search for. An item matches if it contains all words, in any order, regardless of case
  * and accents.
  */
-export const Search = z.optional(
+export const SearchText = z.optional(
   z
     .string()
     .check(
@@ -26,7 +26,7 @@ export const Search = z.optional(
  * Schema of the parameter `sort` of a list. Accepts each key, and each key after a minus sign for
  * the reverse order: `name`, `-name`.
  */
-export function sortBy<Key extends string>(...keys: Key[]) {
+export function sortParameter<Key extends string>(...keys: Key[]) {
   const orders = keys.flatMap((key): (Key | `-${Key}`)[] => [key, `-${key}`])
   return z.optional(z.enum(orders))
 }
@@ -40,7 +40,7 @@ interface ListOptions<
   access: Access
   scopes?: readonly KeyScope[]
   item: Item
-  /** Schema of the ids by which pages continue. `Id` when absent. */
+  /** Schema of the parameter `cursor`. `Id` if absent. */
   cursor?: Cursor
   /**
    * Fields of the call's input besides `limit` and `cursor`: path parameters, `q`, `sort` and
@@ -55,7 +55,7 @@ interface ListOptions<
  * received. If that item has been deleted, the call answers `not_found`, and the caller begins
  * again without a cursor.
  */
-export function list<
+export function listEndpoint<
   Item extends z.ZodMiniType,
   Fields extends z.core.$ZodLooseShape,
   Cursor extends z.ZodMiniType<string>

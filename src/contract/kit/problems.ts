@@ -1,4 +1,4 @@
-import type { Disabled } from './disabled.ts'
+import type { DisabledState } from './disabled.ts'
 import {
   AppError,
   type CategoryOption,
@@ -6,7 +6,7 @@ import {
   errorCodes,
   type FieldErrors,
   type LimitFigures,
-  type Uses
+  type UseCounts
 } from './errors.ts'
 
 /** The JSON body of an error answer (RFC 9457). */
@@ -19,9 +19,9 @@ export interface Problem {
   instance?: string
   fields?: FieldErrors
   fields_omitted?: number
-  disabled?: Disabled
+  disabled?: DisabledState
   categories?: readonly CategoryOption[]
-  uses?: Uses
+  uses?: UseCounts
   used?: number
   limit?: number
   resets_at?: string | null
@@ -85,10 +85,10 @@ export function fromProblem(status: number, body: unknown, retryAfter?: number):
     // as: the API is ours and writes these members through toProblem()
     ...(isRecord(problem['fields']) ? { fields: problem['fields'] as unknown as FieldErrors } : {}),
     ...(isRecord(problem['disabled'])
-      ? { disabled: problem['disabled'] as unknown as Disabled }
+      ? { disabled: problem['disabled'] as unknown as DisabledState }
       : {}),
     ...(Array.isArray(problem['categories']) ? { categories: problem['categories'] } : {}),
-    ...(isRecord(problem['uses']) ? { uses: problem['uses'] as Uses } : {}),
+    ...(isRecord(problem['uses']) ? { uses: problem['uses'] as UseCounts } : {}),
     ...(typeof problem['limit'] === 'number'
       ? { figures: problem as unknown as LimitFigures }
       : {}),

@@ -18,10 +18,10 @@ export function pattern(regex: RegExp, sentence: string) {
 }
 
 /**
- * Returns a check that accepts texts for which `isValid` returns true. An error answer names the
- * broken rule by `rule` and describes it by the English `sentence`.
+ * Returns a check that accepts the texts that `isValid` accepts. An error answer names the broken
+ * rule (`rule`) and describes it in English (`sentence`).
  */
-export function rule(
+export function customCheck(
   { rule, limit }: { rule: string; limit?: number },
   sentence: string,
   isValid: (text: string) => boolean
@@ -32,7 +32,7 @@ export function rule(
 
 /** Returns a check that refuses texts with lone surrogates. */
 function wellFormed() {
-  return rule({ rule: 'format' }, 'well-formed Unicode text', text => text.isWellFormed())
+  return customCheck({ rule: 'format' }, 'well-formed Unicode text', text => text.isWellFormed())
 }
 
 /**
@@ -50,11 +50,11 @@ export function textLine(max: number) {
     // NFC decomposes a few characters
     maxCodeUnits(max),
     pattern(/^\P{Cc}*$/u, 'no control characters'),
-    rule(
+    customCheck(
       { rule: 'direction' },
       'no controls of text direction',
       text => !hasDirectionControls(text)
     ),
-    rule({ rule: 'invisible' }, 'a character that can be seen', isVisible)
+    customCheck({ rule: 'invisible' }, 'a character that can be seen', isVisible)
   )
 }

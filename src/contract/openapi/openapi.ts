@@ -1,7 +1,7 @@
 import { endpoints, streams } from '../index.ts'
 import { DisabledReason } from '../kit/disabled.ts'
 import {
-  actsInCompany,
+  administersCompany,
   type Endpoint,
   hasJsonBody,
   pathParameters,
@@ -13,10 +13,10 @@ import { inputSchema, type JsonSchema, outputSchema } from './json-schema.ts'
 import { exampleOf } from './schema-examples.ts'
 
 /** Any API call of the contract. */
-export type Route = Endpoint | Stream
+export type ApiCall = Endpoint | Stream
 
 /** All API calls of the contract by name, such as `createDeposit`. */
-export const routes: Record<string, Route> = { ...endpoints, ...streams }
+export const apiCalls: Record<string, ApiCall> = { ...endpoints, ...streams }
 
 interface OpenApiOptions {
   /** Name of the company that runs the API. */
@@ -42,8 +42,8 @@ export interface StreamFacts {
 }
 
 /**
- * What the OpenAPI document says of each endpoint whose body is bytes or events and not JSON:
- * statuses, media types and headers, by the name of the endpoint.
+ * Statuses, media types and headers of each call with a body of bytes or events, by the name of the
+ * call. The OpenAPI document contains them.
  */
 export const streamFacts: Record<string, StreamFacts> = {
   getDepositContent: {
@@ -100,7 +100,7 @@ export const streamFacts: Record<string, StreamFacts> = {
     responseType: 'text/event-stream',
     optionalHeaders: ['Last-Event-ID']
   },
-  reportPolicy: { statuses: [204], requestType: 'application/reports+json' },
+  receiveCspReports: { statuses: [204], requestType: 'application/reports+json' },
   getDocs: { statuses: [302], responseHeaders: ['Location'] }
 }
 
@@ -111,7 +111,7 @@ const otherStatuses: Record<string, number[]> = {
 }
 
 /** Returns all HTTP statuses of success that a call may answer. */
-export function statusesOf(name: string, route: Route): number[] {
+export function successStatusesOf(name: string, route: ApiCall): number[] {
   if (route.kind === 'stream') return streamFacts[name]?.statuses ?? [200]
   return [route.status, ...(otherStatuses[name] ?? [])]
 }
@@ -124,7 +124,7 @@ export const serverErrorCodes = (Object.keys(errorCodes) as ErrorCode[]) // as: 
   .filter(code => !ofBrowser.includes(code))
 
 /** Returns all error codes that a call may answer: its own and those common to all calls. */
-export function codesOf(route: Route): ErrorCode[] {
+export function errorCodesOf(route: ApiCall): ErrorCode[] {
   const ofBody = ['body_too_large', 'unsupported_media_type']
   const common = commonErrors.filter(
     code => code !== 'method_not_allowed' && (hasBody(route) || !ofBody.includes(code))
@@ -133,10 +133,14 @@ export function codesOf(route: Route): ErrorCode[] {
 }
 
 /** Returns the OpenAPI 3.1 document of all API calls. */
-export function openApi({ title, server, sentenceOf }: OpenApiOptions): Record<string, unknown> {
+export function createOpenApi({
+  title,
+  server,
+  sentenceOf
+}: OpenApiOptions): Record<string, unknown> {
   const paths: Record<string, Record<string, object>> = {}
   const schemas: Record<string, JsonSchema | object> = { Problem: problemSchema }
-  for (const [name, route] of Object.entries(routes)) {
+  for (const [name, route] of Object.entries(apiCalls)) {
     const answer = answerOf(route)
     Object.assign(schemas, answer.parts)
     const methods = paths[route.path] ?? {}
@@ -171,7 +175,7 @@ export function openApi({ title, server, sentenceOf }: OpenApiOptions): Record<s
 /**
  * Returns the names of a call's input fields, grouped by where they are sent: path, query or body.
  */
-function inputPositions(route: Route): { path: string[]; query: string[]; body: string[] } {
+function inputPositions(route: ApiCall): { path: string[]; query: string[]; body: string[] } {
   const { properties = {} } = inputSchema(route.input)
   const path = pathParameters(route.path)
   const others = Object.keys(properties).filter(name => !path.includes(name))
@@ -179,13 +183,13 @@ function inputPositions(route: Route): { path: string[]; query: string[]; body: 
   return { path, query: isJson ? [] : others, body: isJson ? others : [] }
 }
 
-function hasBody(route: Route): boolean {
+function hasBody(route: ApiCall): boolean {
   if (route.kind === 'endpoint') return hasJsonBody(route)
   return ['POST', 'PUT', 'PATCH'].includes(route.method)
 }
 
 function answerOf(
-  route: Route
+  route: ApiCall
 ): ReturnType<typeof outputSchema> | { schema: undefined; parts: Record<string, never> } {
   const answer = route.kind === 'endpoint' ? route.output : route.message
   if (answer._zod.def.type === 'void') return { schema: undefined, parts: {} }
@@ -194,7 +198,7 @@ function answerOf(
 
 function operation(
   name: string,
-  route: Route,
+  route: ApiCall,
   answer: ReturnType<typeof answerOf>,
   summary: string
 ) {
@@ -215,7 +219,7 @@ function operation(
   }
 }
 
-function parameters(name: string, route: Route): object[] {
+function parameters(name: string, route: ApiCall): object[] {
   const { properties = {}, required = [] } = inputSchema(route.input)
   const { path, query } = inputPositions(route)
   const found: object[] = [
@@ -235,7 +239,7 @@ function parameters(name: string, route: Route): object[] {
       schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' }
     })
   }
-  if (actsInCompany(route)) {
+  if (administersCompany(route)) {
     found.push({ name: 'Company', in: 'header', schema: { type: 'string', format: 'uuid' } })
   }
   const precondition = preconditionOf(route)
@@ -253,16 +257,16 @@ function parameters(name: string, route: Route): object[] {
 }
 
 /**
- * Returns the request header by which a caller names a version of the resource. Undefined if the
- * call takes no version.
+ * Returns the request header that names a version of the resource. Undefined if the call takes no
+ * version.
  */
-function preconditionOf(route: Route): 'If-Match' | 'If-None-Match' | undefined {
+function preconditionOf(route: ApiCall): 'If-Match' | 'If-None-Match' | undefined {
   if (route.kind === 'stream' || !route.versioned || route.method === 'POST') return undefined
   if (route.method !== 'GET') return 'If-Match'
   return route.versioned === 'content' ? 'If-None-Match' : undefined
 }
 
-function requestBody(name: string, route: Route): object | undefined {
+function requestBody(name: string, route: ApiCall): object | undefined {
   const type = streamFacts[name]?.requestType
   if (type) return { required: true, content: { [type]: formOf(route) } }
   const { body } = inputPositions(route)
@@ -281,7 +285,7 @@ function requestBody(name: string, route: Route): object | undefined {
  * Returns the OpenAPI description of a `multipart/form-data` body: the part `items` in JSON, then
  * parts with bytes. Returns an empty object for a call without a form.
  */
-function formOf(route: Route): object {
+function formOf(route: ApiCall): object {
   if (route.kind !== 'stream' || !route.form) return {}
   const items = { contentMediaType: 'application/json', contentSchema: inputSchema(route.form) }
   const file = { type: 'array', items: { type: 'string', format: 'binary' } }
@@ -292,9 +296,9 @@ function formOf(route: Route): object {
   }
 }
 
-function success(name: string, route: Route, told: ReturnType<typeof answerOf>): object {
+function success(name: string, route: ApiCall, told: ReturnType<typeof answerOf>): object {
   const facts = streamFacts[name]
-  const statuses = statusesOf(name, route)
+  const statuses = successStatusesOf(name, route)
   const headers = [...(facts?.responseHeaders ?? [])]
   if (route.kind === 'endpoint' && route.idempotency) headers.push('Idempotent-Replayed')
   if (route.kind === 'endpoint' && route.paged) headers.push('Link')
@@ -317,8 +321,8 @@ function media(type: string, { schema, parts }: ReturnType<typeof answerOf>): ob
   return { schema: { type: 'string' }, ...(schema ? { 'x-event-data': schema } : {}) }
 }
 
-function refusals(route: Route): Record<string, object> {
-  const byStatus = Map.groupBy(codesOf(route), code => errorCodes[code])
+function refusals(route: ApiCall): Record<string, object> {
+  const byStatus = Map.groupBy(errorCodesOf(route), code => errorCodes[code])
   const found = [...byStatus].map(([status, codes]) => {
     const headers = status === 401 ? ['WWW-Authenticate'] : []
     if (status === 429 || status === 503) headers.push('Retry-After')

@@ -2,7 +2,7 @@ import type { JsonSchema } from './json-schema.ts'
 
 const sha256 = 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9'
 
-/** Example values for fields whose schema gives no good example, by field name. */
+/** Example values by field name, for fields that have no good example in their schema. */
 const samples: Record<string, unknown> = {
   access_token: 'eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIwMTlhIn0.c2lnbmF0dXJl',
   company: 'Acme',

@@ -2,7 +2,7 @@ import type { FieldError } from '../kit/errors.ts'
 import type { JsonSchema } from './json-schema.ts'
 
 /** One field of an API call's input or output, as the documentation lists it. */
-export interface Field {
+export interface SchemaField {
   /**
    * Path of the field, such as `transform.from.bytes` or `items[].sha256`. Empty for an output that
    * is a single value.
@@ -32,7 +32,7 @@ export function alternativesOf(schema: JsonSchema): JsonSchema[] {
  * Returns the fields of a schema for the documentation, including those of nested objects. Their
  * names begin with `prefix`.
  */
-export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): Field[] {
+export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): SchemaField[] {
   const isNullable = [schema, ...(schema.anyOf ?? [])].some(({ type }) =>
     [type].flat().includes('null')
   )
@@ -66,7 +66,7 @@ function fieldsWithin(
   { properties = {}, required = [] }: JsonSchema,
   prefix: string,
   isOptional: boolean
-): Field[] {
+): SchemaField[] {
   return Object.entries(properties).flatMap(([name, field]) =>
     fieldsOf(field, `${prefix}.${name}`, isOptional || !required.includes(name))
   )

@@ -5,18 +5,22 @@ export interface ImportField {
   name: string
   /** Whether the import is impossible without a column for the field. */
   isRequired: boolean
-  /** Headings that columns of this field have, in any language: `E-mail`, `Courriel`. */
+  /** Known headings of the field's column, in any language: `E-mail`, `Courriel`. */
   headings: readonly string[]
-  /** What the cells of the field look like, if this tells them from other cells. */
+  /** The kind of value that identifies the column if its heading is not known. */
   looks?: 'email'
 }
 
 /** The index of the column of each field, from 0. Fields without a column are left out. */
-export type Mapping = Readonly<Record<string, number>>
+export type ColumnMapping = Readonly<Record<string, number>>
 
-/** The fewest characters of a heading that is also recognized as part of a longer heading. */
+/**
+ * The fewest characters that a known heading must have to be recognized inside a longer heading.
+ */
 const minPart = 4
-/** Share of the filled cells of a column that must look like the field, from 0 to 1. */
+/**
+ * Fraction of a column's filled cells that must be e-mails for a column of e-mails, from 0 to 1.
+ */
 const lookShare = 0.6
 
 /**
@@ -28,7 +32,7 @@ export function guessMapping(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
   remembered: Readonly<Record<string, string>> = {}
-): Mapping {
+): ColumnMapping {
   const mapping: Record<string, number> = {}
   const taken = new Set<number>()
   const names = headings.map(normalizeHeading)
@@ -58,12 +62,12 @@ export function guessMapping(
 }
 
 /**
- * Returns what to store of a mapping for later files: the field of each heading, and `''` for a
- * heading without a field.
+ * Returns the field of each heading, to be stored for later files. A heading without a field has
+ * `''`.
  */
 export function rememberMapping(
   headings: readonly string[],
-  mapping: Mapping
+  mapping: ColumnMapping
 ): Record<string, string> {
   const fields = new Map(Object.entries(mapping).map(([field, column]) => [column, field]))
   return Object.fromEntries(
@@ -72,10 +76,14 @@ export function rememberMapping(
 }
 
 /**
- * Returns the mapping with this column for the field. If another field had the column, it has none
- * now.
+ * Returns a copy of the mapping that assigns the column to the field. If another field had the
+ * column, that field has none in the copy.
  */
-export function assignColumn(mapping: Mapping, field: string, column: number | undefined): Mapping {
+export function assignColumn(
+  mapping: ColumnMapping,
+  field: string,
+  column: number | undefined
+): ColumnMapping {
   const others = Object.entries(mapping).filter(([name, at]) => name !== field && at !== column)
   return Object.fromEntries(column === undefined ? others : [...others, [field, column]])
 }

@@ -21,8 +21,8 @@ export interface Dialect {
 const comparedRows = 100
 
 /**
- * Returns the delimiter with which most rows of a sample have the same number of cells. Returns the
- * comma if no delimiter gives rows of several cells.
+ * Returns the delimiter that splits most rows of a sample into the same number of cells. Returns
+ * the comma if no delimiter gives rows of several cells.
  */
 export function detectDelimiter(sample: string): Delimiter {
   let best: { delimiter: Delimiter; score: number } = { delimiter: ',', score: 0 }
@@ -34,8 +34,8 @@ export function detectDelimiter(sample: string): Delimiter {
 }
 
 /**
- * Returns a score for a delimiter: the share of rows with the most frequent number of cells, plus a
- * little for each cell. If two delimiters fit equally, the one with more cells wins.
+ * Returns a score for a delimiter: the fraction of rows that have the most frequent number of
+ * cells, plus a little for each cell. If two delimiters fit equally, the one with more cells wins.
  */
 function scoreOf(counts: readonly number[]): number {
   const frequency = new Map<number, number>()

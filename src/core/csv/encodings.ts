@@ -6,9 +6,12 @@ export type Encoding = (typeof encodings)[number]
  * Kind of a file, judged by its first bytes. `spreadsheet`: a workbook such as XLSX, which is a ZIP
  * archive, whatever its name. `binary`: another file that is not text.
  */
-export type FirstBytes =
+export type FileKind =
   | { kind: 'empty' | 'spreadsheet' | 'binary' }
-  /** `encoding` is undefined if it can be UTF-8 or Windows-1252: only the whole file can tell. */
+  /**
+   * A text. `encoding` is undefined if it can be UTF-8 or Windows-1252: only the whole file can
+   * tell.
+   */
   | { kind: 'text'; encoding: Encoding | undefined; hasMark: boolean }
 
 const zip = [0x50, 0x4b, 0x03, 0x04]
@@ -26,13 +29,13 @@ const marks: [Encoding, number[]][] = [
   ['utf-16be', [0xfe, 0xff]]
 ]
 
-/** Share of NUL bytes among every second byte above which a file counts as UTF-16. */
+/** A file counts as UTF-16 if a greater fraction of every second byte is NUL. */
 const utf16Share = 0.3
-/** Share of NUL bytes above which a file does not count as text. */
+/** A file does not count as text if a greater fraction of its bytes is NUL. */
 const binaryShare = 0.01
 
 /** Returns the kind of a file from its first bytes. A few thousand bytes are enough. */
-export function readFirstBytes(bytes: Uint8Array): FirstBytes {
+export function detectFileKind(bytes: Uint8Array): FileKind {
   const starts = (signature: number[]) => signature.every((byte, at) => bytes[at] === byte)
   if (bytes.length === 0) return { kind: 'empty' }
   if (starts(zip) || starts(oldWorkbook)) return { kind: 'spreadsheet' }

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, concat, toUtf8 } from '../bytes.ts'
 import { canonicalise, type Json } from './canonical-json.ts'
-import { commit } from './commitments.ts'
+import { createCommitment } from './commitments.ts'
 import { hashPrefix } from './formats.ts'
 
 /**
@@ -9,7 +9,7 @@ import { hashPrefix } from './formats.ts'
  * entry covers it as canonical JSON.
  */
 export interface AuditEntry {
-  /** Id of the company in whose chain of entries the entry is. */
+  /** Id of the company whose audit log contains the entry. */
   company: string
   id: string
   /** Time of the change in milliseconds since 1970. */
@@ -23,12 +23,12 @@ export interface AuditEntry {
   changes?: string
 }
 
-export type Fields = { [name: string]: Json }
+export type FieldValues = { [name: string]: Json }
 
 /** The changed fields of an item before and after a change. A field without a value is absent. */
-export interface Changes {
-  before: Fields
-  after: Fields
+export interface FieldChanges {
+  before: FieldValues
+  after: FieldValues
 }
 
 /**
@@ -44,7 +44,7 @@ export const firstPreviousHash: Bytes = new Uint8Array(32)
 export const auditPrefix: Bytes = hashPrefix('audit')
 
 /** Returns an audit entry as canonical JSON, the text that the entry's hash covers. */
-export function auditText({ changes, ...entry }: AuditEntry): string {
+export function auditEntryText({ changes, ...entry }: AuditEntry): string {
   return canonicalise({ ...entry, ...(changes === undefined ? {} : { changes }), v: 1 })
 }
 
@@ -60,42 +60,42 @@ export function auditHash(previous: Uint8Array, seq: number, text: string): Byte
 }
 
 /**
- * Returns the fields that differ between two objects as the canonical JSON of `Changes`. Returns
- * undefined if no field differs.
+ * Returns the fields that differ between two objects as the canonical JSON of `FieldChanges`.
+ * Returns undefined if no field differs.
  */
-export function changesText(before: object, after: object): string | undefined {
+export function fieldChangesText(before: object, after: object): string | undefined {
   const [was, is] = [fieldsOf(before), fieldsOf(after)]
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])]
   const differing = names.filter(name => textOf(was[name]) !== textOf(is[name]))
   if (differing.length === 0) return undefined
-  const pick = (fields: Fields): Fields =>
+  const pick = (fields: FieldValues): FieldValues =>
     Object.fromEntries(
       differing.flatMap(name => {
         const value = fields[name]
         return value === undefined ? [] : [[name, value]]
       })
     )
-  const changes = { before: pick(was), after: pick(is) } satisfies Changes
+  const changes = { before: pick(was), after: pick(is) } satisfies FieldChanges
   return canonicalise(changes)
 }
 
 /**
  * Returns the commitment (a salted hash) to the changed fields of an audit entry. `changes` is the
- * text that `changesText` returns.
+ * text that `fieldChangesText` returns.
  */
-export function commitChanges(
+export function createChangesCommitment(
   { company, id }: Pick<AuditEntry, 'company' | 'id'>,
   salt: Uint8Array,
   changes: string
 ): string {
-  return commit({ origin: `audit/${company}`, id, name: 'changes', salt, value: changes })
+  return createCommitment({ origin: `audit/${company}`, id, name: 'changes', salt, value: changes })
 }
 
 /**
  * Returns the fields of an object that are neither null nor undefined, because canonical JSON has
  * no null.
  */
-function fieldsOf(values: object): Fields {
+function fieldsOf(values: object): FieldValues {
   const present = Object.entries(values).filter(
     ([, value]) => value !== null && value !== undefined
   )

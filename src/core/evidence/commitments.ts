@@ -4,14 +4,11 @@ import { type Bytes, concat, toBase64Url, toUtf8 } from '../bytes.ts'
 import { hashPrefix } from './formats.ts'
 
 /** The salt and the value of a commitment. Whoever has both can check the commitment. */
-export type Opening = { salt: string; value: string }
+export type CommitmentOpening = { salt: string; value: string }
 
-/** A value to which a commitment is made, and what the commitment binds it to. */
-export type CommitInput = {
-  /**
-   * Name of the log for which the commitment is made. `origin` and `id` bind it to one record of
-   * one log.
-   */
+/** A value, and the record and field to which its commitment belongs. */
+export type CommitmentInput = {
+  /** Name of the log. `origin` and `id` bind the commitment to one record of one log. */
   origin: string
   id: string
   name: string
@@ -23,7 +20,7 @@ export type CommitInput = {
  * Returns the commitment to a value: a salted SHA-256 as 43 characters of base64url. It reveals
  * nothing about the value to people without the salt.
  */
-export function commit({ origin, id, name, salt, value }: CommitInput): string {
+export function createCommitment({ origin, id, name, salt, value }: CommitmentInput): string {
   if (salt.length !== 32) throw new Error('commit: a salt has 32 bytes')
   return toBase64Url(sha256(concat(hashPrefix('commit', origin, id, name), salt, toUtf8(value))))
 }
@@ -41,10 +38,10 @@ export function linkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
 }
 
 /**
- * Derives the AES-256-GCM key that encrypts a record's salts and values in a link from the link key
- * (the link's secret).
+ * Derives an AES-256-GCM key from a link key (the secret of a link to a receipt). The derived key
+ * encrypts the record's salts and values in that link.
  */
-export function boxKey(linkKey: Uint8Array): Bytes {
+export function linkEncryptionKey(linkKey: Uint8Array): Bytes {
   return derive(linkKey, hashPrefix('box'))
 }
 

@@ -1,12 +1,12 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, concat, toBase64Url, toUtf8 } from '../bytes.ts'
 import { canonicalise, parseCanonical } from './canonical-json.ts'
-import { commit, type Opening } from './commitments.ts'
+import { type CommitmentOpening, createCommitment } from './commitments.ts'
 import { isDigest, isRecordId, isTime } from './formats.ts'
 
 /**
- * The fields of a deposit to which its leaf (its entry in the log) commits. A field without a value
- * has an empty text, so that all leaves have the same length.
+ * The fields of a deposit. Its leaf (its entry in the log) has one commitment for each of them. A
+ * field without a value has an empty text, so that all leaves have the same length.
  */
 export const depositFields = [
   'actor',
@@ -51,7 +51,7 @@ export type DepositLeaf = {
    * The salt and value of each field, which a receipt contains. They are destroyed when the deposit
    * is erased.
    */
-  openings: Record<DepositField, Opening>
+  openings: Record<DepositField, CommitmentOpening>
 }
 
 // tlog-tiles puts a leaf's length into 16 bits.
@@ -64,9 +64,9 @@ const maxLeafBytes = 65_535
 export function buildDepositLeaf({ origin, id, values, salts }: DepositLeafInput): DepositLeaf {
   if (!isRecordId(id)) throw new Error('leaf: not a record id')
   for (const field of depositFields)
-    if (!isFieldValue(field, values[field])) throw new Error(`leaf: bad value of "${field}"`)
+    if (!isDepositFieldValue(field, values[field])) throw new Error(`leaf: bad value of "${field}"`)
   const commitments = eachField(name =>
-    commit({ origin, id, name, salt: salts[name], value: values[name] })
+    createCommitment({ origin, id, name, salt: salts[name], value: values[name] })
   )
   const leaf = canonicalise({ c: commitments, id, type: 'deposit', v: 1 })
   const openings = eachField(name => ({
@@ -90,7 +90,7 @@ export function leafHash(leaf: string): Bytes {
  * Returns the value of the field `actor` of a deposit's leaf (its entry in the log): a random
  * account reference and the person's name at the time of the deposit, as canonical JSON.
  */
-export function formatActor(account: string, label: string): string {
+export function formatActorField(account: string, label: string): string {
   if (!isRecordId(account)) throw new Error('leaf: not an account reference')
   return canonicalise({ account, label })
 }
@@ -104,7 +104,7 @@ function eachField<T>(make: (field: DepositField) => T): Record<DepositField, T>
 /**
  * Returns whether a text is a valid value of a field of a deposit's leaf (its entry in the log).
  */
-export function isFieldValue(field: DepositField, value: string): boolean {
+export function isDepositFieldValue(field: DepositField, value: string): boolean {
   switch (field) {
     case 'orig':
       return isDigest(value)

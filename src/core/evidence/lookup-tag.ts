@@ -4,7 +4,7 @@ import { concat, toBase64Url } from '../bytes.ts'
 import { hashPrefix } from './formats.ts'
 
 /**
- * A company's secret key for lookup tags, the keyed hashes by which records and files are found.
+ * A company's secret key for lookup tags. A lookup tag is a keyed hash that finds a record or file.
  * The same fingerprint has a different tag in every company.
  */
 export type LookupKey = { version: number; key: Uint8Array }
@@ -16,8 +16,8 @@ export type LookupKey = { version: number; key: Uint8Array }
 export type TagKind = 'sha256' | 'blob' | `row/${string}`
 
 /**
- * A keyed hash by which a record or file is found. `keyVersion` is the version of the company's
- * key, and `tag` the HMAC-SHA256 in base64url.
+ * A keyed hash that finds a record or file. `keyVersion` is the version of the company's key, and
+ * `tag` the HMAC-SHA256 in base64url.
  */
 export type LookupTag = { scheme: 1; keyVersion: number; tag: string }
 
@@ -27,7 +27,7 @@ export type LookupTag = { scheme: 1; keyVersion: number; tag: string }
  */
 export function lookupTag(lookupKey: LookupKey, kind: TagKind, input: Uint8Array): LookupTag {
   if (lookupKey.key.length !== 32) throw new Error('tag: a lookup key has 32 bytes')
-  const tag = toBase64Url(hmac(sha256, lookupKey.key, tagInput(kind, input)))
+  const tag = toBase64Url(hmac(sha256, lookupKey.key, lookupTagInput(kind, input)))
   return { scheme: 1, keyVersion: lookupKey.version, tag }
 }
 
@@ -35,7 +35,7 @@ export function lookupTag(lookupKey: LookupKey, kind: TagKind, input: Uint8Array
  * Returns the bytes over which the HMAC of a lookup tag is computed, for callers that compute the
  * HMAC themselves.
  */
-export function tagInput(kind: TagKind, input: Uint8Array): Uint8Array {
+export function lookupTagInput(kind: TagKind, input: Uint8Array): Uint8Array {
   if (!kind.startsWith('row/') && input.length !== 32)
     throw new Error('tag: a fingerprint has 32 bytes')
   return concat(hashPrefix(`tag/${kind}`), input)

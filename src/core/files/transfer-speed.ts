@@ -1,7 +1,7 @@
 const windowMilliseconds = 5_000
 /**
- * Milliseconds after the start of a transfer in which the remaining time is not estimated, because
- * the estimate would jump.
+ * The remaining time is not estimated in this many milliseconds after the start of a transfer,
+ * because the estimate would jump.
  */
 const settlingMilliseconds = 3_000
 

@@ -17,8 +17,8 @@ export function isDomainName(text: string, isTopLevel: IsTopLevel): boolean {
 }
 
 /**
- * Returns whether a domain name matches the pattern `base`, in which `*` stands for one label:
- * `docs.acme.fr` matches `*.acme.fr`.
+ * Returns whether a domain name matches the pattern `base`: `docs.acme.fr` matches `*.acme.fr`. A
+ * `*` stands for one label.
  */
 export function isDomainOf(text: string, base: string, isTopLevel: IsTopLevel): boolean {
   if (!isDomainName(text, isTopLevel)) return false
@@ -30,10 +30,7 @@ export function isDomainOf(text: string, base: string, isTopLevel: IsTopLevel): 
   )
 }
 
-/**
- * Returns whether a text is a wildcard domain: a domain name whose first label, and no other, is
- * `*`, such as `*.acme.fr`.
- */
+/** Returns whether a text is a wildcard domain such as `*.acme.fr`: only its first label is `*`. */
 export function isWildcardDomain(text: string, isTopLevel: IsTopLevel): boolean {
   // the name must still fit when a label takes the place of the star
   return text.startsWith('*.') && isDomainName(`a.${text.slice(2)}`, isTopLevel)
@@ -43,7 +40,7 @@ export function isWildcardDomain(text: string, isTopLevel: IsTopLevel): boolean 
  * Returns whether a text that a person is typing can still become a domain name that begins with
  * `start`: true for the text `doc` and the start `docs.`.
  */
-export function startsDomain(text: string, start: string): boolean {
+export function canBecomeDomain(text: string, start: string): boolean {
   const [typed, wanted] = [text.toLowerCase(), start.toLowerCase()]
   if (!typed.startsWith(wanted.slice(0, typed.length))) return false
   return typed.split('.').every(label => label === '' || isLabelStart(label))
@@ -53,7 +50,7 @@ export function startsDomain(text: string, start: string): boolean {
  * Returns the host that a person means by what they typed or pasted, in lower case and in ASCII:
  * ` https://Dépôt.fr/` → `xn--dpt-1caq.fr`
  */
-export function typedHost(text: string): string {
+export function parseTypedHost(text: string): string {
   const [name = ''] = text
     .trim()
     .replace(/^https?:\/\//i, '')
@@ -64,8 +61,8 @@ export function typedHost(text: string): string {
 }
 
 /**
- * Returns the rule that a host breaks, or undefined if it breaks none. Valid are domain names and
- * wildcard domains; an empty text breaks no rule either.
+ * Returns the rule that a host breaks, or undefined. Accepts domain names, wildcard domains and an
+ * empty text.
  */
 export function hostFault(host: string, isTopLevel: IsTopLevel): Fault | undefined {
   if (host === '') return undefined

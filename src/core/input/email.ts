@@ -5,8 +5,8 @@
 const maxTypedLength = 2048
 
 /**
- * Returns the canonical form of an e-mail, from which keys, hashes and searches are made, or
- * undefined for an invalid e-mail. Letters outside ASCII are allowed in the domain only.
+ * Returns the canonical form of an e-mail, or undefined for an invalid e-mail. Keys, hashes and
+ * searches use this form. Letters outside ASCII are allowed in the domain only.
  * `'Jorg.M+a@Exämple.com'` → `'jorg.m+a@xn--exmple-cua.com'`; `'Jörg@example.com'` → `undefined`
  */
 export function canonicalEmail(text: string): string | undefined {

@@ -26,8 +26,8 @@ export interface PasswordFault {
 }
 
 /**
- * Returns the rule that a new password breaks, or undefined: `'short'` → `{ rule: 'min', limit: 12 }`.
- * Sign-in does not check this rule, so existing shorter passwords keep working.
+ * Returns the rule that a new password breaks, or undefined: `'short'` → `{ rule: 'min', limit: 12
+ * }`. Sign-in does not check this rule, so existing shorter passwords keep working.
  */
 export function newPasswordFault(password: string): PasswordFault | undefined {
   // a later Unicode may normalise unassigned characters differently, which would give another key
@@ -42,10 +42,10 @@ export function newPasswordFault(password: string): PasswordFault | undefined {
 }
 
 /** How hard a password is to guess, from 0 (first guesses) to 4 (very hard). */
-export type Strength = 0 | 1 | 2 | 3 | 4
+export type PasswordStrength = 0 | 1 | 2 | 3 | 4
 
 /** The minimum strength of a new password. */
-export const minStrength: Strength = 3
+export const minStrength: PasswordStrength = 3
 
 interface PasswordContext {
   email: string

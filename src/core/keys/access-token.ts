@@ -17,8 +17,8 @@ export function readPayload(token: string): Record<string, unknown> | undefined 
 }
 
 /**
- * Returns the time at which a session token expires, in seconds since 1970. Returns undefined if
- * the token names none.
+ * Returns the expiry time of a session token in seconds since 1970, or undefined if the token has
+ * none.
  */
 export function expiryOf(token: string): number | undefined {
   const exp = readPayload(token)?.['exp']
@@ -26,9 +26,9 @@ export function expiryOf(token: string): number | undefined {
 }
 
 /**
- * Returns the seconds by which this device's clock is ahead of the clock that issued a session
- * token. `now` is the device's time in milliseconds at which the token arrived. Returns 0 for a
- * difference of at most 10 seconds, and for a token without a time of issue.
+ * Returns how many seconds this device's clock is ahead of the clock of the server, which issued
+ * the session token. `now` is the device's time in milliseconds when the token arrived. Returns 0
+ * for a difference of at most 10 seconds, and for a token without a time of issue.
  */
 export function clockSkew(token: string, now: number): number {
   const iat = readPayload(token)?.['iat']
@@ -39,7 +39,7 @@ export function clockSkew(token: string, now: number): number {
 
 /**
  * Returns whether a session token is valid for more than another second, so that it does not expire
- * during a call. `exp` is the time of expiry in seconds, and `now` the present time in
+ * during a call. `exp` is the time of expiry in seconds, and `now` the current time in
  * milliseconds.
  */
 export function isUsable(exp: number, now: number): boolean {

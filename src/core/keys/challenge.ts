@@ -9,7 +9,7 @@ import { isActiveKdf, type KdfId, kdfs } from './kdf.ts'
 export const challengePurposes = ['login', 'signup', 'rekey', 'confirm'] as const
 export type ChallengePurpose = (typeof challengePurposes)[number]
 
-/** Seconds for which a challenge is valid. */
+/** Lifetime of a challenge in seconds. */
 export const challengeSeconds = 120
 
 /**
@@ -26,7 +26,7 @@ export interface ChallengePayload {
   iat: number
   exp: number
   kdf: string
-  /** Id of the server's secret from which the key of the challenge's MAC is derived. */
+  /** Id of the server's secret that the MAC of the challenge was made with. */
   mk: string
 }
 
@@ -111,7 +111,7 @@ function hasForm(name: string, member: unknown): boolean {
   return typeof member === 'string' && form.test(member)
 }
 
-/** A challenge as text, and what it must be for. */
+/** A challenge, and the purpose, host and e-mail that it must be valid for. */
 export interface ChallengeExpectation {
   challenge: string
   purpose: ChallengePurpose

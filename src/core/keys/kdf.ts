@@ -35,7 +35,7 @@ export const kdfs = {
   }
 } as const satisfies Record<string, Kdf>
 
-/** Id of a key derivation: the way in which a key is derived from an e-mail and a password. */
+/** Id of a key derivation: of a way to derive a key from an e-mail and a password. */
 export type KdfId = keyof typeof kdfs
 
 export interface Argon2idInput extends Pick<Kdf, 'memoryKib' | 'passes' | 'lanes' | 'bytes'> {
@@ -74,7 +74,7 @@ export interface DerivedKey {
   y: Uint8Array
 }
 
-/** Returns whether `id` is a key derivation with which browsers may sign. */
+/** Returns whether browsers may sign with keys of the key derivation `id`. */
 export function isActiveKdf(
   id: string,
   table: Record<string, Pick<Kdf, 'status'>> = kdfs
@@ -93,7 +93,7 @@ export async function deriveKey(
   argon2id: Argon2id
 ): Promise<DerivedKey> {
   const { salt, memoryKib, passes, lanes, bytes } = kdfs[id]
-  const secret = passwordBytes(email, password)
+  const secret = kdfInput(email, password)
   try {
     const okm = await argon2id({
       password: secret,
@@ -103,7 +103,7 @@ export async function deriveKey(
       lanes,
       bytes
     })
-    const d = scalarFromOkm(okm)
+    const d = privateKeyFromOkm(okm)
     okm.fill(0)
     // uncompressed point: 0x04, x, y
     const point = Point.BASE.multiply(Point.Fn.fromBytes(d)).toBytes(false)
@@ -118,7 +118,7 @@ export async function deriveKey(
  * same password different keys. A canonical e-mail contains no colon, so no two pairs give the same
  * input.
  */
-export function passwordBytes(email: string, password: string): Bytes {
+export function kdfInput(email: string, password: string): Bytes {
   const canonical = canonicalEmail(email)
   if (canonical === undefined) throw new Error('kdf: e-mail without a canonical form')
   const normalised = normalisePassword(password)
@@ -130,7 +130,7 @@ export function passwordBytes(email: string, password: string): Bytes {
  * Turns the 48 bytes that Argon2id returns into a P-256 private key: `(okm mod (n - 1)) + 1` in
  * big-endian.
  */
-export function scalarFromOkm(okm: Uint8Array): Uint8Array {
+export function privateKeyFromOkm(okm: Uint8Array): Uint8Array {
   if (okm.length !== 48) throw new Error('kdf: okm is not 48 bytes')
   return mapHashToField(okm, p256.n)
 }

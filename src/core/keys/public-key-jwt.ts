@@ -20,8 +20,8 @@ export type PublicKeyJwk = z.infer<typeof PublicKeyJwk>
 const Header = z.strictObject({ alg: z.literal('ES256'), typ: z.literal('pk+jwt') })
 
 /**
- * Payload of a `public_key_jwt`: a JWT by which a browser proves that it has the private key of the
- * public key in it.
+ * Payload of a `public_key_jwt`. Such a JWT contains a public key and proves that the browser has
+ * its private key.
  */
 export const PublicKeyPayload = z.strictObject({
   /** Host name of the site for which the JWT is valid, without port. */
@@ -36,8 +36,8 @@ export const PublicKeyPayload = z.strictObject({
    */
   nonce: z.string(),
   /**
-   * SHA-256, in base64url, of the mailed token for which the JWT is made. Absent if the JWT is not
-   * for a mailed link.
+   * SHA-256, in base64url, of the token in the mailed link. Absent if the JWT is not for a mailed
+   * link.
    */
   th: z.optional(Bytes32),
   jwk: PublicKeyJwk

@@ -1,5 +1,5 @@
 /**
- * The guards that a page can have. A guard redirects visitors for whom the page is useless. `admin`
+ * The guards that a page can have. A guard redirects visitors who cannot use the page. `admin`
  * admits administrators of a company and operators. A guard does not protect data: the API does.
  */
 export const guardNames = ['none', 'signed-in', 'signed-out', 'admin', 'operator'] as const

@@ -1,7 +1,7 @@
 import type { GuardName } from './page-guards.ts'
 
 /** A page of the site and its rules. */
-export interface Page {
+export interface PageEntry {
   /**
    * Path of the page below the locale. A parameter in braces stands for any segment:
    * `/admin/{company}`.
@@ -65,7 +65,7 @@ export const pages = {
 }
 
 /** The page that the server shows for an unknown address. */
-export const notFoundPage: Page = page('/404', 'none', 20)
+export const notFoundPage: PageEntry = page('/404', 'none', 20)
 
 export type PageName = keyof typeof pages
 
@@ -74,18 +74,18 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   : never
 
 /**
- * The value that replaces every parameter in the path by which the server renders a page. The
- * server renders each page once for all values.
+ * Replaces every parameter in the path of a page that the server renders. The server renders each
+ * page once for all values.
  */
 const anySegment = '-'
 
-const table = Object.values<Page>(pages).map(page => ({ page, pattern: patternOf(page) }))
+const table = Object.values<PageEntry>(pages).map(page => ({ page, pattern: patternOf(page) }))
 
 /**
  * Returns the page with a path below the locale, or undefined: `/admin/7/groups` → the page
  * `/admin/{company}/groups`.
  */
-export function findPage(path: string): Page | undefined {
+export function findPage(path: string): PageEntry | undefined {
   return table.find(({ pattern }) => pattern.test(path))?.page
 }
 
@@ -104,11 +104,11 @@ export function pathOf<Name extends PageName>(
 }
 
 /**
- * Returns the path, below the locale, by which the server renders and caches a page:
+ * Returns the path, below the locale, that the server uses to render and cache a page:
  * `/admin/{company}` → `/admin/-`. All values of a parameter share one path, so that invented
  * addresses cannot fill the cache.
  */
-export function renderedPath({ path }: Page): string {
+export function renderedPath({ path }: PageEntry): string {
   return path.replaceAll(parameters, anySegment)
 }
 
@@ -116,7 +116,7 @@ export function renderedPath({ path }: Page): string {
  * Returns the route of a page in Astro's notation: `/admin/{company}` →
  * `/[locale]/admin/[company]`.
  */
-export function routeOf({ path }: Page): string {
+export function routeOf({ path }: PageEntry): string {
   const rest = path === '/' ? '' : path
   return `/[locale]${rest.replaceAll(parameters, '[$1]')}`
 }
@@ -125,7 +125,7 @@ export function routeOf({ path }: Page): string {
  * Returns the page with a route in Astro's notation. Returns the page for unknown addresses if
  * there is no such route.
  */
-export function pageOfRoute(route: string): Page {
+export function pageOfRoute(route: string): PageEntry {
   return table.find(({ page }) => routeOf(page) === route)?.page ?? notFoundPage
 }
 
@@ -133,7 +133,7 @@ export function pageOfRoute(route: string): Page {
  * Returns the path, below the locale, of a page without parameters. Returns undefined for a page
  * with parameters and for the page for unknown addresses.
  */
-export function fixedPath(page: Page): string | undefined {
+export function fixedPath(page: PageEntry): string | undefined {
   return page === notFoundPage || page.path.includes('{') ? undefined : page.path
 }
 
@@ -156,6 +156,6 @@ function adminPage<Rest extends string>(rest: Rest, guard: 'admin' | 'operator' 
   return page(`/admin/{company}${rest}`, guard, 125, 'returnable')
 }
 
-function patternOf({ path }: Page): RegExp {
+function patternOf({ path }: PageEntry): RegExp {
   return new RegExp(`^${path.replaceAll(parameters, '[^/]+')}$`)
 }

@@ -46,7 +46,7 @@ export type SealDrawing = {
  * of the leaf hash. Use 16 ticks for a seal of 32 px or less. A seal helps people recognise a
  * record; it proves nothing.
  */
-export function sealPath(state: SealState, ticks: 64 | 16 = 64): SealDrawing {
+export function drawSeal(state: SealState, ticks: 64 | 16 = 64): SealDrawing {
   return {
     ticks: lengthsOf(state, ticks).map((length, i) => tick(i / ticks, length)),
     ring: { track: arc(1), filled: arc(filledShare(state)) },

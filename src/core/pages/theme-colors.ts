@@ -51,7 +51,7 @@ export function themeCorrections(colors: ThemeColors): ColorCorrection[] {
     (['background', 'surface', ...accents] as const).flatMap(colour => {
       const isSurface = colour === 'background' || colour === 'surface'
       const original = colors[colour]
-      const used = tokens[mode][tokenOf(colour)]
+      const used = tokens[mode][cssPropertyOf(colour)]
       const isChanged = original !== undefined && original !== used
       return isChanged && (!isSurface || mode === own) ? [{ colour, mode, original, used }] : []
     })
@@ -59,7 +59,7 @@ export function themeCorrections(colors: ThemeColors): ColorCorrection[] {
 }
 
 /**
- * Returns the CSS that sets the colours of a page and which pictures it shows in which mode. It is in
+ * Returns the CSS that sets the colors of a page, and shows or hides its pictures by mode. It is in
  * no cascade layer, so it overrides daisyUI's themes, and it contains the dark mode itself.
  */
 export function themeCss(colors: ThemeColors): string {
@@ -77,7 +77,7 @@ export function themeCss(colors: ThemeColors): string {
 }
 
 /** Returns the CSS property of a color: `background` → `--color-base-200` */
-export function tokenOf(colour: ColorCorrection['colour']): ThemeToken {
+export function cssPropertyOf(colour: ColorCorrection['colour']): ThemeToken {
   if (colour === 'background') return '--color-base-200'
   return colour === 'surface' ? '--color-base-100' : `--color-${colour}`
 }
@@ -102,8 +102,8 @@ type Mode = {
   content: string
   accents: Record<Accent, string>
   /**
-   * Direction in which a surface's lightness is changed for more contrast with text: 1 (lighter) in
-   * light mode, -1 (darker) in dark mode. Accents and text are changed in the opposite direction.
+   * 1 (lighter) in light mode, -1 (darker) in dark mode: how the lightness of a surface changes for
+   * more contrast with text. Accents and text change in the opposite direction.
    */
   surfaceStep: 1 | -1
 }

@@ -7,7 +7,7 @@ interface AnswerLike {
 }
 
 /** What a person verified: a file, or a fingerprint without its file. */
-export type CheckedSubject = 'file' | 'fingerprint'
+export type VerifiedSubject = 'file' | 'fingerprint'
 
 /**
  * How the result of a verification is shown. Word, shape and sentence each express the verdict, so
@@ -48,7 +48,7 @@ export interface VerdictDescription {
  */
 export function describeVerdict(
   { verdict, at, findings }: AnswerLike,
-  subject: CheckedSubject = 'file'
+  subject: VerifiedSubject = 'file'
 ): VerdictDescription {
   const finding = findings.find(({ match }) => match === 'original') ?? findings[0]
   if (verdict === 'not_found' || !finding) {

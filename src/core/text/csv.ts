@@ -40,8 +40,8 @@ export function withFormulaGuard(text: string): string {
 }
 
 /**
- * Removes each `'` that `withFormulaGuard()` has put into a text: `'=1+1` → `=1+1`. Other texts, such
- * as `'quoted'`, stay as they are.
+ * Removes each `'` that `withFormulaGuard()` has put into a text: `'=1+1` → `=1+1`. Other texts,
+ * such as `'quoted'`, stay as they are.
  */
 export function withoutFormulaGuard(text: string): string {
   return text.replace(guard, '')

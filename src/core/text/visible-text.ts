@@ -23,6 +23,6 @@ export function isVisible(text: string): boolean {
  * Returns a file name without direction controls, which could disguise its extension:
  * `'a\u202Efdp.exe'` → `'afdp.exe'`
  */
-export function shownName(name: string): string {
+export function withoutDirectionControls(name: string): string {
   return name.replace(/\p{Bidi_Control}/gu, '')
 }

@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { pages } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { $user } from '../../stores/users.ts'
-import { useWaiting } from '../kit/time.ts'
+import { useWaitPhase } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { AllAttention } from './AllAttention.tsx'
 import { CompanyList } from './CompanyList.tsx'
@@ -15,7 +15,7 @@ export const AdminHome = withWords(function AdminHome() {
   const { locale, t } = useWords()
   const user = useStore($user, { ssr: 'initial' })
   const isOperator = user?.permissions.includes('operator') === true
-  const waiting = useWaiting(!isOperator)
+  const waiting = useWaitPhase(!isOperator)
   if (isOperator) {
     return (
       <div className="flex flex-col gap-6">

@@ -6,7 +6,7 @@ import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/fo
 import { languageTag, localizedPath } from '../../i18n/index.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
-import { formatClock, useWaiting } from '../kit/time.ts'
+import { formatClock, useWaitPhase } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 
 type CheckState =
@@ -16,20 +16,23 @@ type CheckState =
 
 interface AttentionSheetProps {
   state: CheckState
-  /** Says what is being checked. */
+  /** Text that is shown while the check runs. */
   loading: string
   check: () => void
   /** Whether the check found nothing. */
   isInOrder: boolean
-  /** What the check found. */
+  /** The findings of the check. */
   children: ReactNode
 }
 
-/** Frames the result of a check: when it was made, that it is under way, or that it failed. */
+/**
+ * Frames the result of a check of what needs attention. Says when the check was made, that it is
+ * running, or that it failed.
+ */
 export function AttentionSheet(props: AttentionSheetProps) {
   const { state, loading, check, isInOrder, children } = props
   const { locale, t } = useWords()
-  const waiting = useWaiting(state.status === 'loading')
+  const waiting = useWaitPhase(state.status === 'loading')
   return (
     <section
       className="sheet flex flex-col gap-4"
@@ -78,7 +81,10 @@ interface AttentionItemsProps {
   hasMailServer: boolean
 }
 
-/** Lists things to act on, each with its way to mend it, and what could not be checked. */
+/**
+ * Lists findings, each with a link to the page where it can be solved, and says what could not be
+ * checked.
+ */
 export function AttentionItems({ found, company, hasMailServer }: AttentionItemsProps) {
   const { t } = useWords()
   return (

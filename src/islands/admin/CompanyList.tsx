@@ -3,22 +3,22 @@ import { useEffect, useMemo } from 'react'
 import type { Company, ListedCompany } from '../../contract/companies.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { formatBytes } from '../../core/text/format.ts'
-import { type Locale, languageTag, localizedPath, type T } from '../../i18n/index.ts'
-import { companyList, companySorts } from '../../stores/admin/companies.ts'
+import { type Locale, languageTag, localizedPath, type Translate } from '../../i18n/index.ts'
+import { companyList, companySortKeys } from '../../stores/admin/companies.ts'
 import { useWords } from '../kit/use-words.ts'
-import { type Column, DataTable } from '../lists/DataTable.tsx'
+import { DataTable, type TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
 import { FilterChip, Filters } from '../lists/FilterChip.tsx'
 import { SearchBox } from '../lists/FilterFields.tsx'
 import { ListFrame } from '../lists/ListFrame.tsx'
-import { addressOf } from '../lists/list-address.ts'
-import { useAddress } from '../lists/use-address.ts'
-import { useView } from '../lists/use-view.ts'
+import { createListAddress } from '../lists/list-address.ts'
+import { useListAddress } from '../lists/use-list-address.ts'
+import { useListView } from '../lists/use-list-view.ts'
 import { ViewMenu } from '../lists/ViewMenu.tsx'
 
 const states = ['active', 'suspended'] as const
-const addresses = addressOf({
-  sorts: companySorts,
+const addresses = createListAddress({
+  sorts: companySortKeys,
   filters: { state: value => states.some(state => state === value) }
 })
 
@@ -28,9 +28,9 @@ export function CompanyList({ own }: { own: string }) {
   const rows = useStore(companyList.$rows, { ssr: 'initial' })
   const status = useStore(companyList.$status, { ssr: 'initial' })
   const query = useStore(companyList.$query, { ssr: 'initial' })
-  const { address, change } = useAddress(addresses.read, addresses.write)
+  const { address, change } = useListAddress(addresses.read, addresses.write)
   const columns = useMemo(() => columnsOf(own, locale, t), [own, locale, t])
-  const view = useView('companies', columns)
+  const view = useListView('companies', columns)
 
   useEffect(() => {
     if (!address) return
@@ -132,7 +132,7 @@ export function CompanyList({ own }: { own: string }) {
   )
 }
 
-function columnsOf(own: string, locale: Locale, t: T): Column<ListedCompany>[] {
+function columnsOf(own: string, locale: Locale, t: Translate): TableColumn<ListedCompany>[] {
   const numbers = new Intl.NumberFormat(languageTag(locale))
   const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
   return [
@@ -207,7 +207,7 @@ function columnsOf(own: string, locale: Locale, t: T): Column<ListedCompany>[] {
 }
 
 /** Shows the first host of a company and the number of its other hosts. */
-function Hosts({ domains, t }: Pick<Company, 'domains'> & { t: T }) {
+function Hosts({ domains, t }: Pick<Company, 'domains'> & { t: Translate }) {
   const [first, ...others] = domains
   if (!first) return t('companies.list.noDomain')
   return (

@@ -2,12 +2,12 @@ import { useEffect, useState } from 'react'
 import type { CompanyDetails } from '../../contract/companies.ts'
 import { type CompanyChanges, changeCompany, reloadCompany } from '../../stores/admin/companies.ts'
 import { fieldSentence } from '../forms/account-form.ts'
-import { ChangedMeanwhile } from '../forms/ChangedMeanwhile.tsx'
+import { EditConflict } from '../forms/EditConflict.tsx'
 import { Form } from '../forms/Form.tsx'
-import { Unsaved } from '../forms/Unsaved.tsx'
+import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
-import { useVersioned } from '../forms/use-versioned.ts'
+import { useVersionedSave } from '../forms/use-versioned-save.ts'
 import { Field } from '../kit/Field.tsx'
 import { useFocusBack } from '../kit/use-focus-back.ts'
 import { useWords } from '../kit/use-words.ts'
@@ -21,14 +21,14 @@ type Named = Pick<CompanyDetails, 'id' | 'version' | 'name'>
 export function CompanyName({ company }: { company: Named }) {
   const { t } = useWords()
   const [isEditing, setEditing] = useState(false)
-  const { change, conflict, resolve } = useVersioned<Named, CompanyChanges>({
+  const { change, conflict, resolve } = useVersionedSave<Named, CompanyChanges>({
     save: (changes, version) => changeCompany(company.id, changes, version),
     load: () => reloadCompany(company.id)
   })
   const opener = useFocusBack(isEditing || conflict !== undefined)
   if (conflict) {
     return (
-      <ChangedMeanwhile
+      <EditConflict
         key={conflict.theirs.version}
         differences={conflict.differences}
         labelOf={() => t('companies.card.name')}
@@ -99,7 +99,7 @@ function NameForm({ company, save, close }: NameFormProps) {
           error={fieldSentence(form.errors, 'name', t)}
         />
       </Form>
-      <Unsaved form={form} />
+      <UnsavedGuard form={form} />
     </>
   )
 }

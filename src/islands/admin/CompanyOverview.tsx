@@ -4,15 +4,15 @@ import type { Group } from '../../contract/groups.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import { languageTag, localizedPath } from '../../i18n/index.ts'
-import { $overview, loadOverview, type Overview } from '../../stores/admin/companies.ts'
+import { $overview, loadOverview, type OverviewState } from '../../stores/admin/companies.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
+import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { lazyPart } from '../kit/LazyPart.tsx'
-import { shareOf } from '../kit/Meter.tsx'
-import { NotHere } from '../kit/NotHere.tsx'
-import { useWaiting } from '../kit/time.ts'
-import { usePageName } from '../kit/use-page-name.ts'
+import { usedFraction } from '../kit/Meter.tsx'
+import { useWaitPhase } from '../kit/time.ts'
+import { useSetPageName } from '../kit/use-set-page-name.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { UsageBar } from '../lists/UsageBar.tsx'
 import { UsageByDay } from '../usage/UsageByDay.tsx'
@@ -23,7 +23,7 @@ import { NeedsAttention } from './NeedsAttention.tsx'
 
 const ApiKeys = lazyPart(async () => (await import('../keys/ApiKeys.tsx')).ApiKeys)
 
-/** Groups that are named as close to their limits. */
+/** The most groups that the page names as close to their limits. */
 const mostNamed = 5
 
 /** The first page of a company's administration: what there is, and what needs attention. */
@@ -34,14 +34,14 @@ export const CompanyOverview = withWords(function CompanyOverview() {
   const overview = useStore($overview, { ssr: 'initial' })
   const params: Record<string, string> = route?.params ?? {}
   const { company: id } = params
-  const waiting = useWaiting(overview.status === 'loading')
-  usePageName(overview.status === 'ready' ? overview.company.name : undefined)
+  const waiting = useWaitPhase(overview.status === 'loading')
+  useSetPageName(overview.status === 'ready' ? overview.company.name : undefined)
 
   useEffect(() => {
     if (session.status === 'in' && id !== undefined) void loadOverview(id)
   }, [session.status, id])
 
-  if (overview.status === 'missing') return <NotHere />
+  if (overview.status === 'missing') return <AdminPageMissing />
   const isKnown = id !== undefined && session.status === 'in'
   return (
     <div
@@ -74,7 +74,7 @@ export const CompanyOverview = withWords(function CompanyOverview() {
   )
 })
 
-type Ready = Extract<Overview, { status: 'ready' }>
+type Ready = Extract<OverviewState, { status: 'ready' }>
 
 function CompanyCard({ overview }: { overview: Ready }) {
   const { locale, t } = useWords()
@@ -154,7 +154,7 @@ function CompanyCard({ overview }: { overview: Ready }) {
   )
 }
 
-/** Names the limits of which the largest share is used. */
+/** Lists the limits that groups have nearly used up. */
 function NearestLimits({ overview }: { overview: Ready }) {
   const { locale, t } = useWords()
   const { company, groups, hasMoreGroups } = overview
@@ -215,7 +215,7 @@ function limitsOf(group: Group) {
     { group, what: 'storage' as const, used: usage.storage_used, limit: max_storage }
   ]
   return limits.flatMap(({ limit, used, ...rest }) => {
-    const share = shareOf(used, limit)
+    const share = usedFraction(used, limit)
     return limit === null || share === undefined ? [] : [{ ...rest, used, limit, share }]
   })
 }

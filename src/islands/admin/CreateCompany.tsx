@@ -7,7 +7,7 @@ import { emailRule, fieldSentence } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
-import { Unsaved } from '../forms/Unsaved.tsx'
+import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { announce } from '../kit/announce.ts'
@@ -64,7 +64,7 @@ export const CreateCompany = withWords(function CreateCompany() {
           }))}
         />
       </Form>
-      <Unsaved form={form} />
+      <UnsavedGuard form={form} />
       <PasswordQuestion />
     </>
   )

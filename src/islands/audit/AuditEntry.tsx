@@ -5,13 +5,13 @@ import { formatDateTime } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { useWords } from '../kit/use-words.ts'
 import {
-  type ChangeWords,
-  changeWordsOf,
-  type Part,
+  type ChangeDescription,
+  describeChanges,
+  type SentencePart,
   sentenceOf,
   skippedVersionCheck
 } from './audit-words.ts'
-import { type ChangeT, changeWords } from './change-words.ts'
+import { changeTranslator, type TranslateChange } from './change-words.ts'
 
 interface AuditEntryProps {
   entry: AuditLogEntry
@@ -22,10 +22,10 @@ interface AuditEntryProps {
 /** Shows an entry of the audit log: who did what to what, when, and the fields before and after. */
 export function AuditEntry({ entry, company }: AuditEntryProps) {
   const { locale } = useWords()
-  const t = changeWords(locale)
-  const changes = changeWordsOf(entry, locale, t)
+  const t = changeTranslator(locale)
+  const changes = describeChanges(entry, locale, t)
   const path = entry.acted_in === undefined ? pathOfTarget(entry, company) : undefined
-  const linkTo = (part: Part): ReactNode => {
+  const linkTo = (part: SentencePart): ReactNode => {
     if (typeof part === 'string') return part
     const name = <b className="font-medium">{part.name}</b>
     if (part.role !== 'what' || path === undefined) return name
@@ -65,7 +65,7 @@ export function AuditEntry({ entry, company }: AuditEntryProps) {
   )
 }
 
-function Change({ change, t }: { change: ChangeWords; t: ChangeT }) {
+function Change({ change, t }: { change: ChangeDescription; t: TranslateChange }) {
   const { label, before, after } = change
   const isBoth = before !== undefined && after !== undefined
   return (

@@ -1,14 +1,19 @@
 import { useState } from 'react'
-import type { T } from '../../i18n/index.ts'
+import type { Translate } from '../../i18n/index.ts'
 import { fetchAuditExport } from '../../stores/admin/audit-export.ts'
 import { findPeople } from '../../stores/admin/item-search.ts'
-import { saveFile } from '../files/save-file.ts'
+import { downloadFile } from '../files/download-file.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { ExportButton } from '../lists/ExportButton.tsx'
-import { DayFields, DayRangeNote, Labelled } from '../lists/FilterFields.tsx'
-import { type AuditUrl, type AuditUrlChange, filterOf, withoutEmpty } from './audit-url.ts'
-import { actionsByKind, knownAction } from './change-words.ts'
+import { DayFields, DayRangeNote, LabeledFilter } from '../lists/FilterFields.tsx'
+import {
+  type AuditUrl,
+  type AuditUrlChange,
+  auditFilterOf,
+  withoutEmptyFilters
+} from './audit-url.ts'
+import { actionsByKind, parseAction } from './change-words.ts'
 
 interface AuditFiltersProps {
   address: AuditUrl
@@ -26,7 +31,7 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
   const { t } = useWords()
   // a person may be chosen who made no change, so the list does not name them
   const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map())
-  const set = (change: AuditUrlChange) => onChange(withoutEmpty({ ...address, ...change }))
+  const set = (change: AuditUrlChange) => onChange(withoutEmptyFilters({ ...address, ...change }))
   const { actor, target, action } = address
   const nameOf = (id: string) => names.get(id) ?? chosen.get(id)
   const search = async (text: string) => {
@@ -39,8 +44,8 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
     }))
   }
   const save = async () => {
-    const content = await fetchAuditExport(company, filterOf(address))
-    saveFile(content, t('audit.export.fileName'), 'csv')
+    const content = await fetchAuditExport(company, auditFilterOf(address))
+    downloadFile(content, t('audit.export.fileName'), 'csv')
   }
   return (
     <search className="flex flex-col gap-3" aria-label={t('audit.filters.label')}>
@@ -53,13 +58,13 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
             set({ actor: id })
           }}
         />
-        <Labelled label={t('audit.filters.action')}>
+        <LabeledFilter label={t('audit.filters.action')}>
           {id => (
             <select
               id={id}
               className="select w-full"
               value={action ?? ''}
-              onChange={event => set({ action: knownAction(event.target.value) })}
+              onChange={event => set({ action: parseAction(event.target.value) })}
             >
               <option value="">{t('audit.filters.all')}</option>
               {actionsByKind.map(([kind, actions]) => (
@@ -73,7 +78,7 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
               ))}
             </select>
           )}
-        </Labelled>
+        </LabeledFilter>
         <DayFields
           address={address}
           labels={{ from: t('lists.filters.from'), to: t('lists.filters.to') }}
@@ -106,13 +111,13 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
   )
 }
 
-function named(name: string | undefined, filter: 'by' | 'of', t: T): string {
+function named(name: string | undefined, filter: 'by' | 'of', t: Translate): string {
   return name === undefined
     ? t(`audit.filters.${filter}Unknown`)
     : t(`audit.filters.${filter}`, { name })
 }
 
-function kindLabel(kind: string, t: T): string {
+function kindLabel(kind: string, t: Translate): string {
   // as: the kinds are the first words of the actions, and a test checks that each has its label
   return t(`audit.kinds.${kind}` as 'audit.kinds.group')
 }

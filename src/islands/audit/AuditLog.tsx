@@ -5,14 +5,14 @@ import { auditList } from '../../stores/admin/audit.ts'
 import { isMissingError } from '../../stores/admin/companies.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
-import { NotHere } from '../kit/NotHere.tsx'
+import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
 import { ListFrame } from '../lists/ListFrame.tsx'
-import { useAddress } from '../lists/use-address.ts'
+import { useListAddress } from '../lists/use-list-address.ts'
 import { AuditEntry } from './AuditEntry.tsx'
 import { AuditFilters } from './AuditFilters.tsx'
-import { filterOf, readAuditUrl, writeAuditUrl } from './audit-url.ts'
+import { auditFilterOf, readAuditUrl, writeAuditUrl } from './audit-url.ts'
 
 /** Lists who changed what in a company, newest first, with filters and an export. */
 export const AuditLog = withWords(function AuditLog() {
@@ -22,18 +22,18 @@ export const AuditLog = withWords(function AuditLog() {
   const rows = useStore(auditList.$rows, { ssr: 'initial' })
   const status = useStore(auditList.$status, { ssr: 'initial' })
   const query = useStore(auditList.$query, { ssr: 'initial' })
-  const { address, change } = useAddress(readAuditUrl, writeAuditUrl)
+  const { address, change } = useListAddress(readAuditUrl, writeAuditUrl)
   const names = useMemo(() => namesIn(rows), [rows])
   const params: Record<string, string> = route?.params ?? {}
   const { company } = params
 
   useEffect(() => {
     if (session.status === 'in' && address && company !== undefined) {
-      void auditList.open(company, filterOf(address))
+      void auditList.open(company, auditFilterOf(address))
     }
   }, [session.status, address, company])
 
-  if (status.status === 'failed' && isMissingError(status.error)) return <NotHere />
+  if (status.status === 'failed' && isMissingError(status.error)) return <AdminPageMissing />
   const isFiltered = Object.keys(query).length > 0
   return (
     <div className="flex flex-col gap-6">

@@ -7,10 +7,10 @@ import { $route } from '../../stores/routes.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { AuditEntry } from './AuditEntry.tsx'
-import { changeWords } from './change-words.ts'
+import { changeTranslator } from './change-words.ts'
 
 export interface RecentChangesProps {
-  /** Id of the item whose last changes are shown. */
+  /** Id of the item. */
   target: string
   /**
    * The values of the item that the page shows. When one of them changes, the entries are loaded
@@ -22,7 +22,7 @@ export interface RecentChangesProps {
 /** Lists the last changes of an item, with a link to all of its changes. */
 export function ChangeList({ target, shown }: RecentChangesProps) {
   const { locale, t } = useWords()
-  const say = changeWords(locale)
+  const say = changeTranslator(locale)
   const state = useStore($recentChanges, { ssr: 'initial' })
   const route = useStore($route, { ssr: 'initial' })
   const params: Record<string, string> = route?.params ?? {}

@@ -1,7 +1,7 @@
 import type { AuditAction } from '../../contract/audit.ts'
 import type { AuditFilter } from '../../stores/admin/audit.ts'
-import { parseDay, startOfDay } from '../lists/use-address.ts'
-import { knownAction } from './change-words.ts'
+import { parseDay, startOfDay } from '../lists/use-list-address.ts'
+import { parseAction } from './change-words.ts'
 
 /**
  * The filters of the audit log as the page's address contains them. `from` and `to` are days in the
@@ -28,10 +28,10 @@ export function readAuditUrl(search: string): AuditUrl {
     const value = query.get(name) ?? ''
     return uuid.test(value) ? value : undefined
   }
-  return withoutEmpty({
+  return withoutEmptyFilters({
     actor: idOf('actor'),
     target: idOf('target'),
-    action: knownAction(query.get('action')),
+    action: parseAction(query.get('action')),
     from: parseDay(query.get('from')),
     to: parseDay(query.get('to'))
   })
@@ -51,10 +51,10 @@ export function writeAuditUrl(address: AuditUrl): string {
 }
 
 /**
- * Converts the filters of an address to those of the API: `from` and `to` become the times at which
- * these days begin and end in the person's time zone.
+ * Returns the API's filters for the filters of an address. The days `from` and `to` become the
+ * times when they begin and end in the person's time zone.
  */
-export function filterOf({ from, to, ...rest }: AuditUrl): AuditFilter {
+export function auditFilterOf({ from, to, ...rest }: AuditUrl): AuditFilter {
   return {
     ...rest,
     ...(from ? { from: startOfDay(from, 0).toISOString() } : {}),
@@ -66,7 +66,7 @@ export function filterOf({ from, to, ...rest }: AuditUrl): AuditFilter {
 export type AuditUrlChange = { [Name in keyof AuditUrl]?: AuditUrl[Name] | undefined }
 
 /** Returns the filters that have a value. */
-export function withoutEmpty(change: AuditUrlChange): AuditUrl {
+export function withoutEmptyFilters(change: AuditUrlChange): AuditUrl {
   const kept = Object.entries(change).filter(([, value]) => value !== undefined && value !== '')
   return Object.fromEntries(kept)
 }

@@ -2,10 +2,10 @@ import type { AuditChange, AuditLogEntry } from '../../contract/audit.ts'
 import { splitMediaTypes } from '../../core/media-types.ts'
 import { formatByteLimit, formatDateTime, formatDuration } from '../../core/text/format.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
-import { type ChangeT, knownAction } from './change-words.ts'
+import { parseAction, type TranslateChange } from './change-words.ts'
 
 /** A part of a sentence: plain text, or the name of a person or an item. */
-export type Part = string | { role: Role; name: string }
+export type SentencePart = string | { role: Role; name: string }
 /**
  * The place of a name in a sentence about a change: who made it, what was changed, or a person or
  * category that it mentions.
@@ -18,7 +18,7 @@ const roles: readonly Role[] = ['who', 'what', 'user', 'category']
  * Returns the sentence that says what was done, in parts: `['', { role: 'who', name: 'Ada' },
  * ' created the group ', …]`.
  */
-export function sentenceOf(entry: AuditLogEntry, t: ChangeT): Part[] {
+export function sentenceOf(entry: AuditLogEntry, t: TranslateChange): SentencePart[] {
   const { actor, target, action, acted_in } = entry
   const names: Record<Role, string> = {
     who: actorOf(actor, t),
@@ -29,7 +29,7 @@ export function sentenceOf(entry: AuditLogEntry, t: ChangeT): Part[] {
   const isOwn = action === 'user.delete' && actor.id === target.id
   // the places of the names are marked, so that names are not searched for braces
   const marked = Object.fromEntries(roles.map(role => [role, `\0${role}\0`]))
-  const known = knownAction(action)
+  const known = parseAction(action)
   const sentence = isOwn
     ? t('ownDeletion', marked)
     : known
@@ -41,12 +41,12 @@ export function sentenceOf(entry: AuditLogEntry, t: ChangeT): Part[] {
   })
 }
 
-function actorOf({ name, company }: AuditLogEntry['actor'], t: ChangeT): string {
+function actorOf({ name, company }: AuditLogEntry['actor'], t: TranslateChange): string {
   const who = name ?? t('nameless.person')
   return company === undefined ? who : t('of', { name: who, company })
 }
 
-function namelessOf(kind: string, t: ChangeT): string {
+function namelessOf(kind: string, t: TranslateChange): string {
   switch (kind) {
     case 'user':
     case 'group':
@@ -58,7 +58,7 @@ function namelessOf(kind: string, t: ChangeT): string {
   }
 }
 
-/** Returns the name of the item whose id is the value of a field. */
+/** Returns the name of the item that a field refers to by its id. */
 function mentioned({ changes, names }: AuditLogEntry, field: string): string | undefined {
   const change = changes?.find(each => each.field === field)
   const id = change?.after ?? change?.before
@@ -69,14 +69,14 @@ function mentioned({ changes, names }: AuditLogEntry, field: string): string | u
  * A changed field in words, with its values before and after the change. If one value alone says
  * what happened, the other is undefined.
  */
-export interface ChangeWords {
+export interface ChangeDescription {
   field: string
   label: string
   before: string | undefined
   after: string | undefined
 }
 
-/** Fields for which a missing value means that there is no limit. */
+/** In these fields, a missing value means that there is no limit. */
 const limits = ['max_requests', 'max_requests_interval', 'max_storage']
 
 /** Fields that hold the hash of a picture. */
@@ -86,7 +86,11 @@ const pictures = ['logo', 'logo_dark', 'favicon']
  * Returns the changed fields of an entry in words. Leaves out fields that the entry's sentence
  * names.
  */
-export function changeWordsOf(entry: AuditLogEntry, locale: Locale, t: ChangeT): ChangeWords[] {
+export function describeChanges(
+  entry: AuditLogEntry,
+  locale: Locale,
+  t: TranslateChange
+): ChangeDescription[] {
   const { action, changes, names } = entry
   const isDeletion = action.endsWith('.delete')
   const inSentence = /\.(?:add|remove)_(?:user|category)$/.test(action)
@@ -119,13 +123,13 @@ export function skippedVersionCheck({ changes }: AuditLogEntry): boolean {
 /**
  * Returns the label of a field: `max_storage` → `Storage`. A field without a label keeps its name.
  */
-function labelOf(field: string, t: ChangeT): string {
+function labelOf(field: string, t: TranslateChange): string {
   return wordOr(`labels.${field}`, field.replaceAll('_', ' '), t)
 }
 
 interface Surroundings {
   locale: Locale
-  t: ChangeT
+  t: TranslateChange
   names: AuditLogEntry['names']
 }
 
@@ -182,7 +186,7 @@ function objectWords(field: string, value: object, around: Surroundings): string
 }
 
 /** Returns the text of a key of `changes.json`, or `otherwise` if there is no such key. */
-function wordOr(key: string, otherwise: string, t: ChangeT): string {
+function wordOr(key: string, otherwise: string, t: TranslateChange): string {
   // as: the key comes from what was stored, and may be one that this release does not know
   const found = t(key as 'nothing')
   return found === key ? otherwise : found

@@ -1,11 +1,11 @@
 import type { AuditAction } from '../../contract/audit.ts'
 import en from '../../i18n/en/admin/changes.json'
 import fr from '../../i18n/fr/admin/changes.json'
-import { type Locale, type T, translator, type Words } from '../../i18n/index.ts'
+import { type Locale, type Translate, translator, type Words } from '../../i18n/index.ts'
 import type { KeyIn } from '../../i18n/keys.ts'
 
 /** Translates the keys of `changes.json`: `t('actions.group.create', { who, what })`. */
-export type ChangeT = T<KeyIn<'changes'>>
+export type TranslateChange = Translate<KeyIn<'changes'>>
 
 const catalogues: Record<Locale, Words> = { en, fr }
 
@@ -13,7 +13,7 @@ const catalogues: Record<Locale, Words> = { en, fr }
  * Returns the function that translates the sentences about changes. These words are part of the
  * script and not of the page: they are too many for the HTML of each page that shows changes.
  */
-export function changeWords(locale: Locale): ChangeT {
+export function changeTranslator(locale: Locale): TranslateChange {
   return translator(locale, catalogues[locale])
 }
 
@@ -28,7 +28,10 @@ export const actionsByKind: readonly [kind: string, actions: AuditAction[]][] = 
 
 const actions = actionsByKind.flatMap(([, each]) => each)
 
-/** Returns an action if this release knows it, otherwise undefined. */
-export function knownAction(action: string | null): AuditAction | undefined {
+/**
+ * Parses an action of the audit log. Returns undefined for an action that this release does not
+ * know.
+ */
+export function parseAction(action: string | null): AuditAction | undefined {
   return actions.find(each => each === action)
 }

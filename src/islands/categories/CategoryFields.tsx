@@ -1,14 +1,14 @@
 import type { CompanyCategory } from '../../contract/company-categories.ts'
 import type { Validator } from '../../core/input/validators.ts'
 import { mediaKindNames, mediaKinds, splitMediaTypes } from '../../core/media-types.ts'
-import type { Locale, T } from '../../i18n/index.ts'
+import type { Locale, Translate } from '../../i18n/index.ts'
 import type { WordKey } from '../../i18n/keys.ts'
 import { fieldSentence } from '../forms/account-form.ts'
 import { CheckBoxes } from '../forms/CheckBoxes.tsx'
 import { Choices } from '../forms/Choices.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { SeveralValues } from '../forms/SeveralValues.tsx'
-import type { Form, Values } from '../forms/use-form.ts'
+import type { FormState, Values } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 
@@ -26,7 +26,7 @@ export const settingChoices = {
   store: ['file', 'fingerprint'],
   keep_originals: ['person', 'no', 'yes']
 } as const satisfies { [Name in keyof CategorySettings]?: readonly CategorySettings[Name][] }
-export type ChoiceName = keyof typeof settingChoices
+export type SettingName = keyof typeof settingChoices
 
 /** CSS class that hides a field while the form says that only fingerprints are stored. */
 const forFilesOnly = 'group-has-[[value=fingerprint]:checked]/category:hidden'
@@ -34,21 +34,23 @@ const forFilesOnly = 'group-has-[[value=fingerprint]:checked]/category:hidden'
 const units = ['Y', 'M', 'D'] as const
 
 interface CategoryFieldsProps {
-  form: Pick<Form, 'errors'>
+  form: Pick<FormState, 'errors'>
   /**
-   * The category that is edited. Undefined for a new one, whose form leaves out the settings
-   * that are seldom needed.
+   * The category to edit. Undefined for a new category. Its form leaves out settings that are
+   * seldom needed.
    */
   category?: CategorySettings
 }
 
-/** The fields of a category. Needs the words of `categories`, `forms` and `fields` from the page. */
+/**
+ * The fields of a category. Needs the words of `categories`, `forms` and `fields` from the page.
+ */
 export function CategoryFields({ form, category }: CategoryFieldsProps) {
   const { locale, t } = useWords()
   const { kinds, others } = splitMediaTypes(category?.media_types ?? [])
   const [, count = '', unit = 'Y'] = /^P(\d+)([DMY])$/.exec(category?.retention ?? '') ?? []
-  const optionsOf = (name: ChoiceName) =>
-    settingChoices[name].map(value => ({ value, ...choiceWords(name, value, t) }))
+  const optionsOf = (name: SettingName) =>
+    settingChoices[name].map(value => ({ value, ...describeChoice(name, value, t) }))
   return (
     <div className="group/category contents">
       {languagesFor(locale).map((language, at) => (
@@ -148,7 +150,7 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
 }
 
 /** Returns the settings of a category from the values of the form. */
-export function readCategory(values: Values) {
+export function categoryFromForm(values: Values) {
   const kinds = (values['kinds'] ?? '').split('\n')
   const types = [
     ...mediaKindNames.flatMap(kind => (kinds.includes(kind) ? mediaKinds[kind] : [])),
@@ -164,7 +166,7 @@ export function readCategory(values: Values) {
 }
 
 /** Returns the names of a category from the values of the form. An empty name is undefined. */
-export function readCategoryNames(values: Values): {
+export function categoryNamesFromForm(values: Values): {
   en: string | undefined
   fr: string | undefined
 } {
@@ -180,18 +182,18 @@ export const retentionRule: Validator = (value, form) => {
   return isValid || form?.['store'] === 'fingerprint' ? undefined : { rule: 'duration' }
 }
 
-/** Returns the label of a possible value, and the sentence that says what it causes. */
-export function choiceWords(
-  name: ChoiceName,
+/** Returns the label of a possible value of a setting, and the sentence that explains it. */
+export function describeChoice(
+  name: SettingName,
   value: string,
-  t: T
+  t: Translate
 ): { label: string; note: string } {
   // as: every choice of the list above has these words
   const word = (end: 'label' | 'note') => t(`categories.${name}.${value}.${end}` as WordKey)
   return { label: word('label'), note: word('note') }
 }
 
-/** Returns the languages in which a category is named, the language of the page first. */
+/** Returns the languages of a category's names, the language of the page first. */
 export function languagesFor(locale: Locale): Locale[] {
   return locale === 'fr' ? ['fr', 'en'] : ['en', 'fr']
 }

@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import type { CompanyCategory } from '../../contract/company-categories.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $categoryGroups,
   addGroup,
@@ -21,7 +21,7 @@ interface CategoryGroupsProps {
 export function CategoryGroups({ category: { id } }: CategoryGroupsProps) {
   const { locale, t } = useWords()
   const part = useStore($categoryGroups, { ssr: 'initial' })
-  const pathTo = (group: string) => pathOf('group', { company: actingCompany(), group })
+  const pathTo = (group: string) => pathOf('group', { company: companyIdOfPage(), group })
   return (
     <ItemPart
       id="category-groups"

@@ -1,20 +1,20 @@
 import { useMemo } from 'react'
 import type { CompanyCategory } from '../../contract/company-categories.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
-import { type Locale, languageTag, localizedPath, type T } from '../../i18n/index.ts'
-import { categoryList, categorySorts } from '../../stores/admin/company-categories.ts'
-import { NotHere } from '../kit/NotHere.tsx'
+import { type Locale, languageTag, localizedPath, type Translate } from '../../i18n/index.ts'
+import { categoryList, categorySortKeys } from '../../stores/admin/company-categories.ts'
+import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
-import type { Column } from '../lists/DataTable.tsx'
+import type { TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState } from '../lists/EmptyState.tsx'
 import { FilterChip, Filters } from '../lists/FilterChip.tsx'
 import { ListHead, ListRows } from '../lists/ListScreen.tsx'
-import { addressOf } from '../lists/list-address.ts'
+import { createListAddress } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
 import { settingChoices } from './CategoryFields.tsx'
 
-const addresses = addressOf({
-  sorts: categorySorts,
+const addresses = createListAddress({
+  sorts: categorySortKeys,
   filters: { visibility: value => settingChoices.visibility.some(each => each === value) }
 })
 
@@ -23,7 +23,7 @@ export const CategoryList = withWords(function CategoryList() {
   const { locale, t } = useWords()
   const screen = useListScreen(categoryList, addresses, `name_${locale}`)
   const columns = useMemo(() => columnsOf(locale, t), [locale, t])
-  if (screen.isMissing) return <NotHere />
+  if (screen.isMissing) return <AdminPageMissing />
   const { company, address, set } = screen
   const create = (
     <a
@@ -73,7 +73,7 @@ export const CategoryList = withWords(function CategoryList() {
   )
 })
 
-function columnsOf(locale: Locale, t: T): Column<CompanyCategory>[] {
+function columnsOf(locale: Locale, t: Translate): TableColumn<CompanyCategory>[] {
   const numbers = new Intl.NumberFormat(languageTag(locale))
   const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
   return [

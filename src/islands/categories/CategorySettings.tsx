@@ -1,29 +1,29 @@
 import { useRef, useState } from 'react'
 import type { CompanyCategory } from '../../contract/company-categories.ts'
 import { formatDuration } from '../../core/text/format.ts'
-import type { Locale, T } from '../../i18n/index.ts'
+import type { Locale, Translate } from '../../i18n/index.ts'
 import {
   type CategoryChanges,
   changeCategory,
   reloadCategory
 } from '../../stores/admin/company-categories.ts'
-import { ChangedMeanwhile } from '../forms/ChangedMeanwhile.tsx'
+import { EditConflict } from '../forms/EditConflict.tsx'
 import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
-import { Unsaved } from '../forms/Unsaved.tsx'
+import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
-import { useVersioned } from '../forms/use-versioned.ts'
-import { mediaWords } from '../kit/media-words.ts'
+import { useVersionedSave } from '../forms/use-versioned-save.ts'
+import { describeMediaTypes } from '../kit/media-words.ts'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 import {
   CategoryFields,
-  type ChoiceName,
-  choiceWords,
+  categoryFromForm,
+  categoryNamesFromForm,
+  describeChoice,
   languagesFor,
-  readCategory,
-  readCategoryNames,
   retentionRule,
+  type SettingName,
   type CategorySettings as Settings,
   settingChoices
 } from './CategoryFields.tsx'
@@ -35,21 +35,21 @@ interface CategoryProps {
 type Versioned = Settings & Pick<CompanyCategory, 'version'>
 
 /**
- * Shows the settings of a category, each with a sentence that says what it causes, and lets an
+ * Shows the settings of a category, each with a sentence that explains it, and lets an
  * administrator change them in place. If somebody else has changed the same settings meanwhile,
  * asks which to keep.
  */
 export function CategorySettings({ category }: CategoryProps) {
   const { locale, t } = useWords()
   const title = useRef<HTMLHeadingElement>(null)
-  const { conflict, change, resolve } = useVersioned<Versioned, Partial<Versioned>>({
+  const { conflict, change, resolve } = useVersionedSave<Versioned, Partial<Versioned>>({
     save: (changes, version) => changeCategory(category.id, changes as CategoryChanges, version),
     load: () => reloadCategory(category.id)
   })
   return (
     <>
       {conflict && (
-        <ChangedMeanwhile
+        <EditConflict
           key={conflict.theirs.version}
           differences={conflict.differences}
           labelOf={name => labelOf(name, t)}
@@ -92,7 +92,7 @@ function Shown({ category }: CategoryProps) {
     ).map(([field, value]) => ({
       label: labelOf(field, t),
       value: valueWords(field, value, locale, t),
-      note: choiceWords(field, value, t).note
+      note: describeChoice(field, value, t).note
     })),
     {
       label: labelOf('media_types', t),
@@ -162,7 +162,7 @@ function SettingsForm({ category, save, close }: SettingsFormProps) {
       >
         <CategoryFields form={form} category={was} />
       </InPlaceForm>
-      <Unsaved form={form} />
+      <UnsavedGuard form={form} />
     </>
   )
 }
@@ -172,9 +172,9 @@ function SettingsForm({ category, save, close }: SettingsFormProps) {
  * fingerprints are stored, the settings of files keep their previous values.
  */
 function changesOf(values: Values, was: CompanyCategory): Settings {
-  const { en = was.names.en, fr = was.names.fr } = readCategoryNames(values)
+  const { en = was.names.en, fr = was.names.fr } = categoryNamesFromForm(values)
   const originals = settingChoices.keep_originals.find(each => each === values['keep_originals'])
-  const read = readCategory(values)
+  const read = categoryFromForm(values)
   const isFile = read.store === 'file'
   return {
     ...read,
@@ -185,13 +185,13 @@ function changesOf(values: Values, was: CompanyCategory): Settings {
   }
 }
 
-function labelOf(name: string, t: T): string {
+function labelOf(name: string, t: Translate): string {
   // as: the fields of `CategorySettings`
   return t(`categories.${name as keyof Settings}.label`)
 }
 
 /** Returns the value of a setting in words. */
-function valueWords(name: string, value: unknown, locale: Locale, t: T): string {
+function valueWords(name: string, value: unknown, locale: Locale, t: Translate): string {
   // as: the fields of `CategorySettings`
   switch (name as keyof Settings) {
     case 'names': {
@@ -201,12 +201,14 @@ function valueWords(name: string, value: unknown, locale: Locale, t: T): string 
         .join(' / ')
     }
     case 'media_types':
-      return value ? mediaWords(value as string[], locale, t) : t('categories.media_types.all')
+      return value
+        ? describeMediaTypes(value as string[], locale, t)
+        : t('categories.media_types.all')
     case 'retention':
       return value ? formatDuration(String(value), locale) : t('categories.retention.none')
     case 'default':
       return t(value ? 'categories.default.yes' : 'categories.default.no')
     default:
-      return choiceWords(name as ChoiceName, String(value), t).label
+      return describeChoice(name as SettingName, String(value), t).label
   }
 }

@@ -1,20 +1,20 @@
 import { required } from '../../core/input/validators.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { type Locale, localizedPath } from '../../i18n/index.ts'
-import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { createCategory } from '../../stores/admin/company-categories.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { Form } from '../forms/Form.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
-import { Unsaved } from '../forms/Unsaved.tsx'
+import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import {
   CategoryFields,
+  categoryFromForm,
+  categoryNamesFromForm,
   languagesFor,
-  readCategory,
-  readCategoryNames,
   retentionRule
 } from './CategoryFields.tsx'
 
@@ -29,13 +29,13 @@ export const CreateCategory = withWords(function CreateCategory() {
       const errors = check(inputOf(values, locale))
       const [, other = locale] = languagesFor(locale)
       // an empty name is a copy, so only the name that is copied can be wrong
-      if (readCategoryNames(values)[other] === undefined) delete errors[`names.${other}`]
+      if (categoryNamesFromForm(values)[other] === undefined) delete errors[`names.${other}`]
       return errors
     },
     codeErrors: { name_taken: { [`names.${locale}`]: { rule: 'taken' } } },
     async send(values, key) {
       const { id } = await createCategory(inputOf(values, locale), key)
-      const path = pathOf('category', { company: actingCompany(), category: id })
+      const path = pathOf('category', { company: companyIdOfPage(), category: id })
       await navigate(localizedPath(locale, path), { replace: true })
     }
   })
@@ -44,7 +44,7 @@ export const CreateCategory = withWords(function CreateCategory() {
       <Form form={form} submit={t('categories.create')} isSheet className="max-w-2xl gap-6">
         <CategoryFields form={form} />
       </Form>
-      <Unsaved form={form} />
+      <UnsavedGuard form={form} />
       <PasswordQuestion />
     </>
   )
@@ -55,10 +55,10 @@ export const CreateCategory = withWords(function CreateCategory() {
  * as the name in the language of the page.
  */
 function inputOf(values: Values, locale: Locale) {
-  const names = readCategoryNames(values)
+  const names = categoryNamesFromForm(values)
   const own = names[locale] ?? ''
   const { en = own, fr = own } = names
-  const settings = readCategory(values)
+  const settings = categoryFromForm(values)
   // the field is hidden then, and its value of no use
   const retention = settings.store === 'file' ? settings.retention : null
   return { ...settings, retention, names: { en, fr } }

@@ -1,24 +1,24 @@
 import { useMemo } from 'react'
 import type { DataSource } from '../../contract/data-sources.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
-import { type Locale, languageTag, localizedPath, type T } from '../../i18n/index.ts'
-import { dataSourceList, dataSourceSorts } from '../../stores/admin/data-sources.ts'
-import { NotHere } from '../kit/NotHere.tsx'
+import { type Locale, languageTag, localizedPath, type Translate } from '../../i18n/index.ts'
+import { dataSourceList, dataSourceSortKeys } from '../../stores/admin/data-sources.ts'
+import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
-import type { Column } from '../lists/DataTable.tsx'
+import type { TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState } from '../lists/EmptyState.tsx'
 import { ListRows } from '../lists/ListScreen.tsx'
-import { addressOf } from '../lists/list-address.ts'
+import { createListAddress } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
 
-const addresses = addressOf({ sorts: dataSourceSorts })
+const addresses = createListAddress({ sorts: dataSourceSortKeys })
 
 /** Lists the data sources of a company. If there are none, says what data sources will be. */
 export const DataSourceList = withWords(function DataSourceList() {
   const { locale, t } = useWords()
   const screen = useListScreen(dataSourceList, addresses, 'name')
   const columns = useMemo(() => columnsOf(locale, t), [locale, t])
-  if (screen.isMissing) return <NotHere />
+  if (screen.isMissing) return <AdminPageMissing />
   const { company } = screen
   return (
     <ListRows
@@ -41,7 +41,7 @@ export const DataSourceList = withWords(function DataSourceList() {
   )
 })
 
-function columnsOf(locale: Locale, t: T): Column<DataSource>[] {
+function columnsOf(locale: Locale, t: Translate): TableColumn<DataSource>[] {
   const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
   return [
     { id: 'name', label: t('dataSources.list.name'), isSortable: true, cell: ({ name }) => name },

@@ -5,7 +5,7 @@ import { maxFileBytes } from '../../contract/kit/limits.ts'
 import { formatByteLimit, formatDuration } from '../../core/text/format.ts'
 import {
   $categories,
-  type Categories,
+  type CategoriesState,
   chooseCategory,
   loadCategories,
   watchCategories
@@ -17,12 +17,12 @@ import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
 import { useFileHandoff } from '../files/use-file-handoff.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { useLazyPart } from '../kit/LazyPart.tsx'
-import { mediaWords } from '../kit/media-words.ts'
+import { describeMediaTypes } from '../kit/media-words.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import type { RejectedFiles } from './DepositQueue.tsx'
 import { FolderButton } from './FolderButton.tsx'
 
-type ReadyCategories = Extract<Categories, { status: 'ready' }>
+type ReadyCategories = Extract<CategoriesState, { status: 'ready' }>
 
 export const Deposit = withWords(function Deposit() {
   const { locale, t } = useWords()
@@ -186,7 +186,7 @@ function Rules({ category }: { category: Category }) {
         <p>{t('deposit.rules.retention', { time: formatDuration(retention, locale) })}</p>
       )}
       {media_types && (
-        <p>{t('deposit.rules.types', { types: mediaWords(media_types, locale, t) })}</p>
+        <p>{t('deposit.rules.types', { types: describeMediaTypes(media_types, locale, t) })}</p>
       )}
     </div>
   )

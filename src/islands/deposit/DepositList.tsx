@@ -2,8 +2,12 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
 import type { AppError } from '../../contract/kit/errors.ts'
 import { formatPercent, timeLeft } from '../../core/text/format.ts'
-import { type Locale, languageTag, type T } from '../../i18n/index.ts'
-import { countOpen, type DepositSummary, rankOf } from '../../stores/deposits/deposit-states.ts'
+import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
+import {
+  countUnfinished,
+  type DepositSummary,
+  rankOf
+} from '../../stores/deposits/deposit-states.ts'
 import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
 import {
   $depositSummary,
@@ -40,7 +44,7 @@ export function DepositList({ deposits, onAnother }: DepositListProps) {
   const [shown, setShown] = useState(shownAtOnce)
   const [isAsking, setAsking] = useState(false)
   const list = useRef<HTMLElement>(null)
-  const open = countOpen(summary)
+  const open = countUnfinished(summary)
   const hasEnded = open === 0
   const limit = limitOf(deposits)
   const ordered = deposits.toSorted((a, b) => rankOf(a.$state.get()) - rankOf(b.$state.get()))
@@ -161,7 +165,10 @@ function More({ label, onMore }: { label: string; onMore: () => void }) {
   )
 }
 
-/** Returns the limit for which all paused uploads wait, or undefined if there is none. */
+/**
+ * Returns the error of the limit that all paused uploads wait for, or undefined if they wait for
+ * none.
+ */
 function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
   for (const { $state } of deposits) {
     const state = $state.get()
@@ -170,7 +177,7 @@ function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
   return undefined
 }
 
-export function summaryText(summary: DepositSummary, t: T, locale: Locale): string {
+export function summaryText(summary: DepositSummary, t: Translate, locale: Locale): string {
   const { active, paused, choosing, missing, done, failed, cancelled, secondsLeft } = summary
   const { ended, total } = summary.batch
   const percent = formatPercent(summary.percent / 100, locale)

@@ -24,8 +24,8 @@ export interface DepositQueueProps {
   files: readonly File[]
   category: DepositCategory | undefined
   /**
-   * Runs when the files have been added to the queue, with the number of files for which it had no
-   * room.
+   * Runs when the files have been added to the queue. `rejected` has the number of files that were
+   * not added, because the queue was full.
    */
   onTaken: (rejected: RejectedFiles) => void
   onAnother: () => void

@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { memo } from 'react'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes } from '../../core/text/format.ts'
-import { shownName } from '../../core/text/visible-text.ts'
+import { withoutDirectionControls } from '../../core/text/visible-text.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { type DepositState, isInterruptible } from '../../stores/deposits/deposit-states.ts'
 import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
@@ -29,15 +29,15 @@ interface DepositRowProps {
 }
 
 /**
- * A row of the list. Renders only when its own deposit changes, because the list renders ten times
- * a second.
+ * A row of the list of deposits. Renders only when its own deposit changes, because the list
+ * renders ten times a second.
  */
 export const DepositRow = memo(({ deposit }: DepositRowProps) => {
   const { locale, t } = useWords()
   const state = useStore(deposit.$state, { ssr: 'initial' })
-  const words = depositLabel(state, t, locale, shownName(deposit.name))
+  const words = depositLabel(state, t, locale, withoutDirectionControls(deposit.name))
   const { size } = deposit
-  const name = shownName(deposit.name)
+  const name = withoutDirectionControls(deposit.name)
   const isDone = state.status === 'done'
   const label = isDone
     ? t('deposit.sealed', { name })
@@ -126,7 +126,10 @@ function ActionButton({ name, run, deposit }: ActionButtonProps) {
     <button
       type="button"
       className="btn btn-sm"
-      aria-label={t('deposit.action.ofFile', { action, name: shownName(deposit.name) })}
+      aria-label={t('deposit.action.ofFile', {
+        action,
+        name: withoutDirectionControls(deposit.name)
+      })}
       onClick={event => keepFocus(event, () => run(deposit.id))}
     >
       {action}
@@ -150,7 +153,10 @@ function ChooseAgain({ deposit }: { deposit: QueuedDeposit }) {
         <input
           type="file"
           className="sr-only"
-          aria-label={t('deposit.action.ofFile', { action, name: shownName(deposit.name) })}
+          aria-label={t('deposit.action.ofFile', {
+            action,
+            name: withoutDirectionControls(deposit.name)
+          })}
           onChange={event => {
             const [file] = event.currentTarget.files ?? []
             event.currentTarget.value = ''

@@ -1,5 +1,5 @@
 import { isSystemFile, nameInFolder } from '../../core/files/folder-files.ts'
-import { storeName } from '../../stores/file-handoff.ts'
+import { rememberFilePath } from '../../stores/file-handoff.ts'
 
 interface FolderButtonProps {
   label: string
@@ -24,7 +24,7 @@ export function FolderButton({ label, onFiles }: FolderButtonProps) {
           const all = [...(event.currentTarget.files ?? [])]
           event.currentTarget.value = ''
           const files = all.filter(file => !isSystemFile(file.webkitRelativePath))
-          for (const file of files) storeName(file, nameInFolder(file.webkitRelativePath))
+          for (const file of files) rememberFilePath(file, nameInFolder(file.webkitRelativePath))
           if (all.length > 0) onFiles(files, all.length - files.length)
         }}
       />

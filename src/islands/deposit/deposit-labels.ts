@@ -8,7 +8,7 @@ import {
   formatSpeed,
   timeLeft
 } from '../../core/text/format.ts'
-import type { Locale, T } from '../../i18n/index.ts'
+import type { Locale, Translate } from '../../i18n/index.ts'
 import type { DepositState } from '../../stores/deposits/deposit-states.ts'
 
 /** Returns the state of the seal for the state of a deposit. */
@@ -39,7 +39,12 @@ export function depositSeal(state: DepositState): SealState {
 }
 
 /** Returns the state of a deposit in words. */
-export function depositLabel(state: DepositState, t: T, locale: Locale, name: string): string {
+export function depositLabel(
+  state: DepositState,
+  t: Translate,
+  locale: Locale,
+  name: string
+): string {
   switch (state.status) {
     case 'hashing':
       return t('deposit.state.hashing', { percent: formatPercent(state.ratio, locale) })
@@ -73,7 +78,7 @@ export function depositLabel(state: DepositState, t: T, locale: Locale, name: st
 
 function uploadingWords(
   state: Extract<DepositState, { status: 'uploading' }>,
-  t: T,
+  t: Translate,
   locale: Locale
 ): string {
   const percent = formatPercent(state.ratio, locale)
@@ -87,10 +92,10 @@ function uploadingWords(
 }
 
 /**
- * Returns a sentence for errors whose message contains figures or a field. Returns undefined for
- * errors that only need the sentence of their code.
+ * Returns the sentence for an error whose message contains figures or the name of a field. Returns
+ * undefined for other errors: the sentence of their code is enough.
  */
-export function errorText(error: AppError, t: T, locale: Locale): string | undefined {
+export function errorText(error: AppError, t: Translate, locale: Locale): string | undefined {
   const { figures, fields } = error
   if (error.code === 'storage_limit_reached' && figures) {
     const used = formatBytes(figures.used, locale)

@@ -7,8 +7,8 @@ import type { ItemState } from '../../stores/admin/shown-item.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { useWaiting } from '../kit/time.ts'
-import { usePageName } from '../kit/use-page-name.ts'
+import { useWaitPhase } from '../kit/time.ts'
+import { useSetPageName } from '../kit/use-set-page-name.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface DetailFrameProps<Item> {
@@ -18,7 +18,7 @@ interface DetailFrameProps<Item> {
   open: (id: string) => Promise<unknown>
   /** Name of the parameter in the page's address that is the item's id. */
   param: string
-  /** The list page to which a link leads if the item does not exist. */
+  /** The list page that a link opens if the item does not exist. */
   list: 'categories' | 'dataSources' | 'domains' | 'groups' | 'users'
   /**
    * Returns the words of the page if the item does not exist: the title, the text, and the text of
@@ -42,8 +42,8 @@ export function DetailFrame<Item extends { id: string }>(props: DetailFrameProps
   const params: Record<string, string> = route?.params ?? {}
   const { company = '', [param]: id } = params
   const isIn = session.status === 'in'
-  const waiting = useWaiting(state.status === 'loading')
-  usePageName(state.status === 'ready' ? nameOf(state.item) : undefined)
+  const waiting = useWaitPhase(state.status === 'loading')
+  useSetPageName(state.status === 'ready' ? nameOf(state.item) : undefined)
 
   useEffect(() => {
     if (id !== undefined && isIn) void open(id)

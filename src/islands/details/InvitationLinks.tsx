@@ -2,23 +2,28 @@ import { useEffect, useId, useRef, useState } from 'react'
 import { formatDateTime } from '../../core/text/format.ts'
 import en from '../../i18n/en/admin/passOn.json'
 import fr from '../../i18n/fr/admin/passOn.json'
-import { type T, translator } from '../../i18n/index.ts'
+import { type Translate, translator } from '../../i18n/index.ts'
 import type { KeyIn } from '../../i18n/keys.ts'
-import { createLinkFile, type LinkedPeople } from '../../stores/admin/invitation-links.ts'
-import { saveFile } from '../files/save-file.ts'
+import {
+  createInvitationLinkFile,
+  type LinkRecipients
+} from '../../stores/admin/invitation-links.ts'
+import { downloadFile } from '../files/download-file.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { useAction } from '../forms/use-action.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-/** The words of this part. They come with its script, because it is rarely shown. */
+/**
+ * The translated texts of this part. Its script contains them, because the part is rarely shown.
+ */
 const catalogues = { en, fr }
 
 export interface InvitationLinksProps {
-  people: LinkedPeople
+  people: LinkRecipients
   /** Number of the selected people. Undefined if nobody was selected. */
   selected?: number
-  /** Closes the part. Undefined for a part that belongs to the page. */
+  /** Closes the part. Undefined if the page shows the part permanently. */
   onClose?: () => void
 }
 
@@ -28,21 +33,21 @@ export interface InvitationLinksProps {
  */
 export function InvitationLinks({ people, selected, onClose }: InvitationLinksProps) {
   const { locale, t: common } = useWords()
-  const t: T<KeyIn<'passOn'>> = translator(locale, catalogues[locale])
+  const t: Translate<KeyIn<'passOn'>> = translator(locale, catalogues[locale])
   const id = useId()
   const title = useRef<HTMLHeadingElement>(null)
   const [created, setCreated] = useState(0)
-  const [left, setLeft] = useState<{ of: string; rest: LinkedPeople }>()
+  const [left, setLeft] = useState<{ of: string; rest: LinkRecipients }>()
   const isAsked = onClose !== undefined
   const action = useAction({
     what: 'Creating the links failed',
-    async send(whose: LinkedPeople) {
+    async send(whose: LinkRecipients) {
       setCreated(0)
       const of = JSON.stringify(whose)
       // the links of the others are saved already
       const rest = left?.of === of ? left.rest : whose
-      const { content, count, until, stopped } = await createLinkFile(rest, setCreated)
-      if (count > 0) saveFile(content, t('fileName'), 'csv')
+      const { content, count, until, stopped } = await createInvitationLinkFile(rest, setCreated)
+      if (count > 0) downloadFile(content, t('fileName'), 'csv')
       setLeft(stopped && { of, rest: stopped.rest })
       return { count, until, error: stopped?.error }
     }

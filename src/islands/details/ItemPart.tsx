@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import type { Part } from '../../stores/admin/item-parts.ts'
+import type { ItemPartState } from '../../stores/admin/item-parts.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { useAction } from '../forms/use-action.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
@@ -10,10 +10,10 @@ type Word = 'title' | 'find' | 'findHint' | 'added' | 'removed' | 'remove' | 're
 interface ItemPartProps<Entry> {
   /** Id of the heading element. */
   id: string
-  part: Part<Entry>
+  part: ItemPartState<Entry>
   /** Returns a text of the list. `name` is the name of the entry that the text is about. */
   words: (key: Word, values?: { name: string }) => string
-  /** Says that the list, or the search in it, has no entries. */
+  /** Text that is shown if the list, or the search in it, has no entries. */
   none: string
   note?: string
   nameOf: (entry: Entry) => string

@@ -1,7 +1,7 @@
 import type { AppError } from '../../contract/kit/errors.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { announce } from '../kit/announce.ts'
 import { useWords } from '../kit/use-words.ts'
@@ -26,7 +26,7 @@ export function useDeletion({ list, remove, reload, done }: Deletion) {
     what: `Deleting an item of ${list} failed`,
     async send() {
       await remove()
-      const path = pathOf(list, { company: actingCompany() })
+      const path = pathOf(list, { company: companyIdOfPage() })
       await navigate(localizedPath(locale, path), { replace: true })
       if (done) announce(done)
     },

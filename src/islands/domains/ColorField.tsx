@@ -14,8 +14,8 @@ interface ColorFieldProps {
 }
 
 /**
- * A field in which a color is typed or picked. Says which color pages show instead if the chosen
- * one would be hard to read.
+ * A field to type or pick a color. If the chosen color would be hard to read, says which color
+ * pages show instead.
  */
 export function ColorField({ label, color, standard, corrections, onChange }: ColorFieldProps) {
   const { t } = useWords()

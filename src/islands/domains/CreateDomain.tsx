@@ -1,15 +1,15 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
-import { hostFault, type IsTopLevel, typedHost } from '../../core/input/domain-name.ts'
+import { hostFault, type IsTopLevel, parseTypedHost } from '../../core/input/domain-name.ts'
 import { firstOf, required } from '../../core/input/validators.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { createDomain } from '../../stores/admin/domains.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { fieldSentence } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
-import { Unsaved } from '../forms/Unsaved.tsx'
+import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
@@ -20,7 +20,8 @@ export const CreateDomain = withWords(function CreateDomain() {
   const { locale, t } = useWords()
   const [host, setHost] = useState('')
   const isTopLevel = useTopLevels()
-  const fault = (value: unknown) => hostFault(typedHost(String(value ?? '')), isTopLevel.current)
+  const fault = (value: unknown) =>
+    hostFault(parseTypedHost(String(value ?? '')), isTopLevel.current)
   const form = useForm({
     what: 'Creating the domain failed',
     rules: { host: firstOf(required, fault) },
@@ -29,13 +30,13 @@ export const CreateDomain = withWords(function CreateDomain() {
       host_not_allowed: { host: { rule: 'host_refused' } }
     },
     async send(values, key) {
-      const { id } = await createDomain({ host: typedHost(values['host'] ?? '') }, key)
-      const path = pathOf('domain', { company: actingCompany(), domain: id })
+      const { id } = await createDomain({ host: parseTypedHost(values['host'] ?? '') }, key)
+      const path = pathOf('domain', { company: companyIdOfPage(), domain: id })
       await navigate(`${localizedPath(locale, path)}?step=records`, { replace: true })
     }
   })
   // what was typed before the page's script ran
-  const readTyped = useEffectEvent(() => setHost(typedHost(form.read()['host'] ?? '')))
+  const readTyped = useEffectEvent(() => setHost(parseTypedHost(form.read()['host'] ?? '')))
   useEffect(() => readTyped(), [])
   const isFinished = host !== '' && fault(host) === undefined
   return (
@@ -50,14 +51,14 @@ export const CreateDomain = withWords(function CreateDomain() {
           mono
           hint={t('domains.create.hint')}
           error={fieldSentence(form.errors, 'host', t) ?? unfinished(host, isTopLevel.current, t)}
-          onInput={event => setHost(typedHost(event.currentTarget.value))}
+          onInput={event => setHost(parseTypedHost(event.currentTarget.value))}
         >
           <p role="status" className="wrap-anywhere text-ink-soft text-sm empty:hidden">
             {isFinished && hostWords(host, t)}
           </p>
         </Field>
       </Form>
-      <Unsaved form={form} />
+      <UnsavedGuard form={form} />
       <PasswordQuestion />
     </>
   )

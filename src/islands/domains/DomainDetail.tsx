@@ -7,7 +7,7 @@ import { DetailFrame } from '../details/DetailFrame.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { lazyPart } from '../kit/LazyPart.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
-import { useAddress } from '../lists/use-address.ts'
+import { useListAddress } from '../lists/use-list-address.ts'
 import { DeleteDomain } from './DeleteDomain.tsx'
 import { DomainCheck } from './DomainCheck.tsx'
 import { DomainRecords } from './DomainRecords.tsx'
@@ -47,7 +47,7 @@ interface DomainProps {
 }
 
 function Ready({ domain }: DomainProps) {
-  const { address, change } = useAddress(readStep, writeStep)
+  const { address, change } = useListAddress(readStep, writeStep)
   const top = useRef<HTMLDivElement>(null)
   const isOpening = useRef(false)
   // a domain that is served needs no steps, unless the person is in the middle of them

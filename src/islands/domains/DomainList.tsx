@@ -2,22 +2,22 @@ import { useMemo } from 'react'
 import { type Domain, DomainState } from '../../contract/domains.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { formatDateTime } from '../../core/text/format.ts'
-import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
-import { domainList, domainSorts } from '../../stores/admin/domains.ts'
-import { NotHere } from '../kit/NotHere.tsx'
+import { type Locale, localizedPath, type Translate } from '../../i18n/index.ts'
+import { domainList, domainSortKeys } from '../../stores/admin/domains.ts'
+import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
-import type { Column } from '../lists/DataTable.tsx'
+import type { TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState } from '../lists/EmptyState.tsx'
 import { FilterChip, Filters } from '../lists/FilterChip.tsx'
 import { ListHead, ListRows } from '../lists/ListScreen.tsx'
-import { addressOf } from '../lists/list-address.ts'
+import { createListAddress } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
 import { DomainStateMark } from './DomainStateMark.tsx'
 
 const states = DomainState.options
 
-const addresses = addressOf({
-  sorts: domainSorts,
+const addresses = createListAddress({
+  sorts: domainSortKeys,
   filters: { state: value => states.some(state => state === value) }
 })
 
@@ -26,7 +26,7 @@ export const DomainList = withWords(function DomainList() {
   const { locale, t } = useWords()
   const screen = useListScreen(domainList, addresses, 'host')
   const columns = useMemo(() => columnsOf(locale, t), [locale, t])
-  if (screen.isMissing) return <NotHere />
+  if (screen.isMissing) return <AdminPageMissing />
   const { company, address, set } = screen
   const create = (
     <a
@@ -70,7 +70,7 @@ export const DomainList = withWords(function DomainList() {
   )
 })
 
-function columnsOf(locale: Locale, t: T): Column<Domain>[] {
+function columnsOf(locale: Locale, t: Translate): TableColumn<Domain>[] {
   return [
     {
       id: 'host',

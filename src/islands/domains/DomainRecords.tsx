@@ -10,7 +10,7 @@ interface DomainRecordsProps {
   onDone?: () => void
 }
 
-/** Lists the DNS records that a domain needs, in the form in which DNS providers ask for them. */
+/** Lists the DNS records that a domain needs, in the notation of DNS providers. */
 export function DomainRecords({ domain, onDone }: DomainRecordsProps) {
   const { t } = useWords()
   const page = usePageHost()

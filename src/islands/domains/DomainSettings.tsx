@@ -1,17 +1,17 @@
 import { useRef, useState } from 'react'
 import type { DomainDetails } from '../../contract/domains.ts'
 import { required } from '../../core/input/validators.ts'
-import type { Locale, T } from '../../i18n/index.ts'
+import type { Locale, Translate } from '../../i18n/index.ts'
 import { changeDomain, type DomainChanges, reloadDomain } from '../../stores/admin/domains.ts'
 import { fieldSentence } from '../forms/account-form.ts'
-import { ChangedMeanwhile } from '../forms/ChangedMeanwhile.tsx'
 import { Choices } from '../forms/Choices.tsx'
+import { EditConflict } from '../forms/EditConflict.tsx'
 import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
-import { Unsaved } from '../forms/Unsaved.tsx'
+import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
-import { useVersioned } from '../forms/use-versioned.ts'
+import { useVersionedSave } from '../forms/use-versioned-save.ts'
 import { Field } from '../kit/Field.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
@@ -30,14 +30,14 @@ const languages = { en: 'English', fr: 'Français' } as const
 export function DomainSettings({ domain }: DomainProps) {
   const { t } = useWords()
   const title = useRef<HTMLHeadingElement>(null)
-  const { conflict, change, resolve } = useVersioned<Versioned, Partial<Versioned>>({
+  const { conflict, change, resolve } = useVersionedSave<Versioned, Partial<Versioned>>({
     save: (changes, version) => changeDomain(domain.id, changes as DomainChanges, version),
     load: () => reloadDomain(domain.id)
   })
   return (
     <>
       {conflict && (
-        <ChangedMeanwhile
+        <EditConflict
           key={conflict.theirs.version}
           differences={conflict.differences}
           labelOf={name => labelOf(name, t)}
@@ -143,7 +143,7 @@ function SettingsForm({ domain, save, close }: SettingsFormProps) {
         <Field {...texts('privacy')} />
         <Field {...texts('terms')} />
       </InPlaceForm>
-      <Unsaved form={form} />
+      <UnsavedGuard form={form} />
     </>
   )
 }
@@ -161,16 +161,16 @@ function settingsOf(values: Values): Settings {
   }
 }
 
-function labelOf(name: string, t: T): string {
+function labelOf(name: string, t: Translate): string {
   // as: the fields of `Settings`
   return t(`domains.settings.labels.${name as keyof Settings}`)
 }
 
-function publicNote(isPublic: boolean, t: T): string {
+function publicNote(isPublic: boolean, t: Translate): string {
   return t(isPublic ? 'domains.settings.open.note' : 'domains.settings.invited.note')
 }
 
-function valueWords(name: string, value: unknown, t: T): string {
+function valueWords(name: string, value: unknown, t: Translate): string {
   if (name === 'public')
     return t(value ? 'domains.settings.open.label' : 'domains.settings.invited.label')
   if (name === 'locale') return languages[value as Locale] // as: the type of the field

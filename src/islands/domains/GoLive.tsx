@@ -7,7 +7,7 @@ interface GoLiveProps {
   domain: DomainDetails
   /** Opens the step that proves the domain. */
   toCheck: () => void
-  /** Leaves the steps. */
+  /** Closes the steps. */
   onDone: () => void
 }
 
@@ -53,7 +53,7 @@ export function GoLive({ domain, toCheck, onDone }: GoLiveProps) {
   )
 }
 
-/** Returns the web address of a host, with the scheme and the port of the present page. */
+/** Returns the web address of a host, with the scheme and the port of the current page. */
 function useOrigin(host: string): string | undefined {
   const [origin, setOrigin] = useState<string>()
   useEffect(() => {

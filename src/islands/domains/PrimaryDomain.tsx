@@ -11,8 +11,8 @@ interface DomainProps {
 }
 
 /**
- * Makes a domain the main one of the company, and says what follows. Shows nothing for a domain that
- * is the main one or cannot be.
+ * Makes a domain the main one of the company, and says what follows. Shows nothing for a domain
+ * that is the main one or cannot be.
  */
 export function PrimaryDomain({ domain: { id, host, primary, state } }: DomainProps) {
   const { t } = useWords()

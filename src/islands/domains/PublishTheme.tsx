@@ -7,12 +7,12 @@ import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { themeChanges } from './theme-words.ts'
-import type { Draft } from './use-draft.ts'
+import type { ThemeDraft } from './use-theme-draft.ts'
 
 interface PublishThemeProps {
   domain: DomainDetails
   themes: DomainThemes
-  draft: Draft
+  draft: ThemeDraft
 }
 
 /**

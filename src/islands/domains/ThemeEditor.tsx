@@ -1,9 +1,9 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useId } from 'react'
 import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
-import { themeCorrections, themeTokens, tokenOf } from '../../core/pages/theme-colors.ts'
+import { cssPropertyOf, themeCorrections, themeTokens } from '../../core/pages/theme-colors.ts'
 import { $themes, openThemes } from '../../stores/admin/domains.ts'
-import { ChangedMeanwhile } from '../forms/ChangedMeanwhile.tsx'
+import { EditConflict } from '../forms/EditConflict.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { ColorField } from './ColorField.tsx'
@@ -13,13 +13,13 @@ import { ThemePreview } from './ThemePreview.tsx'
 import { ThemeVersions } from './ThemeVersions.tsx'
 import {
   colorRoles,
+  describeThemePart,
+  labelOfThemePart,
   type ThemePart,
-  themePartLabel,
-  themePartWords,
   withColor
 } from './theme-words.ts'
-import { useDraft } from './use-draft.ts'
-import { usePublishedLook } from './use-published-look.ts'
+import { usePublishedTheme } from './use-published-theme.ts'
+import { useThemeDraft } from './use-theme-draft.ts'
 
 interface ThemeEditorProps {
   domain: DomainDetails
@@ -65,8 +65,8 @@ const [primary, secondary, ...others] = colorRoles
 function Editor({ domain, themes }: EditorProps) {
   const { t } = useWords()
   const id = useId()
-  const draft = useDraft(domain.id, themes)
-  usePublishedLook(domain.host, themes)
+  const draft = useThemeDraft(domain.id, themes)
+  usePublishedTheme(domain.host, themes)
   const { look, change } = draft
   const { colors } = look
   const corrections = themeCorrections(colors)
@@ -82,7 +82,7 @@ function Editor({ domain, themes }: EditorProps) {
       key={role}
       label={t(`domains.look.colors.${role}`)}
       color={colors[role]}
-      standard={standard[tokenOf(role)]}
+      standard={standard[cssPropertyOf(role)]}
       corrections={corrections.filter(each => each.colour === role)}
       onChange={color => change({ colors: withColor(colors, role, color) })}
     />
@@ -90,11 +90,11 @@ function Editor({ domain, themes }: EditorProps) {
   return (
     <>
       {draft.conflict && (
-        <ChangedMeanwhile
+        <EditConflict
           key={draft.conflict.theirs.version}
           differences={draft.conflict.differences}
-          labelOf={name => themePartLabel(name as ThemePart, t)}
-          wordsOf={(name, value) => themePartWords(name as ThemePart, value, t)}
+          labelOf={name => labelOfThemePart(name as ThemePart, t)}
+          wordsOf={(name, value) => describeThemePart(name as ThemePart, value, t)}
           resolve={draft.resolve}
         />
       )}

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import type { Colours } from '../../contract/domains.ts'
+import type { Colors } from '../../contract/domains.ts'
 import { type ThemeTokens, themeTokens } from '../../core/pages/theme-colors.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { useWords } from '../kit/use-words.ts'
@@ -10,7 +10,7 @@ type Mode = (typeof modes)[number]
 
 interface ThemePreviewProps {
   name: string
-  colors: Colours
+  colors: Colors
   logo: string
   logoDark: string | undefined
 }

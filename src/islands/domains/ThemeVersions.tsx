@@ -7,12 +7,12 @@ import { useAction } from '../forms/use-action.ts'
 import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWords } from '../kit/use-words.ts'
-import type { Draft } from './use-draft.ts'
+import type { ThemeDraft } from './use-theme-draft.ts'
 
 interface ThemeVersionsProps {
   domain: DomainDetails
   themes: DomainThemes
-  draft: Draft
+  draft: ThemeDraft
 }
 
 /**

@@ -8,8 +8,8 @@ interface WizardStepsProps {
 }
 
 /**
- * Lists the steps of a new domain. Each step has an address of its own, at which the person can
- * continue later.
+ * Lists the steps of a new domain. Each step has its own address, so that the person can continue
+ * later.
  */
 export function WizardSteps({ step, open }: WizardStepsProps) {
   const { t } = useWords()

@@ -1,5 +1,5 @@
-import type { Colours, DomainThemes } from '../../contract/domains.ts'
-import type { T } from '../../i18n/index.ts'
+import type { Colors, DomainThemes } from '../../contract/domains.ts'
+import type { Translate } from '../../i18n/index.ts'
 import { type EditedTheme, editedTheme } from '../../stores/admin/domains.ts'
 
 /** A part of a theme that is saved as a whole. */
@@ -35,24 +35,24 @@ const roleOrder = [
  * result has the order of the server's answers, so that the two can be compared.
  */
 export function withColor(
-  colors: Colours,
+  colors: Colors,
   role: (typeof colorRoles)[number],
   color: string | undefined
-): Colours {
-  const changed: Colours = { ...colors, [role]: color }
+): Colors {
+  const changed: Colors = { ...colors, [role]: color }
   const given = roleOrder.flatMap(each => (changed[each] ? [[each, changed[each]]] : []))
   return { dark: colors.dark, ...Object.fromEntries(given) }
 }
 
 /** Returns the label of a part of a theme. */
-export function themePartLabel(part: ThemePart, t: T): string {
+export function labelOfThemePart(part: ThemePart, t: Translate): string {
   return t(part === 'colors' ? 'domains.look.colors.label' : `domains.look.${part}`)
 }
 
 /** Returns the value of a part of a theme in words: `Main color #d24011, light by default`. */
-export function themePartWords(part: ThemePart, value: unknown, t: T): string {
+export function describeThemePart(part: ThemePart, value: unknown, t: Translate): string {
   if (part !== 'colors') return t(value ? 'domains.look.own' : 'domains.look.none')
-  const colors = value as Colours // as: the type of this part
+  const colors = value as Colors // as: the type of this part
   const named = colorRoles.flatMap(role =>
     colors[role] ? [`${t(`domains.look.colors.${role}`)} ${colors[role]}`] : []
   )
@@ -66,8 +66,8 @@ export interface ThemeChange {
   after: string
 }
 
-/** Returns what publishing the theme `look` would change on the pages. */
-export function themeChanges(look: EditedTheme, themes: DomainThemes, t: T): ThemeChange[] {
+/** Returns, in words, what would change on the pages if the theme `look` were published. */
+export function themeChanges(look: EditedTheme, themes: DomainThemes, t: Translate): ThemeChange[] {
   const before = editedTheme({ ...themes, draft: null })
   const colors = colorRoles.flatMap(role => {
     const [old, next] = [before.colors[role], look.colors[role]]
@@ -98,7 +98,7 @@ export function themeChanges(look: EditedTheme, themes: DomainThemes, t: T): The
       ? []
       : [
           {
-            label: themePartLabel(part, t),
+            label: labelOfThemePart(part, t),
             before: undefined,
             after: t(look[part] ? 'domains.look.replaced' : 'domains.look.removed')
           }

@@ -1,4 +1,4 @@
-/** The steps after the first one, which claims the host. */
+/** The steps of a new domain that follow the first step, the claim of the host. */
 export const domainSteps = ['records', 'check', 'look', 'live'] as const
 export type DomainStep = (typeof domainSteps)[number]
 

@@ -2,12 +2,12 @@ import type { ReactNode } from 'react'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { fieldSentence } from './account-form.ts'
-import type { Form } from './use-form.ts'
+import type { FormState } from './use-form.ts'
 
 // The fields of accounts. Words: `account` and `fields`.
 
 export interface AccountFieldProps {
-  form: Pick<Form, 'errors' | 'read'>
+  form: Pick<FormState, 'errors' | 'read'>
 }
 
 interface EmailFieldProps extends AccountFieldProps {

@@ -2,7 +2,7 @@ interface BusyButtonProps {
   label: string
   isWorking: boolean
   isOff?: boolean | undefined
-  /** Further classes; those of the main button when absent. */
+  /** CSS classes of the button. Those of the main button if absent. */
   look?: string | undefined
   /** Id of the element with the sentence that says what the button changes. */
   describedBy?: string

@@ -1,17 +1,17 @@
 import { useId } from 'react'
 import type { FieldTexts } from '../kit/Field.tsx'
-import type { Option } from './SelectField.tsx'
+import type { SelectOption } from './SelectField.tsx'
 
 interface CheckBoxesProps extends FieldTexts {
   name: string
-  options: Option[]
+  options: SelectOption[]
   /** The boxes that are checked at first. */
   initial?: readonly string[]
 }
 
 /**
- * A field with a few values, of which any number can be chosen. The form's value of the field has
- * one line for each chosen value.
+ * A field with check boxes for a few values. The form's value of the field has one line for each
+ * checked value.
  */
 export function CheckBoxes({ label, name, options, initial = [], hint, error }: CheckBoxesProps) {
   const id = useId()

@@ -1,15 +1,15 @@
 import { useId } from 'react'
 import type { FieldTexts } from '../kit/Field.tsx'
-import type { Option } from './SelectField.tsx'
+import type { SelectOption } from './SelectField.tsx'
 
 interface ChoicesProps extends FieldTexts {
   name: string
   /** The values, each with a sentence that explains it. */
-  options: (Option & { note: string })[]
+  options: (SelectOption & { note: string })[]
   initial: string
 }
 
-/** A field for one of a few values, each of which is explained below its label. */
+/** A field to choose one of a few values. Each value has an explanation below its label. */
 export function Choices({ label, name, options, initial, hint, error }: ChoicesProps) {
   const id = useId()
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')

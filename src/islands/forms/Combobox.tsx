@@ -4,7 +4,7 @@ import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 
 /** An item that a `Combobox` offers, with its texts. */
-export interface Choice<Item> {
+export interface ComboboxChoice<Item> {
   /** The item that the choice stands for. */
   item: Item
   id: string
@@ -24,7 +24,7 @@ interface ComboboxProps<Item> extends FieldTexts {
   /** Runs when the form fills in a value, such as a draft. */
   restore?: (value: string) => void
   /** Returns the choices that match the typed text. Returns the first choices for an empty text. */
-  search: (text: string) => Promise<Choice<Item>[]>
+  search: (text: string) => Promise<ComboboxChoice<Item>[]>
   /** Runs when the person has chosen an item. The field is then emptied. */
   choose: (item: Item) => void
   /** Whether nothing can be chosen now, because the last choice is being saved. */
@@ -45,7 +45,7 @@ export function Combobox<Item>(props: ComboboxProps<Item>) {
   const store = useRef<HTMLInputElement>(null)
   const announced = useRef(value)
   const [text, setText] = useState('')
-  const [found, setFound] = useState<readonly Choice<Item>[]>()
+  const [found, setFound] = useState<readonly ComboboxChoice<Item>[]>()
   const [failure, setFailure] = useState<string>()
   const [isOpen, setOpen] = useState(false)
   const [active, setActive] = useState(0)
@@ -81,7 +81,7 @@ export function Combobox<Item>(props: ComboboxProps<Item>) {
   }, [value])
 
   const choices = (isOpen && found) || []
-  const pick = (choice: Choice<Item> | undefined) => {
+  const pick = (choice: ComboboxChoice<Item> | undefined) => {
     if (!choice || isBusy) return
     setText('')
     setFound(undefined)

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react'
 import { useWords } from '../kit/use-words.ts'
 import { fieldSentence } from './account-form.ts'
-import type { Form } from './use-form.ts'
+import type { FormState } from './use-form.ts'
 
 interface ErrorSummaryProps {
-  form: Pick<Form, 'props' | 'errors' | 'focus'>
+  form: Pick<FormState, 'props' | 'errors' | 'focus'>
 }
 
 /** Lists the fields of a form that have errors. Each name is a link that leads to the field. */

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
 import { lazyPart } from '../kit/LazyPart.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { useReadiness } from './account-form.ts'
+import { useSignInReadiness } from './account-form.ts'
 import { BusyButton } from './BusyButton.tsx'
 import { LazyAccountError } from './LazyAccountError.tsx'
-import type { Form as FormState } from './use-form.ts'
+import type { FormState } from './use-form.ts'
 
 const ErrorSummary = lazyPart(async () => (await import('./ErrorSummary.tsx')).ErrorSummary)
 
@@ -38,7 +38,7 @@ interface FormProps {
 export function Form(props: FormProps) {
   const { form, submit, look, derivesKey, done, isSheet, className, beside } = props
   const { t } = useWords()
-  const { isReady, obstacle } = useReadiness()
+  const { isReady, obstacle } = useSignInReadiness()
   const count = Object.keys(form.errors).length
   const button = (
     <BusyButton

@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
-import { minStrength, type Strength } from '../../core/input/password.ts'
+import { minStrength, type PasswordStrength } from '../../core/input/password.ts'
 import { type PasswordOwner, strengthOf } from '../../stores/accounts/password-strength.ts'
 import { useWords } from '../kit/use-words.ts'
 import { PasswordField } from './PasswordField.tsx'
@@ -22,7 +22,7 @@ interface NewPasswordFieldProps {
 export function NewPasswordField({ label, name, error, owner }: NewPasswordFieldProps) {
   const { t } = useWords()
   const input = useRef<HTMLInputElement>(null)
-  const [strength, setStrength] = useState<Strength>()
+  const [strength, setStrength] = useState<PasswordStrength>()
   const isBusy = useRef(false)
 
   /** Rates the password. While one rating runs, only the latest password waits to be rated next. */
@@ -83,7 +83,7 @@ export function NewPasswordField({ label, name, error, owner }: NewPasswordField
   )
 }
 
-function toneOf(strength: Strength): string {
+function toneOf(strength: PasswordStrength): string {
   if (strength >= minStrength) return 'progress-success'
   return strength === 2 ? 'progress-warning' : 'progress-error'
 }

@@ -49,7 +49,10 @@ export function PasswordField({ children, ...field }: PasswordFieldProps) {
   )
 }
 
-/** A hidden field with the e-mail, which tells password managers whose password a form contains. */
+/**
+ * A hidden field with the e-mail. It tells password managers which account the password of the form
+ * belongs to.
+ */
 export function HiddenUsername({ email }: { email: string }) {
   return (
     <input

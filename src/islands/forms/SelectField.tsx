@@ -1,18 +1,18 @@
 import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
 
-export interface Option {
+export interface SelectOption {
   value: string
   label: string
 }
 
 interface SelectFieldProps extends FieldTexts {
   name: string
-  options: Option[]
+  options: SelectOption[]
   /** Initial value of the field. */
   initial?: string | undefined
 }
 
-/** A field in which one of a few values is chosen from a list. */
+/** A field to choose one of a few values from a list. */
 export function SelectField({ name, options, initial, error, ...texts }: SelectFieldProps) {
   return (
     <FieldFrame

@@ -2,15 +2,18 @@ import { useEffect, useState } from 'react'
 import type { FieldErrors } from '../../contract/kit/errors.ts'
 import { usernameFault } from '../../core/input/username.ts'
 import { email, firstOf, required, type Validator } from '../../core/input/validators.ts'
-import type { T } from '../../i18n/index.ts'
+import type { Translate } from '../../i18n/index.ts'
 import { announce } from '../kit/announce.ts'
 import { loadCode } from '../kit/load-code.ts'
 
 /**
- * Returns whether the script of the page runs, and why the person cannot sign in with this browser,
- * if so.
+ * Returns whether the page's script has started (`isReady`), and what keeps the person from signing
+ * in with this browser (`obstacle`).
  */
-export function useReadiness(): { isReady: boolean; obstacle: 'insecure' | 'cookies' | undefined } {
+export function useSignInReadiness(): {
+  isReady: boolean
+  obstacle: 'insecure' | 'cookies' | undefined
+} {
   const [isReady, setReady] = useState(false)
   const [obstacle, setObstacle] = useState<'insecure' | 'cookies'>()
   useEffect(() => {
@@ -35,7 +38,7 @@ export const emailRule = firstOf(required, email)
 export const usernameRule: Validator = value => usernameFault(String(value ?? ''))
 
 /** Returns the sentence for the error of a field, such as `{ rule: 'min', limit: 12 }`. */
-export function fieldSentence(errors: FieldErrors, name: string, t: T): string | undefined {
+export function fieldSentence(errors: FieldErrors, name: string, t: Translate): string | undefined {
   const error = errors[name]
   if (!error) return undefined
   return t(`fields.${error.rule}`, error.limit === undefined ? {} : { limit: error.limit })

@@ -2,7 +2,7 @@ import { defaultLocale, localizedPath } from '../../i18n/index.ts'
 import * as drafts from '../../stores/form-drafts.ts'
 
 /** Returns the value stored under `name` when this page changed its language. */
-export function takeDraft(name: string): unknown {
+export function takePageDraft(name: string): unknown {
   return drafts.takeDraft(pagePath(), name)
 }
 
@@ -10,7 +10,7 @@ export function takeDraft(name: string): unknown {
  * Stores the result of `read` under `name` when the page changes its language. Returns the function
  * that stops this.
  */
-export function keepDraft(name: string, read: () => unknown): () => void {
+export function keepPageDraft(name: string, read: () => unknown): () => void {
   const keep = () => drafts.keepDraft(pagePath(), name, read())
   document.addEventListener('vidimus:language', keep)
   return () => document.removeEventListener('vidimus:language', keep)

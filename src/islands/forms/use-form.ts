@@ -11,12 +11,12 @@ import { faultsOf, type Validator } from '../../core/input/validators.ts'
 import {
   draftName,
   type FieldElement,
-  isBox,
+  isCheckable,
   isFieldChanged,
   type Values,
   valuesOf
 } from '../../stores/form-values.ts'
-import { takeDraft } from './page-drafts.ts'
+import { takePageDraft } from './page-drafts.ts'
 import { type ActionOptions, useAction } from './use-action.ts'
 
 export type { Values } from '../../stores/form-values.ts'
@@ -38,13 +38,13 @@ export interface FormOptions<Result> extends ActionOptions<Values, Result> {
   isEmptiedBySuccess?: boolean
 }
 
-export type Form = ReturnType<typeof useForm>
+export type FormState = ReturnType<typeof useForm>
 
 /**
- * Connects a native form, whose inputs keep their own values, with rules and with what it sends.
- * Checks a field when it loses the focus, and from then on at every change. Submitting checks all
- * fields, focuses the first with an error, and sends the values if there is none. Shows errors of
- * the server at the fields that it names. Values survive a change of the page's language.
+ * Connects a native form with its validation rules and the function that sends its values. Checks a
+ * field when it loses the focus, and from then on at every change. Submitting checks all fields,
+ * focuses the first with an error, and sends the values if there is none. Shows errors of the
+ * server at the fields that it names. Values survive a change of the page's language.
  */
 export function useForm<Result>(options: FormOptions<Result>) {
   const { rules = {}, inputErrors, slowErrors, codeErrors } = options
@@ -78,7 +78,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
   const read = (): Values => (form.current ? valuesOf(form.current) : {})
 
   const fillInDraft = useEffectEvent(() => {
-    const draft = { ...Object(takeDraft(draftName(read()))) }
+    const draft = { ...Object(takePageDraft(draftName(read()))) }
     // the person may have typed before the script had loaded
     for (const field of [...(form.current?.elements ?? [])].map(fieldOf))
       if (field && isFieldChanged(field)) delete draft[field.name]
@@ -153,7 +153,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
   return {
     ...action,
     errors,
-    /** Returns the present values of the fields. */
+    /** Returns the current values of the fields. */
     read,
     /** Fills in values as if they were typed. */
     fill: (values: Values) => fillIn(form.current, values),
@@ -202,7 +202,8 @@ function fieldOf(element: EventTarget): FieldElement | undefined {
 }
 
 /**
- * Returns the name of the value to which an input belongs. Several inputs can belong to one value.
+ * Returns the name of the form's value that an input belongs to. Several inputs can belong to one
+ * value.
  */
 function nameOf(field: FieldElement): string {
   return field.dataset['for'] ?? field.name
@@ -214,7 +215,7 @@ function fillIn(form: HTMLFormElement | null, values: unknown): void {
   for (const field of form?.querySelectorAll<FieldElement>('input, select, textarea') ?? []) {
     if (!given.has(field.name) || field.matches('[readonly]')) continue
     const value = String(given.get(field.name))
-    if (field instanceof HTMLInputElement && isBox(field))
+    if (field instanceof HTMLInputElement && isCheckable(field))
       field.checked = value.split('\n').includes(field.value)
     else field.value = value
     field.dispatchEvent(new Event('input', { bubbles: true }))

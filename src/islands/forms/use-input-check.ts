@@ -4,8 +4,9 @@ import { loadInputCheck } from '../../stores/input-check.ts'
 import type { CallName } from '../../stores/sessions.ts'
 
 /**
- * Returns the function that finds what the schema of a call refuses in an input, by field. Until the
- * schema is loaded it finds nothing: the call then finds the same when the form is sent.
+ * Returns a function that checks an input with the schema of a call and returns the errors by
+ * field. Until the schema is loaded, the function returns no errors; the call then finds them when
+ * the form is sent.
  */
 export function useInputCheck(name: CallName): (input: unknown) => FieldErrors {
   const check = useRef<(input: unknown) => FieldErrors>(() => ({}))

@@ -1,16 +1,16 @@
 import { pathOf } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { createGroup } from '../../stores/admin/groups.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { Form } from '../forms/Form.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
-import { Unsaved } from '../forms/Unsaved.tsx'
+import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
-import { LimitFields, readLimits } from '../limits/LimitFields.tsx'
-import { GroupFields, readGroup } from './GroupFields.tsx'
+import { LimitFields, limitsFromForm } from '../limits/LimitFields.tsx'
+import { GroupFields, groupFromForm } from './GroupFields.tsx'
 
 const unlimited = { max_requests: null, max_requests_interval: null, max_storage: null }
 
@@ -18,14 +18,17 @@ const unlimited = { max_requests: null, max_requests_interval: null, max_storage
 export const CreateGroup = withWords(function CreateGroup() {
   const { locale, t } = useWords()
   const check = useInputCheck('createGroup')
-  const inputOf = (values: Values) => ({ ...readGroup(values), ...readLimits(values, locale) })
+  const inputOf = (values: Values) => ({
+    ...groupFromForm(values),
+    ...limitsFromForm(values, locale)
+  })
   const form = useForm({
     what: 'Creating the group failed',
     inputErrors: values => check(inputOf(values)),
     codeErrors: { name_taken: { name: { rule: 'taken' } } },
     async send(values, key) {
       const { id } = await createGroup(inputOf(values), key)
-      const path = pathOf('group', { company: actingCompany(), group: id })
+      const path = pathOf('group', { company: companyIdOfPage(), group: id })
       await navigate(localizedPath(locale, path), { replace: true })
     }
   })
@@ -39,7 +42,7 @@ export const CreateGroup = withWords(function CreateGroup() {
           <LimitFields limits={unlimited} />
         </fieldset>
       </Form>
-      <Unsaved form={form} />
+      <UnsavedGuard form={form} />
       <PasswordQuestion />
     </>
   )

@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import type { Group } from '../../contract/groups.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $groupCategories,
   addCategory,
@@ -17,11 +17,13 @@ interface GroupCategoriesProps {
   group: Group
 }
 
-/** Lists the categories that the members of a group may use, adds and removes them. */
+/**
+ * Lists the categories that the members of a group may use. Categories can be added and removed.
+ */
 export function GroupCategories({ group: { id } }: GroupCategoriesProps) {
   const { locale, t } = useWords()
   const part = useStore($groupCategories, { ssr: 'initial' })
-  const pathTo = (category: string) => pathOf('category', { company: actingCompany(), category })
+  const pathTo = (category: string) => pathOf('category', { company: companyIdOfPage(), category })
   return (
     <ItemPart
       id="group-categories"

@@ -1,5 +1,5 @@
 import { useStore } from '@nanostores/react'
-import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { $group, $groupCategories, openGroup } from '../../stores/admin/groups.ts'
 import { RecentChanges } from '../audit/RecentChanges.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
@@ -27,7 +27,7 @@ export const GroupDetail = withWords(function GroupDetail() {
       {group => (
         <>
           <GroupSettings group={group} />
-          <UsageByDay company={actingCompany()} group={group.id} />
+          <UsageByDay company={companyIdOfPage()} group={group.id} />
           <GroupMembers group={group} />
           <GroupCategories group={group} />
           <RecentChanges target={group.id} shown={[group, categories]} />

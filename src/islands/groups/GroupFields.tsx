@@ -1,14 +1,14 @@
 import type { Group } from '../../contract/groups.ts'
 import { fieldSentence } from '../forms/account-form.ts'
 import { CheckBoxes } from '../forms/CheckBoxes.tsx'
-import type { Form, Values } from '../forms/use-form.ts'
+import type { FormState, Values } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 
 const features = ['deposit'] as const satisfies Group['features']
 
 interface GroupFieldsProps {
-  form: Pick<Form, 'errors'>
+  form: Pick<FormState, 'errors'>
   /** The group that is changed. Undefined for a new one. */
   group?: Pick<Group, 'name' | 'features'>
 }
@@ -40,8 +40,8 @@ export function GroupFields({ form, group }: GroupFieldsProps) {
   )
 }
 
-/** Returns the name and the features that the values of these fields mean. */
-export function readGroup(values: Values): Pick<Group, 'name' | 'features'> {
+/** Returns the name and the features of a group from the values of the form. */
+export function groupFromForm(values: Values): Pick<Group, 'name' | 'features'> {
   const chosen = (values['features'] ?? '').split('\n')
   return {
     name: (values['name'] ?? '').trim(),

@@ -2,33 +2,33 @@ import { useMemo } from 'react'
 import type { Group } from '../../contract/groups.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { formatByteLimit, formatBytes } from '../../core/text/format.ts'
-import { type Locale, languageTag, localizedPath, type T } from '../../i18n/index.ts'
-import { groupList, groupSorts } from '../../stores/admin/group-list.ts'
-import { NotHere } from '../kit/NotHere.tsx'
+import { type Locale, languageTag, localizedPath, type Translate } from '../../i18n/index.ts'
+import { groupList, groupSortKeys } from '../../stores/admin/group-list.ts'
+import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
-import type { Column } from '../lists/DataTable.tsx'
+import type { TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState } from '../lists/EmptyState.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
 import { ListHead, ListRows } from '../lists/ListScreen.tsx'
-import { addressOf } from '../lists/list-address.ts'
+import { createListAddress } from '../lists/list-address.ts'
 import { UsageBar } from '../lists/UsageBar.tsx'
 import { useListScreen } from '../lists/use-list-screen.ts'
-import { useView } from '../lists/use-view.ts'
+import { useListView } from '../lists/use-list-view.ts'
 import { ViewMenu } from '../lists/ViewMenu.tsx'
 
-const addresses = addressOf({ sorts: groupSorts })
+const addresses = createListAddress({ sorts: groupSortKeys })
 
 /** Lists the groups of a company. They can be searched by name and sorted. */
 export const GroupList = withWords(function GroupList() {
   const { locale, t } = useWords()
   const screen = useListScreen(groupList, addresses, 'name')
   const columns = useMemo(() => columnsOf(locale, t), [locale, t])
-  const view = useView('groups', columns)
-  if (screen.isMissing) return <NotHere />
+  const view = useListView('groups', columns)
+  if (screen.isMissing) return <AdminPageMissing />
   const { company, address } = screen
   const save = async () => {
-    const { saveGroups } = await import('./save-groups.ts')
-    await saveGroups(address ?? {}, t('groups.fileName'))
+    const { downloadGroups } = await import('./download-groups.ts')
+    await downloadGroups(address ?? {}, t('groups.fileName'))
   }
   const create = (
     <a className="btn btn-primary" href={localizedPath(locale, pathOf('createGroup', { company }))}>
@@ -66,7 +66,7 @@ export const GroupList = withWords(function GroupList() {
   )
 })
 
-function columnsOf(locale: Locale, t: T): Column<Group>[] {
+function columnsOf(locale: Locale, t: Translate): TableColumn<Group>[] {
   const numbers = new Intl.NumberFormat(languageTag(locale))
   const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
   return [

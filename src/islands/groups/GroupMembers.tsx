@@ -6,14 +6,14 @@ import { email, firstOf, required } from '../../core/input/validators.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { personName } from '../../core/text/person-name.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $groupMembers,
   $memberSearch,
   addMember,
   addMembers,
   loadMembers,
-  type MemberAddition,
+  type MemberAdditionResult,
   removeMember,
   searchMembers
 } from '../../stores/admin/groups.ts'
@@ -22,7 +22,7 @@ import { ItemPart } from '../details/ItemPart.tsx'
 import { fieldSentence } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { SeveralValues } from '../forms/SeveralValues.tsx'
-import { Unsaved } from '../forms/Unsaved.tsx'
+import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { useWords } from '../kit/use-words.ts'
 import { SearchBox } from '../lists/FilterFields.tsx'
@@ -31,7 +31,7 @@ interface GroupProps {
   group: Group
 }
 
-/** With more members than this, they can be searched. */
+/** Number of members above which the list has a search field. */
 const searchedFrom = 10
 
 /** Lists the members of a group, adds people by searching for them, and removes members. */
@@ -39,7 +39,7 @@ export function GroupMembers({ group }: GroupProps) {
   const { locale, t } = useWords()
   const part = useStore($groupMembers, { ssr: 'initial' })
   const { id } = group
-  const company = actingCompany()
+  const company = companyIdOfPage()
   const q = useStore($memberSearch, { ssr: 'initial' })
   return (
     <ItemPart
@@ -132,12 +132,12 @@ function AddSeveral({ group }: GroupProps) {
         </Form>
       </details>
       {/* outside, because its question must be seen while the details are closed */}
-      <Unsaved form={form} isUnsaved={form.isWorking} />
+      <UnsavedGuard form={form} isUnsaved={form.isWorking} />
     </>
   )
 }
 
-function Additions({ additions }: { additions: MemberAddition[] | undefined }) {
+function Additions({ additions }: { additions: MemberAdditionResult[] | undefined }) {
   const { t } = useWords()
   if (!additions) return null
   const refused = additions.filter(({ error }) => error)

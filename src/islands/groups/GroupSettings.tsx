@@ -1,24 +1,24 @@
 import { type RefObject, useId, useRef, useState } from 'react'
 import type { Group } from '../../contract/groups.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
-import type { Locale, T } from '../../i18n/index.ts'
+import type { Locale, Translate } from '../../i18n/index.ts'
 import { changeGroup, type GroupChanges, reloadGroup } from '../../stores/admin/groups.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
-import { ChangedMeanwhile } from '../forms/ChangedMeanwhile.tsx'
+import { EditConflict } from '../forms/EditConflict.tsx'
 import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
-import { Unsaved } from '../forms/Unsaved.tsx'
+import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useAction } from '../forms/use-action.ts'
 import { useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
-import { useVersioned } from '../forms/use-versioned.ts'
+import { useVersionedSave } from '../forms/use-versioned-save.ts'
 import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { Meter, shareOf } from '../kit/Meter.tsx'
+import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { LimitEditor } from '../limits/LimitEditor.tsx'
-import { requestWords, storageWords } from '../limits/limit-words.ts'
-import { GroupFields, readGroup } from './GroupFields.tsx'
+import { describeRequestLimit, describeStorageLimit } from '../limits/limit-words.ts'
+import { GroupFields, groupFromForm } from './GroupFields.tsx'
 
 interface GroupProps {
   group: Group
@@ -35,7 +35,10 @@ type Settings = Pick<
   | 'is_default'
 >
 
-/** Name, features, limits and usage of a group. Asks what to keep where others change it, too. */
+/**
+ * Shows name, features, limits and usage of a group and lets an administrator change them. If
+ * somebody else has changed the same values meanwhile, asks which to keep.
+ */
 export function GroupSettings({ group }: GroupProps) {
   const { t } = useWords()
   const title = useRef<HTMLHeadingElement>(null)
@@ -87,7 +90,7 @@ export function GroupSettings({ group }: GroupProps) {
 type VersionedGroup = ReturnType<typeof useVersionedGroup>
 
 function useVersionedGroup({ id }: Group) {
-  return useVersioned<Settings, Partial<Settings>>({
+  return useVersionedSave<Settings, Partial<Settings>>({
     save: (changes, version) => changeGroup(id, changes as GroupChanges, version),
     load: () => reloadGroup(id)
   })
@@ -110,7 +113,7 @@ function Conflict({ versioned: { conflict, resolve }, title }: ConflictProps) {
     max_storage: t('limits.storage')
   }
   return (
-    <ChangedMeanwhile
+    <EditConflict
       key={conflict.theirs.version}
       differences={conflict.differences}
       labelOf={name => labels[name] ?? name}
@@ -188,10 +191,10 @@ function SettingsForm({ group, save, close }: SettingsFormProps) {
   const check = useInputCheck('updateGroup')
   const form = useForm({
     what: 'Saving the group failed',
-    inputErrors: values => check({ ...readGroup(values), id: was.id }),
+    inputErrors: values => check({ ...groupFromForm(values), id: was.id }),
     codeErrors: { name_taken: { name: { rule: 'taken' } } },
     async send(values) {
-      await save(readGroup(values), was)
+      await save(groupFromForm(values), was)
       close()
     }
   })
@@ -206,7 +209,7 @@ function SettingsForm({ group, save, close }: SettingsFormProps) {
       >
         <GroupFields form={form} group={was} />
       </InPlaceForm>
-      <Unsaved form={form} />
+      <UnsavedGuard form={form} />
     </>
   )
 }
@@ -231,7 +234,7 @@ function Usage({ group }: GroupProps) {
           count.format(requests_used),
           max_requests === null ? undefined : count.format(max_requests)
         )}
-        share={shareOf(requests_used, max_requests)}
+        share={usedFraction(requests_used, max_requests)}
       />
       {resets_at && (
         <p className="meta">
@@ -244,30 +247,33 @@ function Usage({ group }: GroupProps) {
           formatBytes(storage_used, locale),
           max_storage === null ? undefined : formatByteLimit(max_storage, locale)
         )}
-        share={shareOf(storage_used, max_storage)}
+        share={usedFraction(storage_used, max_storage)}
       />
     </section>
   )
 }
 
-function featureWords(features: Group['features'], t: T): string {
+function featureWords(features: Group['features'], t: Translate): string {
   return features.length === 0
     ? t('groups.noFeatures')
     : features.map(feature => t(`groups.featureNames.${feature}`)).join(', ')
 }
 
 /** Describes a value of a setting, to compare it with another one. */
-function wordsOf(name: string, value: unknown, locale: Locale, t: T): string {
+function wordsOf(name: string, value: unknown, locale: Locale, t: Translate): string {
   // as: the fields of `Settings`
   switch (name as keyof Settings) {
     case 'features':
       return featureWords(value as Group['features'], t)
     case 'max_requests':
-      return requestWords({ max_requests: value as number | null, max_requests_interval: null }, t)
+      return describeRequestLimit(
+        { max_requests: value as number | null, max_requests_interval: null },
+        t
+      )
     case 'max_requests_interval':
       return t(`limits.periods.${(value as Group['max_requests_interval']) ?? 'total'}`)
     case 'max_storage':
-      return storageWords(value as number | null, locale, t)
+      return describeStorageLimit(value as number | null, locale, t)
     default:
       return String(value)
   }

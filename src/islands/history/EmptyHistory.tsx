@@ -5,7 +5,7 @@ import { useWords } from '../kit/use-words.ts'
 import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
 
 interface NoMatchingRequestsProps {
-  /** The search text, or undefined where only filters are set. */
+  /** The search text, or undefined if only filters are set. */
   query: string | undefined
   onClear: () => void
 }

@@ -18,13 +18,13 @@ import { lazyPart, useLazyPart } from '../kit/LazyPart.tsx'
 import { useNow } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { ListFrame } from '../lists/ListFrame.tsx'
-import { useAddress } from '../lists/use-address.ts'
+import { useListAddress } from '../lists/use-list-address.ts'
 import { HistoryFilters } from './HistoryFilters.tsx'
 import {
-  filterOf,
   type HistoryUrl,
   readHistoryUrl,
-  withoutEmpty,
+  requestFilterOf,
+  withoutEmptyFilters,
   writeHistoryUrl
 } from './history-url.ts'
 import { StreamNote } from './StreamNote.tsx'
@@ -32,7 +32,7 @@ import { StreamNote } from './StreamNote.tsx'
 export const History = withWords(function History() {
   const { locale } = useWords()
   const session = useStore($session, { ssr: 'initial' })
-  const { address, change } = useAddress(readHistoryUrl, writeHistoryUrl)
+  const { address, change } = useListAddress(readHistoryUrl, writeHistoryUrl)
   const categories = useStore($categories, { ssr: 'initial' })
   const known = categories.status === 'ready' ? categories.categories : noCategories
   const names = useMemo(
@@ -42,7 +42,7 @@ export const History = withWords(function History() {
 
   useEffect(() => {
     if (session.status !== 'in' || !address) return
-    setFilter(filterOf(address))
+    setFilter(requestFilterOf(address))
     loadRequests()
   }, [session.status, address])
 
@@ -59,7 +59,7 @@ export const History = withWords(function History() {
           key={address.request}
           id={address.request}
           names={names}
-          onClose={() => change(withoutEmpty({ ...address, request: undefined }))}
+          onClose={() => change(withoutEmptyFilters({ ...address, request: undefined }))}
         />
       )}
     </div>
@@ -105,7 +105,7 @@ function Results({ address, names, onChange }: ResultsProps) {
   const empty = isFiltered(filter) ? (
     <NoMatchingRequests
       query={address.q}
-      onClear={() => onChange(withoutEmpty({ request: address.request }))}
+      onClear={() => onChange(withoutEmptyFilters({ request: address.request }))}
     />
   ) : (
     <EmptyHistory />

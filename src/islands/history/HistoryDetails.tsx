@@ -5,15 +5,15 @@ import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes, formatInstant } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { $checkedNames } from '../../stores/checked-names.ts'
 import { loadDetails } from '../../stores/history/requests.ts'
 import { hasRight } from '../../stores/users.ts'
+import { $verifiedFileNames } from '../../stores/verified-file-names.ts'
 import { useDocumentDownload } from '../files/use-document-download.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
-import { useWaiting } from '../kit/time.ts'
+import { useWaitPhase } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 import { VerifyAddress } from '../kit/VerifyAddress.tsx'
 import { hasFile, requestName, requestSeal, stateColor, stateLabel } from './request-labels.ts'
@@ -41,7 +41,7 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
   const title = useId()
   const [tries, setTries] = useState(0)
   const [state, setState] = useState<Loaded | AppError>()
-  const waiting = useWaiting(state === undefined)
+  const waiting = useWaitPhase(state === undefined)
 
   useEffect(() => {
     const { current: opened } = dialog
@@ -151,7 +151,7 @@ interface FactsProps {
 function Facts({ request, deposit, category }: FactsProps) {
   const { locale, t } = useWords()
   const { kind, items, reduced_from, size, media_type, leaf_hash, deposit_id } = request
-  const names = useStore($checkedNames, { ssr: 'initial' }).get(request.id) ?? []
+  const names = useStore($verifiedFileNames, { ssr: 'initial' }).get(request.id) ?? []
   const code = (label: string, value: string | undefined) =>
     value && (
       <Fact label={label}>

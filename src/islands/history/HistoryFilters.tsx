@@ -3,8 +3,13 @@ import type { Category } from '../../contract/categories.ts'
 import { loadCode } from '../kit/load-code.ts'
 import { useWords } from '../kit/use-words.ts'
 import { ExportButton } from '../lists/ExportButton.tsx'
-import { DayFields, DayRangeNote, Labelled, SearchBox } from '../lists/FilterFields.tsx'
-import { filterOf, type HistoryUrl, requestStates, withoutEmpty } from './history-url.ts'
+import { DayFields, DayRangeNote, LabeledFilter, SearchBox } from '../lists/FilterFields.tsx'
+import {
+  type HistoryUrl,
+  requestFilterOf,
+  requestStates,
+  withoutEmptyFilters
+} from './history-url.ts'
 
 interface HistoryFiltersProps {
   address: HistoryUrl
@@ -12,7 +17,10 @@ interface HistoryFiltersProps {
   onChange: (address: HistoryUrl) => void
 }
 
-/** Search, filters and export. In narrow windows a button opens the filters. */
+/**
+ * The search, the filters and the export of the history. In narrow windows a button opens the
+ * filters.
+ */
 export function HistoryFilters({ address, categories, onChange }: HistoryFiltersProps) {
   const { locale, t } = useWords()
   const [isOpen, setOpen] = useState(false)
@@ -20,10 +28,10 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
   const { q: _q, request: _request, ...filters } = address
   const count = Object.keys(filters).length
   const set = (change: { [Name in keyof HistoryUrl]?: HistoryUrl[Name] | undefined }) =>
-    onChange(withoutEmpty({ ...address, ...change }))
+    onChange(withoutEmptyFilters({ ...address, ...change }))
   const save = async () => {
-    const { saveExport } = await loadCode(() => import('../files/save-export.ts'))
-    await saveExport(filterOf(address), t('history.filters.fileName'))
+    const { downloadHistory } = await loadCode(() => import('../files/download-exports.ts'))
+    await downloadHistory(requestFilterOf(address), t('history.filters.fileName'))
   }
   return (
     <search className="flex flex-col gap-4" aria-label={t('history.filters.label')}>
@@ -83,7 +91,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
           <button
             type="button"
             className="btn btn-ghost text-secondary"
-            onClick={() => onChange(withoutEmpty({ request: address.request }))}
+            onClick={() => onChange(withoutEmptyFilters({ request: address.request }))}
           >
             {t('history.filters.clear')}
           </button>
@@ -110,7 +118,7 @@ function Choice<Value extends string>({
   onChoose
 }: ChoiceProps<Value>) {
   return (
-    <Labelled label={label}>
+    <LabeledFilter label={label}>
       {id => (
         <select
           id={id}
@@ -126,6 +134,6 @@ function Choice<Value extends string>({
           ))}
         </select>
       )}
-    </Labelled>
+    </LabeledFilter>
   )
 }

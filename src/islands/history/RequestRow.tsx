@@ -8,7 +8,7 @@ import { relativeTime } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 import { hasFile, requestName, requestSeal, stateColor, stateLabel } from './request-labels.ts'
 
-export interface RowProps {
+export interface RequestRowProps {
   request: ProcessedRequest
   /** Name of the deposit's category, if it is known. */
   category: string | undefined
@@ -30,7 +30,7 @@ export interface RowProps {
  * the positions of rows that are not drawn can be computed.
  */
 export const RequestRow = memo(
-  ({ request, category, now, isStop, isSaving, href, onOpen, onSave }: RowProps) => {
+  ({ request, category, now, isStop, isSaving, href, onOpen, onSave }: RequestRowProps) => {
     const { locale, t } = useWords()
     const created = new Date(request.created)
     const word = stateLabel(request, t)

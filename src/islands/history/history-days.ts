@@ -1,6 +1,6 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { withOrdinal } from '../../core/text/format.ts'
-import { type Locale, languageTag, type T } from '../../i18n/index.ts'
+import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 
 /** A line of the history: the heading of a day, or a request. */
 export type HistoryLine = { day: string; request?: undefined } | { request: ProcessedRequest }
@@ -25,9 +25,9 @@ export function dayOf(created: string): string {
 
 /**
  * Returns the name of a day: `Today`, `Yesterday`, or `Monday, November 16`. Adds the year where it
- * is not the present one.
+ * is not the current one.
  */
-export function dayName(day: string, today: string, locale: Locale, t: T): string {
+export function dayName(day: string, today: string, locale: Locale, t: Translate): string {
   if (day === today) return t('history.today')
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
   const noon = new Date(year, month - 1, date, 12)
@@ -43,7 +43,7 @@ export function dayName(day: string, today: string, locale: Locale, t: T): strin
   return withOrdinal(text.charAt(0).toUpperCase() + text.slice(1), locale)
 }
 
-/** Returns the lines for requests: a heading before the first request of each day. */
+/** Returns the lines that show the requests: each day has a heading before its first request. */
 export function linesOf(requests: readonly ProcessedRequest[]): HistoryLine[] {
   const lines: HistoryLine[] = []
   let day: string | undefined

@@ -1,6 +1,6 @@
 import type { RequestState } from '../../contract/requests.ts'
 import type { RequestFilter } from '../../stores/history/request-filter.ts'
-import { parseDay, startOfDay } from '../lists/use-address.ts'
+import { parseDay, startOfDay } from '../lists/use-list-address.ts'
 
 export const requestStates = [
   'uploading',
@@ -43,7 +43,7 @@ export function readHistoryUrl(search: string): HistoryUrl {
     const value = query.get(name) ?? ''
     return pattern.test(value) ? value : undefined
   }
-  return withoutEmpty({
+  return withoutEmptyFilters({
     kind: one('kind', ['deposit', 'verify'] as const),
     state: one('state', requestStates),
     category: like('category', uuid),
@@ -65,11 +65,11 @@ export function writeHistoryUrl(address: HistoryUrl): string {
 }
 
 /**
- * Returns the filter for the server. Converts days in the person's time zone to the times at which
- * they begin and end.
+ * Returns the API's filter for the filters of an address. The days `from` and `to` become the times
+ * when they begin and end in the person's time zone.
  */
-export function filterOf({ request: _, from, to, ...rest }: HistoryUrl): RequestFilter {
-  const filter = withoutEmpty({
+export function requestFilterOf({ request: _, from, to, ...rest }: HistoryUrl): RequestFilter {
+  const filter = withoutEmptyFilters({
     ...rest,
     from: from && startOfDay(from, 0).toISOString(),
     to: to && startOfDay(to, 1).toISOString()
@@ -77,7 +77,7 @@ export function filterOf({ request: _, from, to, ...rest }: HistoryUrl): Request
   return filter
 }
 
-export function withoutEmpty<Fields extends object>(
+export function withoutEmptyFilters<Fields extends object>(
   fields: Fields
 ): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
   const kept = Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')

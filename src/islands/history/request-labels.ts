@@ -1,24 +1,27 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { SealState } from '../../core/pages/seal-drawing.ts'
-import { shownName } from '../../core/text/visible-text.ts'
-import type { T } from '../../i18n/index.ts'
-import { $checkedNames } from '../../stores/checked-names.ts'
+import { withoutDirectionControls } from '../../core/text/visible-text.ts'
+import type { Translate } from '../../i18n/index.ts'
+import { $verifiedFileNames } from '../../stores/verified-file-names.ts'
 
 /**
  * Returns the name of a request. A verification has the name of the verified file, if this browser
  * remembers it.
  */
-export function requestName({ id, kind, name, items }: ProcessedRequest, t: T): string {
-  const [first, ...others] = $checkedNames.get().get(id) ?? []
+export function requestName({ id, kind, name, items }: ProcessedRequest, t: Translate): string {
+  const [first, ...others] = $verifiedFileNames.get().get(id) ?? []
   if (kind === 'verify' && first !== undefined) {
     if (others.length === 0) return t('history.checkNamed', { name: first })
     return t('history.checkNamedOthers', { name: first, count: others.length })
   }
   if (kind === 'verify') return t('history.check', { count: items?.asked ?? 1 })
-  return name === undefined ? t('history.document') : shownName(name)
+  return name === undefined ? t('history.document') : withoutDirectionControls(name)
 }
 
-export function stateLabel({ kind, state, verdict, match }: ProcessedRequest, t: T): string {
+export function stateLabel(
+  { kind, state, verdict, match }: ProcessedRequest,
+  t: Translate
+): string {
   if (kind === 'verify' && state === 'done' && verdict) {
     return t(`history.verdicts.${verdict === 'authentic' ? (match ?? 'original') : verdict}`)
   }

@@ -22,7 +22,7 @@ export function useRowWindow(root: RefObject<HTMLElement | null>, lines: readonl
   return { measured, start, end }
 }
 
-/** Measures the heights of a day's heading and of a row, at the present width and text size. */
+/** Measures the heights of a day's heading and of a row, at the current width and text size. */
 function useHeights(root: RefObject<HTMLElement | null>): { day: number; row: number } {
   const [heights, setHeights] = useState({ day: 49, row: 73 })
   useLayoutEffect(() => {

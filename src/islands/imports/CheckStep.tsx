@@ -2,11 +2,11 @@ import { useStore } from '@nanostores/react'
 import { useState } from 'react'
 import { $importFile } from '../../stores/imports/import-file.ts'
 import {
-  canSend,
+  canSendRows,
   checkImport,
   discardImport,
-  type ImportState,
   runImport,
+  type ShownImport,
   sendRows
 } from '../../stores/imports/imports.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
@@ -16,10 +16,10 @@ import { Icon } from '../kit/Icon.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { ImportProgress } from './ImportProgress.tsx'
 import { RowList } from './RowList.tsx'
-import type { WizardProps } from './wizard-texts.ts'
+import type { ImportWizardProps } from './wizard-props.ts'
 
-interface CheckStepProps extends WizardProps {
-  state: Extract<ImportState, { status: 'ready' }>
+interface CheckStepProps extends ImportWizardProps {
+  state: Extract<ShownImport, { status: 'ready' }>
   /** Starts again with another file. */
   onAgain: () => void
   /** Goes back to the columns of the same file, after the import was erased. */
@@ -34,7 +34,7 @@ export function CheckStep(props: CheckStepProps) {
   const { kind, state, onAgain, onBack } = props
   const { t } = useWords()
   const { item, error } = state
-  const isSending = item.state === 'open' && canSend(item.id)
+  const isSending = item.state === 'open' && canSendRows(item.id)
   const discarding = useAction({
     what: 'Discarding the import failed',
     async send(next: () => void) {

@@ -1,9 +1,9 @@
 import {
   changeColumn,
-  dataOf,
   headingsOf,
   missingFields,
-  type ReadFile
+  type OpenedFile,
+  rowsWithoutHeader
 } from '../../stores/imports/import-file.ts'
 import { startImport } from '../../stores/imports/imports.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
@@ -12,10 +12,10 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { FieldFrame } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { columnName } from './column-name.ts'
-import type { WizardProps } from './wizard-texts.ts'
+import type { ImportWizardProps } from './wizard-props.ts'
 
-interface ColumnsStepProps extends WizardProps {
-  file: ReadFile
+interface ColumnsStepProps extends ImportWizardProps {
+  file: OpenedFile
   onBack: () => void
   /** Runs with the id of the import when it exists. */
   onCreated: (id: string) => void
@@ -30,7 +30,7 @@ export function ColumnsStep(props: ColumnsStepProps) {
   const { t } = useWords()
   const { mapping } = file
   const headings = headingsOf(file)
-  const [example = []] = dataOf(file)
+  const [example = []] = rowsWithoutHeader(file)
   const names = headings.map(
     (heading, at) => heading || t('imports.wizard.read.column', { name: columnName(at) })
   )

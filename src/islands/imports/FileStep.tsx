@@ -5,14 +5,14 @@ import { writeCsv } from '../../core/csv/writer.ts'
 import { formatByteLimit, formatBytes } from '../../core/text/format.ts'
 import { $importFile, type ImportFile, readFile } from '../../stores/imports/import-file.ts'
 import { DropZone } from '../files/DropZone.tsx'
-import { saveFile } from '../files/save-file.ts'
+import { downloadFile } from '../files/download-file.ts'
 import { useFileHandoff } from '../files/use-file-handoff.ts'
 import { Icon } from '../kit/Icon.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { PastImports } from './PastImports.tsx'
-import type { WizardProps } from './wizard-texts.ts'
+import type { ImportWizardProps } from './wizard-props.ts'
 
-interface FileStepProps extends WizardProps {
+interface FileStepProps extends ImportWizardProps {
   /** Runs when another file is being read. */
   onRead: () => void
 }
@@ -47,7 +47,7 @@ export function FileStep(props: FileStepProps) {
       newline: '\r\n',
       hasHeader: true
     }
-    saveFile(new Blob([writeCsv(rows, dialect)], { type: 'text/csv' }), template.name, 'csv')
+    downloadFile(new Blob([writeCsv(rows, dialect)], { type: 'text/csv' }), template.name, 'csv')
   }
 
   return (

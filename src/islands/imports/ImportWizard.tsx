@@ -1,10 +1,10 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
 import { $importFile } from '../../stores/imports/import-file.ts'
-import { $import, beginAgain, openImport } from '../../stores/imports/imports.ts'
+import { $import, openImport, startOver } from '../../stores/imports/imports.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
-import { Unsaved } from '../forms/Unsaved.tsx'
+import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { CheckStep } from './CheckStep.tsx'
@@ -12,7 +12,7 @@ import { ColumnsStep } from './ColumnsStep.tsx'
 import { FileStep } from './FileStep.tsx'
 import { ReadStep } from './ReadStep.tsx'
 import { RunStep } from './RunStep.tsx'
-import type { WizardProps } from './wizard-texts.ts'
+import type { ImportWizardProps } from './wizard-props.ts'
 
 const steps = ['file', 'read', 'columns', 'check', 'import'] as const
 type Step = (typeof steps)[number]
@@ -22,7 +22,7 @@ type Step = (typeof steps)[number]
  * columns, check the rows on the server and correct them, run the import, undo it. From the check
  * on, the address names the import, so that a reload shows the same step.
  */
-export function ImportWizard(props: WizardProps) {
+export function ImportWizard(props: ImportWizardProps) {
   const { kind } = props
   const { t } = useWords()
   const state = useStore($import, { ssr: 'initial' })
@@ -57,7 +57,7 @@ export function ImportWizard(props: WizardProps) {
   }, [step])
 
   const again = () => {
-    beginAgain()
+    startOver()
     setNaming(false)
     writeAddress(undefined)
   }
@@ -111,7 +111,7 @@ export function ImportWizard(props: WizardProps) {
       {step === 'import' && state.status === 'ready' && (
         <RunStep {...props} item={state.item} error={state.error} onAgain={again} />
       )}
-      <Unsaved
+      <UnsavedGuard
         isUnsaved={
           state.status === 'none'
             ? file.status === 'read'

@@ -1,21 +1,21 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
 import { formatDateTime } from '../../core/text/format.ts'
-import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { $session } from '../../stores/sessions.ts'
 import { useWords } from '../kit/use-words.ts'
 import { ListFrame } from '../lists/ListFrame.tsx'
 import { UndoImport } from './UndoImport.tsx'
-import type { WizardProps } from './wizard-texts.ts'
+import type { ImportWizardProps } from './wizard-props.ts'
 
 /** Lists the imports of the last 30 days. */
-export function PastImports({ kind, undoQuestion }: WizardProps) {
+export function PastImports({ kind, undoQuestion }: ImportWizardProps) {
   const { locale, t } = useWords()
   const session = useStore($session, { ssr: 'initial' })
   const { past } = kind
   const rows = useStore(past.$rows, { ssr: 'initial' })
   const status = useStore(past.$status, { ssr: 'initial' })
-  const company = actingCompany()
+  const company = companyIdOfPage()
 
   useEffect(() => {
     if (session.status === 'in' && company !== '') void past.open(company, {})

@@ -3,12 +3,12 @@ import { type Delimiter, type Dialect, delimiters } from '../../core/csv/dialect
 import { type Encoding, encodings } from '../../core/csv/encodings.ts'
 import { formatBytes } from '../../core/text/format.ts'
 import {
-  $countedShare,
+  $countProgress,
   changeDialect,
-  dataOf,
-  dataRows,
+  countDataRows,
   headingsOf,
-  type ReadFile
+  type OpenedFile,
+  rowsWithoutHeader
 } from '../../stores/imports/import-file.ts'
 import type { ImportKind } from '../../stores/imports/import-kinds.ts'
 import { FieldFrame } from '../kit/Field.tsx'
@@ -19,7 +19,7 @@ import { columnName } from './column-name.ts'
 
 interface ReadStepProps {
   kind: ImportKind
-  file: ReadFile
+  file: OpenedFile
   onNext: () => void
   onBack: () => void
 }
@@ -41,7 +41,7 @@ const told = ['unknown', 'malformed', 'long', 'short'] as const
 export function ReadStep({ kind, file, onNext, onBack }: ReadStepProps) {
   const { locale, t } = useWords()
   const { dialect, count } = file
-  const rows = dataRows(file)
+  const rows = countDataRows(file)
   const faults = count?.faults ?? {}
   const isBad = fatal.some(each => faults[each])
   const isOver = rows !== undefined && rows > kind.limits.rows
@@ -150,7 +150,7 @@ export function ReadStep({ kind, file, onNext, onBack }: ReadStepProps) {
 
 function Counting({ rows }: { rows: number | undefined }) {
   const { t } = useWords()
-  const share = useStore($countedShare, { ssr: 'initial' })
+  const share = useStore($countProgress, { ssr: 'initial' })
   return (
     <div className="flex flex-col gap-1">
       <p role="status" className="meta">
@@ -174,10 +174,10 @@ function Fault({ text }: { text: string }) {
   )
 }
 
-function Preview({ file }: { file: ReadFile }) {
+function Preview({ file }: { file: OpenedFile }) {
   const { t } = useWords()
   const headings = headingsOf(file)
-  const rows = dataOf(file).slice(0, 20)
+  const rows = rowsWithoutHeader(file).slice(0, 20)
   const label = t('imports.wizard.read.preview', { count: rows.length })
   return (
     <section

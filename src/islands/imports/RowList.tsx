@@ -2,20 +2,20 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
 import type { Import, ImportVerdict } from '../../contract/imports.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import type { Reason, StoredRow, Values } from '../../stores/imports/import-kinds.ts'
-import { fileRow, type Origin } from '../../stores/imports/import-memory.ts'
-import { $importRows, loadMoreRows, mendRow, openRows } from '../../stores/imports/imports.ts'
-import { refusedFile } from '../../stores/imports/refused-file.ts'
-import { saveFile } from '../files/save-file.ts'
+import type { RefusalReason, RowValues, StoredRow } from '../../stores/imports/import-kinds.ts'
+import { type SourceFile, spreadsheetRow } from '../../stores/imports/import-memory.ts'
+import { $importRows, correctRow, loadMoreRows, openRows } from '../../stores/imports/imports.ts'
+import { createRefusedFile } from '../../stores/imports/refused-file.ts'
+import { downloadFile } from '../files/download-file.ts'
 import { useAction } from '../forms/use-action.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useWords } from '../kit/use-words.ts'
-import type { WizardProps } from './wizard-texts.ts'
+import type { ImportWizardProps } from './wizard-props.ts'
 
-interface RowListProps extends WizardProps {
+interface RowListProps extends ImportWizardProps {
   item: Import
-  origin: Origin | undefined
+  origin: SourceFile | undefined
   /** Whether the person can correct refused cells. */
   canMend: boolean
 }
@@ -36,8 +36,8 @@ export function RowList(props: RowListProps) {
   const [news, setNews] = useState('')
   const list = useRef<HTMLDivElement>(null)
   const verdict = rows?.verdict ?? first
-  const numberOf = (row: number) => (origin ? fileRow(row, origin) : row)
-  const withNumber = (reason: Reason) =>
+  const numberOf = (row: number) => (origin ? spreadsheetRow(row, origin) : row)
+  const withNumber = (reason: RefusalReason) =>
     reasonText({ ...reason, ...(reason.row === undefined ? {} : { row: numberOf(reason.row) }) })
 
   const isOpen = rows !== undefined
@@ -47,9 +47,9 @@ export function RowList(props: RowListProps) {
 
   const mending = useAction({
     what: 'Mending the row failed',
-    async send({ row, values }: { row: StoredRow; values: Values }) {
+    async send({ row, values }: { row: StoredRow; values: RowValues }) {
       const number = numberOf(row.row)
-      const mended = await mendRow(kind, item.id, row.row, values)
+      const mended = await correctRow(kind, item.id, row.row, values)
       if (!mended?.verdict) return
       setNews(
         t('imports.wizard.check.mended', {
@@ -63,7 +63,7 @@ export function RowList(props: RowListProps) {
   const downloading = useAction({
     what: 'Downloading the refused rows failed',
     async send() {
-      const content = await refusedFile(kind, {
+      const content = await createRefusedFile(kind, {
         item,
         origin,
         labels,
@@ -74,11 +74,11 @@ export function RowList(props: RowListProps) {
         errorOf: reason => `${labels[reason.field] ?? reason.field}: ${withNumber(reason)}`
       })
       const name = item.file_name.replace(/\.\w{1,4}$/, '')
-      saveFile(content, t('imports.wizard.check.downloadName', { name }), 'csv')
+      downloadFile(content, t('imports.wizard.check.downloadName', { name }), 'csv')
     }
   })
 
-  /** Focuses the first wrong cell of the row or, if the row is right now, that of the next row. */
+  /** Focuses the first refused cell of the row or, if the row is correct now, of the next row. */
   function focusAfter(row: number, isRight: boolean): void {
     // after React has drawn
     setTimeout(() => {
@@ -182,7 +182,7 @@ interface RowTableProps extends RowListProps {
   verdict: ImportVerdict
   numberOf: (row: number) => number
   isBusy: boolean
-  onMend: (row: StoredRow, values: Values) => void
+  onMend: (row: StoredRow, values: RowValues) => void
 }
 
 function RowTable(props: RowTableProps) {
@@ -217,7 +217,7 @@ function RowTable(props: RowTableProps) {
 function TableRow(props: RowTableProps & { row: StoredRow; number: number }) {
   const { kind, labels, row, number, canMend, reasonText, keptText, isBusy, onMend } = props
   const { t } = useWords()
-  const [values, setValues] = useState<Values>(row.values)
+  const [values, setValues] = useState<RowValues>(row.values)
   const isChanged = kind.fields.some(({ name }) => values[name] !== row.values[name])
   const id = `import-row-${row.row}`
   return (

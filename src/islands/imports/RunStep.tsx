@@ -2,16 +2,16 @@ import type { Import } from '../../contract/imports.ts'
 import type { AppError } from '../../contract/kit/errors.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { languageTag } from '../../i18n/index.ts'
-import { rememberedOrigin } from '../../stores/imports/import-memory.ts'
+import { rememberedSourceFile } from '../../stores/imports/import-memory.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { ImportProgress } from './ImportProgress.tsx'
 import { RowList } from './RowList.tsx'
 import { UndoImport } from './UndoImport.tsx'
-import type { WizardProps } from './wizard-texts.ts'
+import type { ImportWizardProps } from './wizard-props.ts'
 
-interface RunStepProps extends WizardProps {
+interface RunStepProps extends ImportWizardProps {
   item: Import
   error: AppError | undefined
   onAgain: () => void
@@ -98,7 +98,7 @@ export function RunStep(props: RunStepProps) {
           <h2 id="import-rows" className="section-title">
             {t('imports.wizard.run.rows')}
           </h2>
-          <RowList {...props} origin={rememberedOrigin(item.id)} canMend={false} />
+          <RowList {...props} origin={rememberedSourceFile(item.id)} canMend={false} />
         </section>
       )}
     </>
@@ -110,7 +110,10 @@ interface OutcomeProps {
   result: NonNullable<Import['result']>
 }
 
-/** Compares what the check announced with what was counted in the database. */
+/**
+ * Shows the result of the run beside the numbers that the check announced, with an error if they
+ * differ.
+ */
 function Outcome({ item, result }: OutcomeProps) {
   const { locale, t } = useWords()
   const counts = item.counts ?? { new: 0, changed: 0, unchanged: 0, refused: 0 }

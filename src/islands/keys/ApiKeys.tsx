@@ -12,8 +12,8 @@ import { CopyButton } from '../kit/CopyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { relativeTime, useNow } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
+import { apiKeyTranslator } from './api-key-translator.ts'
 import { CreateKey } from './CreateKey.tsx'
-import { keyWords } from './key-words.ts'
 
 interface ApiKeysProps {
   /** The company whose keys are shown. Undefined for the keys of the person. */
@@ -26,7 +26,7 @@ interface ApiKeysProps {
  */
 export function ApiKeys({ company }: ApiKeysProps) {
   const { locale, t } = useWords()
-  const say = keyWords(locale)
+  const say = apiKeyTranslator(locale)
   const list = useStore($apiKeys, { ssr: 'initial' })
   const [isCreating, setCreating] = useState(false)
   const [made, setMade] = useState<NewApiKey>()
@@ -122,7 +122,7 @@ export function ApiKeys({ company }: ApiKeysProps) {
 /** Shows a new key, which can be seen only now. */
 function NewKey({ made, close }: { made: NewApiKey; close: () => void }) {
   const { locale } = useWords()
-  const say = keyWords(locale)
+  const say = apiKeyTranslator(locale)
   const box = useRef<HTMLDivElement>(null)
 
   useEffect(() => box.current?.focus(), [])
@@ -149,7 +149,7 @@ function NewKey({ made, close }: { made: NewApiKey; close: () => void }) {
 
 function Row({ apiKey, revoke }: { apiKey: ApiKey; revoke: () => void }) {
   const { locale } = useWords()
-  const say = keyWords(locale)
+  const say = apiKeyTranslator(locale)
   const now = useNow(60_000)
   const [isAsking, setAsking] = useState(false)
   const { name, hint, scopes, group, created_by, created, expires, last_used } = apiKey

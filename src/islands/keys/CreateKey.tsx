@@ -11,8 +11,8 @@ import { useForm, type Values } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { GroupField, readGroup } from './GroupField.tsx'
-import { keyWords } from './key-words.ts'
+import { apiKeyTranslator } from './api-key-translator.ts'
+import { GroupField, parseGroupField } from './GroupField.tsx'
 
 const lifetimes = ['30', '90', '365', '1826'] as const
 
@@ -26,7 +26,7 @@ interface CreateKeyProps {
 /** Creates an API key of the person or of a company. */
 export function CreateKey({ company, done, cancel }: CreateKeyProps) {
   const { locale, t } = useWords()
-  const say = keyWords(locale)
+  const say = apiKeyTranslator(locale)
   const check = useInputCheck('createApiKey')
   const box = useRef<HTMLDivElement>(null)
   const form = useForm({
@@ -34,7 +34,7 @@ export function CreateKey({ company, done, cancel }: CreateKeyProps) {
     rules: company === undefined ? {} : { group_id: required },
     inputErrors: values => check(inputOf(values)),
     async send(values) {
-      const group_id = readGroup(values['group_id'])?.id
+      const group_id = parseGroupField(values['group_id'])?.id
       done(await createApiKey(company, { ...inputOf(values), group_id }))
     }
   })

@@ -5,7 +5,7 @@ import { findDefaultGroup, type GroupName } from '../../stores/admin/members.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { keyWords } from './key-words.ts'
+import { apiKeyTranslator } from './api-key-translator.ts'
 
 interface GroupFieldProps {
   name: string
@@ -15,11 +15,11 @@ interface GroupFieldProps {
 
 /**
  * A field for the group of a company's key. Shows the chosen group, at first the company's default
- * group, and finds others by name. `readGroup()` reads its value in the form.
+ * group, and finds others by name. `parseGroupField()` reads its value in the form.
  */
 export function GroupField({ name, error }: GroupFieldProps) {
   const { locale } = useWords()
-  const say = keyWords(locale)
+  const say = apiKeyTranslator(locale)
   const [group, setGroup] = useState<GroupName>()
   const [failure, setFailure] = useState<AppError>()
   const load = useCallback(async () => {
@@ -51,7 +51,7 @@ export function GroupField({ name, error }: GroupFieldProps) {
         name={name}
         // with the group's name, which a draft has to show again
         value={group ? `${group.id} ${group.name}` : ''}
-        restore={value => setGroup(readGroup(value))}
+        restore={value => setGroup(parseGroupField(value))}
         search={search}
         choose={setGroup}
       />
@@ -59,8 +59,11 @@ export function GroupField({ name, error }: GroupFieldProps) {
   )
 }
 
-/** Returns the group in the value of a `GroupField`, or undefined if none is chosen. */
-export function readGroup(value = ''): GroupName | undefined {
+/**
+ * Parses the value of a `GroupField`: an id, a blank and a name. Returns undefined if no group is
+ * chosen.
+ */
+export function parseGroupField(value = ''): GroupName | undefined {
   const at = value.indexOf(' ')
   return at < 0 ? undefined : { id: value.slice(0, at), name: value.slice(at + 1) }
 }

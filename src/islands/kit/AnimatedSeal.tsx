@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'react'
-import { type SealState, sealPath } from '../../core/pages/seal-drawing.ts'
+import { drawSeal, type SealState } from '../../core/pages/seal-drawing.ts'
 
 interface SealProps {
   state: SealState
-  /** Text alternative of the drawing. Undefined where the drawing is only decorative. */
+  /** Text alternative of the drawing. Undefined if the drawing is only decorative. */
   label?: string
-  /** Sizes as classes: `size-12`. */
+  /** CSS classes that set the size, such as `size-12`. */
   className?: string
   /** Draws fewer ticks. Use it at 32 px and below. */
   small?: boolean
@@ -20,7 +20,7 @@ export function AnimatedSeal({ state, label, className, small }: SealProps) {
   const root = useRef<SVGSVGElement>(null)
   const before = useRef(state.kind)
   const [growing, setGrowing] = useState(false)
-  const { ticks, ring, mark, tone } = sealPath(state, small ? 16 : 64)
+  const { ticks, ring, mark, tone } = drawSeal(state, small ? 16 : 64)
 
   useEffect(() => {
     const wasOpen = before.current !== 'sealed'

@@ -3,7 +3,9 @@ import { useWords } from './use-words.ts'
 
 interface CopyButtonProps {
   text: string
-  /** Describes what is copied, where the text beside the button does not. */
+  /**
+   * Label of the button that says what it copies. Undefined if the text beside the button says so.
+   */
   label?: string
 }
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { AppError } from '../../contract/kit/errors.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
-import type { Locale, T } from '../../i18n/index.ts'
+import type { Locale, Translate } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
 import { Icon } from './Icon.tsx'
 import { useWords } from './use-words.ts'
@@ -12,7 +12,7 @@ export interface ErrorNoteProps {
   text?: string | undefined
   /** Tries again what failed. With it, the note has a button for that. */
   retry?: () => unknown
-  /** Another link or button with which the person can continue. */
+  /** Another link or button that lets the person continue. */
   children?: ReactNode
 }
 
@@ -40,10 +40,10 @@ export function ErrorNote({ error, text, retry, children }: ErrorNoteProps) {
 }
 
 /**
- * Returns the sentence for an error code. For a reached limit, adds its figures and the time at
- * which it is reset.
+ * Returns the sentence for an error code. For a reached limit, adds its figures and the time of its
+ * reset.
  */
-function sentenceFor({ code, figures }: AppError, locale: Locale, t: T): string {
+function sentenceFor({ code, figures }: AppError, locale: Locale, t: Translate): string {
   if (!figures) return t(`errors.${code}`)
   const { used, limit } = figures
   const values =

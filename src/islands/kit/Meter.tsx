@@ -1,7 +1,7 @@
 interface MeterProps {
   label: string
   words: string
-  /** The used share of the limit, from 0 to 1. Undefined without a limit. */
+  /** The used fraction of the limit, from 0 to 1. Undefined without a limit. */
   share?: number | undefined
 }
 
@@ -24,8 +24,8 @@ export function Meter({ label, words, share }: MeterProps) {
   )
 }
 
-/** Returns the used share of a limit. A limit of 0 is used up from the start. */
-export function shareOf(used: number, limit: number | null): number | undefined {
+/** Returns the used fraction of a limit. A limit of 0 is used up from the start. */
+export function usedFraction(used: number, limit: number | null): number | undefined {
   if (limit === null) return undefined
   return limit === 0 ? 1 : Math.min(1, used / limit)
 }

@@ -12,7 +12,9 @@ interface RootProps {
   children?: ReactNode
 }
 
-/** Astro's renderer of React islands in the browser: hydrates an island that the server has drawn. */
+/**
+ * Astro's renderer of React islands in the browser: hydrates an island that the server has drawn.
+ */
 export default (island: HTMLElement) =>
   async (Screen: ComponentType, props: object): Promise<void> => {
     if ('hydrating' in island.dataset) return

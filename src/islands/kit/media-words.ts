@@ -1,8 +1,8 @@
 import { splitMediaTypes } from '../../core/media-types.ts'
-import { type Locale, languageTag, type T } from '../../i18n/index.ts'
+import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 
 /** Describes accepted media types: `['application/pdf', 'image/*']` → `PDF and pictures`. */
-export function mediaWords(types: readonly string[], locale: Locale, t: T): string {
+export function describeMediaTypes(types: readonly string[], locale: Locale, t: Translate): string {
   const { kinds, others } = splitMediaTypes(types)
   const words = [...kinds.map(kind => t(`common.mediaKinds.${kind}`)), ...others]
   return new Intl.ListFormat(languageTag(locale)).format(words)

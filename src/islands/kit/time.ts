@@ -3,7 +3,7 @@ import type { AppError } from '../../contract/kit/errors.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
 
 /**
- * Returns the present time in milliseconds and updates it every `everyMs`. Returns undefined until
+ * Returns the current time in milliseconds and updates it every `everyMs`. Returns undefined until
  * the page's script runs.
  */
 export function useNow(everyMs: number): number | undefined {
@@ -20,7 +20,7 @@ export function useNow(everyMs: number): number | undefined {
  * Returns how to show a wait: `silent` at first, then `skeleton`, after a second `text`, and later
  * `slow`.
  */
-export function useWaiting(isWaiting: boolean): 'silent' | 'skeleton' | 'text' | 'slow' {
+export function useWaitPhase(isWaiting: boolean): 'silent' | 'skeleton' | 'text' | 'slow' {
   const [phase, setPhase] = useState<'silent' | 'skeleton' | 'text' | 'slow'>('silent')
   useEffect(() => {
     setPhase('silent')
@@ -60,8 +60,8 @@ function daysBetween(from: Date, to: Date): number {
 }
 
 /**
- * Returns the time at which the server accepts another try, to the minute. Returns undefined where
- * the server named no time.
+ * Returns, to the minute, when the server will accept another try. Returns undefined if the server
+ * named no time.
  */
 export function retryTime(
   error: AppError,

@@ -1,16 +1,16 @@
 import { type ComponentType, createContext, createElement, useContext, useMemo } from 'react'
-import { type Locale, type T, translator, type Words } from '../../i18n/index.ts'
+import { type Locale, type Translate, translator, type Words } from '../../i18n/index.ts'
 
 interface IslandProps {
   locale: Locale
-  /** The translations that the island's components use, from `wordsOf()` of the page. */
+  /** The translations that the island's components use, from `islandWords()` of the page. */
   words: Words
 }
 
-const WordsContext = createContext<{ locale: Locale; t: T } | undefined>(undefined)
+const WordsContext = createContext<{ locale: Locale; t: Translate } | undefined>(undefined)
 
 /** Returns the page's language and the function that translates: `t('verify.zone')`. */
-export function useWords(): { locale: Locale; t: T } {
+export function useWords(): { locale: Locale; t: Translate } {
   const words = useContext(WordsContext)
   if (!words) throw new Error('Words are only known inside of `withWords`')
   return words

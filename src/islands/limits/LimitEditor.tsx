@@ -1,21 +1,21 @@
 import { type KeyboardEvent, useEffect, useEffectEvent, useState } from 'react'
-import type { Locale, T } from '../../i18n/index.ts'
-import { Unsaved } from '../forms/Unsaved.tsx'
+import type { Locale, Translate } from '../../i18n/index.ts'
+import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useAction } from '../forms/use-action.ts'
 import { useForm, type Values } from '../forms/use-form.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useFocusBack } from '../kit/use-focus-back.ts'
 import { useWords } from '../kit/use-words.ts'
-import { LimitFields, type Limits, readLimits } from './LimitFields.tsx'
-import { requestWords, storageWords } from './limit-words.ts'
+import { type GroupLimits, LimitFields, limitsFromForm } from './LimitFields.tsx'
+import { describeRequestLimit, describeStorageLimit } from './limit-words.ts'
 
-interface LimitEditorProps<Shown extends Limits> {
+interface LimitEditorProps<Shown extends GroupLimits> {
   limits: Shown
   /**
    * Saves changed limits. The parent then passes them as `limits`. `was` is the item as it was when
    * the form was opened. Without `update` the limits are read-only.
    */
-  update?: ((limits: Limits, was: Shown) => Promise<void>) | undefined
+  update?: ((limits: GroupLimits, was: Shown) => Promise<void>) | undefined
 }
 
 /** A change that was sent: the typed values, and the item with the limits that they replace. */
@@ -28,13 +28,16 @@ interface Change<Shown> {
  * Shows limits as text, with a button that replaces the text by a form. The form closes as soon as
  * the change is sent. If saving fails, the person can send or edit the typed values again.
  */
-export function LimitEditor<Shown extends Limits>({ limits, update }: LimitEditorProps<Shown>) {
+export function LimitEditor<Shown extends GroupLimits>({
+  limits,
+  update
+}: LimitEditorProps<Shown>) {
   const { locale, t } = useWords()
   const [isEditing, setEditing] = useState(false)
   const [sent, setSent] = useState<Change<Shown>>()
   const action = useAction({
     what: 'Saving the limits failed',
-    send: async ({ typed, was }: Change<Shown>) => update?.(readLimits(typed, locale), was),
+    send: async ({ typed, was }: Change<Shown>) => update?.(limitsFromForm(typed, locale), was),
     handle(error) {
       reportError(error)
       return false
@@ -61,13 +64,13 @@ export function LimitEditor<Shown extends Limits>({ limits, update }: LimitEdito
     <div className="flex flex-col gap-3">
       <dl className="tabular grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
         <dt className="text-ink-soft">{t('limits.requests')}</dt>
-        <dd data-limit="requests">{requestWords(limits, t)}</dd>
+        <dd data-limit="requests">{describeRequestLimit(limits, t)}</dd>
         <dt className="text-ink-soft">{t('limits.storage')}</dt>
-        <dd data-limit="storage">{storageWords(limits.max_storage, locale, t)}</dd>
+        <dd data-limit="storage">{describeStorageLimit(limits.max_storage, locale, t)}</dd>
       </dl>
       {action.failure && sent && (
         <ErrorNote error={action.failure}>
-          <p>{notSaved(readLimits(sent.typed, locale), locale, t)}</p>
+          <p>{notSaved(limitsFromForm(sent.typed, locale), locale, t)}</p>
           {update && (
             <div className="flex flex-wrap gap-3">
               <button
@@ -82,7 +85,7 @@ export function LimitEditor<Shown extends Limits>({ limits, update }: LimitEdito
               </button>
             </div>
           )}
-          <Unsaved isUnsaved />
+          <UnsavedGuard isUnsaved />
         </ErrorNote>
       )}
       {update && (
@@ -105,7 +108,7 @@ export function LimitEditor<Shown extends Limits>({ limits, update }: LimitEdito
   )
 }
 
-interface LimitFormProps<Shown extends Limits> {
+interface LimitFormProps<Shown extends GroupLimits> {
   limits: Shown
   /** A change that could not be saved and that the person edits again. */
   again: Change<Shown> | undefined
@@ -113,7 +116,7 @@ interface LimitFormProps<Shown extends Limits> {
   cancel: () => void
 }
 
-function LimitForm<Shown extends Limits>(props: LimitFormProps<Shown>) {
+function LimitForm<Shown extends GroupLimits>(props: LimitFormProps<Shown>) {
   const { limits, again, save, cancel } = props
   const { t } = useWords()
   // the limits may change while the form is open
@@ -152,15 +155,15 @@ function LimitForm<Shown extends Limits>(props: LimitFormProps<Shown>) {
           </button>
         </div>
       </form>
-      <Unsaved form={form} />
+      <UnsavedGuard form={form} />
     </>
   )
 }
 
 /** `Your limits are not saved. Documents: 7 documents per day. Storage: 2 GB.` */
-function notSaved(limits: Limits, locale: Locale, t: T): string {
+function notSaved(limits: GroupLimits, locale: Locale, t: Translate): string {
   return t('limits.notSaved', {
-    requests: requestWords(limits, t),
-    storage: storageWords(limits.max_storage, locale, t)
+    requests: describeRequestLimit(limits, t),
+    storage: describeStorageLimit(limits.max_storage, locale, t)
   })
 }

@@ -12,14 +12,14 @@ import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 
 /** Limits of a group. `null` means unlimited. `max_storage` is in bytes. */
-export interface Limits {
+export interface GroupLimits {
   max_requests: number | null
   max_requests_interval: Interval
   max_storage: number | null
 }
 
 interface LimitFieldsProps {
-  limits: Limits
+  limits: GroupLimits
 }
 
 /**
@@ -81,8 +81,8 @@ export function LimitFields({ limits }: LimitFieldsProps) {
   )
 }
 
-/** Returns the limits that the values of these fields mean. */
-export function readLimits(values: Record<string, string>, locale: Locale): Limits {
+/** Returns the limits from the values of these fields. */
+export function limitsFromForm(values: Record<string, string>, locale: Locale): GroupLimits {
   const { max_requests = '', max_requests_interval, max_storage = '' } = values
   return {
     max_requests: readRequestLimit(max_requests, locale),

@@ -1,11 +1,11 @@
 import { formatByteLimit } from '../../core/text/format.ts'
-import type { Locale, T } from '../../i18n/index.ts'
-import type { Limits } from './LimitFields.tsx'
+import type { Locale, Translate } from '../../i18n/index.ts'
+import type { GroupLimits } from './LimitFields.tsx'
 
 /** Describes a request limit: `1,000 requests per day`, « 1 000 demandes par jour » */
-export function requestWords(
-  limits: Pick<Limits, 'max_requests' | 'max_requests_interval'>,
-  t: T
+export function describeRequestLimit(
+  limits: Pick<GroupLimits, 'max_requests' | 'max_requests_interval'>,
+  t: Translate
 ): string {
   const { max_requests, max_requests_interval } = limits
   if (max_requests === null) return t('limits.unlimited')
@@ -13,6 +13,10 @@ export function requestWords(
 }
 
 /** Describes a storage limit: `2.5 GB`, « 2,5 Go » */
-export function storageWords(max_storage: number | null, locale: Locale, t: T): string {
+export function describeStorageLimit(
+  max_storage: number | null,
+  locale: Locale,
+  t: Translate
+): string {
   return max_storage === null ? t('limits.unlimited') : formatByteLimit(max_storage, locale)
 }

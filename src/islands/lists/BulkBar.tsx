@@ -9,7 +9,7 @@ interface BulkBarProps<Action extends string> {
   onSelect: (selection: Selection) => void
   /** Ids of all rows of the list. */
   shown: readonly string[]
-  /** Whether further rows match that the list has not loaded. */
+  /** Whether the server has more matching rows than the list has loaded. */
   hasMore: boolean
   /** The actions for the selected rows, the most frequent first. */
   actions: readonly { id: Action; label: string }[]
@@ -19,7 +19,7 @@ interface BulkBarProps<Action extends string> {
   /** Counts all rows that match, and selects them. */
   onSelectAll: () => void
   isCounting: boolean
-  /** The error with which counting failed. */
+  /** The error, if the rows could not be counted. */
   failure: AppError | undefined
   /** Returns the text that says how many rows are selected: `3 people selected`. */
   words: (count: number) => string

@@ -10,10 +10,7 @@ interface BulkPanelProps<Change> {
   title: string
   /** Returns the sentence that says what was done: `3 people were added.` */
   done: (count: number) => string
-  /**
-   * Returns the sentence about items for which there was nothing to change: `2 were members
-   * already.`
-   */
+  /** Returns the sentence about items that needed no change: `2 were members already.` */
   unchanged: (count: number) => string
   /**
    * Returns the names of refused items by id. For an item without a name, the panel shows the id.

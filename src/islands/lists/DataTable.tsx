@@ -1,21 +1,23 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
-import type { Density } from '../../stores/lists/list-views.ts'
+import type { RowDensity } from '../../stores/lists/list-views.ts'
 import {
   extendRange,
   isSelected,
   type Selection,
   toggleRow,
-  toggleShown
+  toggleShownRows
 } from '../../stores/lists/selection.ts'
 import { Icon } from '../kit/Icon.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { RowBlock } from './RowBlock.tsx'
 import { targetRow } from './row-keys.ts'
-import { keySelection } from './selection-keys.ts'
+import { selectionAfterKey } from './selection-keys.ts'
 
 /** A column of a table: its heading and the function that draws its cells. */
-export interface Column<Row> {
-  /** Id of the column. If the list can be sorted by it, also the name of the order in the API. */
+export interface TableColumn<Row> {
+  /**
+   * Id of the column. If the list can be sorted by the column, the id is also the value of `sort`.
+   */
   id: string
   label: string
   cell: (row: Row) => ReactNode
@@ -35,18 +37,18 @@ interface Selecting<Row> {
 }
 
 export interface DataTableProps<Row> {
-  /** Names the table for screen readers. */
+  /** Name of the table for screen readers. */
   label: string
   /** The first column names the row and is its link. */
-  columns: readonly Column<Row>[]
+  columns: readonly TableColumn<Row>[]
   rows: readonly Row[]
   hrefOf: (row: Row) => string
-  /** `name`, or `-name` for the reverse order. */
+  /** The column by which the rows are sorted: `name`, or `-name` for the reverse order. */
   sort: string
   onSort: (sort: string) => void
   /** Whether newer rows are being loaded. */
   isBusy: boolean
-  density?: Density
+  density?: RowDensity
   selecting?: Selecting<Row>
 }
 
@@ -55,9 +57,9 @@ const blockRows = 50
 
 /**
  * A table whose rows are links and can be selected. Tab focuses one row; arrow keys, Home and End
- * move the focus to others, and `keySelection()` defines the keys that select. Below 600 px each
- * row is a card, and the sorting headings stay above the cards. Rows far outside the window are not
- * drawn.
+ * move the focus to others, and `selectionAfterKey()` defines the keys that select. Below 600 px
+ * each row is a card, and the sorting headings stay above the cards. Rows far outside the window
+ * are not drawn.
  */
 export function DataTable<Row extends { id: string }>(props: DataTableProps<Row>) {
   const { label, columns, rows, sort, onSort, isBusy, density = 'comfortable', selecting } = props
@@ -88,7 +90,7 @@ export function DataTable<Row extends { id: string }>(props: DataTableProps<Row>
     const isOnBox = target instanceof HTMLInputElement && key === ' '
     const chosen =
       selecting && !isOnBox && stop !== undefined
-        ? keySelection(event, { selection: selecting.selection, shown, here: stop })
+        ? selectionAfterKey(event, { selection: selecting.selection, shown, here: stop })
         : undefined
     const step = targetRow(event, stopAt, rows.length)
     if (!chosen && step === undefined) return
@@ -243,7 +245,7 @@ function SelectShown({ selection, onSelect, shown }: SelectShownProps) {
         className="checkbox checkbox-sm"
         aria-label={t('lists.select.shown', { count: shown.length })}
         checked={shown.length > 0 && count === shown.length}
-        onChange={() => onSelect(toggleShown(selection, shown))}
+        onChange={() => onSelect(toggleShownRows(selection, shown))}
       />
       <span className="sm:hidden">{t('lists.select.shown', { count: shown.length })}</span>
     </label>
@@ -251,7 +253,7 @@ function SelectShown({ selection, onSelect, shown }: SelectShownProps) {
 }
 
 interface HeadingProps<Row> {
-  column: Column<Row>
+  column: TableColumn<Row>
   sort: string
   onSort: (sort: string) => void
 }

@@ -1,15 +1,15 @@
 import type { ReactNode } from 'react'
 
 interface EmptyStateProps {
-  /** Says what will be here. */
+  /** Heading that says what the list will contain. */
   title: string
-  /** Says why that is useful. */
+  /** Text that says why this content is useful. */
   text?: string | undefined
   /** One button, and at most one link beside it. */
   children: ReactNode
 }
 
-/** Draws the outline of what will be here. */
+/** Replaces an empty list: a drawing of future rows, a heading, a text and a button. */
 export function EmptyState({ title, text, children }: EmptyStateProps) {
   return (
     <section className="sheet flex flex-col items-center gap-4 py-12 text-center">
@@ -39,7 +39,7 @@ interface NoMatchesProps extends EmptyStateProps {
   title: string
 }
 
-/** The state of a list whose search or filters match nothing. Screen readers hear it. */
+/** Replaces a list if its search or filters match nothing. Screen readers announce it. */
 export function NoMatches({ title, ...rest }: NoMatchesProps) {
   return (
     <>

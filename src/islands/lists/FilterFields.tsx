@@ -39,7 +39,7 @@ export function SearchBox({ label, value, onSearch }: SearchBoxProps) {
         ask.current?.()
       }}
     >
-      <Labelled label={label}>
+      <LabeledFilter label={label}>
         {id => (
           <input
             ref={field}
@@ -53,13 +53,13 @@ export function SearchBox({ label, value, onSearch }: SearchBoxProps) {
             onChange={event => setTyped(event.target.value)}
           />
         )}
-      </Labelled>
+      </LabeledFilter>
     </form>
   )
 }
 
 /** Draws the label of a filter above its control. */
-export function Labelled({
+export function LabeledFilter({
   label,
   children
 }: {
@@ -93,7 +93,7 @@ interface DayFieldsProps {
 /** Two date fields that filter a list by the days between them. */
 export function DayFields({ address, labels, onChange }: DayFieldsProps) {
   return (['from', 'to'] as const).map(name => (
-    <Labelled key={name} label={labels[name]}>
+    <LabeledFilter key={name} label={labels[name]}>
       {id => (
         <input
           id={id}
@@ -104,7 +104,7 @@ export function DayFields({ address, labels, onChange }: DayFieldsProps) {
           onChange={event => onChange({ [name]: event.target.value })}
         />
       )}
-    </Labelled>
+    </LabeledFilter>
   ))
 }
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { ListStatus } from '../../stores/lists/paged-list.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { useWaiting } from '../kit/time.ts'
+import { useWaitPhase } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface ListFrameProps {
@@ -12,7 +12,7 @@ interface ListFrameProps {
   isPending?: boolean
   /** Text that says what is being loaded. */
   loading: string
-  /** Text that says what is missing after a further page could not be loaded. */
+  /** Text that is shown if a further page of the list could not be loaded. */
   partial: string
   /** Shown in place of the rows where there are none. */
   empty: ReactNode
@@ -26,7 +26,7 @@ interface ListFrameProps {
   children: ReactNode
 }
 
-/** Rows beyond which it is said that there are no more. */
+/** Number of rows above which the list says where it ends. */
 const manyRows = 50
 
 /** Draws the states of a list around its rows: loading, failed, empty, partly loaded, ready. */
@@ -35,7 +35,7 @@ export function ListFrame(props: ListFrameProps) {
   const { t } = useWords()
   const isLoading = status.status === 'idle' || status.status === 'loading'
   const isBlank = count === 0 ? isLoading : isPending
-  const waiting = useWaiting(isBlank)
+  const waiting = useWaitPhase(isBlank)
   const retry = (
     <button type="button" className="btn btn-outline btn-sm" onClick={onRetry}>
       {t('common.retry')}

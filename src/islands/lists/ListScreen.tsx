@@ -21,17 +21,19 @@ interface Screen<Row> {
 
 interface ListHeadProps {
   screen: Screen<unknown>
-  /** Names the search for screen readers. */
+  /** Name of the search for screen readers. */
   label: string
   /** Label of the search field. */
   search: string
-  /** The link that adds to the list. It is left out where the empty list shows it. */
+  /**
+   * The link to the page that creates an item. Left out while an empty list shows the same link.
+   */
   create: ReactNode
   /** The filters. */
   children?: ReactNode
 }
 
-/** What stands above a list: the search, the filters, and the link that adds to the list. */
+/** The part of a page above a list: the search, the filters, and the link that creates an item. */
 export function ListHead({ screen, label, search, create, children }: ListHeadProps) {
   const { rows, q, isNarrowed, set } = screen
   return (

@@ -1,17 +1,17 @@
 import { useId } from 'react'
 import { useWords } from '../kit/use-words.ts'
-import type { Column } from './DataTable.tsx'
+import type { TableColumn } from './DataTable.tsx'
 import { Popup } from './Popup.tsx'
-import type { ViewOf } from './use-view.ts'
+import type { ListViewState } from './use-list-view.ts'
 
 interface ViewMenuProps<Row> {
-  columns: readonly Column<Row>[]
-  view: ViewOf<Row>
+  columns: readonly TableColumn<Row>[]
+  view: ListViewState<Row>
 }
 
 const densities = ['comfortable', 'compact'] as const
 
-/** A menu in which the person chooses the columns of a list and the height of its rows. */
+/** A menu to choose the columns of a list and the height of its rows. */
 export function ViewMenu<Row>({ columns, view }: ViewMenuProps<Row>) {
   const { t } = useWords()
   const name = useId()

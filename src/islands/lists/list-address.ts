@@ -1,7 +1,5 @@
 interface AddressRules<Sort extends string, Filter extends string> {
-  /**
-   * The orders by which the list can be sorted. The first one is used if the address names none.
-   */
+  /** The possible sort orders. The first one applies if the address names none. */
   sorts: readonly [Sort, ...Sort[]]
   /**
    * For each filter, a function that returns whether a text of the address is a value of the
@@ -21,7 +19,7 @@ export type AddressQuery<Sort extends string, Filter extends string> = {
  * address of the page: `?q=ada&state=invited&sort=-name`. They ignore parameters and values that
  * the list does not know, so a mistyped address still shows the list.
  */
-export function addressOf<Sort extends string, Filter extends string = never>({
+export function createListAddress<Sort extends string, Filter extends string = never>({
   sorts,
   filters
 }: AddressRules<Sort, Filter>) {

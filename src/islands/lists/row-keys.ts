@@ -1,14 +1,14 @@
 import type { KeyboardEvent } from 'react'
 
 /** A key that was pressed, and the modifier keys that were held. */
-export type Key = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>
+export type PressedKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>
 
 /**
- * Returns the index of the row to which a key moves the focus from the row `here`. The keys are the
- * arrow keys, Home and End. Returns undefined for any other key.
+ * Returns the index of the row that gets the focus when a key is pressed in the row `here`. The
+ * keys are the arrow keys, Home and End. Returns undefined for any other key.
  */
 export function targetRow(
-  { key, altKey, ctrlKey, metaKey, shiftKey }: Key,
+  { key, altKey, ctrlKey, metaKey, shiftKey }: PressedKey,
   here: number,
   count: number
 ): number | undefined {

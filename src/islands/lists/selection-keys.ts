@@ -3,10 +3,10 @@ import {
   nothingSelected,
   type Selection,
   selectedCount,
-  selectShown,
+  selectShownRows,
   toggleRow
 } from '../../stores/lists/selection.ts'
-import type { Key } from './row-keys.ts'
+import type { PressedKey } from './row-keys.ts'
 
 interface KeyContext {
   selection: Selection
@@ -21,14 +21,14 @@ interface KeyContext {
  * row, Shift with Space or an arrow key a range, Ctrl+A or Cmd+A all rows, Escape none. Returns
  * undefined for any other key.
  */
-export function keySelection(
-  { key, altKey, ctrlKey, metaKey, shiftKey }: Key,
+export function selectionAfterKey(
+  { key, altKey, ctrlKey, metaKey, shiftKey }: PressedKey,
   { selection, shown, here }: KeyContext
 ): { selection: Selection; focus: string } | undefined {
   if (altKey) return undefined
   if (ctrlKey || metaKey) {
     const isAll = key.toLowerCase() === 'a' && !shiftKey
-    return isAll ? { selection: selectShown(selection, shown), focus: here } : undefined
+    return isAll ? { selection: selectShownRows(selection, shown), focus: here } : undefined
   }
   if (key === ' ') {
     const choose = shiftKey ? extendRange : toggleRow

@@ -4,13 +4,13 @@ import { isMissingError } from '../../stores/admin/companies.ts'
 import type { createList } from '../../stores/lists/lists.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
-import type { addressOf } from './list-address.ts'
-import { useAddress } from './use-address.ts'
+import type { createListAddress } from './list-address.ts'
+import { useListAddress } from './use-list-address.ts'
 
 /**
- * Loads a list of the company whose administration the page shows, with the search, the filters and
- * the order of the page's address. Returns the list and what changes the address. `usualSort` is the
- * order of an address without one.
+ * Loads a list of the company that the page administers, with the search, the filters and the order
+ * in the page's address. Returns the list and functions that change the address. `usualSort` is the
+ * order if the address names none.
  */
 export function useListScreen<
   Row extends { id: string },
@@ -19,7 +19,7 @@ export function useListScreen<
   Filter extends string
 >(
   list: ReturnType<typeof createList<Row, Query>>,
-  addresses: ReturnType<typeof addressOf<Sort, Filter>>,
+  addresses: ReturnType<typeof createListAddress<Sort, Filter>>,
   usualSort: Sort
 ) {
   const session = useStore($session, { ssr: 'initial' })
@@ -27,7 +27,7 @@ export function useListScreen<
   const rows = useStore(list.$rows, { ssr: 'initial' })
   const status = useStore(list.$status, { ssr: 'initial' })
   const query = useStore(list.$query, { ssr: 'initial' })
-  const { address, change } = useAddress(addresses.read, addresses.write)
+  const { address, change } = useListAddress(addresses.read, addresses.write)
   const params: Record<string, string> = route?.params ?? {}
   const { company = '' } = params
   const { q = '', sort = usualSort } = address ?? {}

@@ -3,7 +3,7 @@ import { localizedPath } from '../../i18n/index.ts'
 import type { MailLink } from '../../stores/accounts/mail-link-fragment.ts'
 import { confirmEmail } from '../../stores/accounts/mail-links.ts'
 import { $session } from '../../stores/sessions.ts'
-import { useReadiness } from '../forms/account-form.ts'
+import { useSignInReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { useAction } from '../forms/use-action.ts'
@@ -18,7 +18,7 @@ import { useClosedLink, useMailLink } from './use-mail-link.ts'
 export const ConfirmEmail = withWords(function ConfirmEmail() {
   const { locale, t } = useWords()
   const link = useMailLink('email')
-  const { isReady } = useReadiness()
+  const { isReady } = useSignInReadiness()
   const session = useStore($session, { ssr: 'initial' })
   const { closed, handleFailure } = useClosedLink(link)
   const action = useAction({

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 interface LinkOutcomeProps {
   text: string
-  /** A link or button with which the person can continue. */
+  /** A link or button that lets the person continue. */
   children?: ReactNode
 }
 

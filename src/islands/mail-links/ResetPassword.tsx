@@ -18,8 +18,8 @@ interface ResetPasswordProps {
 }
 
 /**
- * Asks for the e-mail to which a reset link is sent. Opened through that link, asks for the new
- * password.
+ * Asks for an e-mail and mails a reset link to it. If the page is opened by such a link, asks for
+ * the new password.
  */
 export const ResetPassword = withWords(function ResetPassword({ company }: ResetPasswordProps) {
   const { t } = useWords()

@@ -9,7 +9,7 @@ import {
 } from '../../stores/accounts/mail-links.ts'
 import { signOut } from '../../stores/sessions.ts'
 import { $user, refreshUser } from '../../stores/users.ts'
-import { continueAfterSignIn, useReadiness } from '../forms/account-form.ts'
+import { continueAfterSignIn, useSignInReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { useAction } from '../forms/use-action.ts'
@@ -50,7 +50,7 @@ interface ConfirmProps {
 /** Asks for a click before it uses the link, because programs that scan mails open links, too. */
 function Confirm({ company, link }: ConfirmProps) {
   const { locale, t } = useWords()
-  const { isReady } = useReadiness()
+  const { isReady } = useSignInReadiness()
   const { closed, handleFailure } = useClosedLink(link)
   const action = useAction({
     what: 'Confirming the e-mail failed',

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import type { LinkPurpose } from '../../contract/accounts.ts'
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { type MailLink, readMailLink } from '../../stores/accounts/mail-link-fragment.ts'
-import { keepDraft, takeDraft } from '../forms/page-drafts.ts'
+import { keepPageDraft, takePageDraft } from '../forms/page-drafts.ts'
 import { loadCode } from '../kit/load-code.ts'
 
 export interface OpenedLink extends MailLink {
@@ -20,11 +20,11 @@ export interface OpenedLink extends MailLink {
 export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loading' {
   const [link, setLink] = useState<OpenedLink | 'none' | 'loading'>('loading')
   useEffect(() => {
-    const kept = takeDraft('link') as MailLink | undefined // as: kept below
+    const kept = takePageDraft('link') as MailLink | undefined // as: kept below
     const found = readMailLink(location.hash) ?? kept
     if (found) void check(found, purpose).then(setLink)
     else setLink('none')
-    const stopKeeping = keepDraft('link', () => found)
+    const stopKeeping = keepPageDraft('link', () => found)
     // typing a link into the address bar has removed the state that the router needs
     const state = history.state ?? { index: 0, scrollX: 0, scrollY: 0 }
     history.replaceState(state, '', location.pathname + location.search)
@@ -44,7 +44,7 @@ export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loadin
   return link
 }
 
-/** Returns why the API refused a link, or undefined for an error with another reason. */
+/** Returns why the API refused a link, or undefined if the error has another cause. */
 function linkStateFromError(error: AppError): 'used' | 'over' | undefined {
   if (error.code === 'mail_token_used') return 'used'
   return error.code === 'mail_token_invalid' ? 'over' : undefined
@@ -74,8 +74,8 @@ export function useClosedLink(link: OpenedLink | 'none' | 'loading') {
  */
 async function check(link: MailLink, purpose: LinkPurpose): Promise<OpenedLink> {
   try {
-    const { readLink } = await loadCode(() => import('../../stores/accounts/mail-links.ts'))
-    return { ...link, state: 'open', ...(await readLink(link, purpose)) }
+    const { checkMailLink } = await loadCode(() => import('../../stores/accounts/mail-links.ts'))
+    return { ...link, state: 'open', ...(await checkMailLink(link, purpose)) }
   } catch (cause) {
     return {
       ...link,

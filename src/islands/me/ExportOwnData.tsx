@@ -29,8 +29,8 @@ export function ExportOwnData() {
     const onProgress = (count: number) => setState({ status: 'working', count })
     onProgress(0)
     try {
-      const { saveOwnData } = await loadCode(() => import('../files/save-export.ts'))
-      await saveOwnData({ signal, onProgress }, 'vidimus-export')
+      const { downloadOwnData } = await loadCode(() => import('../files/download-exports.ts'))
+      await downloadOwnData({ signal, onProgress }, 'vidimus-export')
       setState({ status: 'saved' })
     } catch (cause) {
       if (signal.aborted) return

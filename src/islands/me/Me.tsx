@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { $user } from '../../stores/users.ts'
 import { lazyPart } from '../kit/LazyPart.tsx'
-import { useWaiting } from '../kit/time.ts'
+import { useWaitPhase } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { Preferences } from './Preferences.tsx'
 import { ProfileForm } from './ProfileForm.tsx'
@@ -13,7 +13,7 @@ const AccountForms = lazyPart(async () => (await import('./AccountForms.tsx')).A
 export const Me = withWords(function Me() {
   const { t } = useWords()
   const user = useStore($user, { ssr: 'initial' })
-  const waiting = useWaiting(user === undefined)
+  const waiting = useWaitPhase(user === undefined)
   return (
     <div className="flex flex-col gap-6" data-state={user ? 'ready' : 'loading'}>
       <p role="status" className="text-ink-soft empty:hidden">

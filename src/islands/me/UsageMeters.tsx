@@ -1,7 +1,7 @@
 import type { Usage } from '../../contract/users.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
-import type { Locale, T } from '../../i18n/index.ts'
-import { Meter, shareOf } from '../kit/Meter.tsx'
+import type { Locale, Translate } from '../../i18n/index.ts'
+import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 
@@ -40,25 +40,29 @@ export function UsageMeters({ usage }: UsageMetersProps) {
         <Meter
           label={t('me.usage.requests')}
           words={requestWords(usage, locale, t)}
-          share={shareOf(requests_used, requests_limit)}
+          share={usedFraction(requests_used, requests_limit)}
         />
         <Meter
           label={t('me.usage.storage')}
           words={storageWords(usage, locale, t)}
-          share={shareOf(storage_used, storage_limit)}
+          share={usedFraction(storage_used, storage_limit)}
         />
       </section>
     </Section>
   )
 }
 
-function ownRequestWords(count: number, { resets_at }: Usage, t: T) {
+function ownRequestWords(count: number, { resets_at }: Usage, t: Translate) {
   return resets_at === null
     ? t('me.usage.ownRequests', { count })
     : t('me.usage.ownPeriod', { count })
 }
 
-function requestWords({ requests_used, requests_limit, resets_at }: Usage, locale: Locale, t: T) {
+function requestWords(
+  { requests_used, requests_limit, resets_at }: Usage,
+  locale: Locale,
+  t: Translate
+) {
   if (requests_limit === null) return t('me.usage.requestsUnlimited', { count: requests_used })
   const figures = { used: requests_used, limit: requests_limit }
   if (resets_at === null) return t('me.usage.requestsOf', figures)
@@ -66,7 +70,7 @@ function requestWords({ requests_used, requests_limit, resets_at }: Usage, local
   return t('me.usage.requestsPeriod', { ...figures, time })
 }
 
-function storageWords({ storage_used, storage_limit }: Usage, locale: Locale, t: T) {
+function storageWords({ storage_used, storage_limit }: Usage, locale: Locale, t: Translate) {
   const used = formatBytes(storage_used, locale)
   if (storage_limit === null) return t('me.usage.storageUnlimited', { used })
   return t('me.usage.storageOf', { used, limit: formatByteLimit(storage_limit, locale) })

@@ -1,5 +1,5 @@
 import { requiredIf } from '../../core/input/validators.ts'
-import { type Demo, finishSetup } from '../../stores/accounts/setup.ts'
+import { type Demonstration, finishSetup } from '../../stores/accounts/setup.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
 import { emailRule, fieldSentence, usernameRule } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
@@ -11,11 +11,11 @@ import { useWords } from '../kit/use-words.ts'
 import { isLocalHost } from './SetupOutcome.tsx'
 
 interface SetupFormProps {
-  /** The one-time code from the page's link. Empty where the link has none. */
+  /** The one-time code from the page's link. Empty if the link has none. */
   code: string
-  /** The present name of the company. */
+  /** The current name of the company. */
   company: string
-  demo: Demo | undefined
+  demo: Demonstration | undefined
   finish: (demo: 'keep' | 'remove', left: 'none' | 'kept' | 'removed') => void
 }
 
@@ -118,7 +118,7 @@ function Address() {
   )
 }
 
-function DemoChoice({ demo: { address, account } }: { demo: Demo }) {
+function DemoChoice({ demo: { address, account } }: { demo: Demonstration }) {
   const { t } = useWords()
   return (
     <fieldset className="flex flex-col gap-3">

@@ -74,7 +74,7 @@ export function SetupDone({ stays, demo }: SetupDoneProps) {
   )
 }
 
-/** Returns whether the page was opened on the machine on which the product runs. */
+/** Returns whether the host of the page is this machine: `localhost` or a host below it. */
 export function isLocalHost(): boolean {
   const { hostname } = location
   return hostname === 'localhost' || hostname.endsWith('.localhost')

@@ -3,7 +3,7 @@ import type { UsageDay } from '../../contract/overview.ts'
 import { languageTag } from '../../i18n/index.ts'
 import { useWords } from '../kit/use-words.ts'
 
-/** Width of a day and height of the chart, in the units of the drawing. */
+/** Width of one day, in the units of the drawing. */
 const dayWidth = 10
 const height = 100
 /** Height of the smallest bar, so that a single request can be seen beside thousands. */

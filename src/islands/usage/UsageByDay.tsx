@@ -2,16 +2,16 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useId, useState } from 'react'
 import type { UsageDay } from '../../contract/overview.ts'
 import { formatBytes } from '../../core/text/format.ts'
-import { type Locale, languageTag, type T } from '../../i18n/index.ts'
+import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { $usage, loadUsage, type UsagePeriod, usagePeriods } from '../../stores/admin/overview.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { useWaiting } from '../kit/time.ts'
+import { useWaitPhase } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 import { DayChart } from './DayChart.tsx'
 
 interface UsageByDayProps {
   company: string
-  /** Id of the group whose usage is shown. Undefined: the whole company. */
+  /** Id of the group. Undefined: the usage of the whole company. */
   group?: string | undefined
 }
 
@@ -21,7 +21,7 @@ export function UsageByDay({ company, group }: UsageByDayProps) {
   const titleId = useId()
   const state = useStore($usage, { ssr: 'initial' })
   const [period, setPeriod] = useState<UsagePeriod>(30)
-  const waiting = useWaiting(state.status === 'loading')
+  const waiting = useWaitPhase(state.status === 'loading')
 
   useEffect(() => {
     void loadUsage(company, group, period)
@@ -103,7 +103,15 @@ function Days({ days }: { days: readonly UsageDay[] }) {
 
 const columns = ['deposits', 'verifications', 'bytes', 'failed'] as const
 
-function DayTable({ days, locale, t }: { days: readonly UsageDay[]; locale: Locale; t: T }) {
+function DayTable({
+  days,
+  locale,
+  t
+}: {
+  days: readonly UsageDay[]
+  locale: Locale
+  t: Translate
+}) {
   const numbers = new Intl.NumberFormat(languageTag(locale))
   const date = new Intl.DateTimeFormat(languageTag(locale), {
     dateStyle: 'medium',

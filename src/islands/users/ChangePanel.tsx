@@ -1,13 +1,13 @@
 import {
+  inverseChange,
   type MemberChange,
   memberChanges,
-  namesOf,
-  undoingChange
+  memberNames
 } from '../../stores/admin/member-list.ts'
 import type { BulkRun } from '../../stores/lists/bulk-run.ts'
 import { useWords } from '../kit/use-words.ts'
 import { BulkPanel } from '../lists/BulkPanel.tsx'
-import { saveRefusals } from './save-members.ts'
+import { downloadRefusals } from './download-members.ts'
 
 interface ChangePanelProps {
   run: BulkRun<MemberChange>
@@ -19,19 +19,21 @@ export function ChangePanel({ run }: ChangePanelProps) {
   const { change, done, refused } = run
   const { action } = change
   const group = change.group?.name ?? ''
-  const undo = undoingChange(change)
+  const undo = inverseChange(change)
   return (
     <BulkPanel
       run={run}
       title={t(`users.bulk.titles.${action}`, { group })}
       done={count => t(`users.bulk.done.${action}`, { count, group })}
       unchanged={count => t(`users.bulk.unchanged.${action}`, { count, group })}
-      namesOf={namesOf}
+      namesOf={memberNames}
       onStop={memberChanges.stop}
       onResume={() => void memberChanges.resume()}
       onRetry={() => void memberChanges.retryRefused()}
       onUndo={undo && (() => void memberChanges.start(undo, { ids: done }))}
-      onSave={() => saveRefusals(refused, code => t(`errors.${code}`), t('users.bulk.refusedFile'))}
+      onSave={() =>
+        downloadRefusals(refused, code => t(`errors.${code}`), t('users.bulk.refusedFile'))
+      }
       onDismiss={memberChanges.dismiss}
     />
   )

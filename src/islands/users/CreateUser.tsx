@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useState } from 'react'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { type Locale, localizedPath } from '../../i18n/index.ts'
-import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   findDefaultGroup,
   findIdByEmail,
@@ -16,13 +16,13 @@ import { emailRule, fieldSentence } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
-import { Unsaved } from '../forms/Unsaved.tsx'
+import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
 import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Field } from '../kit/Field.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
-import { GroupPicker, readGroups } from './GroupPicker.tsx'
+import { GroupPicker, parseGroupPicker } from './GroupPicker.tsx'
 
 const languages = ['und', 'en', 'fr'] as const
 
@@ -33,7 +33,7 @@ export const CreateUser = withWords(function CreateUser() {
   const [preset, setPreset] = useState<GroupName>()
   const [taken, setTaken] = useState<string>()
   const pathTo = (id: string) =>
-    localizedPath(locale, pathOf('user', { company: actingCompany(), user: id }))
+    localizedPath(locale, pathOf('user', { company: companyIdOfPage(), user: id }))
   const form = useForm({
     what: 'Inviting the person failed',
     rules: { email: emailRule },
@@ -104,7 +104,7 @@ export const CreateUser = withWords(function CreateUser() {
           }))}
         />
       </Form>
-      <Unsaved form={form} />
+      <UnsavedGuard form={form} />
       <PasswordQuestion />
     </>
   )
@@ -116,7 +116,7 @@ export const CreateUser = withWords(function CreateUser() {
 function inputOf(values: Values, preset: GroupName | undefined) {
   const { email = '', username = '', locale, group_ids } = values
   const chosen = (['en', 'fr'] as const satisfies Locale[]).find(each => each === locale)
-  const groups = readGroups(group_ids)
+  const groups = parseGroupPicker(group_ids)
   const isPreset = preset !== undefined && groups.length === 1 && groups[0]?.id === preset.id
   const isUnknown = preset === undefined && groups.length === 0
   return {

@@ -7,7 +7,7 @@ import { useWords } from '../kit/use-words.ts'
 import { Popup } from '../lists/Popup.tsx'
 
 interface GroupChipProps {
-  /** Id of the group by which the list is filtered. */
+  /** Id of the group that filters the list. */
   value: string | undefined
   onChoose: (value: string | undefined) => void
 }

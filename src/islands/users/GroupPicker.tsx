@@ -13,10 +13,7 @@ interface GroupPickerProps {
   initial?: GroupName | undefined
 }
 
-/**
- * A field in which the person finds and chooses several groups. `readGroups()` reads its value in
- * the form.
- */
+/** A field to find and choose several groups. `parseGroupPicker()` parses its value in the form. */
 export function GroupPicker({ name, hint, except = [], initial }: GroupPickerProps) {
   const { t } = useWords()
   const [chosen, setChosen] = useState<readonly GroupName[]>([])
@@ -50,7 +47,7 @@ export function GroupPicker({ name, hint, except = [], initial }: GroupPickerPro
   // the stored value is written by this part, by a draft, or by a form that is emptied
   useEffect(() => {
     const { current } = store
-    const follow = () => setChosen(readGroups(current?.value))
+    const follow = () => setChosen(parseGroupPicker(current?.value))
     const empty = () => setChosen([])
     current?.addEventListener('input', follow)
     current?.form?.addEventListener('reset', empty)
@@ -62,7 +59,7 @@ export function GroupPicker({ name, hint, except = [], initial }: GroupPickerPro
   const preset = initial ? linesOf([initial]) : ''
   useEffect(() => {
     // what the person has chosen meanwhile stays
-    if (preset && store.current?.value === preset) setChosen(readGroups(preset))
+    if (preset && store.current?.value === preset) setChosen(parseGroupPicker(preset))
   }, [preset])
 
   return (
@@ -105,7 +102,7 @@ export function GroupPicker({ name, hint, except = [], initial }: GroupPickerPro
  * Returns the groups in the value of a `GroupPicker` field. The value has one line for each group,
  * with its id and its name.
  */
-export function readGroups(value = ''): GroupName[] {
+export function parseGroupPicker(value = ''): GroupName[] {
   const lines = value.split('\n').filter(Boolean)
   return lines.map(line => {
     const at = line.indexOf(' ')

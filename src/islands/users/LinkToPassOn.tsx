@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useRef } from 'react'
 import type { Member } from '../../contract/members.ts'
 import { formatDateTime } from '../../core/text/format.ts'
-import { $personalLink } from '../../stores/admin/members.ts'
+import { $linkToPassOn } from '../../stores/admin/members.ts'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { useWords } from '../kit/use-words.ts'
 
@@ -13,7 +13,7 @@ interface PersonalLinkProps {
 /** Shows the link that the administrator must pass on to the person, if the server returned one. */
 export function LinkToPassOn({ member: { id, email, state } }: PersonalLinkProps) {
   const { locale, t } = useWords()
-  const known = useStore($personalLink, { ssr: 'initial' })
+  const known = useStore($linkToPassOn, { ssr: 'initial' })
   const box = useRef<HTMLElement>(null)
   const isShown = known?.id === id && (state === 'invited' || state === 'waiting')
   const link = isShown ? known.link : undefined

@@ -12,7 +12,7 @@ import {
   reloadMember,
   sendLinkAgain,
   signOutMember,
-  type Undo
+  type UndoFunction
 } from '../../stores/admin/members.ts'
 import { useDeletion } from '../details/use-deletion.ts'
 import { fieldSentence } from '../forms/account-form.ts'
@@ -26,8 +26,8 @@ import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
+import { parseDisabledReason } from './disabled-reason.ts'
 import { LinkToPassOn } from './LinkToPassOn.tsx'
-import { knownReason } from './member-words.ts'
 import { useUndo } from './use-undo.ts'
 
 interface MemberProps {
@@ -49,7 +49,7 @@ export function UserAccess({ member, isOwn }: UserAccessProps) {
     <Section id="user-access" ref={title} title={t('person.access.title')}>
       <div>
         <p>{t(`person.access.${state}`, { date })}</p>
-        {disabled && <p>{t(`person.access.reasons.${knownReason(disabled.reason)}`)}</p>}
+        {disabled && <p>{t(`person.access.reasons.${parseDisabledReason(disabled.reason)}`)}</p>}
       </div>
       <LinkToPassOn member={member} />
       {(state === 'invited' || state === 'waiting') && <SendAgain member={member} />}
@@ -163,7 +163,7 @@ function Enable({ member, title }: TitledProps) {
 function Disable({ member, title }: TitledProps) {
   const { t } = useWords()
   const announceWithUndo = useUndo()
-  const done = (undo: Undo) => {
+  const done = (undo: UndoFunction) => {
     announceWithUndo(t('person.access.isDisabled', { who: personName(member) }), undo)
     // the form is gone
     title.current?.focus()
@@ -177,7 +177,7 @@ function Disable({ member, title }: TitledProps) {
 
 interface DisableFormProps extends MemberProps {
   close: () => void
-  done: (undo: Undo) => void
+  done: (undo: UndoFunction) => void
 }
 
 function DisableForm({ member, close, done }: DisableFormProps) {

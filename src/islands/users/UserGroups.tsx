@@ -3,21 +3,21 @@ import type { Member } from '../../contract/members.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { personName } from '../../core/text/person-name.ts'
 import { type Locale, languageTag, localizedPath } from '../../i18n/index.ts'
-import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   addToGroups,
-  type GroupAddition,
+  type GroupAdditionResult,
   type GroupName,
   removeFromGroup
 } from '../../stores/admin/members.ts'
 import { Form } from '../forms/Form.tsx'
-import { Unsaved } from '../forms/Unsaved.tsx'
+import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useAction } from '../forms/use-action.ts'
 import { useForm } from '../forms/use-form.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { GroupPicker, readGroups } from './GroupPicker.tsx'
+import { GroupPicker, parseGroupPicker } from './GroupPicker.tsx'
 import { useUndo } from './use-undo.ts'
 
 interface MemberProps {
@@ -68,7 +68,7 @@ export function UserGroups({ member }: MemberProps) {
                 className="link min-w-0 flex-1 wrap-anywhere"
                 href={localizedPath(
                   locale,
-                  pathOf('group', { company: actingCompany(), group: group.id })
+                  pathOf('group', { company: companyIdOfPage(), group: group.id })
                 )}
               >
                 {group.name}
@@ -97,7 +97,7 @@ function AddToGroups({ member: { id, groups } }: MemberProps) {
     what: 'Adding the person to groups failed',
     isEmptiedBySuccess: true,
     async send({ group_ids }) {
-      const additions = await addToGroups(id, readGroups(group_ids))
+      const additions = await addToGroups(id, parseGroupPicker(group_ids))
       for (const { error } of additions) if (error) reportError(error)
       return additions
     }
@@ -113,13 +113,13 @@ function AddToGroups({ member: { id, groups } }: MemberProps) {
       >
         <GroupPicker name="group_ids" except={groups.map(group => group.id)} />
       </Form>
-      <Unsaved form={form} isUnsaved={form.isWorking} />
+      <UnsavedGuard form={form} isUnsaved={form.isWorking} />
     </>
   )
 }
 
-/** Says to which groups the person was added, and for the others why not. */
-function Additions({ additions }: { additions: GroupAddition[] | undefined }) {
+/** Lists the groups that the person was added to, and the others with the reason why not. */
+function Additions({ additions }: { additions: GroupAdditionResult[] | undefined }) {
   const { locale, t } = useWords()
   if (!additions || additions.length === 0) return null
   const refused = additions.filter(({ error }) => error)

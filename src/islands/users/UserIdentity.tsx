@@ -1,16 +1,16 @@
 import { useRef, useState } from 'react'
 import type { Member } from '../../contract/members.ts'
 import { formatDateTime } from '../../core/text/format.ts'
-import type { Locale, T } from '../../i18n/index.ts'
+import type { Locale, Translate } from '../../i18n/index.ts'
 import { changeMember, type MemberChanges, reloadMember } from '../../stores/admin/members.ts'
 import { fieldSentence } from '../forms/account-form.ts'
-import { ChangedMeanwhile } from '../forms/ChangedMeanwhile.tsx'
+import { EditConflict } from '../forms/EditConflict.tsx'
 import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
-import { Unsaved } from '../forms/Unsaved.tsx'
+import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
-import { useVersioned } from '../forms/use-versioned.ts'
+import { useVersionedSave } from '../forms/use-versioned-save.ts'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { Field } from '../kit/Field.tsx'
 import { Section } from '../kit/Section.tsx'
@@ -29,7 +29,7 @@ type Identity = Pick<Member, 'version' | 'username' | 'locale'>
 export function UserIdentity({ member }: MemberProps) {
   const { t } = useWords()
   const title = useRef<HTMLHeadingElement>(null)
-  const { change, conflict, resolve } = useVersioned<Identity, Partial<Identity>>({
+  const { change, conflict, resolve } = useVersionedSave<Identity, Partial<Identity>>({
     // as: a form chooses no other language
     save: (changes, version) => changeMember(member.id, changes as MemberChanges, version),
     load: () => reloadMember(member.id)
@@ -37,7 +37,7 @@ export function UserIdentity({ member }: MemberProps) {
   return (
     <>
       {conflict && (
-        <ChangedMeanwhile
+        <EditConflict
           key={conflict.theirs.version}
           differences={conflict.differences}
           labelOf={name => t(name === 'locale' ? 'invite.language' : 'person.identity.name')}
@@ -144,7 +144,7 @@ function IdentityForm({ member, save, close }: IdentityFormProps) {
           {was.email}. {t('person.identity.emailNote')}
         </p>
       </InPlaceForm>
-      <Unsaved form={form} />
+      <UnsavedGuard form={form} />
     </>
   )
 }
@@ -155,7 +155,7 @@ function readIdentity({ username = '', locale }: Values): Partial<Identity> {
   return { username: username.trim(), ...(chosen ? { locale: chosen } : {}) }
 }
 
-function languageOf(value: unknown, t: T): string {
+function languageOf(value: unknown, t: Translate): string {
   const known = (['en', 'fr'] as const).find(each => each === value) ?? 'und'
   return t(`invite.languages.${known}`)
 }

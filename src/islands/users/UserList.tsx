@@ -4,16 +4,16 @@ import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { BulkAction, Member, MemberState, Permission } from '../../contract/members.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { personName } from '../../core/text/person-name.ts'
-import { type Locale, languageTag, localizedPath, type T } from '../../i18n/index.ts'
+import { type Locale, languageTag, localizedPath, type Translate } from '../../i18n/index.ts'
 import { isMissingError } from '../../stores/admin/companies.ts'
 import {
   countMembers,
-  filterOf,
   type MemberFilter,
   type MemberQuery,
   memberChanges,
+  memberFilterOf,
   memberList,
-  memberSorts
+  memberSortKeys
 } from '../../stores/admin/member-list.ts'
 import type { BulkTarget } from '../../stores/lists/bulk-run.ts'
 import { nothingSelected, type Selection, selectedCount } from '../../stores/lists/selection.ts'
@@ -22,20 +22,20 @@ import { $session } from '../../stores/sessions.ts'
 import type { InvitationLinksProps } from '../details/InvitationLinks.tsx'
 import { useMailServer } from '../details/use-mail-server.ts'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { lazyPart } from '../kit/LazyPart.tsx'
-import { NotHere } from '../kit/NotHere.tsx'
 import { relativeTime } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { BulkBar } from '../lists/BulkBar.tsx'
-import { type Column, DataTable } from '../lists/DataTable.tsx'
+import { DataTable, type TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
 import { FilterChip, Filters } from '../lists/FilterChip.tsx'
 import { SearchBox } from '../lists/FilterFields.tsx'
 import { ListFrame } from '../lists/ListFrame.tsx'
-import { addressOf } from '../lists/list-address.ts'
-import { useAddress } from '../lists/use-address.ts'
-import { useView } from '../lists/use-view.ts'
+import { createListAddress } from '../lists/list-address.ts'
+import { useListAddress } from '../lists/use-list-address.ts'
+import { useListView } from '../lists/use-list-view.ts'
 import { ViewMenu } from '../lists/ViewMenu.tsx'
 import { GroupChip } from './GroupChip.tsx'
 
@@ -57,8 +57,8 @@ const actions: readonly BulkAction[] = [
   'delete'
 ]
 
-const addresses = addressOf({
-  sorts: memberSorts,
+const addresses = createListAddress({
+  sorts: memberSortKeys,
   filters: {
     state: value => states.some(each => each === value),
     group: value => /^[0-9a-f-]{36}$/i.test(value),
@@ -80,12 +80,12 @@ export const UserList = withWords(function UserList() {
   const status = useStore(memberList.$status, { ssr: 'initial' })
   const query = useStore(memberList.$query, { ssr: 'initial' })
   const run = useStore(memberChanges.$run, { ssr: 'initial' })
-  const { address, change } = useAddress(readQuery, writeQuery)
+  const { address, change } = useListAddress(readQuery, writeQuery)
   const selection = useStore(memberList.$selection, { ssr: 'initial' })
   const setSelection = (next: Selection) => memberList.$selection.set(next)
   const [action, setAction] = useState<BulkAction>()
   const columns = useMemo(() => columnsOf(locale, t), [locale, t])
-  const view = useView('users', columns)
+  const view = useListView('users', columns)
   const params: Record<string, string> = route?.params ?? {}
   const { company = '' } = params
   const isRunning = run?.status === 'running' || run?.status === 'stopping'
@@ -94,7 +94,7 @@ export const UserList = withWords(function UserList() {
     if (counting === 'busy') return
     setCounting('busy')
     try {
-      const all = await countMembers(filterOf(address ?? {}))
+      const all = await countMembers(memberFilterOf(address ?? {}))
       setSelection({ ids: new Set(), all })
       setCounting('idle')
     } catch (cause) {
@@ -120,15 +120,18 @@ export const UserList = withWords(function UserList() {
   const asksLinks = action === 'invite' && !hasMailServer
   const target = (): BulkTarget<MemberFilter> => {
     const { all, ids } = selection
-    return all === undefined ? { ids: [...ids] } : { filter: filterOf(address ?? {}), count: all }
+    return all === undefined
+      ? { ids: [...ids] }
+      : { filter: memberFilterOf(address ?? {}), count: all }
   }
   const clear = () => set({ q: '', state: '', group: '', permission: '' })
   const save = async () => {
-    const { saveMembers } = await import('./save-members.ts')
-    await saveMembers(filterOf(address ?? {}), t('users.list.fileName'))
+    const { downloadMembers } = await import('./download-members.ts')
+    await downloadMembers(memberFilterOf(address ?? {}), t('users.list.fileName'))
   }
 
-  if (status.status === 'failed' && isMissingError(status.error) && !query.group) return <NotHere />
+  if (status.status === 'failed' && isMissingError(status.error) && !query.group)
+    return <AdminPageMissing />
   const { q, sort } = address ?? {}
   const filterCount = addresses.filterCount(address ?? {})
   const hasMore = status.status === 'ready' && status.hasMore
@@ -183,7 +186,7 @@ export const UserList = withWords(function UserList() {
       ) : (
         asksInvited &&
         !hasMailServer &&
-        rows.length > 0 && <InvitationLinks people={{ filter: filterOf(address) }} />
+        rows.length > 0 && <InvitationLinks people={{ filter: memberFilterOf(address) }} />
       )}
       <ListFrame
         status={status}
@@ -264,7 +267,7 @@ export const UserList = withWords(function UserList() {
 /** The most groups whose names a row shows. */
 const mostGroups = 3
 
-function columnsOf(locale: Locale, t: T): Column<Member>[] {
+function columnsOf(locale: Locale, t: Translate): TableColumn<Member>[] {
   const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
   const moments = new Intl.DateTimeFormat(languageTag(locale), {
     dateStyle: 'medium',

@@ -3,7 +3,7 @@ import type { Member } from '../../contract/members.ts'
 import { personName } from '../../core/text/person-name.ts'
 import { reloadMember, setPermissions } from '../../stores/admin/members.ts'
 import { useAction } from '../forms/use-action.ts'
-import { useVersioned } from '../forms/use-versioned.ts'
+import { useVersionedSave } from '../forms/use-versioned-save.ts'
 import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
@@ -29,7 +29,7 @@ export function UserPermissions({ member, isOwn }: UserPermissionsProps) {
       ? t('person.permissions.waiting')
       : undefined
   // only this switch changes permissions, so there is nothing to choose from
-  const { change } = useVersioned<Permitted, Partial<Permitted>>({
+  const { change } = useVersionedSave<Permitted, Partial<Permitted>>({
     save: (changes, version) => setPermissions(member.id, changes.permissions ?? [], version),
     load: () => reloadMember(member.id)
   })

@@ -2,10 +2,10 @@ import { useStore } from '@nanostores/react'
 import type { Member, MemberUsage } from '../../contract/members.ts'
 import type { Usage } from '../../contract/users.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
-import { type Locale, languageTag, type T } from '../../i18n/index.ts'
+import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { $memberUsage, loadUsage } from '../../stores/admin/members.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { Meter, shareOf } from '../kit/Meter.tsx'
+import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 
@@ -65,7 +65,7 @@ function GroupUsage({ group }: { group: MemberUsage['groups'][number] }) {
             count.format(usage.requests_used),
             max_requests === null ? undefined : count.format(max_requests)
           )}
-          share={shareOf(usage.requests_used, max_requests)}
+          share={usedFraction(usage.requests_used, max_requests)}
         />
         <Meter
           label={t('person.usage.storage')}
@@ -73,7 +73,7 @@ function GroupUsage({ group }: { group: MemberUsage['groups'][number] }) {
             formatBytes(usage.storage_used, locale),
             max_storage === null ? undefined : formatByteLimit(max_storage, locale)
           )}
-          share={shareOf(usage.storage_used, max_storage)}
+          share={usedFraction(usage.storage_used, max_storage)}
         />
       </div>
       <p className="meta">
@@ -93,7 +93,11 @@ function GroupUsage({ group }: { group: MemberUsage['groups'][number] }) {
 }
 
 /** Says what a person may still use: `Can still record 3 documents and store 1.2 GB.` */
-function leftWords({ requests_remaining, storage_remaining }: Usage, locale: Locale, t: T): string {
+function leftWords(
+  { requests_remaining, storage_remaining }: Usage,
+  locale: Locale,
+  t: Translate
+): string {
   const requests =
     requests_remaining === null
       ? undefined

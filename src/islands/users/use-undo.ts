@@ -1,5 +1,5 @@
 import { asAppError } from '../../contract/kit/errors.ts'
-import type { Undo } from '../../stores/admin/members.ts'
+import type { UndoFunction } from '../../stores/admin/members.ts'
 import { announce } from '../kit/announce.ts'
 import { useWords } from '../kit/use-words.ts'
 
@@ -7,7 +7,7 @@ import { useWords } from '../kit/use-words.ts'
  * Returns a function that shows a message about what was done, with a button that undoes it. If
  * undoing fails, a second message says why.
  */
-export function useUndo(): (text: string, undo: Undo) => void {
+export function useUndo(): (text: string, undo: UndoFunction) => void {
   const { t } = useWords()
   return (text, undo) => {
     const run = async () => {

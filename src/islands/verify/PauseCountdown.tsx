@@ -1,21 +1,21 @@
 import { useStore } from '@nanostores/react'
 import { formatCountdown } from '../../core/text/format.ts'
-import { $pause, type CheckPause } from '../../stores/verifications.ts'
+import { $pause, type VerificationPause } from '../../stores/verifications.ts'
 import { useNow } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
-import { SignInLink } from './CheckList.tsx'
+import { SignInLink } from './VerificationList.tsx'
 
 interface PauseCountdownProps {
   isSignedIn: boolean
 }
 
-/** States why the checks are paused and counts down to the time at which they continue. */
+/** Says why the verifications are paused, and counts down the time until they continue. */
 export function PauseCountdown(props: PauseCountdownProps) {
   const pause = useStore($pause, { ssr: 'initial' })
   return pause ? <Countdown {...props} pause={pause} /> : null
 }
 
-function Countdown({ pause, isSignedIn }: PauseCountdownProps & { pause: CheckPause }) {
+function Countdown({ pause, isSignedIn }: PauseCountdownProps & { pause: VerificationPause }) {
   const { t } = useWords()
   const now = useNow(1000)
   const { error, until } = pause

@@ -1,19 +1,22 @@
 import type { Ref } from 'react'
-import type { Answer } from '../../contract/verifications.ts'
+import type { VerificationResult } from '../../contract/verifications.ts'
 import { describeVerdict, type VerdictDescription } from '../../core/pages/verdict-words.ts'
 import { formatBytes, formatInstant } from '../../core/text/format.ts'
-import type { Check } from '../../stores/verifications.ts'
+import type { Verification } from '../../stores/verifications.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useWords } from '../kit/use-words.ts'
 
 interface VerdictProps {
-  check: Check
-  answer: Answer
+  check: Verification
+  answer: VerificationResult
 }
 
-/** The full answer: verdict, seal, sentence, what the record proves, and what was verified. */
+/**
+ * The full result of a verification: verdict, seal, sentence, what the record proves, and what was
+ * verified.
+ */
 export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
   const { check, answer } = props
   const { t } = useWords()

@@ -5,14 +5,14 @@ import { formatPercent } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { $session } from '../../stores/sessions.ts'
 import {
-  $checks,
   $shownBatch,
-  type Check,
-  checkFiles,
-  checkFingerprints,
-  closeAnswers,
-  forgetChecks,
-  isUnanswered
+  $verifications,
+  closeResults,
+  forgetVerifications,
+  isAwaitingResult,
+  type Verification,
+  verifyFiles,
+  verifyFingerprints
 } from '../../stores/verifications.ts'
 import { DropZone } from '../files/DropZone.tsx'
 import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
@@ -31,21 +31,23 @@ interface VerifyProps {
 
 export const Verify = withWords(function Verify({ company, perMinute }: VerifyProps) {
   const { locale, t } = useWords()
-  const checks = useStore($checks, { ssr: 'initial' })
+  const checks = useStore($verifications, { ssr: 'initial' })
   const session = useStore($session, { ssr: 'initial' })
 
-  const unreadable = useFileHandoff('verify', files => void checkFiles(files))
+  const unreadable = useFileHandoff('verify', files => void verifyFiles(files))
 
   const batch = useStore($shownBatch, { ssr: 'initial' })
   const current = checks.filter(check => check.batch === batch)
   const earlier = checks.filter(check => check.batch !== batch)
   const isBlank = current.length === 0
   // loads the code after the page, before anybody can choose a file
-  const answers = useLazyPart(async () => (await import('./CheckResults.tsx')).CheckResults)
-  const list = useLazyPart(async () => (await import('./CheckList.tsx')).CheckList)
+  const answers = useLazyPart(
+    async () => (await import('./VerificationResults.tsx')).VerificationResults
+  )
+  const list = useLazyPart(async () => (await import('./VerificationList.tsx')).VerificationList)
   const { zone, bringBack } = useZone(isBlank)
   const [only] = current.length === 1 ? current : []
-  const isSettled = !current.some(isUnanswered)
+  const isSettled = !current.some(isAwaitingResult)
   const hasAnswer = current.some(({ state }) => state.step === 'done')
   const isSignedIn = session.status === 'in'
   const isLimited = !isSignedIn && !isSettled && current.length > perMinute
@@ -67,7 +69,7 @@ export const Verify = withWords(function Verify({ company, perMinute }: VerifyPr
           label={t('verify.zone')}
           hint={t('verify.privacy')}
           multiple
-          onFiles={files => void checkFiles(files)}
+          onFiles={files => void verifyFiles(files)}
         >
           <AnimatedSeal state={{ kind: 'idle' }} className="size-20" small />
         </DropZone>
@@ -97,7 +99,7 @@ export const Verify = withWords(function Verify({ company, perMinute }: VerifyPr
         <section className="sheet flex flex-col gap-2 print:hidden">
           <div className="flex flex-wrap items-center justify-between gap-4">
             <h2 className="font-semibold text-lg">{t('verify.earlier')}</h2>
-            <button type="button" className="btn btn-outline btn-sm" onClick={forgetChecks}>
+            <button type="button" className="btn btn-outline btn-sm" onClick={forgetVerifications}>
               {t('verify.forget')}
             </button>
           </div>
@@ -122,7 +124,7 @@ function useZone(isBlank: boolean) {
   }, [isBlank])
   const bringBack = () => {
     isWanted.current = true
-    closeAnswers()
+    closeResults()
   }
   return { zone, bringBack }
 }
@@ -141,7 +143,7 @@ function Paste() {
   }
   const take = (text: string) => {
     if (!input.current) return
-    const isTaken = checkFingerprints(text)
+    const isTaken = verifyFingerprints(text)
     setWrong(isTaken ? undefined : /[\r\n]/.test(text.trim()) ? 'invalidList' : 'invalid')
     if (isTaken) input.current.value = ''
     else input.current.focus()
@@ -180,7 +182,7 @@ function Paste() {
 }
 
 /** Lists the steps of a verification and shows which step is running. */
-function Steps({ check, company }: { check: Check | undefined; company: string }) {
+function Steps({ check, company }: { check: Verification | undefined; company: string }) {
   const { locale, t } = useWords()
   const step = check?.state.step ?? 'waiting'
   const isHashed = check?.sha256 !== undefined
@@ -225,7 +227,7 @@ function Step({ state, text }: { state: 'todo' | 'doing' | 'done'; text: string 
   )
 }
 
-function stateOf(current: readonly Check[]): string {
+function stateOf(current: readonly Verification[]): string {
   const steps = new Set(current.map(({ state }) => state.step))
   if (steps.size === 0) return 'empty'
   if (steps.has('waiting') || steps.has('hashing') || steps.has('asking')) return 'loading'

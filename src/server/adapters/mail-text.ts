@@ -1,7 +1,7 @@
 import { type ThemeToken, themeTokens } from '../../core/pages/theme-colors.ts'
 import en from '../../i18n/en/mails.json' with { type: 'json' }
 import fr from '../../i18n/fr/mails.json' with { type: 'json' }
-import { languageTag, type T, translator } from '../../i18n/index.ts'
+import { languageTag, type Translate, translator } from '../../i18n/index.ts'
 import type { Letter } from '../domain/deps.ts'
 
 const words = { en, fr }
@@ -72,7 +72,7 @@ function partsOf({ kind, locale, to, from }: Letter) {
 }
 
 function paragraphsOf(
-  t: T<string>,
+  t: Translate<string>,
   kind: Letter['kind'],
   values: Record<string, string>
 ): string[] {

@@ -1,15 +1,15 @@
 import {
   activateUser,
   changeEmail,
+  checkMailLink,
   confirmEmail,
   deleteUser,
-  readLink,
   requestReset,
   resetKey,
   sendVerification,
   verifyEmail
 } from '../../contract/accounts.ts'
-import type { Delivery } from '../../contract/users.ts'
+import type { LinkDelivery } from '../../contract/users.ts'
 import * as deletions from '../domain/accounts/deletions.ts'
 import * as emailChanges from '../domain/accounts/email-changes.ts'
 import * as invitations from '../domain/accounts/invitations.ts'
@@ -23,7 +23,7 @@ import { mountEndpoint } from './kit/mount.ts'
 import { canonicalEmailOf } from './users.ts'
 
 export function mountAccounts(app: Api): void {
-  mountEndpoint(app, readLink, (input, c) =>
+  mountEndpoint(app, checkMailLink, (input, c) =>
     countFailures(c, () =>
       mailTokens.readLink(c.get('deps'), { company_id: companyIdOf(c), ...input })
     )
@@ -91,7 +91,7 @@ function tenantAndAddress(c: ApiContext) {
  * an administrator. The answer is the same for every e-mail address, so it does not reveal which
  * accounts exist.
  */
-function deliveryOf(c: ApiContext): { delivery: Delivery } {
+function deliveryOf(c: ApiContext): { delivery: LinkDelivery } {
   return { delivery: mailDelivery(c.get('deps').settings, isFromDeveloper(c)) }
 }
 

@@ -1,4 +1,4 @@
-import { reportPolicy } from '../../contract/csp-reports.ts'
+import { receiveCspReports } from '../../contract/csp-reports.ts'
 import { readPolicyReports } from '../../core/http/csp-reports.ts'
 import { consume } from '../domain/rate-limits.ts'
 import { type Api, companyIdOf } from './kit/context.ts'
@@ -9,7 +9,7 @@ const types = ['application/reports+json', 'application/csp-report', 'applicatio
 
 /** Mounts the endpoint to which browsers report violations of the content security policy. */
 export function mountCspReports(app: Api): void {
-  mountStream(app, reportPolicy, async (_input, c) => {
+  mountStream(app, receiveCspReports, async (_input, c) => {
     const company = companyIdOf(c)
     await consume(c.get('deps'), 'csp_report_address', [company, { address: c.get('address') }])
     const reports = readPolicyReports(await jsonOf(c, types))

@@ -1,5 +1,5 @@
 import { getDocs, getOpenApi } from '../../contract/docs.ts'
-import { openApi } from '../../contract/openapi/openapi.ts'
+import { createOpenApi } from '../../contract/openapi/openapi.ts'
 import words from '../../i18n/en/docs.json' with { type: 'json' }
 import { translator } from '../../i18n/index.ts'
 import type { Api, ApiContext } from './kit/context.ts'
@@ -9,7 +9,7 @@ export function mountDocs(app: Api): void {
   const t = translator('en', words)
   const sentenceOf = (name: string) => t(`calls.${name}`)
   // built once, because only the title and the server differ between hosts
-  const document = openApi({ title: '', server: '', sentenceOf })
+  const document = createOpenApi({ title: '', server: '', sentenceOf })
 
   mountEndpoint(app, getOpenApi, async (_input, c) => {
     const { name } = c.get('tenant').config

@@ -1,4 +1,4 @@
-import { createOperator, getDemo, getSetup } from '../../contract/setup.ts'
+import { createOperator, getDemoAccount, getSetup } from '../../contract/setup.ts'
 import { demoAccount } from '../domain/demo-account.ts'
 import * as setup from '../domain/installation/setup.ts'
 import { type Api, isFromDeveloper } from './kit/context.ts'
@@ -10,7 +10,7 @@ export function mountSetup(app: Api): void {
     setup.getSetup(c.get('deps'), c.get('tenant'), isFromDeveloper(c))
   )
 
-  mountEndpoint(app, getDemo, async (_input, c) =>
+  mountEndpoint(app, getDemoAccount, async (_input, c) =>
     c.get('tenant').config.demo && isFromDeveloper(c) ? { account: demoAccount } : {}
   )
 

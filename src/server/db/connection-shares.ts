@@ -1,4 +1,4 @@
-import { type PresentCompanies, presentMs } from '../../core/present-companies.ts'
+import { type ActiveCompanies, activeMs } from '../../core/active-companies.ts'
 
 /**
  * Whoever uses database connections: a company, named by its id, the long background work of a
@@ -60,7 +60,7 @@ interface Options {
    */
   whenContended: { usual: number; heavy: number }
   /** Tells which companies have called within the last second. Only these count as active. */
-  present: Pick<PresentCompanies, 'hasOthers'>
+  present: Pick<ActiveCompanies, 'hasOthers'>
   /**
    * The longest time that a transaction waits for a connection, in milliseconds. A transaction may
    * set its own limit.
@@ -180,7 +180,7 @@ export class ConnectionShares {
     this.#recheck = setTimeout(() => {
       this.#recheck = undefined
       this.#serve()
-    }, presentMs)
+    }, activeMs)
     this.#recheck.unref()
   }
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import pg from 'pg'
-import { createPresentCompanies, type PresentCompanies } from '../../core/present-companies.ts'
+import { type ActiveCompanies, createActiveCompanies } from '../../core/active-companies.ts'
 import { type DatabaseLocation, requestLogin, unreachableError } from './connection-config.ts'
 import { ConnectionShares } from './connection-shares.ts'
 import { niceSteps } from './postgres.ts'
@@ -12,7 +12,7 @@ export interface Db {
    * Tells which companies have called this process within the last second. They share the
    * connections.
    */
-  readonly present: PresentCompanies
+  readonly present: ActiveCompanies
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -104,7 +104,7 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
     closing ??= Promise.all([...new Set([pool, heavyPool])].map(each => each.end()))
     await closing
   }
-  const present = createPresentCompanies(() => performance.now())
+  const present = createActiveCompanies(() => performance.now())
   const db: Db = { present, close, [Symbol.asyncDispose]: close }
   const waitMs = acquireMillis
   opened.set(db, {

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { RateLimiterMemory } from 'rate-limiter-flexible'
-import type { Colours, DnsOutcome, DomainConfig, Locale } from '../../contract/domains.ts'
+import type { Colors, DnsOutcome, DomainConfig, Locale } from '../../contract/domains.ts'
 import type { Db } from '../db/open.ts'
 import type { CompanyId, Tx } from '../db/scope.ts'
 
@@ -332,7 +332,7 @@ export interface Letter {
   kind: 'verify' | 'known' | Exclude<MailKind, 'signup'>
   to: string
   locale: Locale
-  from: { host: string; company: string; colors: Colours; contact: string | undefined }
+  from: { host: string; company: string; colors: Colors; contact: string | undefined }
   link: string
 }
 

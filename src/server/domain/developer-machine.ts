@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
-import type { Delivery } from '../../contract/users.ts'
+import type { LinkDelivery } from '../../contract/users.ts'
 import type { Settings, Tenant } from './deps.ts'
 
 /** The properties of an HTTP request that show whether it comes from the same machine. */
@@ -36,7 +36,7 @@ export function isDeveloperMachine(
 export function mailDelivery(
   { mailServer }: Pick<Settings, 'mailServer'>,
   isDeveloper: boolean
-): Delivery {
+): LinkDelivery {
   if (mailServer) return 'mail'
   return isDeveloper ? 'outbox' : 'administrator'
 }

@@ -1,4 +1,4 @@
-import type { PresentCompanies } from '../../core/present-companies.ts'
+import type { ActiveCompanies } from '../../core/active-companies.ts'
 
 /**
  * The most HTTP requests of a company that begin in one turn of the event loop while no other
@@ -24,7 +24,7 @@ export interface EventLoopShares {
  * requests at once, a request of another company waits only for a few of them. Records the company
  * of each request in `present`.
  */
-export function createEventLoopShares(present: PresentCompanies): EventLoopShares {
+export function createEventLoopShares(present: ActiveCompanies): EventLoopShares {
   const begun = new Map<string, number>()
   const waiting = new Map<string, (() => void)[]>()
   let isScheduled = false

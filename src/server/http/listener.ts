@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../contract/kit/errors.ts'
-import type { PresentCompanies } from '../../core/present-companies.ts'
+import type { ActiveCompanies } from '../../core/active-companies.ts'
 import type { Api } from '../api/kit/context.ts'
 import { apiHeaders, expectedError, problemResponse } from '../api/kit/responses.ts'
 import type { Tenants } from '../domain/companies/domains.ts'
@@ -27,7 +27,7 @@ export interface ListenerOptions {
    * Remembers which companies have called within the last second. The listener records the company
    * of each HTTP request here.
    */
-  present: PresentCompanies
+  present: ActiveCompanies
   log: Log
   /** The lowest accepted speed of a request body. A connection with a slower body is closed. */
   slowest?: Pace

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { getMimeType } from 'hono/utils/mime'
 import * as z from 'zod/mini'
 import { guardNames, isGuardName } from '../../core/pages/page-guards.ts'
-import { type Page, pages as pageTable, routeOf } from '../../core/pages/page-table.ts'
+import { type PageEntry, pages as pageTable, routeOf } from '../../core/pages/page-table.ts'
 
 export type Locale = 'en' | 'fr'
 
@@ -54,7 +54,7 @@ const BuildRecord = z.object({
  */
 export async function readBuild(
   folder: string,
-  table: Record<string, Page> = pageTable
+  table: Record<string, PageEntry> = pageTable
 ): Promise<Build> {
   const read = BuildRecord.safeParse(JSON.parse(await readRecord(folder)))
   if (!read.success) {
@@ -74,7 +74,7 @@ export async function readBuild(
  * everybody could open this page. Also throws if a page of the build is missing in the table, or if
  * the table contains a page that was not built.
  */
-function checkPages(routes: string[], table: Page[]): void {
+function checkPages(routes: string[], table: PageEntry[]): void {
   const unknown = table
     .filter(({ guard }) => !isGuardName(guard))
     .map(({ path, guard }) => `${path} names "${guard}"`)

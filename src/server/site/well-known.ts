@@ -1,4 +1,4 @@
-import { contactAddress } from '../../core/pages/contact-link.ts'
+import { contactLink } from '../../core/pages/contact-link.ts'
 
 /** The HTTP response for one of the small files that programs expect on every host. */
 export interface WellKnownResponse {
@@ -27,7 +27,7 @@ export function wellKnown(
     const headers = { location: `/${host.locale}/me`, 'cache-control': 'no-cache' }
     return { status: 302, headers, body: '' }
   }
-  const contact = contactAddress(host.contact)
+  const contact = contactLink(host.contact)
   if (path !== '/.well-known/security.txt' || contact === undefined) return undefined
   const expires = new Date(now.getTime() + securityTxtDays * 86_400_000)
   const lines = [

@@ -1,6 +1,6 @@
 import type { TransitionBeforePreparationEvent } from 'astro:transitions/client'
-import { buildOf, pageWords } from '../kit/page.ts'
-import { isUploading, uploadsEnd } from '../uploads/running-uploads.ts'
+import { pageBuildId, shellTranslator } from '../kit/page.ts'
+import { isUploading, waitForUploads } from '../uploads/running-uploads.ts'
 
 /**
  * Loads a page in full, instead of through ClientRouter, if it is of another build or has another
@@ -20,20 +20,20 @@ export function guardAgainstOtherBuilds(): void {
 }
 
 function isForeign(event: TransitionBeforePreparationEvent): boolean {
-  const theirs = buildOf(event.newDocument)
-  return theirs !== undefined && theirs !== buildOf(document)
+  const theirs = pageBuildId(event.newDocument)
+  return theirs !== undefined && theirs !== pageBuildId(document)
 }
 
 /** Returns whether the page may be closed. While uploads run, asks the person. */
 export async function confirmLeave(): Promise<boolean> {
   if (!isUploading()) return true
   const { confirmInDialog } = await import('../kit/confirm-dialog.ts')
-  const t = pageWords()
+  const t = shellTranslator()
   return confirmInDialog({
     text: t('shell.leave.newPage'),
     go: t('shell.leave.go'),
     stay: t('shell.leave.stay'),
-    until: uploadsEnd(),
+    until: waitForUploads(),
     persistent: true
   })
 }

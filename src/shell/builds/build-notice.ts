@@ -1,20 +1,20 @@
-import { buildOf, pageWords } from '../kit/page.ts'
-import { toast } from '../kit/toasts.ts'
+import { pageBuildId, shellTranslator } from '../kit/page.ts'
+import { showToast } from '../kit/toasts.ts'
 import { confirmLeave } from './build-guard.ts'
 
 const everyMs = 3_600_000
 
 /**
- * Checks hourly whether the server has a newer build. Shows a message then, with which the person
- * can reload the page.
+ * Checks hourly whether the server has a newer build. If so, shows a message with a button that
+ * reloads the page.
  */
 export function watchForBuilds(): void {
   let isTold = false
   setInterval(async () => {
     if (isTold || !(await isOutdated())) return
     isTold = true
-    const t = pageWords()
-    toast(t('shell.version.ready'), { label: t('shell.version.reload'), run: reload })
+    const t = shellTranslator()
+    showToast(t('shell.version.ready'), { label: t('shell.version.reload'), run: reload })
   }, everyMs)
 }
 
@@ -22,7 +22,7 @@ async function isOutdated(): Promise<boolean> {
   try {
     const response = await fetch(`/builds/latest.json?${Date.now()}`)
     const { id } = (await response.json()) as { id?: unknown } // as: compared, not trusted
-    return typeof id === 'string' && id !== buildOf(document)?.split(' ')[0]
+    return typeof id === 'string' && id !== pageBuildId(document)?.split(' ')[0]
   } catch {
     return false // offline: checks again in an hour
   }

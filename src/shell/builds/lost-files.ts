@@ -1,8 +1,10 @@
-import { pageWords } from '../kit/page.ts'
+import { shellTranslator } from '../kit/page.ts'
 import { isUploading } from '../uploads/running-uploads.ts'
 
 const pauseMs = 10_000
-/** How long a page may still stand after the browser has begun to open another one. */
+/**
+ * A page may stay open for this many milliseconds after the browser has begun to open another one.
+ */
 const leavingMs = 5000
 
 /**
@@ -62,10 +64,10 @@ function reloadOnce(): void {
 }
 
 async function offerReload(): Promise<void> {
-  const { toast } = await import('../kit/toasts.ts')
-  const t = pageWords()
+  const { showToast } = await import('../kit/toasts.ts')
+  const t = shellTranslator()
   const action = { label: t('shell.version.reload'), run: () => location.reload() }
-  toast(t('shell.version.ready'), action)
+  showToast(t('shell.version.ready'), action)
 }
 
 /** Returns whether to reload a path. Returns true at most once in ten seconds for each path. */

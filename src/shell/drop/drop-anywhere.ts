@@ -1,5 +1,10 @@
 import { isOnPage } from '../kit/page.ts'
-import { companyOfPeoplePage, dropTargetOf, dropTargets, type Target } from './drop-targets.ts'
+import {
+  companyOfPeoplePage,
+  type DropTarget,
+  dropTargetOf,
+  dropTargetSelector
+} from './drop-targets.ts'
 import type { DroppedItem } from './dropped-files.ts'
 
 let overlay: typeof import('./drop-overlay.ts') | undefined
@@ -38,7 +43,7 @@ export function startDropAnywhere(): void {
   })
 }
 
-function pasteTarget(): Target {
+function pasteTarget(): DropTarget {
   if (companyOfPeoplePage() !== undefined) return 'import'
   return isOnPage('deposit') ? 'deposit' : 'verify'
 }
@@ -68,7 +73,7 @@ function end(): void {
   overlay?.closeOverlay()
 }
 
-async function hand(to: Target, transfer: DataTransfer): Promise<void> {
+async function hand(to: DropTarget, transfer: DataTransfer): Promise<void> {
   // before the first await, because the browser empties the list after the event
   const items = [...transfer.items].filter(({ kind }) => kind === 'file').map(look)
   const { handOffItems } = await import('./dropped-files.ts')
@@ -102,6 +107,6 @@ function carriesFiles(event: DragEvent): boolean {
 function targetOf({ target }: Event): HTMLElement | undefined {
   const element =
     target instanceof Element ? target : target instanceof Node ? target.parentElement : null
-  const found = element?.closest(dropTargets)
+  const found = element?.closest(dropTargetSelector)
   return found instanceof HTMLElement ? found : undefined
 }

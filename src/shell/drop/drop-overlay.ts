@@ -1,10 +1,10 @@
-import { isOnPage, pageWords } from '../kit/page.ts'
+import { isOnPage, shellTranslator } from '../kit/page.ts'
 import {
   companyOfPeoplePage,
+  type DropTarget,
   dropTargetOf,
-  dropTargets,
-  dropZones,
-  type Target
+  dropTargetSelector,
+  dropZoneSelector
 } from './drop-targets.ts'
 
 interface Box {
@@ -21,9 +21,9 @@ const gap = 16
 const smallestSide = 96
 
 /**
- * Shows the targets on which files can be dropped, and highlights `over`. Call it again after
- * scrolling. A visible drop zone of the page accepts drops itself, so the overlay shows its targets
- * beside the zone.
+ * Shows the targets on which files can be dropped, and highlights the target `over`. Call it again
+ * after scrolling. A visible drop zone of the page accepts drops itself, so the overlay shows its
+ * targets beside the zone.
  */
 export function showOverlay(over: HTMLElement | undefined): void {
   drawTargets()
@@ -38,7 +38,7 @@ export function closeOverlay(): void {
 }
 
 function drawTargets(): void {
-  const shown = [...document.querySelectorAll<HTMLElement>(dropZones)].flatMap(zone => {
+  const shown = [...document.querySelectorAll<HTMLElement>(dropZoneSelector)].flatMap(zone => {
     label(zone)
     const box = visibleBox(zone)
     return box ? [box] : []
@@ -63,13 +63,13 @@ function mayDeposit(): boolean {
 function label(zone: HTMLElement): void {
   const name = dropTargetOf(zone)
   if (!name || zone.dataset['says'] !== undefined) return
-  const t = pageWords()
+  const t = shellTranslator()
   zone.dataset['says'] = t(`shell.drop.${name}`)
   zone.dataset['hint'] = t(`shell.drop.${name}Hint`)
 }
 
 function open(): HTMLElement {
-  const t = pageWords()
+  const t = shellTranslator()
   const box = document.createElement('div')
   box.id = 'drop-overlay'
   // for a pointer that drags files; other people use the file inputs of the pages
@@ -88,7 +88,7 @@ function open(): HTMLElement {
   return box
 }
 
-function targets(): Target[] {
+function targets(): DropTarget[] {
   if (companyOfPeoplePage() !== undefined) return ['import']
   return mayDeposit() && !isOnPage('verify') ? ['deposit', 'verify'] : ['verify']
 }
@@ -98,7 +98,7 @@ function overlay(): HTMLElement | null {
 }
 
 function mark(over: HTMLElement | undefined): void {
-  for (const target of document.querySelectorAll(dropTargets)) {
+  for (const target of document.querySelectorAll(dropTargetSelector)) {
     target.toggleAttribute('data-over', target === over)
   }
 }

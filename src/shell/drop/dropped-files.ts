@@ -2,7 +2,7 @@ import { isSystemFile, nameInFolder } from '../../core/files/folder-files.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { pageLocale } from '../kit/page.ts'
-import { companyOfPeoplePage, type Target } from './drop-targets.ts'
+import { companyOfPeoplePage, type DropTarget } from './drop-targets.ts'
 
 interface Dropped {
   files: File[]
@@ -30,13 +30,13 @@ export interface DroppedItem {
  * Passes dropped files, including those in folders, to the page that deposits, verifies or imports
  * them, and opens this page.
  */
-export async function handOffItems(to: Target, items: readonly DroppedItem[]): Promise<void> {
+export async function handOffItems(to: DropTarget, items: readonly DroppedItem[]): Promise<void> {
   const [{ files, unreadable, leftOut, names, handles }, handoff] = await Promise.all([
     filesOf(items),
     import('../../stores/file-handoff.ts')
   ])
-  for (const [file, handle] of handles) handoff.storeHandle(file, handle)
-  for (const [file, name] of names) handoff.storeName(file, name)
+  for (const [file, handle] of handles) handoff.rememberFileHandle(file, handle)
+  for (const [file, name] of names) handoff.rememberFilePath(file, name)
   if (files.length + unreadable.length + leftOut === 0) return
   handoff.handOffFiles({ to, files, unreadable, leftOut })
   const path = localizedPath(pageLocale(), pathFor(to))
@@ -46,7 +46,7 @@ export async function handOffItems(to: Target, items: readonly DroppedItem[]): P
 }
 
 /** Returns the path of the page that gets the files, without the language. */
-function pathFor(to: Target): string {
+function pathFor(to: DropTarget): string {
   return to === 'import'
     ? pathOf('importUsers', { company: companyOfPeoplePage() ?? '' })
     : `/${to}`

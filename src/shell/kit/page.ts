@@ -2,22 +2,22 @@ import {
   defaultLocale,
   isLocale,
   type Locale,
-  type T,
+  type Translate,
   translator,
   type Words
 } from '../../i18n/index.ts'
 
-/** Returns the language of the present page. */
+/** Returns the language of the current page. */
 export function pageLocale(): Locale {
   const { locale } = document.body.dataset
   return isLocale(locale) ? locale : defaultLocale
 }
 
 /**
- * Returns the function that translates the shell's words on the present page. Their keys begin with
+ * Returns the function that translates the shell's words on the current page. Their keys begin with
  * `shell.`.
  */
-export function pageWords(): T {
+export function shellTranslator(): Translate {
   const json = document.getElementById('shell')?.dataset['words'] ?? '{}'
   return translator(pageLocale(), JSON.parse(json) as Words) // as: written by the layout
 }
@@ -26,7 +26,7 @@ export function pageWords(): T {
  * Returns a text that identifies the build of a page and its theme: the build id and the version of
  * the company's configuration.
  */
-export function buildOf(page: Document): string | undefined {
+export function pageBuildId(page: Document): string | undefined {
   return page.querySelector<HTMLMetaElement>('meta[name=build]')?.content
 }
 
@@ -36,7 +36,7 @@ export function onEachPage(run: () => void): void {
 }
 
 /**
- * Runs a function on the present page and on each later one. For modules that are loaded after the
+ * Runs a function on the current page and on each later one. For modules that are loaded after the
  * page.
  */
 export function onThisPageAndNext(run: () => void): void {
@@ -44,7 +44,7 @@ export function onThisPageAndNext(run: () => void): void {
   onEachPage(run)
 }
 
-/** Returns whether the present page has this name, in any language. */
+/** Returns whether the current page has this name, in any language. */
 export function isOnPage(name: 'deposit' | 'verify'): boolean {
   return location.pathname.replace(/\/$/, '').endsWith(`/${name}`)
 }
@@ -53,7 +53,7 @@ export function isOnPage(name: 'deposit' | 'verify'): boolean {
  * Returns a function that runs `start` on the first call only. If `start` fails, the next call runs
  * it again.
  */
-export function once(start: () => Promise<void>): () => Promise<void> {
+export function runOnce(start: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
   return async () => {
     running ??= start()

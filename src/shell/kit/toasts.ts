@@ -1,4 +1,4 @@
-import { pageWords } from './page.ts'
+import { shellTranslator } from './page.ts'
 
 const shownMs = 6000
 const undoMs = 10_000
@@ -13,7 +13,7 @@ export interface ToastAction {
  * Shows a short message that disappears after a while. A message with an action stays until it is
  * dismissed.
  */
-export function toast(text: string, action?: ToastAction): void {
+export function showToast(text: string, action?: ToastAction): void {
   const box = show(text, action)
   if (box && !action) expire(box, shownMs)
 }
@@ -22,9 +22,12 @@ export function toast(text: string, action?: ToastAction): void {
  * Shows a message of an island. With `undo`, the message has a button that runs `undo`; it
  * disappears after ten seconds, when the button is pressed, and when the person signs out.
  */
-export function showNews({ text, undo }: DocumentEventMap['vidimus:news']['detail']): void {
+export function showIslandMessage({
+  text,
+  undo
+}: DocumentEventMap['vidimus:news']['detail']): void {
   if (!undo) {
-    toast(text)
+    showToast(text)
     return
   }
   const box = show(text, {
@@ -49,7 +52,7 @@ function removeUndo(): void {
 function show(text: string, action?: ToastAction): HTMLElement | undefined {
   const region = document.getElementById('toasts')
   if (!region) return undefined
-  const t = pageWords()
+  const t = shellTranslator()
   const box = document.createElement('div')
   box.className = 'toast-sheet'
   const words = document.createElement('p')

@@ -7,7 +7,7 @@ import {
   localeNames,
   locales,
   localizedPath,
-  type T
+  type Translate
 } from '../../i18n/index.ts'
 import type { FoundItem } from '../../stores/company-search.ts'
 import type { RecentCommand } from '../../stores/recent-commands.ts'
@@ -43,7 +43,7 @@ export interface Command {
 }
 
 /** The person who opens the palette, and the page where they open it. */
-export interface Opener extends Visitor {
+export interface PaletteContext extends Visitor {
   locale: Locale
   features: readonly string[]
   /** Id of the company that the page administers, otherwise of the person's own company. */
@@ -91,11 +91,11 @@ export const pageCommands: readonly PageCommand[] = [
  * Returns the commands that need no search: the pages that the person may open and the actions that
  * they may do.
  */
-export function commandsFor(opener: Opener, t: T<string>): Command[] {
+export function commandsForPerson(opener: PaletteContext, t: Translate<string>): Command[] {
   return [...pagesFor(opener, t), ...actsFor(opener, t)]
 }
 
-function pagesFor(opener: Opener, t: T<string>): Command[] {
+function pagesFor(opener: PaletteContext, t: Translate<string>): Command[] {
   const { locale, company, features, isPublic } = opener
   const administration = t('palette.administration')
   return pageCommands.flatMap(({ page, kind, feature, permission }) => {
@@ -113,7 +113,7 @@ function pagesFor(opener: Opener, t: T<string>): Command[] {
   })
 }
 
-function actsFor(opener: Opener, t: T<string>): Command[] {
+function actsFor(opener: PaletteContext, t: Translate<string>): Command[] {
   const { locale, isSignedIn, features } = opener
   const mayDeposit =
     checkGuard(pages.deposit.guard, opener) === 'stay' && features.includes('deposit')
@@ -143,7 +143,7 @@ function actsFor(opener: Opener, t: T<string>): Command[] {
 }
 
 /** Returns the command that opens an item. */
-export function commandOf(item: FoundItem, locale: Locale): Command {
+export function commandForItem(item: FoundItem, locale: Locale): Command {
   const { kind, id, label, note, path } = item
   const href = localizedPath(locale, path)
   return { id, kind, label, href, item, ...(note === undefined ? {} : { note }) }
@@ -156,11 +156,11 @@ export function commandOf(item: FoundItem, locale: Locale): Command {
 export function recentCommands(
   recent: readonly RecentCommand[],
   commands: readonly Command[],
-  opener: Opener
+  opener: PaletteContext
 ): Command[] {
   const isAdmin = checkGuard('admin', opener) === 'stay' && opener.permissions !== undefined
   return recent.flatMap(({ id, item }) => {
-    if (item) return isAdmin ? [commandOf(item, opener.locale)] : []
+    if (item) return isAdmin ? [commandForItem(item, opener.locale)] : []
     return commands.filter(command => command.id === id)
   })
 }

@@ -33,7 +33,7 @@ export function openDialog(dialog: HTMLDialogElement, onClose: () => void): () =
 }
 
 /** Creates an element with attributes and children: `element('p', { class: 'meta' }, 'Text')`. */
-export function element<Tag extends keyof HTMLElementTagNameMap>(
+export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Record<string, string>,
   ...children: (Node | string)[]

@@ -1,6 +1,6 @@
-import { element, openDialog } from './dialog.ts'
-import { characterKeysKey, isApple } from './palette.ts'
-import { loadPaletteWords } from './palette-words.ts'
+import { createElement, openDialog } from './dialog.ts'
+import { characterShortcutsStorageKey, isApple } from './palette.ts'
+import { loadPaletteTranslator } from './palette-words.ts'
 
 /**
  * The shortcuts by the heading below which the list shows them. Headings and shortcuts are keys of
@@ -22,40 +22,44 @@ const keys: Record<string, Record<string, readonly string[]>> = {
 /** Opens the list of keyboard shortcuts. */
 export async function openKeyHelp(): Promise<void> {
   if (document.querySelector('.palette')) return
-  const t = await loadPaletteWords()
+  const t = await loadPaletteTranslator()
   const nameOf = (key: string) => {
     if (key === 'mod') return isApple() ? '⌘' : t('palette.keys.names.ctrl')
     return key.length > 3 || key === 'end' ? t(`palette.keys.names.${key}`) : key
   }
-  const box = element('input', { type: 'checkbox', class: 'checkbox' })
+  const box = createElement('input', { type: 'checkbox', class: 'checkbox' })
   box.checked = readStored() !== 'off'
   box.addEventListener('change', () => store(box.checked ? undefined : 'off'))
-  const button = element('button', { type: 'button', class: 'btn' }, t('palette.close'))
-  const dialog = element(
+  const button = createElement('button', { type: 'button', class: 'btn' }, t('palette.close'))
+  const dialog = createElement(
     'dialog',
     { class: 'palette palette-keys', 'aria-labelledby': 'palette-keys' },
     // the focus begins above the list, which may have to be scrolled
-    element(
+    createElement(
       'h2',
       { id: 'palette-keys', class: 'section-title', tabindex: '-1', autofocus: '' },
       t('palette.keys.title')
     ),
     ...Object.entries(keys).flatMap(([section, rows]) => [
-      element('h3', { class: 'palette-heading' }, t(`palette.keys.${section}.title`)),
-      element(
+      createElement('h3', { class: 'palette-heading' }, t(`palette.keys.${section}.title`)),
+      createElement(
         'dl',
         {},
         ...Object.entries(rows).map(([name, combination]) =>
-          element(
+          createElement(
             'div',
             {},
-            element('dt', {}, ...combination.map(key => element('kbd', {}, nameOf(key)))),
-            element('dd', {}, t(`palette.keys.${section}.${name}`))
+            createElement(
+              'dt',
+              {},
+              ...combination.map(key => createElement('kbd', {}, nameOf(key)))
+            ),
+            createElement('dd', {}, t(`palette.keys.${section}.${name}`))
           )
         )
       )
     ]),
-    element('label', {}, box, element('span', {}, t('palette.keys.character'))),
+    createElement('label', {}, box, createElement('span', {}, t('palette.keys.character'))),
     button
   )
   button.addEventListener(
@@ -66,7 +70,7 @@ export async function openKeyHelp(): Promise<void> {
 
 function readStored(): string | null {
   try {
-    return localStorage.getItem(characterKeysKey)
+    return localStorage.getItem(characterShortcutsStorageKey)
   } catch {
     return null // storage may be switched off
   }
@@ -74,8 +78,8 @@ function readStored(): string | null {
 
 function store(value: string | undefined): void {
   try {
-    if (value === undefined) localStorage.removeItem(characterKeysKey)
-    else localStorage.setItem(characterKeysKey, value)
+    if (value === undefined) localStorage.removeItem(characterShortcutsStorageKey)
+    else localStorage.setItem(characterShortcutsStorageKey, value)
   } catch {
     // storage may be switched off: the keys then stay on
   }

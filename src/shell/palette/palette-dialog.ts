@@ -1,19 +1,19 @@
 import type { UserInfo } from '../../contract/users.ts'
-import type { T } from '../../i18n/index.ts'
+import type { Translate } from '../../i18n/index.ts'
 import type { FoundItem } from '../../stores/company-search.ts'
 import { pageLocale } from '../kit/page.ts'
-import { runAction } from './acts.ts'
+import { runAction } from './actions.ts'
 import {
   type Command,
+  commandForItem,
   commandKinds,
-  commandOf,
-  commandsFor,
+  commandsForPerson,
   matchingCommands,
-  type Opener,
+  type PaletteContext,
   recentCommands
 } from './commands.ts'
-import { element, openDialog } from './dialog.ts'
-import { loadPaletteWords } from './palette-words.ts'
+import { createElement, openDialog } from './dialog.ts'
+import { loadPaletteTranslator } from './palette-words.ts'
 
 /** Time without typing after which a search begins, in milliseconds. */
 const pauseMs = 200
@@ -33,7 +33,7 @@ export async function togglePalette(): Promise<void> {
   if (isOpening) return
   isOpening = true
   try {
-    const [t, person] = await Promise.all([loadPaletteWords(), loadPerson()])
+    const [t, person] = await Promise.all([loadPaletteTranslator(), loadPerson()])
     close = openPalette(t, person)
   } finally {
     isOpening = false
@@ -53,8 +53,11 @@ async function loadPerson() {
   return { $user, $recentCommands, rememberCommand, searchCompany }
 }
 
-function openPalette(t: T<string>, person: Awaited<ReturnType<typeof loadPerson>>): () => void {
-  const input = element('input', {
+function openPalette(
+  t: Translate<string>,
+  person: Awaited<ReturnType<typeof loadPerson>>
+): () => void {
+  const input = createElement('input', {
     class: 'palette-input',
     type: 'text',
     role: 'combobox',
@@ -69,22 +72,22 @@ function openPalette(t: T<string>, person: Awaited<ReturnType<typeof loadPerson>
     enterkeyhint: 'go',
     maxlength: '100'
   })
-  const closeButton = element(
+  const closeButton = createElement(
     'button',
     { class: 'palette-close', type: 'button' },
     t('palette.close')
   )
-  const list = element('div', {
+  const list = createElement('div', {
     id: 'palette-list',
     class: 'palette-list',
     role: 'listbox',
     'aria-label': t('palette.commands')
   })
-  const status = element('p', { class: 'palette-status', role: 'status' })
-  const dialog = element(
+  const status = createElement('p', { class: 'palette-status', role: 'status' })
+  const dialog = createElement(
     'dialog',
     { class: 'palette', 'aria-label': t('palette.title') },
-    element('div', { class: 'palette-head' }, input, closeButton),
+    createElement('div', { class: 'palette-head' }, input, closeButton),
     list,
     status
   )
@@ -130,7 +133,7 @@ function openPalette(t: T<string>, person: Awaited<ReturnType<typeof loadPerson>
     if (isSignedIn() !== (person !== undefined)) end()
   }
 
-  function opener(): Opener {
+  function opener(): PaletteContext {
     return {
       locale: pageLocale(),
       isSignedIn: person !== undefined,
@@ -177,11 +180,11 @@ function openPalette(t: T<string>, person: Awaited<ReturnType<typeof loadPerson>
   function draw(): void {
     const text = input.value.trim()
     const who = opener()
-    const commands = commandsFor(who, t)
+    const commands = commandsForPerson(who, t)
     const recent =
       text === '' ? recentCommands(person?.$recentCommands.get() ?? [], commands, who) : []
     const items =
-      search.status === 'done' ? search.items.map(item => commandOf(item, who.locale)) : []
+      search.status === 'done' ? search.items.map(item => commandForItem(item, who.locale)) : []
     const others = matchingCommands([...commands, ...items], text)
     const before = shown[active]?.id
     const sections = [
@@ -197,10 +200,10 @@ function openPalette(t: T<string>, person: Awaited<ReturnType<typeof loadPerson>
     let at = 0
     list.replaceChildren(
       ...sections.map(({ name, commands: those }) =>
-        element(
+        createElement(
           'div',
           { role: 'group', 'aria-labelledby': `palette-${name}` },
-          element(
+          createElement(
             'p',
             { id: `palette-${name}`, class: 'palette-heading', role: 'presentation' },
             t(`palette.kinds.${name}`)
@@ -260,19 +263,19 @@ function openPalette(t: T<string>, person: Awaited<ReturnType<typeof loadPerson>
 }
 
 function openTab(href: string): void {
-  const link = element('a', { href, target: '_blank', rel: 'noopener' })
+  const link = createElement('a', { href, target: '_blank', rel: 'noopener' })
   link.click()
 }
 
 function optionOf({ label, note, lang, href }: Command, at: number): HTMLElement {
   const attributes = { id: optionId(at), class: 'palette-option', role: 'option', tabindex: '-1' }
   const texts = [
-    element('span', { class: 'palette-label', ...(lang ? { lang } : {}) }, label),
-    ...(note === undefined ? [] : [element('span', { class: 'palette-note' }, note)])
+    createElement('span', { class: 'palette-label', ...(lang ? { lang } : {}) }, label),
+    ...(note === undefined ? [] : [createElement('span', { class: 'palette-note' }, note)])
   ]
   return href === undefined
-    ? element('div', attributes, ...texts)
-    : element('a', { ...attributes, href }, ...texts)
+    ? createElement('div', attributes, ...texts)
+    : createElement('a', { ...attributes, href }, ...texts)
 }
 
 async function openPage(href: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Locale, type T, translator } from '../../i18n/index.ts'
+import { type Locale, type Translate, translator } from '../../i18n/index.ts'
 import { pageLocale } from '../kit/page.ts'
 
 // the words are on no page, because few visits open the palette
@@ -8,7 +8,7 @@ const loaders = {
 } satisfies Record<Locale, unknown>
 
 /** Returns the function that translates the words of the palette into the language of the page. */
-export async function loadPaletteWords(): Promise<T<string>> {
+export async function loadPaletteTranslator(): Promise<Translate<string>> {
   const locale = pageLocale()
   const { default: palette } = await loaders[locale]()
   return translator(locale, { palette })

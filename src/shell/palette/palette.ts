@@ -5,7 +5,7 @@ import { type Shortcut, shortcutOf } from './shortcuts.ts'
  * Storage key of the setting that switches off shortcuts of a single character. The value is then
  * `off`.
  */
-export const characterKeysKey = 'vidimus:keys'
+export const characterShortcutsStorageKey = 'vidimus:keys'
 
 const fields = 'input:not([type=checkbox], [type=radio], [type=button]), textarea, select'
 
@@ -20,7 +20,7 @@ export function startPalette(): void {
       isApple: isApple(),
       isInField:
         target instanceof HTMLElement && (target.isContentEditable || target.matches(fields)),
-      hasCharacterKeys: localStorageItem(characterKeysKey) !== 'off'
+      hasCharacterKeys: localStorageItem(characterShortcutsStorageKey) !== 'off'
     })
     if (!shortcut) return
     event.preventDefault()

@@ -1,6 +1,6 @@
 import type { ReadableAtom } from 'nanostores'
 import type { DepositSummary } from '../../stores/deposits/deposit-states.ts'
-import { isOnPage, once, onEachPage } from '../kit/page.ts'
+import { isOnPage, onEachPage, runOnce } from '../kit/page.ts'
 
 /** Summary of the upload queue. Undefined until the queue is loaded. */
 let $summary: ReadableAtom<DepositSummary> | undefined
@@ -15,7 +15,7 @@ export function isUploading(): boolean {
 }
 
 /** Returns a promise that resolves when all uploads in progress have ended. */
-export function uploadsEnd(): Promise<void> {
+export function waitForUploads(): Promise<void> {
   return new Promise(resolve => {
     const stop = $summary?.listen(() => {
       if (isUploading()) return
@@ -26,7 +26,7 @@ export function uploadsEnd(): Promise<void> {
 }
 
 export function watchUploads(): void {
-  const watch = once(loadQueue)
+  const watch = runOnce(loadQueue)
   onEachPage(() => {
     if (isOnPage('deposit')) void watch()
   })

@@ -1,8 +1,8 @@
 import type { ReadableAtom } from 'nanostores'
 import { formatPercent, timeLeft } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { countOpen, type DepositSummary } from '../../stores/deposits/deposit-states.ts'
-import { isOnPage, onEachPage, pageLocale, pageWords } from '../kit/page.ts'
+import { countUnfinished, type DepositSummary } from '../../stores/deposits/deposit-states.ts'
+import { isOnPage, onEachPage, pageLocale, shellTranslator } from '../kit/page.ts'
 
 /** Shows the progress of uploads on every page except the deposit page, which has its own list. */
 export function showUploadProgress(
@@ -20,10 +20,10 @@ function draw(summary: DepositSummary, dismiss: () => void): void {
   const isShown = summary.total > 0 && !isOnPage('deposit')
   box.hidden = !isShown
   if (!isShown) return
-  const t = pageWords()
+  const t = shellTranslator()
   box.setAttribute('aria-label', t('shell.uploadProgress.label'))
   const words = progressText(summary)
-  const hasEnded = countOpen(summary) === 0
+  const hasEnded = countUnfinished(summary) === 0
   if (!box.firstElementChild) box.append(...parts(dismiss))
   const [text, bar, link, close] = box.children
   if (text && text.textContent !== words) text.textContent = words
@@ -58,10 +58,10 @@ function parts(dismiss: () => void): HTMLElement[] {
 
 function progressText(summary: DepositSummary): string {
   const { batch, active, choosing, done, failed, percent, secondsLeft } = summary
-  const t = pageWords()
+  const t = shellTranslator()
   const share = formatPercent(percent / 100, pageLocale())
   const { total, ended } = batch
-  if (countOpen(summary) === 0) {
+  if (countUnfinished(summary) === 0) {
     return failed > 0
       ? t('shell.uploadProgress.mixed', { done, failed })
       : t('shell.uploadProgress.finished', { count: done })

@@ -1,4 +1,4 @@
-import type { Delivery } from '../../contract/users.ts'
+import type { LinkDelivery } from '../../contract/users.ts'
 import { environment } from '../environment.ts'
 import { api, forgetSession } from '../sessions.ts'
 import type { Credentials } from './accounts.ts'
@@ -13,7 +13,7 @@ export async function changePassword(input: Credentials & { next: string }): Pro
  * Requests a change of e-mail, with a new key, because the key depends on the e-mail. Returns how
  * the link to confirm the new address is delivered.
  */
-export async function changeEmail(input: Credentials & { next: string }): Promise<Delivery> {
+export async function changeEmail(input: Credentials & { next: string }): Promise<LinkDelivery> {
   const { email, password, next } = input
   const proofs = await proveBoth({ email, password }, { email: next, password }, 'email')
   const { delivery } = await api('changeEmail', { email: next, ...proofs })
@@ -36,7 +36,7 @@ export async function deleteAccount({ email, password }: Credentials): Promise<v
 }
 
 /**
- * Returns two proofs: the present key's response to a challenge, and a `public_key_jwt` that proves
+ * Returns two proofs: the current key's response to a challenge, and a `public_key_jwt` that proves
  * possession of the next key.
  */
 async function proveBoth(

@@ -28,7 +28,7 @@ export async function signIn({ email, password }: Credentials): Promise<void> {
  */
 export async function findDemoAccount(): Promise<Credentials | undefined> {
   try {
-    return (await api('getDemo', {})).account
+    return (await api('getDemoAccount', {})).account
   } catch {
     // the demonstration is optional: people can sign in without it
     return undefined

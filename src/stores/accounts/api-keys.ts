@@ -4,7 +4,7 @@ import { AppError } from '../../contract/kit/errors.ts'
 import { maxKeys } from '../../contract/kit/limits.ts'
 import { withConfirmation } from '../confirmation.ts'
 import { createList } from '../lists/lists.ts'
-import { api, type InputOf } from '../sessions.ts'
+import { api, type CallInput } from '../sessions.ts'
 
 // Of a person or, where `company` is given, of a company. Keys of a person are called for without a
 // company, because they belong to the person's own one wherever the person administers.
@@ -39,7 +39,7 @@ export async function loadApiKeys(company: string | undefined): Promise<void> {
 /** Creates an API key. Returns it with its secret, which no later answer contains. */
 export async function createApiKey(
   company: string | undefined,
-  input: InputOf<'createApiKey'> & { group_id: string | undefined }
+  input: CallInput<'createApiKey'> & { group_id: string | undefined }
 ): Promise<NewApiKey> {
   const { group_id, ...settings } = input
   const made = await withConfirmation(() =>

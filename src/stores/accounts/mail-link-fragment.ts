@@ -3,7 +3,7 @@ import { canonicalEmail } from '../../core/input/email.ts'
 /** The fragment of a link in a mail. */
 export interface MailLink {
   token: string
-  /** E-mail of the recipient, from which the key is derived together with the password. */
+  /** E-mail of the recipient. The key is derived from it and the password. */
   email: string
 }
 

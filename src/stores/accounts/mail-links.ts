@@ -1,5 +1,5 @@
 import type { LinkPurpose } from '../../contract/accounts.ts'
-import type { Delivery } from '../../contract/users.ts'
+import type { LinkDelivery } from '../../contract/users.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { api } from '../sessions.ts'
 import { refreshUser } from '../users.ts'
@@ -10,11 +10,11 @@ import type { MailLink } from './mail-link-fragment.ts'
  * Checks whether a mailed link is still valid, and throws if it is not. For an invitation, returns
  * the name of the invited person.
  */
-export function readLink(
+export function checkMailLink(
   { token }: MailLink,
   purpose: LinkPurpose
 ): Promise<{ username?: string | undefined }> {
-  return api('readLink', { token, purpose })
+  return api('checkMailLink', { token, purpose })
 }
 
 /** Confirms a sign-up in the browser that made it. Throws `proof_required` in any other browser. */
@@ -56,7 +56,7 @@ export async function resetPassword(link: MailLink, password: string): Promise<v
  * Requests a reset link. Returns how it is delivered, which does not reveal whether the e-mail has
  * an account.
  */
-export async function requestReset(email: string): Promise<Delivery> {
+export async function requestReset(email: string): Promise<LinkDelivery> {
   const { delivery } = await api('requestReset', { email })
   return delivery ?? 'mail'
 }

@@ -1,8 +1,8 @@
 import type * as z from 'zod/mini'
-import type { getExport as endpoint } from '../../contract/exports.ts'
+import type { exportOwnData as endpoint } from '../../contract/exports.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { $checkedNames } from '../checked-names.ts'
 import { api, sessionNumber } from '../sessions.ts'
+import { $verifiedFileNames } from '../verified-file-names.ts'
 
 export interface ExportOptions {
   signal: AbortSignal
@@ -13,10 +13,10 @@ export interface ExportOptions {
 type Export = z.output<(typeof endpoint)['output']>
 
 /** Returns the person's own data as one JSON file. Joins all pages of the API's answer into one. */
-export async function getExport({ signal, onProgress }: ExportOptions): Promise<Blob> {
+export async function fetchOwnData({ signal, onProgress }: ExportOptions): Promise<Blob> {
   const session = sessionNumber()
   const read = async (cursor?: string) => {
-    const page = await api('getExport', { cursor }, { signal })
+    const page = await api('exportOwnData', { cursor }, { signal })
     signal.throwIfAborted()
     if (session !== sessionNumber()) throw new AppError('unauthenticated', 'Signed out meanwhile')
     return page
@@ -32,7 +32,7 @@ export async function getExport({ signal, onProgress }: ExportOptions): Promise<
     requests.push(...last.requests)
     onProgress(requests.length)
   }
-  const names = $checkedNames.get()
+  const names = $verifiedFileNames.get()
   const named = requests.map(request => {
     const checked = names.get(request.id)
     return checked ? { ...request, checked_names: checked } : request

@@ -1,4 +1,4 @@
-import { guessableWords, type Strength } from '../../core/input/password.ts'
+import { guessableWords, type PasswordStrength } from '../../core/input/password.ts'
 import { environment } from '../environment.ts'
 
 /**
@@ -11,7 +11,7 @@ export interface PasswordOwner {
 }
 
 /** Returns how hard the password is to guess, computed on this device. */
-export function strengthOf(password: string, owner: PasswordOwner): Promise<Strength> {
+export function strengthOf(password: string, owner: PasswordOwner): Promise<PasswordStrength> {
   const { pageLocation, rateStrength } = environment()
   return rateStrength(password, guessableWords({ ...owner, host: pageLocation().hostname }))
 }

@@ -26,7 +26,7 @@ export const $sessionList = computed(
   }
 )
 
-/** Loads the list. The present one stays visible until then. */
+/** Loads the sessions into `$sessionList`. The previous ones stay visible meanwhile. */
 export async function loadSessions(): Promise<void> {
   await list.open('', undefined)
 }

@@ -6,15 +6,15 @@ import { createRetries } from '../retries.ts'
 import { api } from '../sessions.ts'
 import { signInWithNewKey } from './accounts.ts'
 
-export interface Demo {
+export interface Demonstration {
   address: string
   /** The published account of the demonstration. */
   account?: { email: string; password: string } | undefined
 }
 
-export type Setup =
+export type SetupState =
   | { status: 'loading' }
-  | { status: 'open'; company: string; demo: Demo | undefined }
+  | { status: 'open'; company: string; demo: Demonstration | undefined }
   /**
    * Setup is no longer possible: an operator exists already, or the host belongs to another
    * company.
@@ -22,7 +22,7 @@ export type Setup =
   | { status: 'over' }
   | { status: 'failed'; error: AppError }
 
-export const $setup = atom<Setup>({ status: 'loading' })
+export const $setup = atom<SetupState>({ status: 'loading' })
 
 export async function loadSetup(): Promise<void> {
   $setup.set({ status: 'loading' })
@@ -46,8 +46,8 @@ interface FirstOperator {
 }
 
 /**
- * Creates the first operator and signs in. Returns what happened to the demonstration: `kept` where
- * it could not be removed, too.
+ * Creates the first operator and signs in. Returns what happened to the demonstration. `kept` also
+ * means that it could not be removed.
  */
 export async function finishSetup(input: FirstOperator): Promise<'none' | 'kept' | 'removed'> {
   const { password, ...operator } = input
@@ -58,7 +58,7 @@ export async function finishSetup(input: FirstOperator): Promise<'none' | 'kept'
   return made.demo
 }
 
-function failureOf(cause: unknown): Setup {
+function failureOf(cause: unknown): SetupState {
   if (!(cause instanceof AppError)) throw cause
   return cause.code === 'not_found' ? { status: 'over' } : { status: 'failed', error: cause }
 }

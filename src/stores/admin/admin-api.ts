@@ -1,6 +1,12 @@
 import { withConfirmation } from '../confirmation.ts'
 import { $route } from '../routes.ts'
-import { type ApiOptions, api, type CallName, type InputOf, type OutputOf } from '../sessions.ts'
+import {
+  type ApiOptions,
+  api,
+  type CallInput,
+  type CallName,
+  type CallOutput
+} from '../sessions.ts'
 
 /**
  * Makes a call of the administration, in the company that the address of the page names. Asks for
@@ -8,17 +14,17 @@ import { type ApiOptions, api, type CallName, type InputOf, type OutputOf } from
  */
 export function adminApi<Name extends CallName>(
   name: Name,
-  input: InputOf<Name>,
+  input: CallInput<Name>,
   options: ApiOptions = {}
-): Promise<OutputOf<Name>> {
+): Promise<CallOutput<Name>> {
   // the key of the action, the same when the call is made again
   const idempotencyKey = crypto.randomUUID()
-  const sent = { company: actingCompany(), idempotencyKey, ...options }
+  const sent = { company: companyIdOfPage(), idempotencyKey, ...options }
   return withConfirmation(() => api(name, input, sent))
 }
 
 /** Returns the id of the company in the page's address: `/en/admin/{company}/groups`. */
-export function actingCompany(): string {
+export function companyIdOfPage(): string {
   const params: Record<string, string> = $route.get()?.params ?? {}
   return params['company'] ?? ''
 }

@@ -14,7 +14,7 @@ export interface AuditFilter {
 
 const filters = ['actor', 'target', 'action', 'from', 'to'] as const
 
-/** The audit log of the company that is administered. `owner` is the id of the company. */
+/** The audit log of a company. `open()` takes the id of the company. */
 export const auditList = createList<AuditLogEntry, AuditFilter>({
   query: {},
   isSame: (a, b) => filters.every(name => a[name] === b[name]),

@@ -17,7 +17,7 @@ import { api, sessionNumber } from '../sessions.ts'
 import { adminApi } from './admin-api.ts'
 
 /** State of the first page of a company's administration. */
-export type Overview =
+export type OverviewState =
   | { status: 'loading' }
   /** The company does not exist, or the person may not administer it. */
   | { status: 'missing' }
@@ -25,13 +25,13 @@ export type Overview =
   | { status: 'ready'; company: CompanyDetails; groups: readonly Group[]; hasMoreGroups: boolean }
 
 /** What the first page of a company's administration shows. */
-export const $overview = personalAtom<Overview>({ status: 'loading' })
+export const $overview = personalAtom<OverviewState>({ status: 'loading' })
 
 /**
- * The company whose name was loaded last. The banner of operators who act in another company shows
- * it.
+ * Id and name of the company whose name was loaded last. The banner of operators who act in another
+ * company shows the name.
  */
-export const $seenCompany = personalAtom<Pick<Company, 'id' | 'name'> | undefined>(undefined)
+export const $companyName = personalAtom<Pick<Company, 'id' | 'name'> | undefined>(undefined)
 
 /** The invitation link of a new company's first administrator. */
 export interface FirstInvitation {
@@ -45,12 +45,12 @@ export interface FirstInvitation {
 /** The link that the operator must pass on to the first administrator of a new company. */
 export const $firstInvitation = personalAtom<FirstInvitation | undefined>(undefined)
 
-export const companySorts = ['name', '-name', 'created', '-created'] as const
+export const companySortKeys = ['name', '-name', 'created', '-created'] as const
 
 export interface CompanyQuery {
   q?: string
   state?: 'active' | 'suspended'
-  sort?: (typeof companySorts)[number]
+  sort?: (typeof companySortKeys)[number]
 }
 
 /** All companies of the installation, for operators. */
@@ -63,7 +63,9 @@ export const companyList = createList<ListedCompany, CompanyQuery>({
 /** The most groups that the server returns at once. */
 const mostGroups = 200
 
-/** Number of calls of `loadOverview`, by which late answers about another company are dropped. */
+/**
+ * Number of calls of `loadOverview` so far. It shows which answers are late and must be dropped.
+ */
 let loads = 0
 
 /**
@@ -77,10 +79,10 @@ export async function loadOverview(id: string): Promise<void> {
   const next = await readOverview(id)
   if (session !== sessionNumber() || mine !== loads) return
   $overview.set(next)
-  if (next.status === 'ready') $seenCompany.set(next.company)
+  if (next.status === 'ready') $companyName.set(next.company)
 }
 
-async function readOverview(id: string): Promise<Overview> {
+async function readOverview(id: string): Promise<OverviewState> {
   try {
     const [company, groups] = await Promise.all([
       adminApi('getCompany', { id }),
@@ -94,13 +96,13 @@ async function readOverview(id: string): Promise<Overview> {
 }
 
 /**
- * Loads the name of a company into `$seenCompany`. If that fails, `$seenCompany` stays as it is.
+ * Loads the name of a company into `$companyName`. If that fails, `$companyName` stays as it is.
  */
 export async function loadCompanyName(id: string): Promise<void> {
   const session = sessionNumber()
   try {
     const company = await adminApi('getCompany', { id }, { company: id })
-    if (session === sessionNumber()) $seenCompany.set(company)
+    if (session === sessionNumber()) $companyName.set(company)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
   }
@@ -168,13 +170,13 @@ async function showAnswer(call: Promise<Company>): Promise<Company> {
     return company
   }
   $overview.set({ ...before, company: { ...before.company, ...company } })
-  $seenCompany.set(company)
+  $companyName.set(company)
   return company
 }
 
 /**
- * Returns whether an error means that the address of the page names nothing that the person may see.
- * `invalid_input` is such an error, too: the server answers it for an id that is not a UUID.
+ * Returns whether an error means that the page's address leads to nothing that the person may see.
+ * This includes `invalid_input`, which the server answers for an id that is not a UUID.
  */
 export function isMissingError({ code }: AppError): boolean {
   return code === 'not_found' || code === 'invalid_input'

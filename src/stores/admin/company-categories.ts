@@ -6,14 +6,14 @@ import type {
 } from '../../contract/company-categories.ts'
 import type { Group } from '../../contract/groups.ts'
 import { createList } from '../lists/lists.ts'
-import { actingCompany, adminApi } from './admin-api.ts'
+import { adminApi, companyIdOfPage } from './admin-api.ts'
 import { createItemPart } from './item-parts.ts'
 import { createShownItem } from './shown-item.ts'
 
 type Input<Call extends { input: z.ZodMiniType }> = z.input<Call['input']>
 export type CategoryChanges = Omit<Input<typeof update>, 'id'>
 
-export const categorySorts = [
+export const categorySortKeys = [
   'name_en',
   '-name_en',
   'name_fr',
@@ -25,10 +25,10 @@ export const categorySorts = [
 export interface CategoryQuery {
   q?: string
   visibility?: CompanyCategory['visibility']
-  sort?: (typeof categorySorts)[number]
+  sort?: (typeof categorySortKeys)[number]
 }
 
-/** The categories of the company that is administered. `owner` is the id of the company. */
+/** The categories of a company. `open()` takes the id of the company. */
 export const categoryList = createList<CompanyCategory, CategoryQuery>({
   query: {},
   isSame: (a, b) => a.q === b.q && a.visibility === b.visibility && a.sort === b.sort,
@@ -38,7 +38,7 @@ export const categoryList = createList<CompanyCategory, CategoryQuery>({
 
 const category = createShownItem<CompanyCategory>(id => adminApi('getCategory', { id }))
 const groups = createItemPart<Group>(category.watch, (id, page) =>
-  adminApi('listGroups', { id: actingCompany(), category: id, ...page })
+  adminApi('listGroups', { id: companyIdOfPage(), category: id, ...page })
 )
 
 /** The category that the page shows. */
@@ -87,7 +87,7 @@ export async function addGroup(id: string, group: Group): Promise<void> {
   await groups.add(id, group, call)
 }
 
-/** Ends the members' right of a group to use the category. */
+/** Takes the category away from the members of a group, who can then no longer use it. */
 export async function removeGroup(id: string, group: Group): Promise<void> {
   const call = () => adminApi('removeGroupCategory', { groupId: group.id, categoryId: id })
   await groups.remove(id, group, call)

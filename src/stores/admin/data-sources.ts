@@ -3,13 +3,13 @@ import { createList } from '../lists/lists.ts'
 import { adminApi } from './admin-api.ts'
 import { createShownItem } from './shown-item.ts'
 
-export const dataSourceSorts = ['name', '-name', 'created', '-created'] as const
+export const dataSourceSortKeys = ['name', '-name', 'created', '-created'] as const
 
 export interface DataSourceQuery {
-  sort?: (typeof dataSourceSorts)[number]
+  sort?: (typeof dataSourceSortKeys)[number]
 }
 
-/** The data sources of the company that is administered. `owner` is the id of the company. */
+/** The data sources of a company. `open()` takes the id of the company. */
 export const dataSourceList = createList<DataSource, DataSourceQuery>({
   query: {},
   isSame: (a, b) => a.sort === b.sort,

@@ -15,15 +15,15 @@ import { createShownItem } from './shown-item.ts'
 type Input<Call extends { input: z.ZodMiniType }> = z.input<Call['input']>
 export type DomainChanges = Omit<Input<typeof update>, 'id' | 'theme'>
 
-export const domainSorts = ['host', '-host', 'created', '-created'] as const
+export const domainSortKeys = ['host', '-host', 'created', '-created'] as const
 
 export interface DomainQuery {
   q?: string
   state?: Domain['state']
-  sort?: (typeof domainSorts)[number]
+  sort?: (typeof domainSortKeys)[number]
 }
 
-/** The domains of the company that is administered. `owner` is the id of the company. */
+/** The domains of a company. `open()` takes the id of the company. */
 export const domainList = createList<Domain, DomainQuery>({
   query: {},
   isSame: (a, b) => a.q === b.q && a.state === b.state && a.sort === b.sort,
@@ -38,7 +38,7 @@ export const $domain = domain.$item
 /** The themes of the domain that the page shows. */
 export const $themes = themes.$item
 
-/** Loads a domain and shows it. Returns whether the page still shows it then. */
+/** Loads a domain and shows it. Returns false if the page has opened another domain meanwhile. */
 export const openDomain = domain.open
 
 /** Loads a domain again and shows its present state, or that it no longer exists. */

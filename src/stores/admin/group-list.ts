@@ -1,15 +1,15 @@
 import type { Group } from '../../contract/groups.ts'
 import { createList } from '../lists/lists.ts'
-import { actingCompany, adminApi } from './admin-api.ts'
+import { adminApi, companyIdOfPage } from './admin-api.ts'
 
-export const groupSorts = ['name', '-name', 'created', '-created'] as const
+export const groupSortKeys = ['name', '-name', 'created', '-created'] as const
 
 export interface GroupQuery {
   q?: string
-  sort?: (typeof groupSorts)[number]
+  sort?: (typeof groupSortKeys)[number]
 }
 
-/** The groups of the company that is administered. `owner` is the id of the company. */
+/** The groups of a company. `open()` takes the id of the company. */
 export const groupList = createList<Group, GroupQuery>({
   query: {},
   isSame: (a, b) => a.q === b.q && a.sort === b.sort,
@@ -30,7 +30,7 @@ const mostOnPage = 200
 
 /** Returns all groups of the company that match the query. Loads them page by page. */
 export async function readAllGroups(query: GroupQuery): Promise<Group[]> {
-  const company = actingCompany()
+  const company = companyIdOfPage()
   const groups: Group[] = []
   for (;;) {
     const cursor = groups.at(-1)?.id

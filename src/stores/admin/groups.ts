@@ -3,7 +3,7 @@ import type { Category } from '../../contract/categories.ts'
 import type { createGroup as create, Group, updateGroup as update } from '../../contract/groups.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { Member } from '../../contract/members.ts'
-import { actingCompany, adminApi } from './admin-api.ts'
+import { adminApi, companyIdOfPage } from './admin-api.ts'
 import { createItemPart } from './item-parts.ts'
 import { createShownItem } from './shown-item.ts'
 
@@ -15,12 +15,12 @@ const group = createShownItem<Group>(id => adminApi('getGroup', { id }))
 /** The group that the page shows. */
 export const $group = group.$item
 const members = createItemPart<Member>(group.watch, (id, page) =>
-  adminApi('listUsers', { id: actingCompany(), group: id, ...page })
+  adminApi('listUsers', { id: companyIdOfPage(), group: id, ...page })
 )
 export const $groupMembers = members.$part
 export const $memberSearch = members.$q
 const categories = createItemPart<Category>(group.watch, (id, page) =>
-  adminApi('listCompanyCategories', { id: actingCompany(), group: id, ...page })
+  adminApi('listCompanyCategories', { id: companyIdOfPage(), group: id, ...page })
 )
 export const $groupCategories = categories.$part
 
@@ -75,9 +75,9 @@ export async function removeMember(id: string, member: Member): Promise<void> {
 }
 
 /** The result of adding one person to a group by e-mail. */
-export interface MemberAddition {
+export interface MemberAdditionResult {
   email: string
-  /** Error for which the person could not be added. */
+  /** The error, if the person could not be added. */
   error?: AppError | undefined
 }
 
@@ -90,11 +90,11 @@ export async function addMembers(
   id: string,
   emails: readonly string[],
   onProgress: (done: number) => void
-): Promise<MemberAddition[]> {
+): Promise<MemberAdditionResult[]> {
   const isStillShown = group.watch(id)
   // the page, whose address names the company, may be left meanwhile
-  const company = actingCompany()
-  const additions: MemberAddition[] = []
+  const company = companyIdOfPage()
+  const additions: MemberAdditionResult[] = []
   for (const email of emails) {
     additions.push({ email, error: await addByEmail(id, email, company) })
     onProgress(additions.length)

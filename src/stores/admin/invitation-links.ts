@@ -2,31 +2,31 @@ import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { byteOrderMark, csvRecord } from '../../core/text/csv.ts'
 import { environment } from '../environment.ts'
 import { createRetries } from '../retries.ts'
-import type { InputOf } from '../sessions.ts'
-import { actingCompany, adminApi } from './admin-api.ts'
+import type { CallInput } from '../sessions.ts'
+import { adminApi, companyIdOfPage } from './admin-api.ts'
 import { type MemberFilter, maxPeoplePerCall } from './member-list.ts'
 
 /**
- * The people for whom links are created: those with these ids, or those who match a filter. `import`
- * is the id of an import and stands for the people whom it has created. `cursor` leaves out those
- * who have a link already.
+ * The people for whom links are created: those with these ids, or those who match a filter.
+ * `import` is the id of an import and stands for the people whom it has created. `cursor` leaves
+ * out those who have a link already.
  */
-export type LinkedPeople =
+export type LinkRecipients =
   | { ids: readonly string[] }
   | { filter: MemberFilter & { import?: string }; cursor?: string }
 
 /** A CSV file with invitation links. */
-export interface LinkFile {
+export interface InvitationLinkFile {
   content: Blob
   /** Number of links. */
   count: number
   /** Time until which all links work. */
   until: string
   /** The error that ended the work early, and the people who still need a link. */
-  stopped?: { error: AppError; rest: LinkedPeople }
+  stopped?: { error: AppError; rest: LinkRecipients }
 }
 
-type Input = InputOf<'createInvitationLinks'>
+type Input = CallInput<'createInvitationLinks'>
 
 const columns = ['username', 'email', 'link', 'valid_until'] as const
 
@@ -35,12 +35,12 @@ const columns = ['username', 'email', 'link', 'valid_until'] as const
  * Returns them as a CSV file, also if a later call fails: the links exist by then, and nobody else
  * has them. Throws its error if there is no link yet. `onProgress` gets the number of links so far.
  */
-export async function createLinkFile(
-  people: LinkedPeople,
+export async function createInvitationLinkFile(
+  people: LinkRecipients,
   onProgress: (count: number) => void
-): Promise<LinkFile> {
+): Promise<InvitationLinkFile> {
   // the page, whose address names the company, may be left meanwhile
-  const company = actingCompany()
+  const company = companyIdOfPage()
   const retries = createRetries({
     after: (ms, run) => environment().after(ms, run),
     random: () => environment().random()
@@ -56,10 +56,10 @@ export async function createLinkFile(
     onProgress(lines.length)
     return made.next
   }
-  let rest: LinkedPeople | undefined = people
-  let stopped: LinkFile['stopped']
+  let rest: LinkRecipients | undefined = people
+  let stopped: InvitationLinkFile['stopped']
   while (rest && !stopped) {
-    const asked: LinkedPeople = rest
+    const asked: LinkRecipients = rest
     try {
       rest = await createNext(asked, create)
     } catch (error) {
@@ -75,9 +75,9 @@ export async function createLinkFile(
 
 /** Creates the links of one call by `create`. Returns the people who remain, if any. */
 async function createNext(
-  people: LinkedPeople,
+  people: LinkRecipients,
   create: (input: Input) => Promise<string | null>
-): Promise<LinkedPeople | undefined> {
+): Promise<LinkRecipients | undefined> {
   if ('ids' in people) {
     await create({ ids: people.ids.slice(0, maxPeoplePerCall) })
     const ids = people.ids.slice(maxPeoplePerCall)

@@ -5,7 +5,7 @@ import { personalAtom } from '../personal-atoms.ts'
  * A list that belongs to the item that an administration page shows, such as the members of a
  * group. `hasMore`: the server has further entries.
  */
-export type Part<Entry> =
+export type ItemPartState<Entry> =
   | { status: 'loading' }
   | { status: 'failed'; error: AppError }
   | { status: 'ready'; items: readonly Entry[]; hasMore: boolean }
@@ -29,12 +29,12 @@ export function createItemPart<Entry extends { id: string }>(
   watch: (id: string) => () => boolean,
   load: (id: string, page: Page) => Promise<Entry[]>
 ) {
-  const $part = personalAtom<Part<Entry>>({ status: 'loading' })
+  const $part = personalAtom<ItemPartState<Entry>>({ status: 'loading' })
   const $q = personalAtom('')
 
   /**
    * Loads the first entries or, with `after`, those that follow this one. Throws if the following
-   * entries could not be loaded; the present ones stay.
+   * entries could not be loaded; the current ones stay.
    */
   async function loadPage(id: string, after?: string): Promise<void> {
     const [isStillShown, q] = [watch(id), $q.get()]
@@ -97,7 +97,7 @@ export function createItemPart<Entry extends { id: string }>(
 }
 
 function change<Entry>(
-  store: ReturnType<typeof personalAtom<Part<Entry>>>,
+  store: ReturnType<typeof personalAtom<ItemPartState<Entry>>>,
   next: (items: readonly Entry[]) => readonly Entry[]
 ): void {
   const before = store.get()

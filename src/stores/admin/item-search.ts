@@ -1,7 +1,7 @@
 import type { CompanyCategory } from '../../contract/company-categories.ts'
 import type { Group } from '../../contract/groups.ts'
 import type { Member } from '../../contract/members.ts'
-import { actingCompany, adminApi } from './admin-api.ts'
+import { adminApi, companyIdOfPage } from './admin-api.ts'
 
 // For an empty text, each returns the first items of the list of the company.
 
@@ -21,5 +21,5 @@ export function findCategories(text: string): Promise<CompanyCategory[]> {
 }
 
 function queryOf(text: string) {
-  return { id: actingCompany(), q: text || undefined, limit: 8 }
+  return { id: companyIdOfPage(), q: text || undefined, limit: 8 }
 }

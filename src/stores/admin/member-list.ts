@@ -9,9 +9,9 @@ import type {
 import { personName } from '../../core/text/person-name.ts'
 import { createBulkRun } from '../lists/bulk-run.ts'
 import { createList } from '../lists/lists.ts'
-import { actingCompany, adminApi } from './admin-api.ts'
+import { adminApi, companyIdOfPage } from './admin-api.ts'
 
-export const memberSorts = [
+export const memberSortKeys = [
   'name',
   '-name',
   'email',
@@ -21,7 +21,7 @@ export const memberSorts = [
   'last_seen',
   '-last_seen'
 ] as const
-export type MemberSort = (typeof memberSorts)[number]
+export type MemberSortKey = (typeof memberSortKeys)[number]
 
 export interface MemberFilter {
   /** Words from the name and the e-mail, or the id of a person. */
@@ -33,10 +33,10 @@ export interface MemberFilter {
 }
 
 export interface MemberQuery extends MemberFilter {
-  sort?: MemberSort
+  sort?: MemberSortKey
 }
 
-/** The people of the company that is administered. `owner` is the id of the company. */
+/** The people of a company. `open()` takes the id of the company. */
 export const memberList = createList<Member, MemberQuery>({
   query: {},
   isSame: (a, b) => a.sort === b.sort && isSameFilter(a, b),
@@ -48,7 +48,7 @@ function isSameFilter(a: MemberFilter, b: MemberFilter): boolean {
 }
 
 /** Returns the filter of a query: everything but the order. */
-export function filterOf({ sort: _, ...filter }: MemberQuery): MemberFilter {
+export function memberFilterOf({ sort: _, ...filter }: MemberQuery): MemberFilter {
   return filter
 }
 
@@ -64,8 +64,8 @@ export async function countMembers(filter: MemberFilter): Promise<number> {
 }
 
 /**
- * The most people that one call changes: `maxBulkPeople` of the contract, whose code the page need
- * not load.
+ * The most people that one call changes. A copy of `maxBulkPeople`, so that the page need not load
+ * the contract.
  */
 export const maxPeoplePerCall = 200
 
@@ -73,15 +73,15 @@ export const maxPeoplePerCall = 200
 export interface MemberChange {
   action: BulkAction
   /**
-   * Id of the company of the people. The person may open another company's page while the change
-   * runs.
+   * Id of the company that the people belong to. The person may open another company's page while
+   * the change runs.
    */
   company: string
   group?: { id: string; name: string }
   reason?: DisabledReason
   /**
-   * Why each person was disabled who is enabled by the change, or by the change that it undoes. By
-   * the id of the person.
+   * For `enable`, and for the change that undoes it: the reason for which each person was disabled,
+   * by the id of the person.
    */
   reasons: Map<string, DisabledReason>
 }
@@ -117,7 +117,7 @@ export const memberChanges = createBulkRun<MemberChange, MemberFilter>({
 })
 
 /** Returns the change that undoes a change, or undefined if no change can undo it. */
-export function undoingChange(change: MemberChange): MemberChange | undefined {
+export function inverseChange(change: MemberChange): MemberChange | undefined {
   const { company, group, reasons } = change
   const kept = { company, reasons }
   switch (change.action) {
@@ -138,9 +138,9 @@ export function undoingChange(change: MemberChange): MemberChange | undefined {
  * Returns the names of people by id. Leaves out people whose name cannot be loaded, for example
  * because they were deleted.
  */
-export async function namesOf(ids: readonly string[]): Promise<Map<string, string>> {
+export async function memberNames(ids: readonly string[]): Promise<Map<string, string>> {
   const known = new Map(memberList.$rows.get().map(member => [member.id, personName(member)]))
-  const company = actingCompany()
+  const company = companyIdOfPage()
   const names = new Map<string, string>()
   for (const id of ids) {
     const name = known.get(id) ?? (await loadName(id, company))

@@ -7,7 +7,7 @@ import type { createUser as create, InvitedUser } from '../../contract/users.ts'
 import { linkMinutes } from '../../core/link-minutes.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import { actingCompany, adminApi } from './admin-api.ts'
+import { adminApi, companyIdOfPage } from './admin-api.ts'
 import { createShownItem } from './shown-item.ts'
 
 type Input<Call extends { input: z.ZodMiniType }> = z.input<Call['input']>
@@ -29,16 +29,22 @@ export interface LinkToPassOn {
   until: number
 }
 
-/** Undoes a change, in the company in which it was made, whatever page is open. */
-export type Undo = () => Promise<void>
+/**
+ * A function that undoes a change. It works in the company in which the change was made, whatever
+ * page is open by then.
+ */
+export type UndoFunction = () => Promise<void>
 
 const member = createShownItem<Member>(id => adminApi('getMember', { id }))
 
 /** The person whom the page shows. */
 export const $member = member.$item
 export const $memberUsage = personalAtom<UsageState>({ status: 'loading' })
-/** The personal link that the server returned last. Only the page of its person shows it. */
-export const $personalLink = personalAtom<LinkToPassOn | undefined>(undefined)
+/**
+ * The link that the server returned last for an administrator to pass on. Only the page of the
+ * person who needs it shows the link.
+ */
+export const $linkToPassOn = personalAtom<LinkToPassOn | undefined>(undefined)
 
 /** The most groups that the server returns at once. */
 const mostGroups = 200
@@ -55,7 +61,7 @@ export function reloadMember(id: string): Promise<Member> {
 }
 
 /**
- * Loads the usage of the person whom the page shows. The present figures stay visible meanwhile.
+ * Loads the usage of the person whom the page shows. The current figures stay visible meanwhile.
  */
 export async function loadUsage(id: string): Promise<void> {
   const isStillShown = member.watch(id)
@@ -70,7 +76,7 @@ export async function loadUsage(id: string): Promise<void> {
 
 /**
  * Invites a person and returns the answer. If it contains a link, stores the link in
- * `$personalLink`.
+ * `$linkToPassOn`.
  */
 export async function inviteUser(input: Invitation, key: string): Promise<InvitedUser> {
   const invited = await adminApi('createUser', input, { idempotencyKey: key })
@@ -80,13 +86,13 @@ export async function inviteUser(input: Invitation, key: string): Promise<Invite
 
 /** Returns the id of the company's person with this e-mail, or undefined if there is none. */
 export async function findIdByEmail(email: string): Promise<string | undefined> {
-  const [found] = await adminApi('listUsers', { id: actingCompany(), email, limit: 1 })
+  const [found] = await adminApi('listUsers', { id: companyIdOfPage(), email, limit: 1 })
   return found?.id
 }
 
 /**
- * Changes a person if the person still has the version that has been seen. Otherwise throws
- * `changed_meanwhile`.
+ * Changes a person if the person still has the version that the administrator has seen. Otherwise
+ * throws `changed_meanwhile`.
  */
 export async function changeMember(
   id: string,
@@ -109,8 +115,8 @@ export async function setPermissions(
 export async function disableMember(
   id: string,
   reason: DisabledReason,
-  company = actingCompany()
-): Promise<Undo> {
+  company = companyIdOfPage()
+): Promise<UndoFunction> {
   await adminApi('disableUser', { id, reason }, { company })
   await showAgain(id)
   return async () => void (await enableMember(id, reason, company))
@@ -123,8 +129,8 @@ export async function disableMember(
 export async function enableMember(
   id: string,
   reason: DisabledReason,
-  company = actingCompany()
-): Promise<Undo> {
+  company = companyIdOfPage()
+): Promise<UndoFunction> {
   await adminApi('enableUser', { id }, { company })
   await showAgain(id)
   return async () => void (await disableMember(id, reason, company))
@@ -152,7 +158,7 @@ export async function deleteMember({ id, version }: Member): Promise<void> {
 
 /** Returns the company's default group, which new people join. Undefined if there is none. */
 export async function findDefaultGroup(): Promise<Group | undefined> {
-  const id = actingCompany()
+  const id = companyIdOfPage()
   let cursor: string | undefined
   for (;;) {
     const page = await adminApi('listGroups', { id, sort: 'created', limit: mostGroups, cursor })
@@ -163,9 +169,9 @@ export async function findDefaultGroup(): Promise<Group | undefined> {
 }
 
 /** The result of adding a person to one group. */
-export interface GroupAddition {
+export interface GroupAdditionResult {
   group: GroupName
-  /** Error for which the person was not added to the group. */
+  /** The error, if the person could not be added to the group. */
   error?: AppError | undefined
 }
 
@@ -176,10 +182,10 @@ export interface GroupAddition {
 export async function addToGroups(
   id: string,
   groups: readonly GroupName[]
-): Promise<GroupAddition[]> {
+): Promise<GroupAdditionResult[]> {
   // the page, whose address names the company, may be left meanwhile
-  const company = actingCompany()
-  const additions: GroupAddition[] = []
+  const company = companyIdOfPage()
+  const additions: GroupAdditionResult[] = []
   for (const group of groups) {
     additions.push({ group, error: await addToGroup(id, group, company) })
   }
@@ -188,8 +194,11 @@ export async function addToGroups(
 }
 
 /** Removes a person from a group. Returns the function that adds the person again. */
-export async function removeFromGroup(id: string, { id: groupId }: GroupName): Promise<Undo> {
-  const company = actingCompany()
+export async function removeFromGroup(
+  id: string,
+  { id: groupId }: GroupName
+): Promise<UndoFunction> {
+  const company = companyIdOfPage()
   await adminApi('removeGroupUser', { groupId, userId: id })
   await showAgain(id)
   return async () => {
@@ -221,5 +230,5 @@ async function showAgain(id: string): Promise<void> {
 
 function keepLink({ id, link }: InvitedUser, purpose: keyof typeof linkMinutes): void {
   const until = environment().now() + linkMinutes[purpose] * 60_000
-  $personalLink.set(link === undefined ? undefined : { id, link, until })
+  $linkToPassOn.set(link === undefined ? undefined : { id, link, until })
 }

@@ -3,7 +3,7 @@ import { AppError } from '../../contract/kit/errors.ts'
 import { pageLocale } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { sessionNumber } from '../sessions.ts'
-import { actingCompany, adminApi } from './admin-api.ts'
+import { adminApi, companyIdOfPage } from './admin-api.ts'
 
 /** The last changes of one item, such as a group. */
 export type RecentChanges =
@@ -15,7 +15,10 @@ export const $recentChanges = personalAtom<RecentChanges>({ status: 'loading' })
 
 const mostRecent = 5
 
-/** Number of calls of `loadRecentChanges`, by which late answers to earlier calls are dropped. */
+/**
+ * Number of calls of `loadRecentChanges` so far. It shows which answers are late and must be
+ * dropped.
+ */
 let loads = 0
 
 /**
@@ -34,7 +37,7 @@ export async function loadRecentChanges(target: string): Promise<void> {
 
 async function readRecentChanges(target: string): Promise<RecentChanges> {
   try {
-    const input = { id: actingCompany(), target, limit: mostRecent, locale: pageLocale() }
+    const input = { id: companyIdOfPage(), target, limit: mostRecent, locale: pageLocale() }
     return { status: 'ready', target, entries: await adminApi('listAuditEntries', input) }
   } catch (error) {
     if (error instanceof AppError) return { status: 'failed', error }

@@ -1,7 +1,7 @@
 import { AppError } from '../../contract/kit/errors.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { sessionNumber } from '../sessions.ts'
-import { actingCompany } from './admin-api.ts'
+import { companyIdOfPage } from './admin-api.ts'
 import { isMissingError } from './companies.ts'
 
 /** State of the one item that an administration page shows. */
@@ -13,7 +13,7 @@ export type ItemState<Item> =
 /**
  * Creates the store of the one item that an administration page shows, such as a person. Drops late
  * answers about another item, another company or an ended session, and never replaces a newer state
- * of the item by an older one. `load` loads the present state of the item from the server.
+ * of the item by an older one. `load` loads the current state of the item from the server.
  */
 export function createShownItem<Item extends { version: number }>(
   load: (id: string) => Promise<Item>
@@ -21,21 +21,18 @@ export function createShownItem<Item extends { version: number }>(
   const $item = personalAtom<ItemState<Item>>({ status: 'loading' })
   /** The id of the item that the page shows. */
   let shown: string | undefined
-  /**
-   * Number of calls that return the item so far. It numbers them in the order in which they were
-   * sent.
-   */
+  /** Number of calls so far that return the item. Each call is numbered when it is sent. */
   let calls = 0
   /** Number of the call whose result is shown. */
   let shownCall = 0
 
   /**
-   * Returns a function that returns whether the page still shows the item, in the same session.
-   * Must be called before the API call whose answer is to be shown.
+   * Returns a function that says whether the page still shows the item, in the same session. Must
+   * be called before the API call whose answer is to be shown.
    */
   function watch(id: string): () => boolean {
-    const [session, company] = [sessionNumber(), actingCompany()]
-    return () => id === shown && session === sessionNumber() && company === actingCompany()
+    const [session, company] = [sessionNumber(), companyIdOfPage()]
+    return () => id === shown && session === sessionNumber() && company === companyIdOfPage()
   }
 
   async function showAnswer(
@@ -76,7 +73,7 @@ export function createShownItem<Item extends { version: number }>(
     watch,
     reload,
 
-    /** Loads an item and shows it. Returns whether the page still shows it then. */
+    /** Loads an item and shows it. Returns false if the page has opened another item meanwhile. */
     async open(id: string): Promise<boolean> {
       shown = id
       const isStillShown = watch(id)

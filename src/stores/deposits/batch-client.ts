@@ -5,7 +5,8 @@ import { fromProblem } from '../../contract/kit/problems.ts'
 import { type sendUploadRequest, tryParseJson, type UploadResponse } from './http-upload.ts'
 
 /**
- * The result of one file of a batch: its request, an earlier deposit of the file, or the problem.
+ * The result of one file of a batch: the history entry of its deposit, an earlier deposit of the
+ * same file, or the problem.
  */
 export type BatchItemResult = z.output<typeof createDepositBatch.message>['results'][number]
 
@@ -16,7 +17,7 @@ interface BatchFile {
 
 /**
  * Sends the files of one call and returns their results in order. Rejects with the error of the
- * call. `onProgress` gets the share of the body that has been sent.
+ * call. `onProgress` gets the fraction of the body that has been sent, from 0 to 1.
  */
 export type SendBatch = (
   files: readonly BatchFile[],
@@ -30,7 +31,7 @@ interface BatchClientOptions {
   onProblem: (problem: AppError, token: string | undefined) => void
 }
 
-/** Creates the sender of batches. */
+/** Creates the function that sends batches. */
 export function createBatchClient({ http, token, onProblem }: BatchClientOptions): SendBatch {
   return async (files, { onProgress, signal }) => {
     try {

@@ -16,7 +16,7 @@ const callBytes = maxBatchBytes - 512 * 1024
  */
 const maxCalls = 2
 
-/** The result of a file that nothing refuses. */
+/** The result of a file that the server has not refused. */
 export type AcceptedResult = Exclude<BatchItemResult, { problem: unknown }>
 
 interface FileOptions {
@@ -34,7 +34,10 @@ interface FileOptions {
    * the call.
    */
   onSent: () => void
-  /** Runs with the result of the file, before the result of another one has an effect. */
+  /**
+   * Runs with the result of the file. It runs for all files of a call before the refusal of any
+   * file is reported, because a refusal may pause other files.
+   */
   onResult: (result: AcceptedResult) => void
 }
 
@@ -141,8 +144,8 @@ export function createDepositBatches(sendBatch: SendBatch) {
 }
 
 /**
- * Shows the progress of each file of a call. `share` is the part of the body that has been sent;
- * the files are in the body one after the other.
+ * Shows the progress of each file of a call. `share` is the fraction of the body that has been
+ * sent; the files are in the body one after the other.
  */
 function showProgress(files: readonly WaitingFile[], share: number): void {
   let left = share * files.reduce((sum, { bytes }) => sum + bytes.size, 0)
@@ -154,7 +157,7 @@ function showProgress(files: readonly WaitingFile[], share: number): void {
 }
 
 /**
- * Hands out all results before any promise settles, because the effect of one refusal, such as a
+ * Passes all results on before it settles any promise, because the effect of one refusal, such as a
  * reached limit, pauses other files.
  */
 function settle(files: readonly WaitingFile[], results: readonly BatchItemResult[]): void {

@@ -3,7 +3,7 @@ import { type createDeposit, MediaType } from '../../contract/deposits.ts'
 import { AppError, type ErrorCode, errorCodes } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { createSpeedMeter } from '../../core/files/transfer-speed.ts'
-import type { Reduction } from '../../workers/image-client.ts'
+import type { PictureReduction } from '../../workers/image-client.ts'
 import type { TaskOptions } from '../../workers/pool.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'
 import type { Retries } from '../retries.ts'
@@ -24,7 +24,7 @@ const maxChecks = 4
 
 export interface DeliveryDependencies extends Pick<TusClient, 'send' | 'getOffset'> {
   hash: (file: Blob, options: TaskOptions) => Promise<string>
-  reduce: (file: Blob, options: TaskOptions) => Promise<Reduction | undefined>
+  reduce: (file: Blob, options: TaskOptions) => Promise<PictureReduction | undefined>
   reserve: (
     input: z.input<typeof createDeposit.input>,
     idempotencyKey: string
@@ -48,7 +48,7 @@ interface DeliveryContext {
   findLimit: (entry: DepositEntry, bytes: number) => AppError | undefined
   isSuspended: () => boolean
   onSignedOut: () => void
-  /** Runs when an entry is recorded or its request has failed. */
+  /** Runs when a deposit is recorded or has failed on the server. */
   onSettled: (entry: DepositEntry) => void
 }
 
@@ -56,7 +56,7 @@ interface DeliveryContext {
 export function createDepositDelivery(parts: DeliveryDependencies, context: DeliveryContext) {
   const { list, retries } = context
   const batches = createDepositBatches(parts.sendBatch)
-  /** Entries that wait for their record: the server has all their bytes. */
+  /** Deposits that wait for their record: the server has all their bytes. */
   const recording = new Set<DepositEntry>()
   let isCheckDue = false
 
@@ -103,8 +103,8 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 
   /**
-   * Reserves quota on the server. Returns false when the server grants no reservation; the entry's
-   * state then shows why.
+   * Reserves storage for a deposit on the server. Returns false if the server refuses; the
+   * deposit's state then shows why.
    */
   async function reserve(
     entry: DepositEntry,
@@ -126,7 +126,7 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
     return true
   }
 
-  /** Pauses an entry that exceeds a known limit. Returns whether it does. */
+  /** Pauses a deposit if it exceeds a known limit. Returns whether it does. */
   function isLimited(entry: DepositEntry, { bytes }: PreparedFile): boolean {
     const error = context.findLimit(entry, bytes.size)
     if (error) list.change(entry, { status: 'paused', by: 'limit', ratio: 0, error })
@@ -151,9 +151,9 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 
   /**
-   * Sends a small file together with others. Returns false for a duplicate or a reached limit, which
-   * the entry's state then shows. Every try has the same key, so that a lost answer records nothing
-   * twice.
+   * Sends a small file together with others. Returns false for a duplicate or a reached limit; the
+   * deposit's state then shows which. Every try has the same idempotency key, so that a file is
+   * never recorded twice.
    */
   async function sendInBatch(
     entry: DepositEntry,
@@ -199,9 +199,9 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 
   /**
-   * Cancels a file whose bytes are being sent in a call with other files. The server either records
-   * the file or keeps nothing of it; a reservation with the same key shows which, and is then
-   * released.
+   * Cancels a deposit whose file was already being sent in a call with other files. The server may
+   * have recorded the file or not. To find out, reserves storage with the key of that deposit, and
+   * releases the reservation if there is no record.
    */
   async function recall(entry: DepositEntry): Promise<void> {
     const { prepared, key } = entry
@@ -265,7 +265,7 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 
   /**
-   * Marks an entry as waiting for its record: the server has received all bytes and promised a
+   * Marks a deposit as waiting for its record: the server has received all bytes and promised a
    * record.
    */
   function expectRecord(entry: DepositEntry): void {
@@ -276,7 +276,9 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
     checkRecords()
   }
 
-  /** Applies a changed request to its entry. Ignores a state older than the last one. */
+  /**
+   * Updates the deposit that a changed request belongs to. Ignores a state older than the last one.
+   */
   function updateRequest(request: ProcessedRequest): void {
     const entry = list.findByRequest(request.id)
     if (!entry?.reserved || request.seq < entry.reserved.request.seq) return
@@ -298,7 +300,7 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 
   /**
-   * Loads the requests of all entries that wait for a record, in case the event stream does not
+   * Loads the requests of all deposits that wait for a record, in case the event stream does not
    * report them.
    */
   function checkRecords(): void {
@@ -325,8 +327,8 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 
   /**
-   * Returns an entry for an upload from before a reload, with the upload's progress on the server.
-   * Returns undefined when the upload has ended.
+   * Recreates the deposit of an upload that began before a reload, with the upload's progress on
+   * the server. Returns undefined if the upload has ended.
    */
   async function restore(upload: RememberedUpload): Promise<DepositEntry | undefined> {
     const { id, address, request_id, bytes } = upload

@@ -1,7 +1,7 @@
 import { atom, type WritableAtom } from 'nanostores'
 import type { AppError, ErrorCode } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import type { Reduction } from '../../workers/image-client.ts'
+import type { PictureReduction } from '../../workers/image-client.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'
 import { isTransient } from '../retries.ts'
@@ -25,7 +25,10 @@ export interface DepositEntry extends QueuedDeposit {
   $state: WritableAtom<DepositState>
   /** The file. Undefined after a reload, until the person chooses it again. */
   file: File | undefined
-  /** Whether the person chose the file for this entry, rather than adding it to the queue. */
+  /**
+   * Whether the person chose the file again for this deposit after a reload. False for a file that
+   * was added to the queue.
+   */
   isAssigned: boolean
   handle: FileSystemFileHandle | undefined
   type: string
@@ -43,13 +46,15 @@ export interface DepositEntry extends QueuedDeposit {
   expected: Pick<RememberedUpload, 'original' | 'stored'> | undefined
   prepared: PreparedFile | undefined
   reserved: { request: ProcessedRequest; upload: string | undefined } | undefined
-  /** Share of the bytes of the file that the server has received, from 0 to 1. */
+  /** Fraction of the bytes of the file that the server has received, from 0 to 1. */
   sent: number
   /** Whether the file is being sent in one call together with other files. */
   isInBatch: boolean
   /** Aborts the step in progress. */
   stop: AbortController
-  /** Releases the lock on the fingerprint of the file, so that other tabs can send the same file. */
+  /**
+   * Releases the lock on the fingerprint of the file, so that other tabs can send the same file.
+   */
   unlock: () => void
   /** When the progress of the deposit was last shown, in milliseconds since the epoch. */
   shownAt: number
@@ -64,7 +69,7 @@ export interface PreparedFile {
   original: string
   stored: string
   bytes: Blob
-  reduction: Reduction | undefined
+  reduction: PictureReduction | undefined
 }
 
 type Given = Pick<DepositEntry, 'file' | 'name' | 'size' | 'type' | 'category' | 'handle'>
@@ -92,7 +97,7 @@ export function createEntry(given: Given & Partial<DepositEntry>): DepositEntry 
   }
 }
 
-/** Creates the entry of an upload from before a reload. */
+/** Creates the deposit of an upload that began before a reload. */
 export function restoreEntry(upload: RememberedUpload): DepositEntry {
   const { id, name, size, type, category, key, again, original, stored, handle } = upload
   return createEntry({
@@ -107,8 +112,7 @@ export function restoreEntry(upload: RememberedUpload): DepositEntry {
 }
 
 /**
- * Returns the data of an entry that is stored for a reload, or undefined while its fingerprints are
- * unknown.
+ * Returns what to store of a deposit for a reload, or undefined while its fingerprints are unknown.
  */
 export function toRememberedUpload(
   entry: DepositEntry
@@ -124,7 +128,7 @@ export function toRememberedUpload(
   }
 }
 
-/** Resets an entry, so that the next try makes a new deposit with its own reservation. */
+/** Resets a deposit, so that the next try has its own reservation and idempotency key. */
 export function resetAttempt(entry: DepositEntry): void {
   entry.key = crypto.randomUUID()
   entry.reserved = undefined
@@ -174,15 +178,15 @@ export function createDepositList({ forget, now, after }: ListParts) {
     $summary,
     [Symbol.iterator]: () => entries.values(),
     get: (id: string) => entries.get(id),
-    /** Returns the entry to which a request belongs. */
+    /** Returns the deposit that a request belongs to. */
     findByRequest(requestId: string): DepositEntry | undefined {
       for (const entry of entries.values())
         if (entry.reserved?.request.id === requestId) return entry
       return undefined
     },
-    /** Adds an entry. It appears with the next `show()`. */
+    /** Adds a deposit. It appears with the next `show()`. */
     add: (entry: DepositEntry) => void entries.set(entry.id, entry),
-    /** Removes an entry. It disappears with the next `show()`. */
+    /** Removes a deposit. It disappears with the next `show()`. */
     remove: (entry: DepositEntry) => void entries.delete(entry.id),
     show(): void {
       $deposits.set([...entries.values()])
@@ -191,7 +195,7 @@ export function createDepositList({ forget, now, after }: ListParts) {
     /** Updates the summary at once and returns it. */
     sum,
     /**
-     * Begins the percentage anew. Entries that have already ended no longer count for it.
+     * Starts the percentage at 0 again. Deposits that have already ended no longer count for it.
      */
     beginBatch(): void {
       for (const entry of entries.values()) entry.isEarlier = true

@@ -12,7 +12,7 @@ import {
 } from './deposit-delivery.ts'
 import { createDepositList, createEntry, type DepositEntry, resetAttempt } from './deposit-list.ts'
 import {
-  countOpen,
+  countUnfinished,
   type DepositCategory,
   hasEnded,
   isInterruptible,
@@ -21,10 +21,16 @@ import {
 } from './deposit-states.ts'
 
 const maxPreparing = 2
-/** Small files are fingerprinted in groups. */
+/**
+ * The most small files that are prepared at the same time. Their fingerprints are computed in
+ * groups.
+ */
 const maxPreparingSmall = 32
 const maxSending = 2
-/** Small files that wait for one of two calls, or are in it. A call carries fifty at most. */
+/**
+ * The most small files that wait for a batch call or are being sent in one. Two calls of at most
+ * fifty files run at the same time.
+ */
 const maxInBatches = 100
 /**
  * How many files are added at once, with a pause before the next ones. A thousand files at once
@@ -35,9 +41,7 @@ const sliceFiles = 20
 /** What the queue needs from the page. */
 export interface DepositDependencies extends DeliveryDependencies {
   random: () => number
-  /**
-   * Returns the name of a file. It includes the folders in which the file was dropped or chosen.
-   */
+  /** Returns the name of a file, including the folders that it was dropped or chosen with. */
   nameOf: (file: File) => string
   handleOf: (file: File) => FileSystemFileHandle | undefined
   /**
@@ -68,8 +72,8 @@ export function createDepositQueue(parts: DepositDependencies) {
   const toPrepare = new Set<DepositEntry>()
   const toSend = new Set<DepositEntry>()
   /**
-   * The entry that is being sent, by the fingerprint of its file. Other entries of the same file
-   * wait until this entry has ended.
+   * The deposit that is being sent, by the fingerprint of its file. Other deposits of the same file
+   * wait until it has ended.
    */
   const sentFiles = new Map<string, DepositEntry>()
   /** Fingerprints of the files that have been recorded. */
@@ -87,7 +91,7 @@ export function createDepositQueue(parts: DepositDependencies) {
    */
   function addFiles(files: readonly File[], category: DepositCategory): number {
     const summary = list.sum()
-    const open = countOpen(summary)
+    const open = countUnfinished(summary)
     if (open - summary.missing + toAdd.length === 0) list.beginBatch()
     // adding files may succeed again, for example after a limit was raised
     limits.delete(category.id)
@@ -130,7 +134,7 @@ export function createDepositQueue(parts: DepositDependencies) {
     else toPrepare.add(entry)
   }
 
-  /** Starts waiting entries, up to the number that may run at once. */
+  /** Starts waiting deposits, up to the number that may run at the same time. */
   function startWaiting(): void {
     startPreparing('large', maxPreparing)
     startPreparing('small', maxPreparingSmall)
@@ -212,7 +216,7 @@ export function createDepositQueue(parts: DepositDependencies) {
     await delivery.deliver(entry, signal)
   }
 
-  /** Allows other entries of the same file to be sent, in this tab and in others. */
+  /** Allows other deposits of the same file to be sent, in this tab and in others. */
   function releaseFile(entry: DepositEntry): void {
     const original = entry.prepared?.original ?? ''
     if (entry.$state.get().status === 'done') recordedFiles.add(original)
@@ -241,8 +245,8 @@ export function createDepositQueue(parts: DepositDependencies) {
   }
 
   /**
-   * Pauses an entry that exceeds a limit. Where no requests are left, also pauses all entries of
-   * the same category that have no reservation yet.
+   * Pauses a deposit that exceeds a limit. If no requests are left, also pauses all deposits of the
+   * same category that have no reservation yet.
    */
   function pauseAtLimit(entry: DepositEntry, error: AppError): void {
     const { id } = entry.category
@@ -322,7 +326,7 @@ export function createDepositQueue(parts: DepositDependencies) {
     enqueue(entry)
   }
 
-  /** Pauses all entries until the same person signs in again. */
+  /** Pauses all deposits until the same person signs in again. */
   function suspend(): void {
     isSuspended = true
     for (const entry of list) pause(entry, 'session')
@@ -351,7 +355,7 @@ export function createDepositQueue(parts: DepositDependencies) {
     return undefined
   }
 
-  /** Sets the file of an entry after a reload. Hashing then shows whether it is the right file. */
+  /** Sets the file of a deposit after a reload. Hashing then shows whether it is the right file. */
   function attach(entry: DepositEntry, file: File, isAssigned: boolean): void {
     const state = entry.$state.get()
     if (state.status !== 'missing') return
@@ -419,7 +423,7 @@ export function createDepositQueue(parts: DepositDependencies) {
       if (entry && file) attach(entry, file, true)
     },
     hasRequest: (requestId: string) => list.findByRequest(requestId) !== undefined,
-    /** Removes all entries that have ended. */
+    /** Removes all deposits that have ended. */
     dismiss(): void {
       for (const entry of list) if (hasEnded(entry.$state.get())) remove(entry)
       list.show()
@@ -427,7 +431,7 @@ export function createDepositQueue(parts: DepositDependencies) {
     },
     updateRequest: delivery.updateRequest,
     /**
-     * Ends all pauses between retries and retries entries that failed offline. Called when the
+     * Ends all pauses between retries, and retries deposits that failed offline. Called when the
      * network is back.
      */
     retryNow(): void {
@@ -438,7 +442,7 @@ export function createDepositQueue(parts: DepositDependencies) {
       }
     },
     suspend,
-    /** Continues the entries that were paused when the session ended. */
+    /** Continues the deposits that were paused when the session ended. */
     endSuspension(): void {
       isSuspended = false
       for (const entry of list) {
@@ -449,7 +453,7 @@ export function createDepositQueue(parts: DepositDependencies) {
       delivery.checkRecords()
     },
     /**
-     * Stops and removes all entries with their stored data, so that the next person sees none of
+     * Stops and removes all deposits with their stored data, so that the next person sees none of
      * them.
      */
     clear(): void {
@@ -492,8 +496,8 @@ function keepOriginal(entry: DepositEntry): void {
 }
 
 /**
- * Returns the error with which the server would refuse a file of this size, name and type, or
- * undefined.
+ * Returns the error that the server would answer for a file of this size, name and type, or
+ * undefined if it would accept the file.
  */
 function findRefusal({ size, name, type, category }: DepositEntry): AppError | undefined {
   if (size === 0) return new AppError('file_empty', 'The file has no bytes')

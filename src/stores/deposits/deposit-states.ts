@@ -1,6 +1,6 @@
 import type { ReadableAtom } from 'nanostores'
 import type { Category } from '../../contract/categories.ts'
-import type { Transform } from '../../contract/deposits.ts'
+import type { PictureTransform } from '../../contract/deposits.ts'
 import type { AppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { TransferSpeed } from '../../core/files/transfer-speed.ts'
@@ -20,7 +20,7 @@ export interface QueuedDeposit {
   /** Size in bytes of the file that the person chose. */
   size: number
   /** The picture and the reduced copy that is deposited instead of it. */
-  reduction: Pick<Transform, 'from' | 'to'> | undefined
+  reduction: Pick<PictureTransform, 'from' | 'to'> | undefined
   /** Whether the browser can open the file again after a reload, without the person choosing it. */
   canReopen: boolean
   $state: ReadableAtom<DepositState>
@@ -90,7 +90,7 @@ export function isInterruptible({ status }: DepositState): boolean {
 interface Summarized {
   size: number
   state: DepositState
-  /** Share of the bytes of the file that the server has received, from 0 to 1. */
+  /** Fraction of the bytes of the file that the server has received, from 0 to 1. */
   sent?: number
   /**
    * Whether the deposit was added before the files that were added last. Such a deposit counts in
@@ -124,13 +124,13 @@ export function summarize(deposits: Iterable<Summarized>): DepositSummary {
   const percent = Math.floor((100 * bytesDone) / Math.max(1, bytes))
   return {
     ...summary,
-    percent: countOpen(summary) > 0 ? Math.min(99, percent) : summary.total > 0 ? 100 : 0,
+    percent: countUnfinished(summary) > 0 ? Math.min(99, percent) : summary.total > 0 ? 100 : 0,
     ...(isSteady && bytesPerSecond > 0 ? { secondsLeft: bytesToSend / bytesPerSecond } : {})
   }
 }
 
 /** Returns the number of deposits that have not ended. */
-export function countOpen({ active, paused, choosing, missing }: DepositSummary): number {
+export function countUnfinished({ active, paused, choosing, missing }: DepositSummary): number {
   return active + paused + choosing + missing
 }
 
@@ -152,8 +152,8 @@ function ratioOf(state: DepositState, sent: number): number {
 }
 
 /**
- * Returns the rank by which the list is sorted: deposits that need the person, then running,
- * failed, and the others.
+ * Returns the position of a state in the sorted list: first deposits that need the person, then
+ * running, failed, and the others.
  */
 export function rankOf({ status }: DepositState): number {
   return ranks.findIndex(rank => rank.includes(status))

@@ -3,16 +3,16 @@ import { maxBatchFileBytes } from '../../contract/kit/limits.ts'
 import { hashFile } from '../../workers/hash-client.ts'
 import { reducePicture } from '../../workers/image-client.ts'
 import { environment } from '../environment.ts'
-import { fileName, handleOf, storeHandle } from '../file-handoff.ts'
-import { loadRequests, onRequest } from '../history/requests.ts'
+import { fileHandleOf, filePathOf, rememberFileHandle } from '../file-handoff.ts'
+import { addRequestListener, loadRequests } from '../history/requests.ts'
 import { createRememberedUploads } from '../remembered-uploads.ts'
 import {
+  addSignInListener,
+  addSignOutListener,
   api,
   apiOrigin,
   handleAuthError,
-  onSignIn,
-  onSignOut,
-  personalName,
+  nameForPersonsTabs,
   sessionToken,
   signedInUserId
 } from '../sessions.ts'
@@ -58,8 +58,8 @@ const queue = createDepositQueue({
     if (person !== undefined) void memory.save(upload, person)
   },
   forget: id => void memory.forget(id),
-  handleOf,
-  nameOf: fileName,
+  handleOf: fileHandleOf,
+  nameOf: filePathOf,
   openHandle,
   lockFile,
   now: () => environment().now(),
@@ -68,7 +68,7 @@ const queue = createDepositQueue({
 })
 
 /**
- * The entries of the queue. The queue exists until the tab is closed or reloaded, so uploads
+ * The deposits in the queue. The queue exists until the tab is closed or reloaded, so uploads
  * continue while the person visits other pages.
  */
 export const $deposits = queue.$deposits
@@ -146,7 +146,7 @@ async function openHandle(handle: FileSystemFileHandle, ask: boolean): Promise<F
     const method = ask ? 'requestPermission' : 'queryPermission'
     if ((await methods[method]({ mode: 'read' })) !== 'granted') return undefined
     const file = await handle.getFile()
-    storeHandle(file, handle)
+    rememberFileHandle(file, handle)
     return file
   } catch {
     return undefined // moved, deleted or not permitted: the person can still choose the file
@@ -155,7 +155,7 @@ async function openHandle(handle: FileSystemFileHandle, ask: boolean): Promise<F
 
 function lockFile(original: string, signal: AbortSignal): Promise<() => void> {
   return new Promise((resolve, reject) => {
-    const unlock = environment().requestLock(personalName(`file:${original}`), {
+    const unlock = environment().requestLock(nameForPersonsTabs(`file:${original}`), {
       steal: false,
       onHeld: () => resolve(unlock),
       onWait() {},
@@ -174,13 +174,13 @@ function start(): void {
   loadRequests()
   if (isStarted) return
   isStarted = true
-  onRequest(queue.updateRequest)
+  addRequestListener(queue.updateRequest)
   // when the session merely expires, the deposits wait until the person signs in again
-  onSignOut(end => {
+  addSignOutListener(end => {
     if (end === 'signed-out') queue.clear()
     else queue.suspend()
   })
-  onSignIn(() => {
+  addSignInListener(() => {
     queue.endSuspension()
     loadRequests()
   })

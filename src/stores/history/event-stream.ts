@@ -1,6 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import * as z from 'zod/mini'
-import { problemOf } from '../../contract/kit/call.ts'
+import { errorFromResponse } from '../../contract/kit/call.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { Environment } from '../environment.ts'
 
@@ -53,7 +53,7 @@ const maxEventCharacters = 1_000_000
 export function openEventStream(options: EventStreamOptions): () => void {
   const { environment, onState, onError, onReload } = options
   let connection: AbortController | undefined
-  /** Sequence number up to which every event has been received. */
+  /** Every event up to this sequence number has been received. */
   let lastId = options.after
   let lastEventAt = 0
   let failures = 0
@@ -82,7 +82,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
     if (lastId !== undefined) headers['last-event-id'] = lastId
     const response = await environment.fetch(options.url, { headers, signal, cache: 'no-store' })
     if (!response.ok) {
-      const error = await problemOf(response)
+      const error = await errorFromResponse(response)
       if (!signal.aborted) onError(error, token)
       throw error
     }

@@ -4,6 +4,6 @@ import { pageLocale } from '../environment.ts'
 import type { RequestFilter } from './request-filter.ts'
 
 /** Returns the history entries (requests) that match the filter as a CSV file. */
-export function fetchExport(filter: RequestFilter): Promise<Blob> {
+export function fetchHistoryExport(filter: RequestFilter): Promise<Blob> {
   return fetchFile(exportRequests.path, { ...filter, locale: pageLocale() })
 }

@@ -65,7 +65,7 @@ export function updateRows(
   }
 }
 
-/** Returns the index at which a request belongs in a list sorted newest first. */
+/** Returns the index where a request belongs in a list sorted newest first. */
 export function insertionIndex(
   sorted: readonly ProcessedRequest[],
   request: ProcessedRequest

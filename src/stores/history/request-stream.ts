@@ -6,8 +6,8 @@ import { type EventStreamOptions, openEventStream, StreamState } from './event-s
 const StreamMessage = z.object({
   state: StreamState,
   /**
-   * Sequence numbers up to which the leading tab has received every event, with and before this
-   * message.
+   * `at`: the leading tab has received every event up to this sequence number, including this
+   * message. `before`: the same, without this message.
    */
   at: z.optional(z.string()),
   before: z.optional(z.string()),

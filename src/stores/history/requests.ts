@@ -6,11 +6,11 @@ import { createPagedList, type PageRequest } from '../lists/paged-list.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import {
   $session,
+  addSignOutListener,
   api,
   apiOrigin,
   handleAuthError,
-  onSignOut,
-  personalName,
+  nameForPersonsTabs,
   sessionNumber,
   sessionToken
 } from '../sessions.ts'
@@ -47,18 +47,21 @@ export const loadMoreRequests = list.loadMore
 /** The tabs of this person. One of them has the event stream. */
 let tabs: TabGroup | undefined
 /**
- * Sequence number up to which this tab has received every event, from the stream or from the
- * leading tab.
+ * This tab has received every event up to this sequence number, from the stream or from the leading
+ * tab.
  */
 let seen: string | undefined
 let isCatchingUp = false
 /** Number of the session whose requests this tab follows. */
 let joined: number | undefined
 
-onSignOut(reset)
+addSignOutListener(reset)
 
-/** Calls `run` for each request that is new or has changed. Returns a function that ends this. */
-export function onRequest(run: (request: ProcessedRequest) => void): () => void {
+/**
+ * Subscribes to changes: calls `run` for each request that is new or has changed. Returns a
+ * function that ends the subscription.
+ */
+export function addRequestListener(run: (request: ProcessedRequest) => void): () => void {
   listeners.add(run)
   return () => listeners.delete(run)
 }
@@ -87,7 +90,7 @@ async function join(): Promise<void> {
     return
   }
   tabs = joinTabGroup({
-    name: personalName('stream'),
+    name: nameForPersonsTabs('stream'),
     environment: environment(),
     lead: () => lead(stream),
     follow: () => {
@@ -215,7 +218,7 @@ async function loadPage(filter: RequestFilter, page: PageRequest): Promise<Proce
   const session = sessionNumber()
   const [rows, newest] = await Promise.all([
     api('listRequests', { ...page, ...filter }),
-    // listeners of `onRequest` also get changes that do not match the filter
+    // listeners of `addRequestListener` also get changes that do not match the filter
     isFiltered(filter) && !page.cursor ? api('listRequests', { limit: page.limit }) : []
   ])
   if (session === sessionNumber()) addRequests(newest)

@@ -1,17 +1,17 @@
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import {
   assignColumn,
+  type ColumnMapping,
   detectHeader,
   guessMapping,
   type ImportField,
-  type Mapping,
   rememberMapping
 } from '../../core/csv/columns.ts'
 import type { Dialect } from '../../core/csv/dialect.ts'
-import type { Count } from '../../workers/csv-files.ts'
+import type { FileCount } from '../../workers/csv-files.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import type { ImportKind, Values } from './import-kinds.ts'
+import type { ImportKind, RowValues } from './import-kinds.ts'
 import { rememberColumns, rememberedColumns } from './import-memory.ts'
 
 /** Why a whole file cannot be imported. */
@@ -26,28 +26,27 @@ export type ImportFile =
   | { status: 'reading'; file: File }
   | { status: 'refused'; file: File; why: FileRefusal }
   | { status: 'failed'; file: File; error: AppError }
-  | ReadFile
+  | OpenedFile
 
 /** A chosen file, the dialect in which it is read, and the columns of its fields. */
-export interface ReadFile {
+export interface OpenedFile {
   status: 'read'
   file: File
   dialect: Dialect
   /** The first rows, including a header. */
   rows: readonly (readonly string[])[]
-  mapping: Mapping
+  mapping: ColumnMapping
   /** Number of rows of the file. Undefined while they are being counted. */
-  count: Count | undefined
+  count: FileCount | undefined
 }
 
 export const $importFile = personalAtom<ImportFile>({ status: 'none' })
 
-/** Share of the file that has been counted, from 0 to 1. */
-export const $countedShare = personalAtom(0)
+/** Fraction of the file that has been counted, from 0 to 1. */
+export const $countProgress = personalAtom(0)
 
 /**
- * Number of times a file was read, by which late results about an earlier file or dialect are
- * dropped.
+ * Number of times that a file was read so far. It shows which results are late and must be dropped.
  */
 let reads = 0
 let stopCount = new AbortController()
@@ -63,7 +62,7 @@ export async function changeDialect(kind: ImportKind, change: Partial<Dialect>):
   if (now.status === 'read') await read(now.file, { ...now.dialect, ...change }, kind)
 }
 
-/** Sets the column from which a field is imported. Undefined: the field is not imported. */
+/** Sets the column of a field. Undefined: the field is not imported. */
 export function changeColumn(field: string, column: number | undefined): void {
   const now = $importFile.get()
   if (now.status !== 'read') return
@@ -111,17 +110,17 @@ async function read(file: File, chosen: Dialect | undefined, kind: ImportKind): 
       : guessMapping(
           fields,
           headingsOf({ dialect, rows }),
-          dataOf({ dialect, rows }),
+          rowsWithoutHeader({ dialect, rows }),
           rememberedColumns(kind.name)
         )
-    const next: ReadFile = { status: 'read', file, dialect, rows, mapping, count: undefined }
+    const next: OpenedFile = { status: 'read', file, dialect, rows, mapping, count: undefined }
     $importFile.set(next)
-    $countedShare.set(0)
+    $countProgress.set(0)
     stopCount = new AbortController()
     const count = await reader.count(file, dialect, {
       signal: stopCount.signal,
       onProgress: bytesDone => {
-        if (mine === reads) $countedShare.set(bytesDone / file.size)
+        if (mine === reads) $countProgress.set(bytesDone / file.size)
       }
     })
     const now = $importFile.get()
@@ -136,41 +135,44 @@ async function read(file: File, chosen: Dialect | undefined, kind: ImportKind): 
  * Returns whether a file has the same columns after a change of dialect. Another encoding changes
  * letters, but not columns.
  */
-function isSameTable({ dialect }: ReadFile, { delimiter, hasHeader }: Dialect): boolean {
+function isSameTable({ dialect }: OpenedFile, { delimiter, hasHeader }: Dialect): boolean {
   return dialect.delimiter === delimiter && dialect.hasHeader === hasHeader
 }
 
 /** Returns the headings of the columns. Empty for a file without a header. */
-export function headingsOf({ dialect, rows }: Pick<ReadFile, 'dialect' | 'rows'>): string[] {
+export function headingsOf({ dialect, rows }: Pick<OpenedFile, 'dialect' | 'rows'>): string[] {
   const width = Math.max(...rows.map(row => row.length))
   const names = dialect.hasHeader ? (rows[0] ?? []) : []
   return Array.from({ length: width }, (_, at) => names[at]?.trim() ?? '')
 }
 
 /** Returns the first rows without the header. */
-export function dataOf({ dialect, rows }: Pick<ReadFile, 'dialect' | 'rows'>) {
+export function rowsWithoutHeader({ dialect, rows }: Pick<OpenedFile, 'dialect' | 'rows'>) {
   return dialect.hasHeader ? rows.slice(1) : rows
 }
 
 /** Returns the number of rows without the header. Undefined until the file is counted. */
-export function dataRows({ dialect, count }: ReadFile): number | undefined {
+export function countDataRows({ dialect, count }: OpenedFile): number | undefined {
   return count && (dialect.hasHeader ? count.rows - 1 : count.rows)
 }
 
-/** Returns the required fields for which no column is chosen. */
-export function missingFields(fields: readonly ImportField[], mapping: Mapping): ImportField[] {
+/** Returns the required fields that have no column yet. */
+export function missingFields(
+  fields: readonly ImportField[],
+  mapping: ColumnMapping
+): ImportField[] {
   return fields.filter(({ isRequired, name }) => isRequired && mapping[name] === undefined)
 }
 
 /**
- * Reads at most `most` rows from the row `from` on. Returns the cells of the chosen columns by the
- * names of their fields. `next` is the row to continue with.
+ * Reads at most `most` rows, beginning with row number `from`. Returns the cells of the chosen
+ * columns by field name. `next` is the number of the row to continue with.
  */
-export async function takeValues(
-  { file, dialect, mapping }: ReadFile,
+export async function readFieldValues(
+  { file, dialect, mapping }: OpenedFile,
   from: number,
   most: number
-): Promise<{ rows: Values[]; next?: number }> {
+): Promise<{ rows: RowValues[]; next?: number }> {
   const reader = await environment().csvReader()
   const fields = Object.keys(mapping)
   const { rows, next } = await reader.take(file, dialect, {
@@ -186,8 +188,8 @@ export async function takeValues(
   }
 }
 
-/** Reads at most `most` rows from the row `from` on, with all of their cells. */
-export async function takeRows({ file, dialect }: ReadFile, from: number, most: number) {
+/** Reads at most `most` rows with all of their cells, beginning with row number `from`. */
+export async function readWholeRows({ file, dialect }: OpenedFile, from: number, most: number) {
   const reader = await environment().csvReader()
   return reader.take(file, dialect, { from, most })
 }

@@ -3,20 +3,20 @@ import type { ImportField } from '../../core/csv/columns.ts'
 import type { createList } from '../lists/lists.ts'
 
 /** The cells of a row by the name of their field. */
-export type Values = Readonly<Record<string, string>>
+export type RowValues = Readonly<Record<string, string>>
 
 /** A stored row of an import of any kind. */
 export interface StoredRow {
   /** Number of the row without the header, from 1. */
   row: number
-  values: Values
+  values: RowValues
   verdict: ImportVerdict | null
-  reasons: readonly Reason[]
+  reasons: readonly RefusalReason[]
   kept: ImportKeptReason | null
 }
 
 /** Why a row is refused. `field` is the field with the wrong cell. */
-export interface Reason {
+export interface RefusalReason {
   field: string
   code: string
   value?: string | undefined
@@ -44,13 +44,16 @@ export interface ImportKind {
   name: string
   fields: readonly ImportField[]
   limits: { rows: number; bytes: number }
-  /** Returns cells in the form in which the server would return them after storing them. */
-  normalize(values: Values): Values
+  /** Returns the cells as the server will return them after it has stored them. */
+  normalize(values: RowValues): RowValues
   /** Creates an import with the options that the person has chosen. */
   create(input: NewImport): Promise<Import>
   get(id: string): Promise<Import>
-  /** Stores rows, the first of which has the number `from`. After the check this corrects rows. */
-  store(id: string, from: number, rows: readonly Values[]): Promise<Import>
+  /**
+   * Stores rows in the import with the id `id`. The first row has the number `from`. After the
+   * check, this corrects rows that are already stored.
+   */
+  store(id: string, from: number, rows: readonly RowValues[]): Promise<Import>
   list(id: string, query: RowQuery): Promise<{ rows: StoredRow[]; next: number | null }>
   check(id: string): Promise<Import>
   run(id: string, skipsRefused: boolean): Promise<Import>

@@ -1,14 +1,14 @@
 import * as z from 'zod/mini'
 import { delimiters } from '../../core/csv/dialect.ts'
 import { encodings } from '../../core/csv/encodings.ts'
-import { actingCompany } from '../admin/admin-api.ts'
+import { companyIdOfPage } from '../admin/admin-api.ts'
 import { environment } from '../environment.ts'
 
 /**
  * Facts about the file of an import. With them, the refused rows can be written in the same form
  * even after the page was reloaded. Contains no cells of the file.
  */
-const Origin = z.object({
+const SourceFile = z.object({
   id: z.string(),
   dialect: z.object({
     delimiter: z.enum(delimiters),
@@ -21,10 +21,10 @@ const Origin = z.object({
   headings: z.array(z.string()),
   /** The imported fields, each with the index of its column. */
   columns: z.array(z.object({ field: z.string(), column: z.number() })),
-  /** Numbers of the rows in which all cells are empty, as far as they are known. */
+  /** Numbers of the rows without any filled cell, as far as they are known. */
   blank: z.array(z.number())
 })
-export type Origin = z.infer<typeof Origin>
+export type SourceFile = z.infer<typeof SourceFile>
 
 /**
  * The headings of an earlier file with the fields that the person chose for them, `''` for none.
@@ -50,11 +50,11 @@ export function rememberColumns(kind: string, columns: Record<string, string>): 
 }
 
 function columnsKey(kind: string): string {
-  return `vidimus:import-columns:${kind}:${actingCompany()}`
+  return `vidimus:import-columns:${kind}:${companyIdOfPage()}`
 }
 
 /** Stores facts about the file of an import in this browser, for the last 20 imports. */
-export function rememberOrigin(origin: Origin): void {
+export function rememberSourceFile(origin: SourceFile): void {
   const others = origins().filter(({ id }) => id !== origin.id)
   environment().store(originsKey, JSON.stringify([origin, ...others].slice(0, mostOrigins)))
 }
@@ -62,18 +62,18 @@ export function rememberOrigin(origin: Origin): void {
 /**
  * Returns the facts about the file of an import. Undefined if this browser did not send the file.
  */
-export function rememberedOrigin(id: string): Origin | undefined {
+export function rememberedSourceFile(id: string): SourceFile | undefined {
   return origins().find(each => each.id === id)
 }
 
-function origins(): Origin[] {
-  return z.array(Origin).safeParse(read(originsKey)).data ?? []
+function origins(): SourceFile[] {
+  return z.array(SourceFile).safeParse(read(originsKey)).data ?? []
 }
 
 /** Returns the number that a row has in a spreadsheet, where header and blank rows count, too. */
-export function fileRow(
+export function spreadsheetRow(
   row: number,
-  { dialect, blank }: Pick<Origin, 'dialect' | 'blank'>
+  { dialect, blank }: Pick<SourceFile, 'dialect' | 'blank'>
 ): number {
   let number = dialect.hasHeader ? row + 1 : row
   for (const each of blank) if (each <= number) number += 1

@@ -1,48 +1,47 @@
 import type { Import, ImportVerdict } from '../../contract/imports.ts'
 import { AppError, asAppError } from '../../contract/kit/errors.ts'
-import { actingCompany } from '../admin/admin-api.ts'
+import { companyIdOfPage } from '../admin/admin-api.ts'
 import { isMissingError } from '../admin/companies.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import { onSignOut, sessionNumber } from '../sessions.ts'
+import { addSignOutListener, sessionNumber } from '../sessions.ts'
 import {
   $importFile,
-  dataRows,
+  countDataRows,
   forgetFile,
   headingsOf,
   keepColumns,
-  type ReadFile,
-  takeValues
+  type OpenedFile,
+  readFieldValues
 } from './import-file.ts'
-import type { ImportKind, StoredRow, Values } from './import-kinds.ts'
-import { type Origin, rememberedOrigin, rememberOrigin } from './import-memory.ts'
+import type { ImportKind, RowValues, StoredRow } from './import-kinds.ts'
+import { rememberedSourceFile, rememberSourceFile, type SourceFile } from './import-memory.ts'
 
 /** The import that the address of the page names. */
-export type ImportState =
+export type ShownImport =
   | { status: 'none' | 'loading' | 'missing' }
   | { status: 'failed'; error: AppError }
   | {
       status: 'ready'
       item: Import
       /** Facts about the file. Undefined if this browser did not send it. */
-      origin: Origin | undefined
-      /** The error for which the import has stopped. */
+      origin: SourceFile | undefined
+      /** The error that has stopped the import. */
       error?: AppError
     }
 
 /**
- * The rows loaded so far of those that have one verdict in the shown import, such as those to be
- * refused.
+ * The rows of the shown import that have one verdict, such as `refused`, as far as they are loaded.
  */
 export interface ImportRows {
   verdict: ImportVerdict
   status: 'loading' | 'ready' | AppError
   rows: readonly StoredRow[]
-  /** The row number with which the next page is loaded. `null`: there are no more rows. */
+  /** The row number to request next. `null`: there are no more rows. */
   next: number | null
 }
 
-export const $import = personalAtom<ImportState>({ status: 'none' })
+export const $import = personalAtom<ShownImport>({ status: 'none' })
 export const $importRows = personalAtom<ImportRows | undefined>(undefined)
 
 /** Rows of one call. More would keep the page busy for longer than a frame. */
@@ -54,7 +53,7 @@ const pollMs = 700
 const working: readonly Import['state'][] = ['checking', 'running', 'undoing']
 
 /**
- * Number of imports that the page has opened, by which late answers about another import are
+ * Number of imports that the page has opened so far. It shows which answers are late and must be
  * dropped.
  */
 let opened = 0
@@ -62,30 +61,28 @@ let stopPolling = () => {}
 /**
  * Where sending the file continues: the row in the file (`from`) and the row in the import (`row`).
  */
-let place: { id: string; file: ReadFile; from: number; row: number } | undefined
+let place: { id: string; file: OpenedFile; from: number; row: number } | undefined
 /** The file of the last import that this page has started. */
-let lastSent: { id: string; file: ReadFile } | undefined
+let lastSent: { id: string; file: OpenedFile } | undefined
 
-onSignOut(() => {
+addSignOutListener(() => {
   opened += 1
   stopPolling()
   place = undefined
   lastSent = undefined
 })
 
-/**
- * Returns whether the browser still has the file of an import of which some rows are not sent yet.
- */
-export function canSend(id: string): boolean {
+/** Returns whether some rows of an import are not sent yet and the browser still has the file. */
+export function canSendRows(id: string): boolean {
   return place?.id === id
 }
 
 /** Returns the file of an import, if this page has sent it. */
-export function sentFile(id: string): ReadFile | undefined {
+export function sentFile(id: string): OpenedFile | undefined {
   return lastSent?.id === id ? lastSent.file : undefined
 }
 
-/** Loads and shows the import with this id. Undefined shows no import. */
+/** Loads and shows the import with the id `id`. If `id` is undefined, shows no import. */
 export async function openImport(kind: ImportKind, id: string | undefined): Promise<void> {
   const now = $import.get()
   opened += 1
@@ -105,7 +102,7 @@ export async function openImport(kind: ImportKind, id: string | undefined): Prom
     if (!isShown()) return
     show(kind, item)
     // goes on where it stopped when the page was left
-    if (item.state === 'open' && canSend(id)) void sendRows(kind)
+    if (item.state === 'open' && canSendRows(id)) void sendRows(kind)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     if (!isShown()) return
@@ -120,7 +117,7 @@ export async function openImport(kind: ImportKind, id: string | undefined): Prom
 export async function startImport(kind: ImportKind): Promise<string> {
   const file = $importFile.get()
   if (file.status !== 'read') throw new Error('no file to import')
-  const rows = dataRows(file)
+  const rows = countDataRows(file)
   if (rows === undefined) throw new Error('the file is still being counted')
   keepColumns(kind)
   opened += 1
@@ -132,7 +129,7 @@ export async function startImport(kind: ImportKind): Promise<string> {
   const { dialect, mapping, count } = file
   const headings = dialect.hasHeader ? headingsOf(file) : []
   const columns = Object.entries(mapping).map(([field, column]) => ({ field, column }))
-  rememberOrigin({ id: item.id, dialect, columns, headings, blank: count?.blank ?? [] })
+  rememberSourceFile({ id: item.id, dialect, columns, headings, blank: count?.blank ?? [] })
   place = { id: item.id, file, from: 1, row: 1 }
   lastSent = { id: item.id, file }
   show(kind, item)
@@ -148,7 +145,7 @@ export async function sendRows(kind: ImportKind): Promise<void> {
   try {
     let item: Import | undefined
     for (let from: number | undefined = sent.from; from !== undefined; ) {
-      const part = await takeValues(sent.file, from, rowsPerCall)
+      const part = await readFieldValues(sent.file, from, rowsPerCall)
       const isFirst = from === 1
       const rows = isFirst && sent.file.dialect.hasHeader ? part.rows.slice(1) : part.rows
       if (!isShown() || place !== sent) return
@@ -200,7 +197,7 @@ export async function discardImport(kind: ImportKind, id: string): Promise<void>
 }
 
 /** Closes the import and the file, so that the person can choose another file. */
-export function beginAgain(): void {
+export function startOver(): void {
   opened += 1
   stopPolling()
   place = undefined
@@ -210,11 +207,11 @@ export function beginAgain(): void {
 }
 
 /** Corrects a row and shows the new verdicts. Returns the verdict of the row. */
-export async function mendRow(
+export async function correctRow(
   kind: ImportKind,
   id: string,
   row: number,
-  values: Values
+  values: RowValues
 ): Promise<StoredRow | undefined> {
   const isShown = watch()
   const item = await kind.store(id, row, [values])
@@ -283,7 +280,7 @@ export async function refusedRows(kind: ImportKind, id: string): Promise<StoredR
 function show(kind: ImportKind, item: Import): void {
   const before = $import.get()
   stopPolling()
-  $import.set({ status: 'ready', item, origin: rememberedOrigin(item.id) })
+  $import.set({ status: 'ready', item, origin: rememberedSourceFile(item.id) })
   const hasMoved = before.status === 'ready' && before.item.state !== item.state
   if (hasMoved) $importRows.set(undefined)
   if (working.includes(item.state)) poll(kind, item.id)
@@ -318,8 +315,8 @@ function fail(error: AppError): void {
  * Returns a function that returns whether the page still shows the same import in the same session.
  */
 function watch(): () => boolean {
-  const [session, company, mine] = [sessionNumber(), actingCompany(), opened]
-  return () => session === sessionNumber() && company === actingCompany() && mine === opened
+  const [session, company, mine] = [sessionNumber(), companyIdOfPage(), opened]
+  return () => session === sessionNumber() && company === companyIdOfPage() && mine === opened
 }
 
 /** Returns a file name as the server accepts it: one line of at most 255 characters. */

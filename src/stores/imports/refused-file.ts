@@ -1,18 +1,18 @@
 import type { Import } from '../../contract/imports.ts'
 import type { Dialect } from '../../core/csv/dialect.ts'
 import { writeCsv } from '../../core/csv/writer.ts'
-import { takeRows } from './import-file.ts'
-import type { ImportKind, Reason, StoredRow } from './import-kinds.ts'
-import { fileRow, type Origin } from './import-memory.ts'
+import { readWholeRows } from './import-file.ts'
+import type { ImportKind, RefusalReason, StoredRow } from './import-kinds.ts'
+import { type SourceFile, spreadsheetRow } from './import-memory.ts'
 import { refusedRows, sentFile } from './imports.ts'
 
 interface RefusedFileOptions {
   item: Import
-  origin: Origin | undefined
+  origin: SourceFile | undefined
   labels: Readonly<Record<string, string>>
   /** Headings of the columns that are added after the columns of the file. */
   added: { row: string; error: string }
-  errorOf: (reason: Reason) => string
+  errorOf: (reason: RefusalReason) => string
 }
 
 /** The dialect of the downloaded file if the dialect of the import's file is not known here. */
@@ -30,7 +30,7 @@ const rowsAtOnce = 5_000
  * numbers in that file and the reasons. Contains all columns of the file while the page still has
  * the file, otherwise only the imported ones. Corrected cells have their new text.
  */
-export async function refusedFile(
+export async function createRefusedFile(
   kind: ImportKind,
   { item, origin, labels, added, errorOf }: RefusedFileOptions
 ): Promise<Blob> {
@@ -54,7 +54,7 @@ export async function refusedFile(
       // what was not mended stays as it is in the file, with its spaces
       if (kind.normalize({ [field]: cells[column] ?? '' })[field] !== now) cells[column] = now
     }
-    const number = origin ? fileRow(row.row, origin) : row.row
+    const number = origin ? spreadsheetRow(row.row, origin) : row.row
     return [...cells, String(number), row.reasons.map(errorOf).join(' ')]
   })
   const header = dialect.hasHeader ? [[...pad(headings, width), added.row, added.error]] : []
@@ -69,7 +69,7 @@ async function originalRows(
   const found = new Map<number, readonly string[]>()
   let number = sent.dialect.hasHeader ? 0 : 1
   for (let from: number | undefined = 1; from !== undefined && found.size < wanted.size; ) {
-    const part = await takeRows(sent, from, rowsAtOnce)
+    const part = await readWholeRows(sent, from, rowsAtOnce)
     for (const { cells } of part.rows) {
       if (wanted.has(number)) found.set(number, cells)
       number += 1

@@ -5,13 +5,13 @@ import type { Locale } from '../../i18n/index.ts'
 import { adminApi } from '../admin/admin-api.ts'
 import { createList } from '../lists/lists.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import type { ImportKind, Values } from './import-kinds.ts'
+import type { ImportKind, RowValues } from './import-kinds.ts'
 
 /** Options that apply to all people of an import. */
 export interface UserOptions {
   /** Groups that everybody joins, in addition to those of their row. */
   groups: readonly Pick<Group, 'id' | 'name'>[]
-  /** Language of people whose row names none. */
+  /** Language of the people without a language in their row. */
   locale: Locale | undefined
   sendsInvitations: boolean
 }
@@ -108,7 +108,7 @@ function rowsThatFit(rows: readonly ReturnType<typeof cellsOf>[]): number {
 }
 
 /** Converts cells of the file to cells of the call. Leaves out blank cells. */
-function cellsOf({ email = '', username = '', groups = '', locale = '' }: Values) {
+function cellsOf({ email = '', username = '', groups = '', locale = '' }: RowValues) {
   const names = splitGroups(groups).slice(0, mostGroups)
   const cut = (text: string) => text.trim().slice(0, longestCell)
   return {

@@ -2,7 +2,7 @@ import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { createRetries } from '../retries.ts'
-import { onSignOut } from '../sessions.ts'
+import { addSignOutListener } from '../sessions.ts'
 
 /**
  * The items of a bulk change: those with these ids, or all that match a filter. `count` is their
@@ -10,22 +10,24 @@ import { onSignOut } from '../sessions.ts'
  */
 export type BulkTarget<Filter> = { ids: readonly string[] } | { filter: Filter; count: number }
 
-/** The items that one call of a bulk change treats. `cursor` is where the previous call ended. */
+/**
+ * The items that one call of a bulk change processes. `cursor` is where the previous call ended.
+ */
 export type BulkStep<Filter> =
   | { ids: readonly string[]; filter?: never }
   | { ids?: never; filter: Filter; cursor?: string }
 
 /** What one call of a bulk change did. */
-export interface StepResult {
+export interface BulkStepResult {
   done: readonly string[]
   unchanged: readonly string[]
-  refused: readonly Refusal[]
-  /** The `cursor` of the call that treats the next items. `null`: no items are left. */
+  refused: readonly RefusedItem[]
+  /** The `cursor` of the call that processes the next items. `null`: no items are left. */
   next: string | null
 }
 
 /** An item that could not be changed, with the error code that says why. */
-export interface Refusal {
+export interface RefusedItem {
   id: string
   code: string
 }
@@ -34,22 +36,22 @@ export interface Refusal {
 export interface BulkRun<Change> {
   change: Change
   status: 'running' | 'stopping' | 'stopped' | 'done' | { error: AppError }
-  /** Number of items that the whole change treats. */
+  /** Number of items that the whole change processes. */
   total: number
-  /** Number of items that are treated so far. */
+  /** Number of items that are processed so far. */
   treated: number
   /** Ids of the changed items. */
   done: readonly string[]
-  /** Number of items for which there was nothing to change. */
+  /** Number of items that needed no change. */
   unchanged: number
-  refused: readonly Refusal[]
+  refused: readonly RefusedItem[]
 }
 
 interface BulkRunOptions<Change, Filter> {
-  /** The most items that one call treats. */
+  /** The most items that one call processes. */
   limit: number
   /** Makes one call. `key` is its `Idempotency-Key`: a repeated call has the same key. */
-  send(change: Change, step: BulkStep<Filter>, key: string): Promise<StepResult>
+  send(change: Change, step: BulkStep<Filter>, key: string): Promise<BulkStepResult>
 }
 
 /**
@@ -68,7 +70,7 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
   let cursor: string | undefined
   let stopping = new AbortController()
 
-  onSignOut(() => {
+  addSignOutListener(() => {
     stopping.abort()
     target = undefined
   })
@@ -148,7 +150,7 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
   return {
     $run,
     start,
-    /** Stops the change after the present call. */
+    /** Stops the change after the current call. */
     stop(): void {
       if (!isRunning()) return
       update({ status: 'stopping' })

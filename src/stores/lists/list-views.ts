@@ -1,23 +1,23 @@
 import { environment } from '../environment.ts'
 
 /** How much room the rows of a list take. */
-export type Density = 'comfortable' | 'compact'
+export type RowDensity = 'comfortable' | 'compact'
 
-/** The density and the columns with which a person sees a list. */
+/** The row height and the columns that a person has chosen for a list. */
 export interface ListView {
-  density: Density
+  density: RowDensity
   /** The columns that the person has shown (true) or hidden (false), by id. */
   columns: Readonly<Record<string, boolean>>
 }
 
-/** The view of a list for which the person has chosen nothing. */
-export const usualView: ListView = { density: 'comfortable', columns: {} }
+/** The view of a list that the person has not changed. */
+export const defaultView: ListView = { density: 'comfortable', columns: {} }
 
 /** Returns the view of a list that this browser has stored, or the usual view. */
 export function readView(list: string): ListView {
   try {
     const stored: unknown = JSON.parse(environment().readStored(keyOf(list)) ?? 'null')
-    if (typeof stored !== 'object' || stored === null) return usualView
+    if (typeof stored !== 'object' || stored === null) return defaultView
     const { density, columns } = { density: undefined, columns: {}, ...stored }
     const chosen: Record<string, boolean> = {}
     for (const [id, isShown] of Object.entries(columns ?? {})) {
@@ -25,7 +25,7 @@ export function readView(list: string): ListView {
     }
     return { density: density === 'compact' ? 'compact' : 'comfortable', columns: chosen }
   } catch {
-    return usualView // written by another version
+    return defaultView // written by another version
   }
 }
 

@@ -1,5 +1,5 @@
 import { personalAtom } from '../personal-atoms.ts'
-import { $session, onSignOut } from '../sessions.ts'
+import { $session, addSignOutListener } from '../sessions.ts'
 import { createPagedList, type PageRequest } from './paged-list.ts'
 import { nothingSelected, type Selection } from './selection.ts'
 
@@ -13,8 +13,8 @@ interface ListOptions<Row, Query> {
 
 /**
  * Creates the store of a list that is shown in the order of the server, such as the lists of the
- * administration: see `createPagedList()`. Changes can be shown before they are saved, and rows can be
- * selected.
+ * administration: see `createPagedList()`. Changes can be shown before they are saved, and rows can
+ * be selected.
  */
 export function createList<Row extends { id: string }, Query>({
   query,
@@ -49,7 +49,7 @@ export function createList<Row extends { id: string }, Query>({
     }
   })
 
-  onSignOut(() => {
+  addSignOutListener(() => {
     rows = []
     owner = undefined
   })
@@ -106,12 +106,15 @@ export function createList<Row extends { id: string }, Query>({
   }
 }
 
-/** Returns a query in the usual order of the list. */
+/** Returns a query without its sort order, so that the list has its usual order. */
 function unsorted<Query>(query: Query): Query {
   return query instanceof Object ? { ...query, sort: undefined } : query
 }
 
-/** Returns the rows with `row` in its place, or at `at` where it is missing. */
+/**
+ * Returns the rows with `row` in place of the row with the same id. If there is none, inserts it at
+ * the index `at`.
+ */
 function withRow<Row extends { id: string }>(rows: readonly Row[], row: Row, at: number) {
   const here = rows.findIndex(({ id }) => id === row.id)
   return here < 0 ? rows.toSpliced(at, 0, row) : rows.with(here, row)

@@ -1,6 +1,6 @@
 import { AppError } from '../../contract/kit/errors.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import { onSignOut } from '../sessions.ts'
+import { addSignOutListener } from '../sessions.ts'
 
 export type ListStatus =
   | { status: 'idle' }
@@ -9,7 +9,7 @@ export type ListStatus =
       status: 'ready'
       hasMore: boolean
       more: 'idle' | 'loading' | { error: AppError }
-      /** Why the last refresh failed. The rows of the load before it stay visible. */
+      /** Why the last refresh failed. The rows of the earlier load stay visible. */
       stale?: AppError
     }
   | { status: 'failed'; error: AppError }
@@ -25,15 +25,15 @@ export interface PageRequest {
  * `head`: it is the first page, loaded again, and its last row is already in the list, so the rows
  * after it stay. `next`: it follows the page that was loaded last.
  */
-export type PagePlace = 'start' | 'head' | 'next'
+export type PagePosition = 'start' | 'head' | 'next'
 
 /** Holds the rows of a list and decides in which order they are shown. */
 export interface RowSource<Row, Query> {
   /** Returns the rows to show for the query, as far as they are known. */
   rowsFor(query: Query): readonly Row[]
   /** Adds the rows of a page and calls `show()` of the list. */
-  add(page: readonly Row[], place: PagePlace): void
-  /** Whether a page that was overtaken by a newer one of the same place is dropped. */
+  add(page: readonly Row[], place: PagePosition): void
+  /** Whether to drop a page that arrives after a newer page for the same position. */
   dropsLatePages?: boolean
   /** Runs when the first page of a query could not be loaded. */
   onFailure?(): void
@@ -47,7 +47,7 @@ interface PagedListOptions<Row, Query> {
   source: RowSource<Row, Query>
 }
 
-/** How far the pages of the present query have been loaded. */
+/** How far the pages of the current query have been loaded. */
 interface Paging {
   /** Id of the last row of the last page. Up to this row the list is complete. */
   cursor?: string
@@ -80,7 +80,7 @@ export function createPagedList<Row extends { id: string }, Query>({
   let refreshes = 0
 
   // answers that come after the session are dropped
-  onSignOut(restart)
+  addSignOutListener(restart)
 
   /**
    * Drops the answers that have not arrived yet, and forgets how far the pages have been loaded.
@@ -109,7 +109,7 @@ export function createPagedList<Row extends { id: string }, Query>({
   }
 
   /**
-   * Loads the first page again while the present rows stay visible. Returns whether this succeeded.
+   * Loads the first page again while the current rows stay visible. Returns whether this succeeded.
    */
   async function refresh(): Promise<boolean> {
     const mine = paging
@@ -149,7 +149,7 @@ export function createPagedList<Row extends { id: string }, Query>({
     }
   }
 
-  function addPage(page: Row[], place: PagePlace): void {
+  function addPage(page: Row[], place: PagePosition): void {
     if (place === 'start') paging.ids.clear()
     for (const { id } of page) paging.ids.add(id)
     source.add(page, place)

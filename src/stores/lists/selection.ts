@@ -7,7 +7,7 @@ export interface Selection {
    * `ids` is empty.
    */
   all?: number
-  /** The row at which the present range begins, and the ids that were selected before the range. */
+  /** The row where the current range begins, and the ids that were selected before the range. */
   range?: { from: string; before: ReadonlySet<string> }
 }
 
@@ -46,7 +46,7 @@ export function extendRange(selection: Selection, to: string, shown: readonly st
 }
 
 /** Selects all rows of `shown`, or unselects them if all of them are selected already. */
-export function toggleShown(selection: Selection, shown: readonly string[]): Selection {
+export function toggleShownRows(selection: Selection, shown: readonly string[]): Selection {
   const ids = new Set(selection.ids)
   if (shown.every(id => isSelected(selection, id))) for (const id of shown) ids.delete(id)
   else for (const id of shown) ids.add(id)
@@ -54,7 +54,7 @@ export function toggleShown(selection: Selection, shown: readonly string[]): Sel
 }
 
 /** Selects all rows of `shown` in addition to what is selected. */
-export function selectShown(selection: Selection, shown: readonly string[]): Selection {
+export function selectShownRows(selection: Selection, shown: readonly string[]): Selection {
   return selection.all === undefined ? { ids: new Set([...selection.ids, ...shown]) } : selection
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Interval, periodOf } from '../../../src/core/limit-period.ts'
+import { type Interval, limitPeriodAt } from '../../../src/core/limit-period.ts'
 import '../../helpers/soak.ts'
 
 const day = 86_400_000
@@ -21,7 +21,7 @@ describe('a period', () => {
     ['P1Y', '2024-02-29T08:00:00Z', '2028-02-29T00:00:00Z', '2028-02-29', '2029-02-28'],
     ['P1Y', '2096-02-29T08:00:00Z', '2100-03-01T00:00:00Z', '2100-02-28', '2101-02-28']
   ])('%s from %s holds %s from %s to %s', (interval, anchor, now, start, end) => {
-    expect(periodOf(interval, new Date(anchor), new Date(now))).toEqual({
+    expect(limitPeriodAt(interval, new Date(anchor), new Date(now))).toEqual({
       start: new Date(start),
       resets_at: new Date(end)
     })
@@ -35,15 +35,15 @@ describe('a period', () => {
   ])('%s ends one millisecond before %s', (interval, end) => {
     const anchor = new Date(end === '2028-02-29' ? '2024-02-29T12:00:00Z' : '2026-01-10T12:00:00Z')
     const boundary = new Date(end).getTime()
-    const before = periodOf(interval, anchor, new Date(boundary - 1))
+    const before = limitPeriodAt(interval, anchor, new Date(boundary - 1))
     expect(before.resets_at).toEqual(new Date(boundary))
     expect(before.start.getTime()).toBeLessThan(boundary - 1)
     for (const now of [boundary, boundary + 1])
-      expect(periodOf(interval, anchor, new Date(now)).start).toEqual(new Date(boundary))
+      expect(limitPeriodAt(interval, anchor, new Date(now)).start).toEqual(new Date(boundary))
   })
 
   test('without an interval begins with the anchor’s day and never ends', () => {
-    expect(periodOf(null, new Date('2026-01-10T13:30:00Z'), new Date('2031-05-05'))).toEqual({
+    expect(limitPeriodAt(null, new Date('2026-01-10T13:30:00Z'), new Date('2031-05-05'))).toEqual({
       start: new Date('2026-01-10'),
       resets_at: null
     })
@@ -61,13 +61,15 @@ describe('a period', () => {
         date,
         date,
         (interval, anchor, now) => {
-          const { start, resets_at } = periodOf(interval, anchor, now)
+          const { start, resets_at } = limitPeriodAt(interval, anchor, now)
           const end = resets_at?.getTime() ?? 0
           expect(start.getTime()).toBeLessThanOrEqual(now.getTime())
           expect(now.getTime()).toBeLessThan(end)
           expect(start.getTime() % day).toBe(0)
-          expect(periodOf(interval, anchor, new Date(end)).start.getTime()).toBe(end)
-          expect(periodOf(interval, anchor, new Date(start.getTime() - 1)).resets_at).toEqual(start)
+          expect(limitPeriodAt(interval, anchor, new Date(end)).start.getTime()).toBe(end)
+          expect(limitPeriodAt(interval, anchor, new Date(start.getTime() - 1)).resets_at).toEqual(
+            start
+          )
         }
       ),
       { numRuns: 2_000 }
@@ -75,7 +77,7 @@ describe('a period', () => {
   })
 
   test('refuses what is no date', () => {
-    expect(() => periodOf('P1D', new Date('x'), new Date())).toThrow('not a date')
-    expect(() => periodOf(null, new Date(), new Date(Number.NaN))).toThrow('not a date')
+    expect(() => limitPeriodAt('P1D', new Date('x'), new Date())).toThrow('not a date')
+    expect(() => limitPeriodAt(null, new Date(), new Date(Number.NaN))).toThrow('not a date')
   })
 })

@@ -1,7 +1,12 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from 'vitest'
 import { keepDraft, takeDraft } from '../../../src/stores/form-drafts.ts'
-import { draftName, isFieldChanged, keepForm, valuesOf } from '../../../src/stores/form-values.ts'
+import {
+  draftName,
+  isFieldChanged,
+  keepFormDraft,
+  valuesOf
+} from '../../../src/stores/form-values.ts'
 
 const path = '/en/sign-up'
 
@@ -33,10 +38,10 @@ test('knows which fields have changed since they were drawn', () => {
 test('a form whose script has not run adds to what was kept before', () => {
   const name = draftName({ email: '', username: '' })
   keepDraft(path, name, { email: 'ada@example.com', username: 'Ada' })
-  keepForm(path, draw('<input name="email"><input name="username" value="Ada Lovelace">'))
+  keepFormDraft(path, draw('<input name="email"><input name="username" value="Ada Lovelace">'))
   expect(takeDraft(path, name)).toEqual({ email: 'ada@example.com', username: 'Ada Lovelace' })
   // a script that has run has taken what was kept, and an emptied field stays empty
-  keepForm(path, draw('<input name="email"><input name="username" value="Ada">'))
+  keepFormDraft(path, draw('<input name="email"><input name="username" value="Ada">'))
   expect(takeDraft(path, name)).toEqual({ email: '', username: 'Ada' })
 })
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import type { Disabled } from '../../../src/contract/kit/disabled.ts'
+import type { DisabledState } from '../../../src/contract/kit/disabled.ts'
 import { AppError, type ErrorCode } from '../../../src/contract/kit/errors.ts'
 import { toProblem } from '../../../src/contract/kit/problems.ts'
 import type { UserInfo } from '../../../src/contract/users.ts'
@@ -273,16 +273,16 @@ test('marks the person blocked when the user call says so, and no more once it l
     answers: { 'GET /user': () => answer() }
   })
   sessions.startSession()
-  await vi.waitFor(() => expect(users.$blocked.get()).toEqual(disabled))
+  await vi.waitFor(() => expect(users.$disabled.get()).toEqual(disabled))
   expect(users.$user.get()).toBeUndefined()
   expect(sessions.$session.get().status).toBe('in')
   expect(tab.replaced[0]).toMatch(/^\/en\/disabled\?disabled=/)
   answer = () => problem('unavailable')
   await users.refreshUser()
-  expect(users.$blocked.get()).toEqual(disabled)
+  expect(users.$disabled.get()).toEqual(disabled)
   answer = () => Response.json(ada)
   await users.refreshUser()
-  expect(users.$blocked.get()).toBeUndefined()
+  expect(users.$disabled.get()).toBeUndefined()
   expect(users.$user.get()).toBeDefined()
 })
 
@@ -296,7 +296,7 @@ test('leads to the notice from any other call, and marks nobody blocked for it',
   await vi.waitFor(() => expect(users.$user.get()).toBeDefined())
   await expect(users.changeUsername('Ada')).rejects.toMatchObject({ code: 'account_disabled' })
   expect(tab.replaced).toHaveLength(1)
-  expect(users.$blocked.get()).toBeUndefined()
+  expect(users.$disabled.get()).toBeUndefined()
 })
 
 test.each([
@@ -309,7 +309,7 @@ test.each([
     answers: { 'GET /user': () => Response.json(body, { status: 403 }) }
   })
   sessions.startSession()
-  await vi.waitFor(() => expect(users.$blocked.get()).toEqual(body.disabled))
+  await vi.waitFor(() => expect(users.$disabled.get()).toEqual(body.disabled))
   const target = new URL(tab.replaced[0] ?? '', 'https://docs.example')
   expect(target.pathname).toBe('/en/disabled')
   expect(JSON.parse(target.searchParams.get('disabled') ?? '')).toEqual(body.disabled)
@@ -322,9 +322,9 @@ test('is blocked no longer once signed out', async () => {
     answers: { 'GET /user': () => problem('account_disabled', { disabled }) }
   })
   sessions.startSession()
-  await vi.waitFor(() => expect(users.$blocked.get()).toBeDefined())
+  await vi.waitFor(() => expect(users.$disabled.get()).toBeDefined())
   await sessions.signOut()
-  expect(users.$blocked.get()).toBeUndefined()
+  expect(users.$disabled.get()).toBeUndefined()
 })
 
 test('signs out here, in the other tab and on the server', async () => {
@@ -374,7 +374,7 @@ test('follows a sign-in of another tab, and forgets the person before', async ()
   const here = await open({ cookie: makeToken({ sub: 'ada', exp }) })
   here.sessions.startSession()
   const departed = vi.fn()
-  here.sessions.onSignOut(departed)
+  here.sessions.addSignOutListener(departed)
   const token = makeToken({ sub: 'bob', exp })
   const there = await open({ browser: here.browser, token })
   there.sessions.startSession()
@@ -581,7 +581,7 @@ function redirect(path: string, query = '', hash = ''): string {
   return `?${new URLSearchParams({ redirect: JSON.stringify({ path, query, hash }) })}`
 }
 
-function problem(code: ErrorCode, details: { disabled?: Disabled } = {}): Response {
+function problem(code: ErrorCode, details: { disabled?: DisabledState } = {}): Response {
   const body = toProblem(new AppError(code, 'test', details))
   return Response.json(body, { status: body.status })
 }

@@ -8,11 +8,11 @@ const start = Date.parse('2026-05-03T12:00:00Z')
 
 test('asks about the fingerprint of a file, and sends nothing else of it', async () => {
   const { store, tab } = await open()
-  await store.checkFiles([fileOf('a secret', 'letter.txt')])
+  await store.verifyFiles([fileOf('a secret', 'letter.txt')])
   expect(tab.calls.map(({ method, path, body }) => ({ method, path, body }))).toEqual([
     { method: 'POST', path: '/verify', body: { items: [{ sha256: hashOf('a secret') }] } }
   ])
-  expect(store.$checks.get()).toMatchObject([
+  expect(store.$verifications.get()).toMatchObject([
     {
       name: 'letter.txt',
       size: 8,
@@ -27,11 +27,11 @@ test.for([
   ['signed in', true, [45]]
 ] as const)('asks in groups as large as may be, %s', async ([, isSignedIn, sizes]) => {
   const { store, tab } = await open({ isSignedIn })
-  await store.checkFiles(Array.from({ length: 45 }, (_, index) => fileOf(`file ${index}`)))
+  await store.verifyFiles(Array.from({ length: 45 }, (_, index) => fileOf(`file ${index}`)))
   const bodies = tab.calls.filter(({ path }) => path === '/verify').map(({ body }) => body)
   expect(bodies.map(itemCount)).toEqual(sizes)
-  expect(store.$checks.get().every(({ state }) => state.step === 'done')).toBe(true)
-  expect(store.$checks.get()[0]?.sha256).toBe(hashOf('file 0'))
+  expect(store.$verifications.get().every(({ state }) => state.step === 'done')).toBe(true)
+  expect(store.$verifications.get()[0]?.sha256).toBe(hashOf('file 0'))
 })
 
 test.for([
@@ -44,45 +44,49 @@ test.for([
   ['the form with a tag', (hash: string) => `SHA256 (a (1).pdf) = ${hash}`, ['a (1).pdf']]
 ] as const)('takes %s, with the names', async ([, text, names]) => {
   const { store } = await open()
-  expect(store.checkFingerprints(text(hashOf('x')))).toBe(true)
+  expect(store.verifyFingerprints(text(hashOf('x')))).toBe(true)
   await vi.waitFor(() =>
-    expect(store.$checks.get().every(check => !store.isUnanswered(check))).toBe(true)
+    expect(store.$verifications.get().every(check => !store.isAwaitingResult(check))).toBe(true)
   )
-  expect(store.$checks.get().map(({ name }) => name)).toEqual(names)
-  expect(new Set(store.$checks.get().map(({ sha256 }) => sha256))).toEqual(new Set([hashOf('x')]))
-  expect(new Set(store.$checks.get().map(({ subject }) => subject))).toEqual(
+  expect(store.$verifications.get().map(({ name }) => name)).toEqual(names)
+  expect(new Set(store.$verifications.get().map(({ sha256 }) => sha256))).toEqual(
+    new Set([hashOf('x')])
+  )
+  expect(new Set(store.$verifications.get().map(({ subject }) => subject))).toEqual(
     new Set(['fingerprint'])
   )
 })
 
 test('takes the answer out of view with a paste that is refused', async () => {
   const { store } = await open()
-  await store.checkFiles([fileOf('1')])
-  expect(store.$shownBatch.get()).toBe(store.$checks.get()[0]?.batch)
-  expect(store.checkFingerprints('no fingerprint')).toBe(false)
+  await store.verifyFiles([fileOf('1')])
+  expect(store.$shownBatch.get()).toBe(store.$verifications.get()[0]?.batch)
+  expect(store.verifyFingerprints('no fingerprint')).toBe(false)
   expect(store.$shownBatch.get()).toBeUndefined()
-  expect(store.$checks.get()).toHaveLength(1)
+  expect(store.$verifications.get()).toHaveLength(1)
 })
 
 test('says when it goes on, and goes on by itself', async () => {
   const { store, browser, tab, fail } = await open()
   fail('lookup_limited', 42)
-  const checking = store.checkFiles(Array.from({ length: 45 }, (_, nr) => fileOf(`file ${nr}`)))
+  const checking = store.verifyFiles(Array.from({ length: 45 }, (_, nr) => fileOf(`file ${nr}`)))
   await vi.waitFor(() => expect(store.$pause.get()?.until).toBe(start + 42_000))
   // files are fingerprinted meanwhile
-  await vi.waitFor(() => expect(store.$checks.get().every(({ sha256 }) => sha256)).toBe(true))
+  await vi.waitFor(() =>
+    expect(store.$verifications.get().every(({ sha256 }) => sha256)).toBe(true)
+  )
   fail(undefined)
   browser.advance(42_000)
   await checking
   expect(store.$pause.get()).toBeUndefined()
-  expect(store.$checks.get().every(({ state }) => state.step === 'done')).toBe(true)
+  expect(store.$verifications.get().every(({ state }) => state.step === 'done')).toBe(true)
   expect(tab.calls.map(({ body }) => itemCount(body))).toEqual([20, 20, 20, 5])
 })
 
 test.for(['offline', 'unavailable'] as const)('goes on by itself after %s', async code => {
   const { store, browser, tab, fail } = await open({ isSignedIn: true })
   fail(code)
-  const checking = store.checkFiles([fileOf('x')])
+  const checking = store.verifyFiles([fileOf('x')])
   for (const seconds of [0, 1, 3, 5, 10, 20, 20, 20]) {
     await vi.waitFor(() => expect(store.$pause.get()?.error.code).toBe(code))
     browser.advance(seconds * 1000)
@@ -92,70 +96,74 @@ test.for(['offline', 'unavailable'] as const)('goes on by itself after %s', asyn
   if (code === 'offline') tab.wake()
   else browser.advance(20_000)
   await checking
-  expect(store.$checks.get()[0]?.state.step).toBe('done')
+  expect(store.$verifications.get()[0]?.state.step).toBe('done')
 })
 
 test('does not wait for days, nor where the server names no time', async () => {
   const { store, fail } = await open()
   for (const seconds of [undefined, 3 * 86_400]) {
     fail('lookup_limited', seconds)
-    await store.checkFiles([fileOf('x')])
-    expect(codeOf(store.$checks.get()[0]?.state)).toBe('lookup_limited')
+    await store.verifyFiles([fileOf('x')])
+    expect(codeOf(store.$verifications.get()[0]?.state)).toBe('lookup_limited')
   }
 })
 
 test('stops a long check, and takes it up again where it stopped', async () => {
   const { store, tab, fail } = await open()
   fail('lookup_limited', 42)
-  const checking = store.checkFiles(Array.from({ length: 25 }, (_, nr) => fileOf(`file ${nr}`)))
+  const checking = store.verifyFiles(Array.from({ length: 25 }, (_, nr) => fileOf(`file ${nr}`)))
   await vi.waitFor(() => expect(store.$pause.get()).toBeDefined())
-  store.stopChecks()
+  store.stopVerifications()
   await checking
   expect(store.$pause.get()).toBeUndefined()
-  expect(new Set(store.$checks.get().map(({ state }) => state.step))).toEqual(new Set(['stopped']))
+  expect(new Set(store.$verifications.get().map(({ state }) => state.step))).toEqual(
+    new Set(['stopped'])
+  )
   expect(tab.calls).toHaveLength(1)
   fail(undefined)
-  await store.retryChecks()
-  expect(new Set(store.$checks.get().map(({ state }) => state.step))).toEqual(new Set(['done']))
+  await store.retryVerifications()
+  expect(new Set(store.$verifications.get().map(({ state }) => state.step))).toEqual(
+    new Set(['done'])
+  )
 })
 
 test('does not wait any longer once the person has signed in', async () => {
   const { store, tab, fail, signInAs } = await open()
   fail('lookup_limited', 3600)
-  const checking = store.checkFiles([fileOf('x')])
+  const checking = store.verifyFiles([fileOf('x')])
   await vi.waitFor(() => expect(store.$pause.get()).toBeDefined())
   fail(undefined)
   signInAs('ada')
   tab.wake()
   await checking
-  expect(store.$checks.get()[0]?.state.step).toBe('done')
+  expect(store.$verifications.get()[0]?.state.step).toBe('done')
 })
 
 test('goes on with what the end of a session had interrupted', async () => {
   const { store, tab, fail, signInAs } = await open({ isSignedIn: true })
   fail('unauthenticated')
-  await store.checkFiles([fileOf('x')])
-  expect(codeOf(store.$checks.get()[0]?.state)).toBe('unauthenticated')
+  await store.verifyFiles([fileOf('x')])
+  expect(codeOf(store.$verifications.get()[0]?.state)).toBe('unauthenticated')
   fail(undefined)
   signInAs('ada')
   tab.wake()
-  await vi.waitFor(() => expect(store.$checks.get()[0]?.state.step).toBe('done'))
+  await vi.waitFor(() => expect(store.$verifications.get()[0]?.state.step).toBe('done'))
 })
 
 test('checks a pasted fingerprint, and tells what is none', async () => {
   const { store } = await open()
-  expect(store.checkFingerprints('not a fingerprint')).toBe(false)
-  expect(store.$checks.get()).toEqual([])
-  expect(store.checkFingerprints(`SHA256:${hashOf('x').toUpperCase()}`)).toBe(true)
-  await vi.waitFor(() => expect(store.$checks.get()[0]?.state.step).toBe('done'))
-  expect(store.$checks.get()[0]).toMatchObject({ name: undefined, sha256: hashOf('x') })
+  expect(store.verifyFingerprints('not a fingerprint')).toBe(false)
+  expect(store.$verifications.get()).toEqual([])
+  expect(store.verifyFingerprints(`SHA256:${hashOf('x').toUpperCase()}`)).toBe(true)
+  await vi.waitFor(() => expect(store.$verifications.get()[0]?.state.step).toBe('done'))
+  expect(store.$verifications.get()[0]).toMatchObject({ name: undefined, sha256: hashOf('x') })
 })
 
 test('keeps what was dropped together together, the newest first', async () => {
   const { store } = await open()
-  await store.checkFiles([fileOf('1'), fileOf('2')])
-  await store.checkFiles([fileOf('3')])
-  const [third, first, second] = store.$checks.get()
+  await store.verifyFiles([fileOf('1'), fileOf('2')])
+  await store.verifyFiles([fileOf('3')])
+  const [third, first, second] = store.$verifications.get()
   expect(third?.sha256).toBe(hashOf('3'))
   expect(first?.batch).toBe(second?.batch)
   expect(third?.batch).not.toBe(first?.batch)
@@ -165,8 +173,8 @@ test('asks nothing about an empty file or one that cannot be read, and the rest 
   const { store, tab, errors } = await open()
   const gone = fileOf('gone')
   gone.arrayBuffer = () => Promise.reject(new errors.AppError('file_unreadable', 'test'))
-  await store.checkFiles([fileOf(''), gone, fileOf('here')])
-  expect(store.$checks.get().map(({ state }) => codeOf(state))).toEqual([
+  await store.verifyFiles([fileOf(''), gone, fileOf('here')])
+  expect(store.$verifications.get().map(({ state }) => codeOf(state))).toEqual([
     'file_empty',
     'file_unreadable',
     undefined
@@ -179,11 +187,11 @@ test('tries again what failed, without reading the file again', async () => {
   const file = fileOf('once')
   const read = vi.spyOn(file, 'arrayBuffer')
   fail('lookup_limited')
-  await store.checkFiles([file])
-  expect(store.$checks.get().map(({ state }) => codeOf(state))).toEqual(['lookup_limited'])
+  await store.verifyFiles([file])
+  expect(store.$verifications.get().map(({ state }) => codeOf(state))).toEqual(['lookup_limited'])
   fail(undefined)
-  await store.retryChecks()
-  expect(store.$checks.get()[0]?.state.step).toBe('done')
+  await store.retryVerifications()
+  expect(store.$verifications.get()[0]?.state.step).toBe('done')
   expect(read).toHaveBeenCalledOnce()
   expect(tab.calls).toHaveLength(2)
 })
@@ -191,39 +199,41 @@ test('tries again what failed, without reading the file again', async () => {
 test('asks no further once the limit is reached', async () => {
   const { store, tab, fail } = await open()
   fail('lookup_limited')
-  await store.checkFiles(Array.from({ length: 45 }, (_, index) => fileOf(`file ${index}`)))
+  await store.verifyFiles(Array.from({ length: 45 }, (_, index) => fileOf(`file ${index}`)))
   expect(tab.calls.map(({ body }) => itemCount(body))).toEqual([20])
-  expect(store.$checks.get().every(({ state }) => codeOf(state) === 'lookup_limited')).toBe(true)
+  expect(store.$verifications.get().every(({ state }) => codeOf(state) === 'lookup_limited')).toBe(
+    true
+  )
 })
 
 test('does not ask about a check that was stopped', async () => {
   const { store, tab } = await open()
-  const running = store.checkFiles([fileOf('stopped'), fileOf('kept')])
-  store.cancelCheck(store.$checks.get()[0]?.id ?? 0)
+  const running = store.verifyFiles([fileOf('stopped'), fileOf('kept')])
+  store.cancelVerification(store.$verifications.get()[0]?.id ?? 0)
   await running
-  expect(store.$checks.get().map(({ sha256 }) => sha256)).toEqual([hashOf('kept')])
+  expect(store.$verifications.get().map(({ sha256 }) => sha256)).toEqual([hashOf('kept')])
   expect(tab.calls.map(({ body }) => itemCount(body))).toEqual([1])
 })
 
 test('keeps names of checked files in this browser, for their owner and until sign-out', async () => {
   const { store, sessions, browser, tab, signInAs } = await open({ isSignedIn: true })
-  const { $checkedNames } = await import('../../../src/stores/checked-names.ts')
-  await store.checkFiles([fileOf('1', 'one.pdf'), fileOf('2', 'two.pdf')])
-  expect([...$checkedNames.get().values()]).toEqual([['one.pdf', 'two.pdf']])
+  const { $verifiedFileNames } = await import('../../../src/stores/verified-file-names.ts')
+  await store.verifyFiles([fileOf('1', 'one.pdf'), fileOf('2', 'two.pdf')])
+  expect([...$verifiedFileNames.get().values()]).toEqual([['one.pdf', 'two.pdf']])
   expect(JSON.stringify(tab.calls)).not.toContain('one.pdf')
   expect([...browser.storage.values()].join()).toContain('one.pdf')
 
   // the session ends by itself: the same person finds them again, another one does not
   sessions.handleAuthError(new AppError('unauthenticated', 'test'), sessions.sessionToken())
-  expect($checkedNames.get().size).toBe(0)
+  expect($verifiedFileNames.get().size).toBe(0)
   signInAs('ada')
   tab.wake()
-  expect($checkedNames.get().size).toBe(1)
+  expect($verifiedFileNames.get().size).toBe(1)
   await sessions.beginSession(makeToken({ sub: 'eve', exp: start / 1000 + 3600 }))
-  expect($checkedNames.get().size).toBe(0)
+  expect($verifiedFileNames.get().size).toBe(0)
   expect([...browser.storage.values()].join()).not.toContain('one.pdf')
 
-  await store.checkFiles([fileOf('3', 'three.pdf')])
+  await store.verifyFiles([fileOf('3', 'three.pdf')])
   expect([...browser.storage.values()].join()).toContain('three.pdf')
   await sessions.signOut()
   expect([...browser.storage.values()].join()).not.toContain('three.pdf')
@@ -231,22 +241,22 @@ test('keeps names of checked files in this browser, for their owner and until si
 
 test('forgets the visit at sign-out', async () => {
   const { store, sessions } = await open({ isSignedIn: true })
-  await store.checkFiles([fileOf('mine')])
+  await store.verifyFiles([fileOf('mine')])
   await sessions.signOut()
-  expect(store.$checks.get()).toEqual([])
+  expect(store.$verifications.get()).toEqual([])
 })
 
 test('keeps the checks when the session ends by itself, and says why one has no answer', async () => {
   const { store, sessions, fail } = await open({ isSignedIn: true })
-  await store.checkFiles([fileOf('answered')])
+  await store.verifyFiles([fileOf('answered')])
   fail('unauthenticated')
-  await store.checkFiles([fileOf('unanswered')])
+  await store.verifyFiles([fileOf('unanswered')])
   expect(sessions.$session.get().status).toBe('out')
-  expect(store.$checks.get().map(({ state }) => codeOf(state))).toEqual([
+  expect(store.$verifications.get().map(({ state }) => codeOf(state))).toEqual([
     'unauthenticated',
     undefined
   ])
-  expect(store.$checks.get().map(store.mayRetry)).toEqual([true, false])
+  expect(store.$verifications.get().map(store.canRetry)).toEqual([true, false])
 })
 
 test.for([
@@ -254,17 +264,17 @@ test.for([
   ['eve', 0]
 ] as const)('after a session ended, shows the checks of ada to %s: %i', async ([sub, left]) => {
   const { store, sessions, tab, signInAs } = await open({ isSignedIn: true })
-  await store.checkFiles([fileOf('of ada')])
+  await store.verifyFiles([fileOf('of ada')])
   sessions.handleAuthError(new AppError('unauthenticated', 'test'), sessions.sessionToken())
   signInAs(sub)
   tab.wake()
   expect(sessions.$session.get().status).toBe('in')
-  expect(store.$checks.get()).toHaveLength(left)
+  expect(store.$verifications.get()).toHaveLength(left)
 })
 
 test('asks about many files in hundreds, so that the first answers come early', async () => {
   const { store, tab } = await open({ isSignedIn: true })
-  await store.checkFiles(Array.from({ length: 250 }, (_, index) => fileOf(`file ${index}`)))
+  await store.verifyFiles(Array.from({ length: 250 }, (_, index) => fileOf(`file ${index}`)))
   const bodies = tab.calls.filter(({ path }) => path === '/verify').map(({ body }) => body)
   expect(bodies.map(itemCount)).toEqual([100, 100, 50])
 })

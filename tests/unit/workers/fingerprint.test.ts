@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import {
   createJavaScriptHasher,
-  fingerprint,
-  fingerprintStream,
-  wholeBytes
+  fingerprintFile,
+  fingerprintInPieces,
+  maxDigestBytes
 } from '../../../src/workers/fingerprint.ts'
 
 const piece = 4 * 1024 * 1024
@@ -17,20 +17,20 @@ test.each([0, 1, 63, 64, 65, piece - 1, piece, piece + 1, 2 * piece, 2 * piece +
     const bytes = randomBytes(size)
     const expected = createHash('sha256').update(bytes).digest('hex')
     const file = new Blob([bytes])
-    expect(await fingerprint(file)).toBe(expected)
-    expect(await fingerprintStream(file)).toBe(expected)
+    expect(await fingerprintFile(file)).toBe(expected)
+    expect(await fingerprintInPieces(file)).toBe(expected)
     const startHasher = async () => createJavaScriptHasher()
-    expect(await fingerprintStream(file, { startHasher })).toBe(expected)
+    expect(await fingerprintInPieces(file, { startHasher })).toBe(expected)
   }
 )
 
 test('knows the fingerprint of nothing', async () => {
-  expect(await fingerprint(new Blob([]))).toBe(empty)
+  expect(await fingerprintFile(new Blob([]))).toBe(empty)
 })
 
 test.each([
-  ['the browser', fingerprint, [piece + 5]],
-  ['the stream', fingerprintStream, [piece, piece + 5]]
+  ['the browser', fingerprintFile, [piece + 5]],
+  ['the stream', fingerprintInPieces, [piece, piece + 5]]
 ])('tells how many bytes %s has done, ending with all', async (_who, hash, expected) => {
   const told: number[] = []
   const file = new Blob([randomBytes(piece + 5)])
@@ -46,12 +46,12 @@ test('leaves a file to the browser up to 32 MB, and where the browser has a dige
       return new ArrayBuffer(32)
     }
   }
-  const largest = new Blob([Buffer.alloc(wholeBytes)])
-  const larger = new Blob([Buffer.alloc(wholeBytes + 1)])
-  expect(await fingerprint(largest, {}, subtle)).toBe('00'.repeat(32))
-  expect(await fingerprint(larger, {}, subtle)).toBe(await fingerprintStream(larger))
-  expect(await fingerprint(new Blob([]), {}, undefined)).toBe(empty)
-  expect(sizes).toEqual([wholeBytes])
+  const largest = new Blob([Buffer.alloc(maxDigestBytes)])
+  const larger = new Blob([Buffer.alloc(maxDigestBytes + 1)])
+  expect(await fingerprintFile(largest, {}, subtle)).toBe('00'.repeat(32))
+  expect(await fingerprintFile(larger, {}, subtle)).toBe(await fingerprintInPieces(larger))
+  expect(await fingerprintFile(new Blob([]), {}, undefined)).toBe(empty)
+  expect(sizes).toEqual([maxDigestBytes])
 })
 
 test('gives the memory of a whole file back at once', async () => {
@@ -62,7 +62,7 @@ test('gives the memory of a whole file back at once', async () => {
       return new ArrayBuffer(32)
     }
   }
-  await fingerprint(new Blob([randomBytes(100)]), {}, subtle)
+  await fingerprintFile(new Blob([randomBytes(100)]), {}, subtle)
   expect(hashed?.detached).toBe(true)
 })
 
@@ -72,7 +72,7 @@ test('fails when the file cannot be read to its end', async () => {
     throw new DOMException('gone', 'NotReadableError')
   }
   Object.assign(file, { arrayBuffer: gone, slice: gone })
-  await expect(fingerprint(file)).rejects.toThrow('gone')
+  await expect(fingerprintFile(file)).rejects.toThrow('gone')
 })
 
 test('hashes a file in pieces if the device has no memory for the whole', async () => {
@@ -81,7 +81,7 @@ test('hashes a file in pieces if the device has no memory for the whole', async 
   file.arrayBuffer = async () => {
     throw new RangeError('Array buffer allocation failed')
   }
-  expect(await fingerprint(file)).toBe(createHash('sha256').update(bytes).digest('hex'))
+  expect(await fingerprintFile(file)).toBe(createHash('sha256').update(bytes).digest('hex'))
 })
 
 test('reads the next piece while one is hashed', async () => {
@@ -96,7 +96,7 @@ test('reads the next piece while one is hashed', async () => {
     let next = 0
     return { update: () => order.push(`hash ${next++}`), digest: () => '' }
   }
-  await fingerprintStream(file, { startHasher })
+  await fingerprintInPieces(file, { startHasher })
   expect(order).toEqual(['read 0', 'read 1', 'hash 0', 'read 2', 'hash 1', 'hash 2'])
 })
 
@@ -105,7 +105,7 @@ test('refuses a file that turns out shorter than it was', async () => {
   async function* read() {
     yield new Uint8Array(7)
   }
-  await expect(fingerprintStream(file, { read })).rejects.toThrow('shorter')
+  await expect(fingerprintInPieces(file, { read })).rejects.toThrow('shorter')
   file.arrayBuffer = async () => new ArrayBuffer(7)
-  await expect(fingerprint(file)).rejects.toThrow('shorter')
+  await expect(fingerprintFile(file)).rejects.toThrow('shorter')
 })

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
-import { openBufferFiller } from '../../../src/workers/filling.ts'
-import { fingerprintStream } from '../../../src/workers/fingerprint.ts'
+import { openBufferFiller } from '../../../src/workers/buffer-filler.ts'
+import { fingerprintInPieces } from '../../../src/workers/fingerprint.ts'
 import type { PoolWorker } from '../../../src/workers/pool.ts'
 import type { ReadReply, ReadRequest } from '../../../src/workers/read.ts'
-import { createReader } from '../../../src/workers/read-client.ts'
+import { createFileReader } from '../../../src/workers/read-client.ts'
 
 const megabyte = 1024 * 1024
 
@@ -55,7 +55,7 @@ function makeWorker({
 
 function makeReader(options?: Parameters<typeof makeWorker>[0]) {
   const workers: ReturnType<typeof makeWorker>[] = []
-  const read = createReader(() => {
+  const read = createFileReader(() => {
     const worker = makeWorker(options)
     workers.push(worker)
     return worker
@@ -73,7 +73,7 @@ test.each([8 * megabyte, 8 * megabyte + 1, 11 * megabyte - 1, 20 * megabyte])(
   async size => {
     const { read, workers } = makeReader()
     for (const { file, sha256 } of [makeFile(size), makeFile(size)]) {
-      expect(await fingerprintStream(file, { read })).toBe(sha256)
+      expect(await fingerprintInPieces(file, { read })).toBe(sha256)
     }
     expect(workers).toHaveLength(1)
   }
@@ -82,22 +82,22 @@ test.each([8 * megabyte, 8 * megabyte + 1, 11 * megabyte - 1, 20 * megabyte])(
 test('reads small files without another worker', async () => {
   const { read, workers } = makeReader()
   const { file, sha256 } = makeFile(8 * megabyte - 1)
-  expect(await fingerprintStream(file, { read })).toBe(sha256)
+  expect(await fingerprintInPieces(file, { read })).toBe(sha256)
   expect(workers).toHaveLength(0)
 })
 
 test('reads by itself where the worker cannot be loaded', async () => {
   const { read } = makeReader({ loads: false })
   const { file, sha256 } = makeFile(9 * megabyte)
-  expect(await fingerprintStream(file, { read })).toBe(sha256)
+  expect(await fingerprintInPieces(file, { read })).toBe(sha256)
 })
 
 test('fails with a file that can no longer be read, and reads the next with a new worker', async () => {
   const broken = makeReader({ failsAfter: 6 })
   const { file } = makeFile(20 * megabyte)
-  await expect(fingerprintStream(file, { read: broken.read })).rejects.toThrow('NotReadableError')
+  await expect(fingerprintInPieces(file, { read: broken.read })).rejects.toThrow('NotReadableError')
   expect(broken.workers.map(({ ended }) => ended)).toEqual([true])
-  await expect(fingerprintStream(file, { read: broken.read })).rejects.toThrow('NotReadableError')
+  await expect(fingerprintInPieces(file, { read: broken.read })).rejects.toThrow('NotReadableError')
   expect(broken.workers).toHaveLength(2)
 })
 
@@ -107,14 +107,14 @@ test('fills from slices where streams fill no buffers', async () => {
   file.stream = () => {
     throw new TypeError('no byte stream')
   }
-  expect(await fingerprintStream(file, { read })).toBe(sha256)
+  expect(await fingerprintInPieces(file, { read })).toBe(sha256)
 })
 
 test('reads on by itself where the worker dies, and starts another one for the next file', async () => {
   const { read, workers } = makeReader({ diesAfter: 5 })
   for (const size of [11 * megabyte, 12 * megabyte - 1]) {
     const { file, sha256 } = makeFile(size)
-    expect(await fingerprintStream(file, { read })).toBe(sha256)
+    expect(await fingerprintInPieces(file, { read })).toBe(sha256)
   }
   expect(workers.map(({ ended }) => ended)).toEqual([true, true])
 })
@@ -124,7 +124,7 @@ test('takes a worker for dead that says nothing for half a minute', async () => 
   try {
     const { read, workers } = makeReader({ diesAfter: 5, isSilent: true })
     const { file, sha256 } = makeFile(11 * megabyte)
-    const found = fingerprintStream(file, { read })
+    const found = fingerprintInPieces(file, { read })
     await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))
     await vi.advanceTimersByTimeAsync(30_000)
     expect(await found).toBe(sha256)

@@ -1,4 +1,8 @@
-import { type ActingRoute, actsInCompany, hasCompanyPath } from '../../../contract/kit/endpoint.ts'
+import {
+  administersCompany,
+  type CallAccessFields,
+  hasCompanyPath
+} from '../../../contract/kit/endpoint.ts'
 import { Id } from '../../../contract/kit/ids.ts'
 import { findActingCompany } from '../../domain/companies/companies.ts'
 import { getTenant, senderHost } from '../../domain/companies/domains.ts'
@@ -19,10 +23,10 @@ import { refusedField } from './refused-fields.ts'
  */
 export async function resolveActingCompany(
   c: ApiContext,
-  route: ActingRoute,
+  route: CallAccessFields,
   by: Person
 ): Promise<void> {
-  if (!actsInCompany(route)) return
+  if (!administersCompany(route)) return
   const header = c.req.header('company')
   if (header !== undefined) requirePermission(by, 'admin')
   const named = Id.safeParse(header).data

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import { getHealth } from '../../../contract/health.ts'
 import {
-  type ActingRoute,
+  type CallAccessFields,
   type Endpoint,
   hasJsonBody,
   type Stream
@@ -140,7 +140,7 @@ export function mountStream<Input extends z.ZodMiniType>(
 
 async function admit(
   c: ApiContext,
-  route: Admission & ActingRoute & Pick<Stream, 'method' | 'linked'>
+  route: Admission & CallAccessFields & Pick<Stream, 'method' | 'linked'>
 ): Promise<void> {
   c.set('route', route.path)
   const tenant = c.get('tenant')

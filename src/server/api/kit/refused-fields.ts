@@ -1,6 +1,10 @@
 import type * as z from 'zod/mini'
 import { AppError, type FieldError } from '../../../contract/kit/errors.ts'
-import { type IssueLike, refusalOf, shortenFieldName } from '../../../contract/kit/field-errors.ts'
+import {
+  type IssueLike,
+  limitedFieldErrors,
+  shortenFieldName
+} from '../../../contract/kit/field-errors.ts'
 
 /**
  * The most fields that the `detail` text of an error names. The member `fields` of the error may
@@ -26,7 +30,7 @@ export function parseFields<Schema extends z.ZodMiniType>(
 }
 
 function refusedInput(error: { issues: readonly IssueLike[] }): AppError {
-  const { fields, omitted } = refusalOf(error, wanted)
+  const { fields, omitted } = limitedFieldErrors(error, wanted)
   const names = Object.entries(fields)
   const said = names.slice(0, maxNamedFields).map(([name, { detail }]) => `${name} (${detail})`)
   const more = names.length + omitted - said.length

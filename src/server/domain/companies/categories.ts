@@ -5,7 +5,7 @@ import type * as endpoints from '../../../contract/company-categories.ts'
 import type { CompanyCategory } from '../../../contract/company-categories.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { maxListedCategories } from '../../../contract/kit/limits.ts'
-import { Store } from '../../../contract/requests.ts'
+import { StoredContent } from '../../../contract/requests.ts'
 import { allowedCategories, inSameCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
@@ -282,7 +282,7 @@ function categoryOf(row: Row): Category {
     visibility: Visibility.parse(row.visibility),
     keep_originals: KeepOriginals.parse(row.originals),
     default: row.is_default,
-    store: Store.parse(row.store),
+    store: StoredContent.parse(row.store),
     media_types: row.media_types,
     retention: row.retention
   }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { Colours, type DomainConfig, HostName, Locale, Theme } from '../../../contract/domains.ts'
+import { Colors, type DomainConfig, HostName, Locale, Theme } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { companyId, inCompany, inPlatform, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
@@ -292,7 +292,7 @@ function configOf(row: DomainRow, company: { name: string; demo: boolean }): Dom
     name: row.name,
     title: row.title,
     company: company.name,
-    theme: { ...theme, colors: Colours.parse(theme.colors) },
+    theme: { ...theme, colors: Colors.parse(theme.colors) },
     public: row.public,
     locale: Locale.parse(row.locale),
     ...(row.contact === null ? {} : { contact: row.contact }),

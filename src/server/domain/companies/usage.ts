@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Usage } from '../../../contract/users.ts'
-import { type Interval, limitIntervals, periodOf } from '../../../core/limit-period.ts'
+import { type Interval, limitIntervals, limitPeriodAt } from '../../../core/limit-period.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { StatementBuilder } from '../../db/query-executor.ts'
@@ -140,7 +140,7 @@ function groupsFrom(db: StatementBuilder, query: MeterQuery) {
 
 /**
  * Returns SQL for a time before the start of a group's current period, so that earlier periods are
- * not read. The time may be up to a day too early, because years differ in length; `periodOf` picks
+ * not read. The time may be up to a day too early, because years differ in length; `limitPeriodAt` picks
  * the exact period afterwards. The SQL uses only `now` and the group's interval, because under
  * row-level security PostgreSQL could not use the index with anything else.
  */
@@ -203,7 +203,7 @@ function metersOf(rows: MeterRow[], now: Date): Meter[] {
   return [...Map.groupBy(rows, row => row.id).values()].flatMap(taken => {
     const [group] = taken
     if (!group) return []
-    const period = periodOf(intervalOf(group.max_requests_interval), group.created_at, now)
+    const period = limitPeriodAt(intervalOf(group.max_requests_interval), group.created_at, now)
     const current = taken.find(row => row.period_start?.getTime() === period.start.getTime())
     const requestsTaken = (current?.requests_used ?? 0) + (current?.requests_reserved ?? 0)
     const bytesTaken = (group.storage_used ?? 0) + (group.storage_reserved ?? 0)

@@ -1,8 +1,8 @@
 import { type Category, KeepOriginals } from '../../../contract/categories.ts'
-import type { Transform } from '../../../contract/deposits.ts'
+import type { PictureTransform } from '../../../contract/deposits.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { Store } from '../../../contract/requests.ts'
-import { isFieldValue } from '../../../core/evidence/deposit-leaf.ts'
+import { StoredContent } from '../../../contract/requests.ts'
+import { isDepositFieldValue } from '../../../core/evidence/deposit-leaf.ts'
 import { acceptsMediaType } from '../../../core/media-types.ts'
 import { allowedCategories, inSameCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
@@ -21,7 +21,7 @@ interface Wanted {
   category: string
   size: number
   media_type: string
-  transform?: Transform | undefined
+  transform?: PictureTransform | undefined
 }
 
 /**
@@ -82,12 +82,12 @@ export async function readCategoryRules(
     throw new AppError('forbidden', 'No group of the caller has the feature deposit')
   }
   // the database refuses most of these names; the others would only fail when the record is written
-  if (!isFieldValue('category', rules.names.en)) {
+  if (!isDepositFieldValue('category', rules.names.en)) {
     throw new AppError('category_unusable', 'The name of the category cannot enter a record')
   }
   return {
     keep_originals: KeepOriginals.parse(rules.originals),
-    store: Store.parse(rules.store),
+    store: StoredContent.parse(rules.store),
     media_types: rules.media_types
   }
 }

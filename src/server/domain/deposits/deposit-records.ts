@@ -9,7 +9,7 @@ import {
   buildDepositLeaf,
   type DepositField,
   depositFields,
-  formatActor
+  formatActorField
 } from '../../../core/evidence/deposit-leaf.ts'
 import { formatDigest, formatTime } from '../../../core/evidence/formats.ts'
 import { retentionEnd } from '../../../core/retention.ts'
@@ -220,7 +220,7 @@ const insertTag = prepare((db, { company_id, user_id, record_id, tag, which }: T
 function leafOf(deps: Deps, record: NewRecord, time: Date) {
   const { origin, account, username, category, visibility } = record.names
   const values: Record<DepositField, string> = {
-    actor: formatActor(account, username),
+    actor: formatActorField(account, username),
     bytes: String(record.size),
     category,
     expires: '',

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini'
 import {
   type Deposit,
   type getOpenUpload as getOpenUploadCall,
-  Transform
+  PictureTransform
 } from '../../../contract/deposits.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { toHex } from '../../../core/bytes.ts'
@@ -35,7 +35,7 @@ export async function getOpenUpload(
   )
   // an upload of `PUT /deposit` has no fingerprint yet and cannot be continued
   if (!found?.original || !found.stored) throw new AppError('not_found', 'No such open upload')
-  const from = found.transform ? Transform.parse(found.transform).from : undefined
+  const from = found.transform ? PictureTransform.parse(found.transform).from : undefined
   return {
     upload: `/uploads/${found.id}`,
     name: found.name,
@@ -77,7 +77,7 @@ export async function getDeposit(
       recorded: row.recorded_at.toISOString(),
       original: toHex(parseDigest(value('orig'))),
       ...(value('stored') === '' ? {} : { stored: toHex(parseDigest(value('stored'))) }),
-      ...(transform === '' ? {} : { transform: Transform.parse(JSON.parse(transform)) }),
+      ...(transform === '' ? {} : { transform: PictureTransform.parse(JSON.parse(transform)) }),
       visibility: row.visibility,
       leaf_hash: row.hash.toString('hex')
     }

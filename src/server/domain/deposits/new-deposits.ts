@@ -1,6 +1,9 @@
 import { sql } from 'kysely'
 import type * as z from 'zod/mini'
-import type { createDeposit as createDepositCall, Transform } from '../../../contract/deposits.ts'
+import type {
+  createDeposit as createDepositCall,
+  PictureTransform
+} from '../../../contract/deposits.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { inSameCompany } from '../../db/joins.ts'
@@ -123,7 +126,7 @@ interface PlannedDeposit {
   size: number
   media_type: string
   category: string
-  transform?: Transform | undefined
+  transform?: PictureTransform | undefined
   /**
    * The digests of the file that the person chose and of the file to store. Undefined if the server
    * computes them from the bytes later.

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { maxItemsSignedIn, maxItemsSignedOut } from '../../../contract/kit/limits.ts'
-import type { Match } from '../../../contract/requests.ts'
-import type { Answer, Finding } from '../../../contract/verifications.ts'
+import { maxFingerprintsSignedIn, maxFingerprintsSignedOut } from '../../../contract/kit/limits.ts'
+import type { MatchedFingerprint } from '../../../contract/requests.ts'
+import type { FoundRecord, VerificationResult } from '../../../contract/verifications.ts'
 import { allowedCategories, inSameCompany } from '../../db/joins.ts'
 import { inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
@@ -26,7 +26,9 @@ interface VerifyInput {
  * Verifies fingerprints. `request_id` is the history entry of the verification, which only a
  * signed-in caller gets.
  */
-export type Verify = (input: VerifyInput) => Promise<{ items: Answer[]; request_id?: string }>
+export type Verify = (
+  input: VerifyInput
+) => Promise<{ items: VerificationResult[]; request_id?: string }>
 
 /**
  * Returns the function that verifies fingerprints. Parallel calls of signed-out people share SQL
@@ -48,12 +50,12 @@ async function verify(
   deps: Deps,
   lookUpPublic: PublicLookUp,
   input: VerifyInput
-): Promise<{ items: Answer[]; request_id?: string }> {
+): Promise<{ items: VerificationResult[]; request_id?: string }> {
   const { tenant, person, items } = input
-  if (items.length > (person ? maxItemsSignedIn : maxItemsSignedOut)) {
+  if (items.length > (person ? maxFingerprintsSignedIn : maxFingerprintsSignedOut)) {
     throw new AppError(
       'too_many_items',
-      `At most ${maxItemsSignedOut} items, signed in ${maxItemsSignedIn}`
+      `At most ${maxFingerprintsSignedOut} items, signed in ${maxFingerprintsSignedIn}`
     )
   }
   await countItems(deps, input)
@@ -61,8 +63,8 @@ async function verify(
   const { company_id, config } = tenant
   const { lookup } = await deps.companyKeys.open(company_id)
   const tags = items.map(({ sha256 }) => tagOf(lookup, 'sha256', Buffer.from(sha256, 'hex')))
-  const toAnswers = (found: Finding[][]) =>
-    items.map(({ sha256 }, index): Answer => {
+  const toAnswers = (found: FoundRecord[][]) =>
+    items.map(({ sha256 }, index): VerificationResult => {
       const findings = found[index] ?? []
       return {
         sha256,
@@ -107,14 +109,14 @@ async function countItems(
  */
 const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
 
-type PublicLookUp = (company_id: CompanyId, tags: Buffer[]) => Promise<Finding[][]>
+type PublicLookUp = (company_id: CompanyId, tags: Buffer[]) => Promise<FoundRecord[][]>
 
 /**
  * Creates the look-up for signed-out callers. They may be many and only read, so parallel calls
  * share statements.
  */
 function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
-  const loaders = new Map<CompanyId, (tags: Buffer[]) => Promise<Finding[][]>>()
+  const loaders = new Map<CompanyId, (tags: Buffer[]) => Promise<FoundRecord[][]>>()
   const createLoader = (company_id: CompanyId) =>
     createBatchLoader(
       (tags: Buffer[]) => inCompanyOnce(db, company_id, tx => lookUp(tx, tags, undefined)),
@@ -132,7 +134,11 @@ function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
  * only the oldest deposit of each kind of match, so that the response stays small. The query itself
  * checks who may find a deposit, so that a hidden deposit takes as long as none.
  */
-async function lookUp(tx: Tx, tags: Buffer[], person: Person | undefined): Promise<Finding[][]> {
+async function lookUp(
+  tx: Tx,
+  tags: Buffer[],
+  person: Person | undefined
+): Promise<FoundRecord[][]> {
   const caller = { company_id: tx.companyId, user_id: person?.id ?? null }
   const allowed = allowedCategories(tx, caller).select('group_category.category_id')
   const rows = await tx
@@ -156,7 +162,7 @@ async function lookUp(tx: Tx, tags: Buffer[], person: Person | undefined): Promi
   const byTag = Map.groupBy(rows, row => row.tag.toString('hex'))
   return tags.map(tag =>
     (byTag.get(tag.toString('hex')) ?? []).map(row => ({
-      match: row.which as Match, // as: the column is checked by the table
+      match: row.which as MatchedFingerprint, // as: the column is checked by the table
       recorded: row.recorded_at.toISOString(),
       leaf_hash: row.hash.toString('hex')
     }))
@@ -171,7 +177,7 @@ async function recordCheck(
   tx: Tx,
   deps: Deps,
   person: Person,
-  answers: Answer[],
+  answers: VerificationResult[],
   at: Date
 ): Promise<string> {
   const company_id = person.company_id

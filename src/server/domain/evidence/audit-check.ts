@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely'
 import {
+  auditEntryText,
   auditHash,
-  auditText,
-  commitChanges,
+  createChangesCommitment,
   firstPreviousHash
 } from '../../../core/evidence/audit-entry.ts'
 import { inSameCompany } from '../../db/joins.ts'
@@ -122,7 +122,7 @@ async function readPage(
 
 /** Returns a row of the audit log as the text that its hash covers. */
 export function auditTextOf(entry: Selectable<Database['audit_entry']>): string {
-  return auditText({
+  return auditEntryText({
     company: entry.company_id,
     id: entry.id,
     at: entry.created_at.getTime(),
@@ -146,6 +146,6 @@ function faultOf(entry: Entry): string | undefined {
     const isErased = changes === null || isGone
     return isErased ? undefined : 'its changed fields are missing'
   }
-  const isCommitted = changes === commitChanges({ company: company_id, id }, salt, value)
+  const isCommitted = changes === createChangesCommitment({ company: company_id, id }, salt, value)
   return isCommitted ? undefined : 'its changed fields are not those that were written'
 }

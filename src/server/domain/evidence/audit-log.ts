@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { AuditChange, AuditLogEntry } from '../../../contract/audit.ts'
 import { toHex } from '../../../core/bytes.ts'
-import type { Changes, Fields } from '../../../core/evidence/audit-entry.ts'
+import type { FieldChanges, FieldValues } from '../../../core/evidence/audit-entry.ts'
 import type { Json } from '../../../core/evidence/canonical-json.ts'
 import { byteOrderMark, csvRecord } from '../../../core/text/csv.ts'
 import { type ConnectionOptions, companyId, inCompany, type Tx } from '../../db/scope.ts'
@@ -192,10 +192,10 @@ function kindOf(action: string): string {
 }
 
 function changedFields(text: string): AuditChange[] {
-  // as: the database stores what changesText() has written
-  const { before, after } = JSON.parse(text) as Changes
+  // as: the database stores what fieldChangesText() has written
+  const { before, after } = JSON.parse(text) as FieldChanges
   const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-  const valueIn = (values: Fields, field: string): Json | null => values[field] ?? null
+  const valueIn = (values: FieldValues, field: string): Json | null => values[field] ?? null
   return fields.map(field => ({
     field,
     before: valueIn(before, field),

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { AuditAction } from '../../../contract/audit.ts'
 import {
+  auditEntryText,
   auditPrefix,
-  auditText,
-  changesText,
-  commitChanges,
+  createChangesCommitment,
+  fieldChangesText,
   firstPreviousHash
 } from '../../../core/evidence/audit-entry.ts'
 import type { Statement, Tx } from '../../db/scope.ts'
@@ -38,7 +38,7 @@ interface Act {
  * The entry is written right before the commit, because it locks the head of the log.
  */
 export function audit(tx: Tx, deps: Pick<Deps, 'clock' | 'random'>, act: Act): void {
-  const changes = changesText(act.before ?? {}, act.after ?? {})
+  const changes = fieldChangesText(act.before ?? {}, act.after ?? {})
   if (changes === undefined && act.before && act.after) return
   enter(tx, deps, act, { company: tx.companyId, changes })
   const own = act.by.company_id
@@ -57,7 +57,9 @@ function enter(
   const at = deps.clock()
   const salt = Buffer.from(deps.random(32))
   const commitment =
-    changes === undefined ? {} : { changes: commitChanges({ company, id }, salt, changes) }
+    changes === undefined
+      ? {}
+      : { changes: createChangesCommitment({ company, id }, salt, changes) }
   const actor = { id: by.id, company: by.company_id }
   const acted_in = tx.companyId
   const entry = { company, id, at: at.getTime(), actor, acted_in, action, target, ...commitment }
@@ -68,7 +70,7 @@ function enter(
       company,
       Buffer.from(auditPrefix),
       Buffer.from(firstPreviousHash),
-      Buffer.from(auditText(entry)),
+      Buffer.from(auditEntryText(entry)),
       ...[id, at, by.id, by.company_id, acted_in, action, target],
       commitment.changes ?? null,
       act.concerns ?? (action.startsWith('user.') ? target : null),

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { tagInput } from '../../../core/evidence/lookup-tag.ts'
+import { lookupTagInput } from '../../../core/evidence/lookup-tag.ts'
 import { inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeyring, CompanyKeys, Deps, Keys } from '../deps.ts'
 
@@ -61,7 +61,7 @@ async function readCompanyKeys(tx: Tx, keys: Keys): Promise<CompanyKeys> {
  * tenth of its time.
  */
 export function tagOf(lookup: KeyObject, kind: 'sha256' | 'blob', digest: Uint8Array): Buffer {
-  return createHmac('sha256', lookup).update(tagInput(kind, digest)).digest()
+  return createHmac('sha256', lookup).update(lookupTagInput(kind, digest)).digest()
 }
 
 function aadOf(company_id: CompanyId, kind: string): string {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import {
   DisabledReason,
   disabledDetails,
-  readDisabled
+  parseDisabled
 } from '../../../../src/contract/kit/disabled.ts'
 import '../../../helpers/soak.ts'
 
@@ -11,12 +11,12 @@ const since = '2026-05-03T12:00:00.000Z'
 
 test.each([...DisabledReason.options, 'other'])('reads what the API says: %s', reason => {
   const details = { scope: 'user', reason, since }
-  expect(readDisabled(JSON.stringify(details))).toEqual(details)
+  expect(parseDisabled(JSON.stringify(details))).toEqual(details)
 })
 
 test('takes no word of the address that it does not know', () => {
   const text = JSON.stringify({ scope: 'company', reason: 'Call +33 1 23', since, note: 'Call us' })
-  expect(readDisabled(text)).toEqual({ scope: 'company', reason: 'other', since })
+  expect(parseDisabled(text)).toEqual({ scope: 'company', reason: 'other', since })
   expect(disabledDetails('user', { reason: 'a joke', since }).reason).toBe('other')
 })
 
@@ -45,7 +45,7 @@ test.each([
   '{"scope":"user","reason":"left","since":"<b>2026</b>"}',
   `{"__proto__":{"scope":"user","reason":"left","since":"${since}"}}`,
   `{"scope":"user","reason":"left","since":"${since}","more":"${'a'.repeat(3_000)}"}`
-])('reads nothing from %.60j', text => expect(readDisabled(text)).toBeUndefined())
+])('reads nothing from %.60j', text => expect(parseDisabled(text)).toBeUndefined())
 
 test('never throws, and answers listed words and a date only', () => {
   const part = fc.constantFrom('scope', 'user', 'reason', 'left', 'since', since, '<b>', '\u0000')
@@ -57,7 +57,7 @@ test('never throws, and answers listed words and a date only', () => {
   )
   fc.assert(
     fc.property(text, given => {
-      const read = readDisabled(given)
+      const read = parseDisabled(given)
       if (!read) return
       expect(['user', 'company', 'domain']).toContain(read.scope)
       expect([...DisabledReason.options, 'other']).toContain(read.reason)

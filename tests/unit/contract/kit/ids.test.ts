@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type * as z from 'zod/mini'
-import { routes } from '../../../../src/contract/openapi/openapi.ts'
+import { apiCalls } from '../../../../src/contract/openapi/openapi.ts'
 
 const upper = '019A8F5E-7C00-7000-8000-00000000ABCD'
 
 test('every id of an input is read in lower case', () => {
-  const inputs = Object.entries(routes).flatMap(([name, route]) => {
+  const inputs = Object.entries(apiCalls).flatMap(([name, route]) => {
     const form = 'form' in route ? route.form : undefined
     return [route.input, ...(form ? [form] : [])].flatMap(schema =>
       idsOf(schema).map(id => ({ name, id }))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { inputSchema, outputSchema } from '../../../../src/contract/openapi/json-schema.ts'
-import { routes } from '../../../../src/contract/openapi/openapi.ts'
+import { apiCalls } from '../../../../src/contract/openapi/openapi.ts'
 import { alternativesOf, fieldsOf } from '../../../../src/contract/openapi/schema-fields.ts'
 
 test('names one type of a field, and says beside it that it may be null', () => {
@@ -9,14 +9,14 @@ test('names one type of a field, and says beside it that it may be null', () => 
 })
 
 test('names no type that is a list of types, of any call', () => {
-  for (const { input } of Object.values(routes)) {
+  for (const { input } of Object.values(apiCalls)) {
     const all = alternativesOf(inputSchema(input)).flatMap(each => fieldsOf(each))
     for (const { type } of all) expect(type).toMatch(/^[\w-]+$/)
   }
 })
 
 test('keeps the forms apart that one body may have', () => {
-  const { createUser, createDeposit } = routes
+  const { createUser, createDeposit } = apiCalls
   if (!createUser || createDeposit?.kind !== 'endpoint') throw new Error('the calls are gone')
   const taken = alternativesOf(inputSchema(createUser.input)).map(namesOf)
   expect(taken).toHaveLength(2)

@@ -9,9 +9,9 @@ import {
 import { type Dialect, detectDelimiter, detectNewline } from '../../../../src/core/csv/dialect.ts'
 import {
   createUtf8Check,
+  detectFileKind,
   type Encoding,
-  encodeText,
-  readFirstBytes
+  encodeText
 } from '../../../../src/core/csv/encodings.ts'
 import { writeCsv } from '../../../../src/core/csv/writer.ts'
 
@@ -60,7 +60,7 @@ test.each([
   [bytes('%PDF-1.7'), { kind: 'binary' }],
   [new Uint8Array([1, 0, 0, 0, 0, 0, 0, 0, 0, 0]), { kind: 'binary' }]
 ])('reads the first bytes %# of a file', (first, kind) => {
-  expect(readFirstBytes(first ?? new Uint8Array())).toEqual(kind)
+  expect(detectFileKind(first ?? new Uint8Array())).toEqual(kind)
 })
 
 test('a letter that lies in two pieces is UTF-8, one that is cut off at the end is not', () => {

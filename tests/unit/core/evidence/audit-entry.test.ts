@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { toHex } from '../../../../src/core/bytes.ts'
 import {
   type AuditEntry,
+  auditEntryText,
   auditHash,
-  auditText,
-  changesText,
-  commitChanges,
+  createChangesCommitment,
+  fieldChangesText,
   firstPreviousHash
 } from '../../../../src/core/evidence/audit-entry.ts'
 import { counted } from './vectors.ts'
@@ -29,12 +29,12 @@ const first = '101ce27ac9b8b562f9af92d92b1752fab0d4cc6e84492b084bb9388cb0e71644'
 const second = 'a2ed0537ddecd9f5839a827cb4d36d44a43dddcdea35dd4abe45057ec81fcff3'
 
 test('commits to the changed fields as another implementation does', () => {
-  expect(commitChanges(entry, counted(0x60), changes)).toBe(commitment)
-  expect(commitChanges(entry, counted(0x61), changes)).not.toBe(commitment)
+  expect(createChangesCommitment(entry, counted(0x60), changes)).toBe(commitment)
+  expect(createChangesCommitment(entry, counted(0x61), changes)).not.toBe(commitment)
 })
 
 test('chains entries as another implementation does', () => {
-  const text = auditText(entry)
+  const text = auditEntryText(entry)
   const hash = auditHash(firstPreviousHash, 1, text)
   expect(toHex(hash)).toBe(first)
   expect(toHex(auditHash(hash, 2, text))).toBe(second)
@@ -56,26 +56,26 @@ test('changes the hash with every part of an entry', () => {
     plain
   ]
   const hashes = [entry, ...others].map(each =>
-    toHex(auditHash(firstPreviousHash, 1, auditText(each)))
+    toHex(auditHash(firstPreviousHash, 1, auditEntryText(each)))
   )
   expect(new Set(hashes).size).toBe(others.length + 1)
-  expect(toHex(auditHash(firstPreviousHash, 2, auditText(entry)))).not.toBe(first)
+  expect(toHex(auditHash(firstPreviousHash, 2, auditEntryText(entry)))).not.toBe(first)
 })
 
 test('keeps the fields that differ and leaves out what has no value', () => {
   const before = { name: 'Team', max_requests: 100, max_storage: null, features: ['deposit'] }
-  expect(changesText(before, { ...before, features: ['deposit'] })).toBeUndefined()
-  expect(changesText(before, { ...before, max_requests: null, max_storage: 7 })).toBe(
+  expect(fieldChangesText(before, { ...before, features: ['deposit'] })).toBeUndefined()
+  expect(fieldChangesText(before, { ...before, max_requests: null, max_storage: 7 })).toBe(
     '{"after":{"max_storage":7},"before":{"max_requests":100}}'
   )
-  expect(changesText({}, { name: 'Team', note: undefined })).toBe(
+  expect(fieldChangesText({}, { name: 'Team', note: undefined })).toBe(
     '{"after":{"name":"Team"},"before":{}}'
   )
-  expect(changesText({}, {})).toBeUndefined()
+  expect(fieldChangesText({}, {})).toBeUndefined()
 })
 
 test('refuses a hash of another length and values that JSON does not keep', () => {
   expect(() => auditHash(new Uint8Array(31), 1, '{}')).toThrow('32 bytes')
-  expect(() => changesText({}, { ratio: 0.5 })).toThrow('integer')
-  expect(() => changesText({}, { at: new Date() })).toThrow('canonical')
+  expect(() => fieldChangesText({}, { ratio: 0.5 })).toThrow('integer')
+  expect(() => fieldChangesText({}, { at: new Date() })).toThrow('canonical')
 })

@@ -1,7 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { expect, test } from 'vitest'
 import { toBase64Url } from '../../../../src/core/bytes.ts'
-import { boxKey, commit, linkSalts } from '../../../../src/core/evidence/commitments.ts'
+import {
+  createCommitment,
+  linkEncryptionKey,
+  linkSalts
+} from '../../../../src/core/evidence/commitments.ts'
 import { formatDigest } from '../../../../src/core/evidence/formats.ts'
 import { exampleSalt, file, fileDigest, id, leaf, linkKey, origin, values } from './vectors.ts'
 
@@ -11,15 +15,20 @@ test('gives the published fingerprint, salts and box key', () => {
   expect(formatDigest(sha256(file))).toBe(fileDigest)
   expect(toBase64Url(linkSalts(linkKey).orig)).toBe('wDoaRb7OJxxrQPg7r2oOUzLCMFjeaixtaa23TiIVvZM')
   expect(toBase64Url(linkSalts(linkKey).stored)).toBe('plKnflYOqOlxnHIr8Lk27E0wIfGiagk7erlARnEnIr0')
-  expect(toBase64Url(boxKey(linkKey))).toBe('P-a52fBHf8ey4XsrSxMDgDL4iP73sA32pxbLZJR9Amc')
+  expect(toBase64Url(linkEncryptionKey(linkKey))).toBe(
+    'P-a52fBHf8ey4XsrSxMDgDL4iP73sA32pxbLZJR9Amc'
+  )
 })
 
 test('gives the published commitment of every field', () => {
-  expect(commit(example)).toBe('QLX_HEIQw8MSYBR70qhVoqp4PjztjWlm2vzhOpKNQi0')
+  expect(createCommitment(example)).toBe('QLX_HEIQw8MSYBR70qhVoqp4PjztjWlm2vzhOpKNQi0')
   const published = JSON.parse(leaf).c
   for (const [name, value] of Object.entries(values)) {
     const salt = new Map(Object.entries(linkSalts(linkKey))).get(name) ?? exampleSalt(name)
-    expect([name, commit({ origin, id, name, salt, value })]).toEqual([name, published[name]])
+    expect([name, createCommitment({ origin, id, name, salt, value })]).toEqual([
+      name,
+      published[name]
+    ])
   }
 })
 
@@ -33,13 +42,16 @@ test('changes with every part', () => {
     // The same characters in other parts.
     { ...example, origin: `${origin}A`, id: id.slice(1) }
   ]
-  expect(new Set([example, ...others].map(commit))).toHaveProperty('size', others.length + 1)
+  expect(new Set([example, ...others].map(createCommitment))).toHaveProperty(
+    'size',
+    others.length + 1
+  )
 })
 
 test('refuses salts and keys of another length, and zero bytes in names', () => {
-  expect(() => commit({ ...example, salt: new Uint8Array(31) })).toThrow('32 bytes')
-  expect(() => commit({ ...example, name: 'or\0ig' })).toThrow('zero byte')
-  expect(() => commit({ ...example, value: '\uD800' })).toThrow('surrogate')
+  expect(() => createCommitment({ ...example, salt: new Uint8Array(31) })).toThrow('32 bytes')
+  expect(() => createCommitment({ ...example, name: 'or\0ig' })).toThrow('zero byte')
+  expect(() => createCommitment({ ...example, value: '\uD800' })).toThrow('surrogate')
   expect(() => linkSalts(new Uint8Array(16))).toThrow('32 bytes')
-  expect(() => boxKey(new Uint8Array(33))).toThrow('32 bytes')
+  expect(() => linkEncryptionKey(new Uint8Array(33))).toThrow('32 bytes')
 })

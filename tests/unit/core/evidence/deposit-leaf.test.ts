@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toBase64Url, toUtf8 } from '../../../../src/core/bytes.ts'
 import { canonicalise, parseCanonical } from '../../../../src/core/evidence/canonical-json.ts'
-import { commit, linkSalts } from '../../../../src/core/evidence/commitments.ts'
+import { createCommitment, linkSalts } from '../../../../src/core/evidence/commitments.ts'
 import {
   buildDepositLeaf,
   type DepositField,
   depositFields,
-  formatActor,
+  formatActorField,
   leafHash
 } from '../../../../src/core/evidence/deposit-leaf.ts'
 import {
@@ -22,7 +22,7 @@ import {
 } from './vectors.ts'
 import '../../../helpers/soak.ts'
 
-const actor = formatActor('EBESExQVFhcYGRobHB0eHw', 'Ada')
+const actor = formatActorField('EBESExQVFhcYGRobHB0eHw', 'Ada')
 const salts = {
   actor: exampleSalt('actor'),
   bytes: exampleSalt('bytes'),
@@ -73,7 +73,7 @@ describe('a deposit leaf', () => {
               name,
               category,
               bytes: String(bytes),
-              actor: formatActor(other, name)
+              actor: formatActorField(other, name)
             }
           })
           expect(toUtf8(built.leaf)).toHaveLength(718)
@@ -95,7 +95,7 @@ describe('a deposit leaf', () => {
         value: example.values[name]
       })
       expect(c[name]).toBe(
-        commit({ origin, id, name, salt: salts[name], value: example.values[name] })
+        createCommitment({ origin, id, name, salt: salts[name], value: example.values[name] })
       )
     }
   })
@@ -141,7 +141,7 @@ describe('a deposit leaf', () => {
 
   test('refuses an id that is not 16 bytes, and a leaf too long for its 16-bit length', () => {
     expect(() => buildDepositLeaf({ ...example, id: 'x' })).toThrow('record id')
-    expect(() => formatActor('x', 'Ada')).toThrow('account reference')
+    expect(() => formatActorField('x', 'Ada')).toThrow('account reference')
     expect(() => leafHash('x'.repeat(65_536))).toThrow('65,535')
     expect(leafHash('x'.repeat(65_535))).toHaveLength(32)
   })

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import {
+  canBecomeDomain,
   hostFault,
   isDomainName,
   isDomainOf,
   isWildcardDomain,
-  startsDomain,
-  typedHost
+  parseTypedHost
 } from '../../../../src/core/input/domain-name.ts'
 import { topLevelDomains } from '../../../../src/core/input/top-level-domains.ts'
 
@@ -94,7 +94,7 @@ test.each([
   ['docs.-', 'docs.', false],
   [`docs.${label(64)}`, 'docs.', false]
 ])('%j can begin a name with %s: %s', (text, start, expected) => {
-  expect(startsDomain(text, start)).toBe(expected)
+  expect(canBecomeDomain(text, start)).toBe(expected)
 })
 
 test('knows the usual endings, the new ones and those of other scripts', () => {
@@ -116,7 +116,7 @@ describe('a typed host', () => {
     ['dépôt.fr', 'xn--dpt-bma0d.fr'],
     ['*.dépôt.fr', '*.xn--dpt-bma0d.fr'],
     ['docs_acme.fr', 'docs_acme.fr']
-  ])('%s is %s', (text, host) => expect(typedHost(text)).toBe(host))
+  ])('%s is %s', (text, host) => expect(parseTypedHost(text)).toBe(host))
 
   test.each([
     ['', undefined],

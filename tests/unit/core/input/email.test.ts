@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import published from '../../../../public/kdf-a1.json' with { type: 'json' }
 import { canonicalEmail } from '../../../../src/core/input/email.ts'
-import { passwordBytes } from '../../../../src/core/keys/kdf.ts'
+import { kdfInput } from '../../../../src/core/keys/kdf.ts'
 import { runCount } from '../../../helpers/soak.ts'
 
 describe('canonical e-mail', () => {
@@ -49,7 +49,7 @@ describe('canonical e-mail', () => {
       fc.property(typedEmail, password, typedEmail, password, (email1, first, email2, second) => {
         const [a, b] = [canonicalEmail(email1), canonicalEmail(email2)]
         if (a === undefined || b === undefined) return
-        const same = Buffer.from(passwordBytes(a, first)).equals(passwordBytes(b, second))
+        const same = Buffer.from(kdfInput(a, first)).equals(kdfInput(b, second))
         expect(same).toBe(a === b && first === second)
       }),
       { numRuns: runCount(10_000, 1_000_000) }

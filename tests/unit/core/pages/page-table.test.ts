@@ -3,14 +3,14 @@ import {
   findPage,
   fixedPath,
   notFoundPage,
-  type Page,
+  type PageEntry,
   pageOfRoute,
   pages,
   renderedPath,
   routeOf
 } from '../../../../src/core/pages/page-table.ts'
 
-const rows = Object.entries<Page>(pages)
+const rows = Object.entries<PageEntry>(pages)
 
 test.each(rows)('finds the page %s by its path and by its route', (_, page) => {
   expect(findPage(renderedPath(page))).toBe(page)

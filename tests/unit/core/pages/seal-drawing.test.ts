@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { type SealDrawing, sealPath } from '../../../../src/core/pages/seal-drawing.ts'
+import { drawSeal, type SealDrawing } from '../../../../src/core/pages/seal-drawing.ts'
 
 const leafHash = '0123456789abcdef'.repeat(4)
 
 describe('a seal', () => {
   test('spells the leaf hash, a tick for each digit, clockwise from the top', () => {
-    const drawing = sealPath({ kind: 'sealed', leafHash })
+    const drawing = drawSeal({ kind: 'sealed', leafHash })
     expect(drawing.ticks).toHaveLength(64)
     expect(lengths(drawing)).toEqual([...leafHash].map(digit => 3 + 0.75 * Number(`0x${digit}`)))
     expect(drawing.ticks[0]).toBe('M50 16L50 13')
@@ -17,19 +17,19 @@ describe('a seal', () => {
 
   test('is another one for another record, and the same for the same', () => {
     const other = `1${leafHash.slice(1)}`
-    expect(sealPath({ kind: 'sealed', leafHash })).toEqual(sealPath({ kind: 'sealed', leafHash }))
-    expect(sealPath({ kind: 'sealed', leafHash }).ticks).not.toEqual(
-      sealPath({ kind: 'sealed', leafHash: other }).ticks
+    expect(drawSeal({ kind: 'sealed', leafHash })).toEqual(drawSeal({ kind: 'sealed', leafHash }))
+    expect(drawSeal({ kind: 'sealed', leafHash }).ticks).not.toEqual(
+      drawSeal({ kind: 'sealed', leafHash: other }).ticks
     )
   })
 
   test('has 16 ticks when it is small', () => {
-    const drawing = sealPath({ kind: 'sealed', leafHash }, 16)
+    const drawing = drawSeal({ kind: 'sealed', leafHash }, 16)
     expect(lengths(drawing)).toEqual(
       [...'048c048c048c048c'].map(digit => 3 + 0.75 * Number(`0x${digit}`))
     )
     expect(drawing.ticks[4]).toBe('M84 50L87 50')
-    expect(sealPath({ kind: 'idle' }, 16).ticks).toHaveLength(16)
+    expect(drawSeal({ kind: 'idle' }, 16).ticks).toHaveLength(16)
   })
 
   test('has no shape and no mark before there is a record', () => {
@@ -40,34 +40,34 @@ describe('a seal', () => {
       { kind: 'uploading', progress: 0.5 },
       { kind: 'sealing' }
     ] as const) {
-      const drawing = sealPath(state)
+      const drawing = drawSeal(state)
       expect(drawing).toMatchObject({ mark: '', tone: 'ink' })
       expect(new Set(lengths(drawing).filter(length => length > 0)).size).toBeLessThanOrEqual(1)
     }
-    expect(lengths(sealPath({ kind: 'idle' })).every(length => length === 0)).toBe(true)
+    expect(lengths(drawSeal({ kind: 'idle' })).every(length => length === 0)).toBe(true)
   })
 
   test('grows tick by tick while the fingerprint is taken', () => {
     const drawn = (progress: number) =>
-      lengths(sealPath({ kind: 'hashing', progress })).filter(length => length > 0).length
+      lengths(drawSeal({ kind: 'hashing', progress })).filter(length => length > 0).length
     expect([-1, 0, 0.015, 1 / 64, 0.5, 0.999, 1, 2].map(drawn)).toEqual([
       0, 0, 0, 1, 32, 63, 64, 64
     ])
   })
 
   test('fills its ring while bytes go up', () => {
-    const filled = (progress: number) => sealPath({ kind: 'uploading', progress }).ring.filled
+    const filled = (progress: number) => drawSeal({ kind: 'uploading', progress }).ring.filled
     expect(filled(0)).toBe('')
     expect(filled(0.25)).toBe('M50 22A28 28 0 0 1 69.8 30.2A28 28 0 0 1 78 50')
     expect(filled(0.5)).toBe('M50 22A28 28 0 0 1 78 50A28 28 0 0 1 50 78')
     expect(filled(1)).toBe('M50 22A28 28 0 0 1 50 78A28 28 0 0 1 50 22')
-    expect(filled(1)).toBe(sealPath({ kind: 'sealing' }).ring.filled)
+    expect(filled(1)).toBe(drawSeal({ kind: 'sealing' }).ring.filled)
     expect(filled(0.3)).not.toContain('NaN')
-    expect(sealPath({ kind: 'idle' }).ring).toEqual({ track: filled(1), filled: '' })
+    expect(drawSeal({ kind: 'idle' }).ring).toEqual({ track: filled(1), filled: '' })
   })
 
   test('stays inside its 100 by 100 box', () => {
-    const { ticks } = sealPath({ kind: 'sealed', leafHash: 'f'.repeat(64) })
+    const { ticks } = drawSeal({ kind: 'sealed', leafHash: 'f'.repeat(64) })
     const numbers =
       ticks
         .join(' ')
@@ -80,7 +80,7 @@ describe('a seal', () => {
   test.each(['', 'F'.repeat(64), 'f'.repeat(63), `sha256:${'f'.repeat(57)}`])(
     'is not drawn from %j',
     text => {
-      expect(() => sealPath({ kind: 'sealed', leafHash: text })).toThrow('leaf hash')
+      expect(() => drawSeal({ kind: 'sealed', leafHash: text })).toThrow('leaf hash')
     }
   )
 })

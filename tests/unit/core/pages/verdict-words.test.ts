@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type CheckedSubject, describeVerdict } from '../../../../src/core/pages/verdict-words.ts'
+import { describeVerdict, type VerifiedSubject } from '../../../../src/core/pages/verdict-words.ts'
 import { formatInstant } from '../../../../src/core/text/format.ts'
 import enHistory from '../../../../src/i18n/en/history.json' with { type: 'json' }
 import enVerify from '../../../../src/i18n/en/verify.json' with { type: 'json' }
@@ -162,7 +162,7 @@ test('sets French as it is printed', () => {
 function say(
   name: keyof typeof answers,
   locale: Locale,
-  subject?: CheckedSubject
+  subject?: VerifiedSubject
 ): { word: string; sentence: string } {
   const { key, time } = describeVerdict(answers[name], subject)
   const t = translator(locale, words[locale])

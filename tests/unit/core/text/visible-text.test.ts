@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { shownName } from '../../../../src/core/text/visible-text.ts'
+import { withoutDirectionControls } from '../../../../src/core/text/visible-text.ts'
 
 test.each([
   ['photo\u202Egpj.exe', 'photogpj.exe'],
@@ -8,5 +8,5 @@ test.each([
   ['\u{1F469}\u200D\u{1F467}.png', '\u{1F469}\u200D\u{1F467}.png'],
   ['\u0645\u06CC\u200C\u062E.pdf', '\u0645\u06CC\u200C\u062E.pdf']
 ])('shows %j as %j', (name, shown) => {
-  expect(shownName(name)).toBe(shown)
+  expect(withoutDirectionControls(name)).toBe(shown)
 })

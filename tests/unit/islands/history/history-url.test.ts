@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import {
-  filterOf,
   readHistoryUrl,
+  requestFilterOf,
   writeHistoryUrl
 } from '../../../../src/islands/history/history-url.ts'
 
@@ -29,7 +29,7 @@ test.each([
 })
 
 test('turns the reader’s days into moments, the last day included', () => {
-  const filter = filterOf({ from: '2026-03-28', to: '2026-03-29', request: id })
+  const filter = requestFilterOf({ from: '2026-03-28', to: '2026-03-29', request: id })
   // whichever the zone, also over a night with 23 or 25 hours
   expect(filter).toEqual({
     from: new Date(2026, 2, 28).toISOString(),

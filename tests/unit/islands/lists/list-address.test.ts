@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { addressOf } from '../../../../src/islands/lists/list-address.ts'
+import { createListAddress } from '../../../../src/islands/lists/list-address.ts'
 
-const { read, write, change, filterCount } = addressOf({
+const { read, write, change, filterCount } = createListAddress({
   sorts: ['name', '-name', 'created'],
   filters: {
     state: value => ['active', 'invited'].includes(value),

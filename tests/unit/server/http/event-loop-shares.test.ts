@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createPresentCompanies } from '../../../../src/core/present-companies.ts'
+import { createActiveCompanies } from '../../../../src/core/active-companies.ts'
 import { createEventLoopShares } from '../../../../src/server/http/event-loop-shares.ts'
 
 test('begins what comes one at a time at once', async () => {
-  const shares = createEventLoopShares(createPresentCompanies(() => performance.now()))
+  const shares = createEventLoopShares(createActiveCompanies(() => performance.now()))
   for (let n = 0; n < 50; n++) {
     expect(shares.wait('acme')).toBeUndefined()
     await setImmediate()
@@ -41,7 +41,7 @@ test('begins many of a company that is alone', async () => {
 
 /** Asks for requests to begin, and notes which did. */
 function openGate() {
-  const shares = createEventLoopShares(createPresentCompanies(() => performance.now()))
+  const shares = createEventLoopShares(createActiveCompanies(() => performance.now()))
   const order: [string, number][] = []
   return {
     shares,

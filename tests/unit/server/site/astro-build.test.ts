@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { type Page, pages, routeOf } from '../../../../src/core/pages/page-table.ts'
+import { type PageEntry, pages, routeOf } from '../../../../src/core/pages/page-table.ts'
 import { readBuild } from '../../../../src/server/site/astro-build.ts'
 
 const folders: string[] = []
@@ -14,7 +14,7 @@ test('refuses at start the page whose guard nobody knows', async () => {
   const folder = await write(['/[locale]/me', '/[locale]/admin'])
   const table = { me: pages.me, admin: { ...pages.me, path: '/admin', guard: 'admins' } }
   // as: Node does not check the types of the table
-  await expect(readBuild(folder, table as Record<string, Page>)).rejects.toThrow(
+  await expect(readBuild(folder, table as Record<string, PageEntry>)).rejects.toThrow(
     'Unknown guard: /admin names "admins". There are: none, signed-in, signed-out, admin, operator.'
   )
 })

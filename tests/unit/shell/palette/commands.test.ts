@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { type PageName, pages } from '../../../../src/core/pages/page-table.ts'
-import { type Locale, locales, type T } from '../../../../src/i18n/index.ts'
+import { type Locale, locales, type Translate } from '../../../../src/i18n/index.ts'
 import {
   type Command,
   commandKinds,
-  commandsFor,
+  commandsForPerson,
   matchingCommands,
-  type Opener,
+  type PaletteContext,
   pageCommands,
   recentCommands
 } from '../../../../src/shell/palette/commands.ts'
 import { wordsIn } from '../../../helpers/words.ts'
 
 /** As the palette, whose keys are put together from names. */
-const wordsOf = (locale: Locale) => wordsIn(locale) as T<string>
+const wordsOf = (locale: Locale) => wordsIn(locale) as Translate<string>
 const t = wordsOf('en')
-const stranger: Opener = {
+const stranger: PaletteContext = {
   locale: 'en',
   isSignedIn: false,
   isPending: false,
@@ -24,13 +24,13 @@ const stranger: Opener = {
   company: undefined,
   isPublic: true
 }
-const person: Opener = {
+const person: PaletteContext = {
   ...stranger,
   isSignedIn: true,
   features: ['deposit'],
   company: '01978a5e-0000-7000-8000-000000000001'
 }
-const admin: Opener = { ...person, permissions: ['admin'] }
+const admin: PaletteContext = { ...person, permissions: ['admin'] }
 const everybody = [stranger, person, admin, { ...admin, permissions: ['operator'] }]
 
 /** Pages that the palette leaves out, because a link or another page leads to them. */
@@ -79,11 +79,11 @@ describe('the commands', () => {
       ['home', 'history', 'deposit', 'verify', 'me', 'docs']
     ]
   ])('%s opens what the guards admit', (_, opener, expected) => {
-    expect(idsOf(commandsFor(opener, t)).filter(id => id in pages)).toEqual(expected)
+    expect(idsOf(commandsForPerson(opener, t)).filter(id => id in pages)).toEqual(expected)
   })
 
   test('open the administration of the company for administrators', () => {
-    const commands = commandsFor(admin, t)
+    const commands = commandsForPerson(admin, t)
     expect(commands.find(({ id }) => id === 'users')).toEqual({
       id: 'users',
       kind: 'pages',
@@ -92,24 +92,26 @@ describe('the commands', () => {
       href: `/en/admin/${admin.company}/users`
     })
     expect(idsOf(commands)).toContain('createGroup')
-    expect(idsOf(commandsFor(person, t))).not.toContain('createGroup')
+    expect(idsOf(commandsForPerson(person, t))).not.toContain('createGroup')
     expect(idsOf(commands)).not.toEqual(expect.arrayContaining(['admin', 'createCompany']))
-    const operator = commandsFor({ ...admin, permissions: ['operator'] }, t)
+    const operator = commandsForPerson({ ...admin, permissions: ['operator'] }, t)
     expect(idsOf(operator)).toEqual(expect.arrayContaining(['admin', 'createCompany']))
   })
 
   test('sign out only whoever is signed in, and deposit only for those who may', () => {
-    expect(idsOf(commandsFor(person, t))).toEqual(
+    expect(idsOf(commandsForPerson(person, t))).toEqual(
       expect.arrayContaining(['sign-out', 'deposit-file'])
     )
-    expect(idsOf(commandsFor(stranger, t))).not.toContain('sign-out')
-    expect(idsOf(commandsFor({ ...person, isPending: true }, t))).not.toContain('deposit-file')
+    expect(idsOf(commandsForPerson(stranger, t))).not.toContain('sign-out')
+    expect(idsOf(commandsForPerson({ ...person, isPending: true }, t))).not.toContain(
+      'deposit-file'
+    )
   })
 
   test.each(locales)('have words in %s, and each kind a heading', locale => {
     const words = wordsOf(locale)
     for (const opener of everybody) {
-      for (const { label, note } of commandsFor({ ...opener, locale }, words)) {
+      for (const { label, note } of commandsForPerson({ ...opener, locale }, words)) {
         expect(`${label} ${note}`).not.toMatch(/palette\./)
       }
     }
@@ -158,7 +160,8 @@ test('a text also finds commands by their second text', () => {
 test('what was chosen last is offered as long as the person may choose it', () => {
   const item = { kind: 'groups' as const, id: '7', label: 'Sales', path: '/admin/1/groups/7' }
   const recent = [{ id: '7', item }, { id: 'users' }, { id: 'me' }]
-  const of = (opener: Opener) => recentCommands(recent, commandsFor(opener, t), opener)
+  const of = (opener: PaletteContext) =>
+    recentCommands(recent, commandsForPerson(opener, t), opener)
   expect(idsOf(of(admin))).toEqual(['7', 'users', 'me'])
   expect(of(admin)[0]).toMatchObject({ label: 'Sales', href: '/en/admin/1/groups/7' })
   expect(idsOf(of(person))).toEqual(['me'])

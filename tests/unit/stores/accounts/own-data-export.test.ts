@@ -8,7 +8,7 @@ const idOf = (n: number) => `01978a5e-0000-7000-8000-00000000000${n}`
 test('joins the pages to one of the same shape, and tells how far it is', async () => {
   const { answers, exports, paths, progress, options } = await open()
   answers.push(page([1, 2], false), page([3, 4], false), page([5], true))
-  const file = await exports.getExport(options)
+  const file = await exports.fetchOwnData(options)
   expect(paths()).toEqual([
     '/user/export',
     `/user/export?cursor=${idOf(2)}`,
@@ -22,21 +22,21 @@ test('joins the pages to one of the same shape, and tells how far it is', async 
 test('asks once where one page holds all, be it empty', async () => {
   const { answers, exports, paths, options } = await open()
   answers.push(page([], true))
-  expect(JSON.parse(await (await exports.getExport(options)).text())).toEqual(body([], true))
+  expect(JSON.parse(await (await exports.fetchOwnData(options)).text())).toEqual(body([], true))
   expect(paths()).toEqual(['/user/export'])
 })
 
 test('answers no part of the data where a page in the middle fails', async () => {
   const { answers, exports, paths, options } = await open()
   answers.push(page([1], false), () => problem('unavailable'), page([2], true))
-  await expect(exports.getExport(options)).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(exports.fetchOwnData(options)).rejects.toMatchObject({ code: 'unavailable' })
   expect(paths()).toHaveLength(2)
 })
 
 test('goes round no circle where a page without requests is not the last', async () => {
   const { answers, exports, paths, options } = await open()
   answers.push(page([], false))
-  await expect(exports.getExport(options)).rejects.toMatchObject({ code: 'unexpected_answer' })
+  await expect(exports.fetchOwnData(options)).rejects.toMatchObject({ code: 'unexpected_answer' })
   expect(paths()).toHaveLength(1)
 })
 
@@ -46,7 +46,7 @@ test('asks for no further page once it is called off', async () => {
     stop.abort()
     return page([1], false)()
   })
-  await expect(exports.getExport(options)).rejects.toMatchObject({ name: 'AbortError' })
+  await expect(exports.fetchOwnData(options)).rejects.toMatchObject({ name: 'AbortError' })
   expect(paths()).toHaveLength(1)
 })
 
@@ -59,7 +59,7 @@ test('joins no pages of two people', async () => {
     },
     page([2], true)
   )
-  await expect(exports.getExport(options)).rejects.toMatchObject({ code: 'unauthenticated' })
+  await expect(exports.fetchOwnData(options)).rejects.toMatchObject({ code: 'unauthenticated' })
   expect(paths()).toHaveLength(1)
 })
 

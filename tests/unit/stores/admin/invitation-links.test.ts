@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createLinkFile } from '../../../../src/stores/admin/invitation-links.ts'
+import { createInvitationLinkFile } from '../../../../src/stores/admin/invitation-links.ts'
 import { setEnvironment } from '../../../../src/stores/environment.ts'
 import { $route } from '../../../../src/stores/routes.ts'
 import { beginSession, signOut } from '../../../../src/stores/sessions.ts'
@@ -42,7 +42,7 @@ afterEach(async () => {
 })
 
 test('the links of all calls are in the file', async () => {
-  const { content, ...file } = await createLinkFile({ filter: { q: 'x' } }, () => {})
+  const { content, ...file } = await createInvitationLinkFile({ filter: { q: 'x' } }, () => {})
   expect(file).toEqual({ count: 3, until })
   expect(await linesOf(content)).toHaveLength(4)
   expect(linkCalls()).toEqual([
@@ -54,7 +54,7 @@ test('the links of all calls are in the file', async () => {
 
 test('links that exist when a later call fails are saved, and the rest can be asked for', async () => {
   refusedCall = 2
-  const file = await createLinkFile({ filter: { q: 'x' } }, () => {})
+  const file = await createInvitationLinkFile({ filter: { q: 'x' } }, () => {})
   expect(file.stopped).toMatchObject({
     error: { code: 'confirmation_required' },
     rest: { filter: { q: 'x' }, cursor: idOf(1) }
@@ -64,7 +64,7 @@ test('links that exist when a later call fails are saved, and the rest can be as
     `Person 1,1@example.com,#1,${until}`
   ])
   if (!file.stopped) throw new Error('nothing remains')
-  const { count, stopped } = await createLinkFile(file.stopped.rest, () => {})
+  const { count, stopped } = await createInvitationLinkFile(file.stopped.rest, () => {})
   expect([count, stopped]).toEqual([1, undefined])
   expect(linkCalls().at(-1)).toEqual({ filter: { q: 'x' }, cursor: idOf(1) })
 })
@@ -72,13 +72,13 @@ test('links that exist when a later call fails are saved, and the rest can be as
 test('the rest of chosen people are those whom no call has treated', async () => {
   refusedCall = 2
   const ids = Array.from({ length: 201 }, (_, n) => idOf(n))
-  const { count, stopped } = await createLinkFile({ ids }, () => {})
+  const { count, stopped } = await createInvitationLinkFile({ ids }, () => {})
   expect([count, stopped?.rest]).toEqual([1, { ids: [idOf(200)] }])
 })
 
 test('a failure before the first link is thrown', async () => {
   refusedCall = 1
-  const file = createLinkFile({ filter: {} }, () => {})
+  const file = createInvitationLinkFile({ filter: {} }, () => {})
   await expect(file).rejects.toMatchObject({ code: 'confirmation_required' })
 })
 

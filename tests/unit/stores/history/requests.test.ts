@@ -98,7 +98,7 @@ test('loads the list from the first tick on and takes up what comes live', async
 test('tells listeners what is new or changed, and nothing twice', async () => {
   const { store, stream } = await open()
   const heard: number[] = []
-  const stop = store.onRequest(({ seq }) => heard.push(seq))
+  const stop = store.addRequestListener(({ seq }) => heard.push(seq))
   store.loadRequests()
   for (const seq of [5, 4, 5, 6]) stream.send(event(makeRequest(1, seq)))
   await vi.waitFor(() => expect(store.$requests.get()[0]?.seq).toBe(6))
@@ -205,7 +205,7 @@ test('drops the answer for a filter that has been changed since', async () => {
 test('takes up what changed outside the filter when it reloads', async () => {
   const { store, stream, list } = await open()
   const heard: string[] = []
-  store.onRequest(({ state }) => heard.push(state))
+  store.addRequestListener(({ state }) => heard.push(state))
   list.push(makeRequest(1, 1))
   store.loadRequests()
   stream.send('event: tick\nid: 1\ndata: {}\n\n')

@@ -4,8 +4,8 @@ import { maxBulkPeople } from '../../../../src/contract/members.ts'
 import { maxPeoplePerCall } from '../../../../src/stores/admin/member-list.ts'
 import {
   type BulkStep,
-  createBulkRun,
-  type StepResult
+  type BulkStepResult,
+  createBulkRun
 } from '../../../../src/stores/lists/bulk-run.ts'
 
 interface Call {
@@ -13,7 +13,7 @@ interface Call {
   key: string
 }
 
-function makeRun(answer: (call: Call, number: number) => StepResult | Promise<StepResult>) {
+function makeRun(answer: (call: Call, number: number) => BulkStepResult | Promise<BulkStepResult>) {
   const calls: Call[] = []
   const run = createBulkRun<string, string>({
     limit: 2,
@@ -25,7 +25,7 @@ function makeRun(answer: (call: Call, number: number) => StepResult | Promise<St
   return { ...run, calls, state: () => run.$run.get() }
 }
 
-const allDone = ({ step }: Call): StepResult => ({
+const allDone = ({ step }: Call): BulkStepResult => ({
   done: step.ids ?? [],
   unchanged: [],
   refused: [],

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { keySelection } from '../../../../src/islands/lists/selection-keys.ts'
+import { selectionAfterKey } from '../../../../src/islands/lists/selection-keys.ts'
 import {
   extendRange,
   isSelected,
   nothingSelected,
   type Selection,
   selectedCount,
-  selectShown,
+  selectShownRows,
   toggleRow,
-  toggleShown
+  toggleShownRows
 } from '../../../../src/stores/lists/selection.ts'
 
 const shown = ['a', 'b', 'c', 'd', 'e']
@@ -44,33 +44,33 @@ test('a range whose first row is not shown any more selects the row alone', () =
 })
 
 test('rows stay selected while others are shown', () => {
-  const first = toggleShown(nothingSelected, shown)
-  const both = toggleShown(first, ['f', 'g'])
+  const first = toggleShownRows(nothingSelected, shown)
+  const both = toggleShownRows(first, ['f', 'g'])
   expect(idsOf(both)).toBe('abcdefg')
-  expect(idsOf(toggleShown(both, shown))).toBe('fg')
+  expect(idsOf(toggleShownRows(both, shown))).toBe('fg')
 })
 
 test('the box of the heading selects the rest of a part, and then nothing', () => {
   const part = toggleRow(nothingSelected, 'b', shown)
-  const all = toggleShown(part, shown)
+  const all = toggleShownRows(part, shown)
   expect(idsOf(all)).toBe('abcde')
-  expect(selectedCount(toggleShown(all, shown))).toBe(0)
+  expect(selectedCount(toggleShownRows(all, shown))).toBe(0)
 })
 
 test('all that match are selected until a row is unselected', () => {
   const all: Selection = { ids: new Set(), all: 1240 }
   expect(selectedCount(all)).toBe(1240)
   expect(isSelected(all, 'on another page')).toBe(true)
-  expect(selectShown(all, shown)).toBe(all)
+  expect(selectShownRows(all, shown)).toBe(all)
   expect(idsOf(toggleRow(all, 'c', shown))).toBe('abde')
-  expect(selectedCount(toggleShown(all, shown))).toBe(0)
+  expect(selectedCount(toggleShownRows(all, shown))).toBe(0)
 })
 
 test('keys select a row, a range, all rows and none', () => {
   let state = { selection: nothingSelected, focus: 'b' }
   const press = (key: string, held: Partial<typeof plain> = {}) => {
     const { selection, focus } = state
-    const next = keySelection({ key, ...plain, ...held }, { selection, shown, here: focus })
+    const next = selectionAfterKey({ key, ...plain, ...held }, { selection, shown, here: focus })
     if (next) state = next
     return next !== undefined
   }
@@ -94,8 +94,8 @@ test('keys select a row, a range, all rows and none', () => {
 
 test('a range by arrow keys begins at the row that has the focus, and ends at the last row', () => {
   const context = { selection: nothingSelected, shown, here: 'd' }
-  const down = keySelection({ key: 'ArrowDown', ...plain, shiftKey: true }, context)
+  const down = selectionAfterKey({ key: 'ArrowDown', ...plain, shiftKey: true }, context)
   expect(down && [idsOf(down.selection), down.focus]).toEqual(['de', 'e'])
   const beyond = { selection: nothingSelected, shown, here: 'e' }
-  expect(keySelection({ key: 'ArrowDown', ...plain, shiftKey: true }, beyond)).toBeUndefined()
+  expect(selectionAfterKey({ key: 'ArrowDown', ...plain, shiftKey: true }, beyond)).toBeUndefined()
 })

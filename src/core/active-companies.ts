@@ -1,8 +1,8 @@
 /** Milliseconds after an API call during which its company counts as active. */
-export const presentMs = 1000
+export const activeMs = 1000
 
 /** Remembers which companies have made an API call within the last second. */
-export interface PresentCompanies {
+export interface ActiveCompanies {
   /** Notes that a company is making an API call. */
   note(company: string): void
   /** Returns whether a company other than `company` has made an API call within the last second. */
@@ -10,10 +10,10 @@ export interface PresentCompanies {
 }
 
 /**
- * Creates a `PresentCompanies` that has noted no calls. `now` returns the time in milliseconds from
+ * Creates an `ActiveCompanies` that has noted no calls. `now` returns the time in milliseconds from
  * a clock that never goes back.
  */
-export function createPresentCompanies(now: () => number): PresentCompanies {
+export function createActiveCompanies(now: () => number): ActiveCompanies {
   let last: { company: string; at: number } | undefined
   /** The most recent API call of a company that is not the company of `last`. */
   let previous: { company: string; at: number } | undefined
@@ -24,7 +24,7 @@ export function createPresentCompanies(now: () => number): PresentCompanies {
     },
     hasOthers(company) {
       const other = last?.company === company ? previous : last
-      return other !== undefined && now() - other.at < presentMs
+      return other !== undefined && now() - other.at < activeMs
     }
   }
 }

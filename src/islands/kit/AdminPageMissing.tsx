@@ -2,8 +2,8 @@ import { pages } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { useWords } from './use-words.ts'
 
-/** Says that an address of the administration names nothing, and leads to the person's company. */
-export function NotHere() {
+/** Says that the administration has no page at this address, and links to the person's company. */
+export function AdminPageMissing() {
   const { locale, t } = useWords()
   return (
     <section className="sheet flex flex-col items-start gap-4" data-state="missing">

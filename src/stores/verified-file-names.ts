@@ -1,14 +1,14 @@
 import { environment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
-import { checkedNamesKey, onSignIn, signedInUserId } from './sessions.ts'
+import { addSignInListener, signedInUserId, verifiedFileNamesKey } from './sessions.ts'
 
 type Names = readonly string[]
 
 /**
- * Names of the files that the person has checked in this browser, by the id of the request. They are
- * never sent, and signing out deletes them.
+ * Names of the files that the person has verified in this browser, by the id of the request. They
+ * are never sent, and signing out deletes them.
  */
-export const $checkedNames = personalAtom<ReadonlyMap<string, Names>>(new Map())
+export const $verifiedFileNames = personalAtom<ReadonlyMap<string, Names>>(new Map())
 
 /**
  * The most names that are stored. The oldest are deleted first, because browsers store only a few
@@ -16,22 +16,22 @@ export const $checkedNames = personalAtom<ReadonlyMap<string, Names>>(new Map())
  */
 const maxNames = 5000
 
-onSignIn(() => $checkedNames.set(readNames()))
+addSignInListener(() => $verifiedFileNames.set(readNames()))
 
-export function rememberNames(request: string, names: Names): void {
+export function rememberFileNames(request: string, names: Names): void {
   const person = signedInUserId()
   if (person === undefined || names.length === 0) return
   // reads the stored names again, because other tabs write them, too
   const kept = [...readNames(), [request, names] as const]
   let count = kept.reduce((sum, [, each]) => sum + each.length, 0)
   while (count > maxNames && kept.length > 1) count -= kept.shift()?.[1].length ?? 0
-  environment().store(checkedNamesKey, `${person}\n${JSON.stringify(kept)}`)
-  $checkedNames.set(new Map(kept))
+  environment().store(verifiedFileNamesKey, `${person}\n${JSON.stringify(kept)}`)
+  $verifiedFileNames.set(new Map(kept))
 }
 
 function readNames(): ReadonlyMap<string, Names> {
   const person = signedInUserId()
-  const text = environment().readStored(checkedNamesKey)
+  const text = environment().readStored(verifiedFileNamesKey)
   if (person === undefined || !text?.startsWith(`${person}\n`)) return new Map()
   try {
     const read: unknown = JSON.parse(text.slice(person.length + 1))

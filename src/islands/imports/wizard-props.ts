@@ -1,18 +1,18 @@
 import type { ComponentType, ReactNode } from 'react'
 import type { Import, ImportKeptReason } from '../../contract/imports.ts'
-import type { ImportKind, Reason } from '../../stores/imports/import-kinds.ts'
+import type { ImportKind, RefusalReason } from '../../stores/imports/import-kinds.ts'
 
 /**
  * What the import wizard needs for one kind of import, such as people: words, options and links.
  */
-export interface WizardProps {
+export interface ImportWizardProps {
   kind: ImportKind
   /** The label of each field by its name. */
   labels: Readonly<Record<string, string>>
   /** The hint of each field by its name. */
   hints: Readonly<Record<string, string>>
   /** Returns the sentence that says why a cell is refused. */
-  reasonText: (reason: Reason) => string
+  reasonText: (reason: RefusalReason) => string
   /** Returns the label of the button that runs the import. */
   runLabel: (count: number) => string
   /** Returns the sentence that says why an undo left a person as they are. */
@@ -28,6 +28,6 @@ export interface WizardProps {
   summary: (item: Import) => ReactNode
   /** A link to what was imported. */
   result: ReactNode
-  /** Returns what can be done after an import, shown below its result. */
+  /** Returns links to what the person can do after an import. They are shown below its result. */
   next: (item: Import) => ReactNode
 }

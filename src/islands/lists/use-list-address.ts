@@ -5,7 +5,7 @@ import { useCallback, useEffect, useState } from 'react'
  * bookmarked and shared. `address` is undefined until the page's script runs. `read` and `write`
  * must be the same functions at every render.
  */
-export function useAddress<Address>(
+export function useListAddress<Address>(
   read: (search: string) => Address,
   write: (address: Address) => string
 ) {
@@ -30,8 +30,8 @@ export function parseDay(text: string | null): string | undefined {
 }
 
 /**
- * Returns the time at which a day, or the day `later` days after it, begins in the person's time
- * zone.
+ * Returns the time when a day begins in the person's time zone, or when the day `later` days after
+ * it begins.
  */
 export function startOfDay(day: string, later: number): Date {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)

@@ -1,6 +1,6 @@
 /**
- * Runs an action of the command palette. If the drawer has a control for the action, presses this
- * control, so that both do the same.
+ * Runs an action of the command palette. If the drawer has a control for the action, presses that
+ * control, so that palette and drawer do the same.
  */
 export function runAction(id: string): void {
   const [act = '', value = ''] = id.split('-')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { guessableWords, minStrength } from '../../../src/core/input/password.ts'
-import { ratePassword } from '../../../src/workers/rating.ts'
+import { ratePassword } from '../../../src/workers/password-rating.ts'
 
 const words = guessableWords({
   email: 'grace.hopper@example.com',

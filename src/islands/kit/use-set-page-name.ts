@@ -5,7 +5,7 @@ import { useEffect } from 'react'
  * breadcrumb and the title of the window. The server cannot do it, because it renders one page for
  * all items. Does nothing until the name is known.
  */
-export function usePageName(name: string | undefined): void {
+export function useSetPageName(name: string | undefined): void {
   useEffect(() => {
     if (name === undefined) return
     for (const element of document.querySelectorAll('[data-page-name]')) element.textContent = name

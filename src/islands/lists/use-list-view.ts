@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'react'
-import { readView, storeView, usualView } from '../../stores/lists/list-views.ts'
-import type { Column } from './DataTable.tsx'
+import { defaultView, readView, storeView } from '../../stores/lists/list-views.ts'
+import type { TableColumn } from './DataTable.tsx'
 
 const wide = '(width >= 1280px)'
 
 /**
- * Returns the columns and the density in which the person wants to see a list, and functions that
- * change them. This browser stores them under the name of the list.
+ * Returns the columns and the row height that the person has chosen for a list, and functions that
+ * change them. The browser stores them under the name of the list.
  */
-export function useView<Row>(list: string, columns: readonly Column<Row>[]) {
-  const [view, setView] = useState(usualView)
+export function useListView<Row>(list: string, columns: readonly TableColumn<Row>[]) {
+  const [view, setView] = useState(defaultView)
   const [isWide, setWide] = useState(true)
   useEffect(() => setView(readView(list)), [list])
   useEffect(() => {
@@ -20,7 +20,7 @@ export function useView<Row>(list: string, columns: readonly Column<Row>[]) {
     return () => query.removeEventListener('change', follow)
   }, [])
 
-  const isShown = ({ id, isSecondary }: Column<Row>, at: number) =>
+  const isShown = ({ id, isSecondary }: TableColumn<Row>, at: number) =>
     at === 0 || (view.columns[id] ?? (!isSecondary || isWide))
   const change = (changes: Partial<typeof view>) => {
     const next = { ...view, ...changes }
@@ -30,5 +30,5 @@ export function useView<Row>(list: string, columns: readonly Column<Row>[]) {
   return { density: view.density, shown: columns.filter(isShown), view, change }
 }
 
-/** The chosen columns and density of a list, and the functions that change them. */
-export type ViewOf<Row> = ReturnType<typeof useView<Row>>
+/** The chosen columns and row height of a list, and the functions that change them. */
+export type ListViewState<Row> = ReturnType<typeof useListView<Row>>

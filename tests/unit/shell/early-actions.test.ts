@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeAll, expect, test } from 'vitest'
-import { repeatEarlyActs } from '../../../src/shell/early-acts.ts'
+import { replayEarlyActions } from '../../../src/shell/early-actions.ts'
 
-beforeAll(repeatEarlyActs)
+beforeAll(replayEarlyActions)
 afterEach(() => document.body.replaceChildren())
 
 const fields = '<form><input name="a"><input name="b"></form>'

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { createPresentCompanies } from '../../../src/core/present-companies.ts'
+import { createActiveCompanies } from '../../../src/core/active-companies.ts'
 
 test('a company has others beside it for a second after these have asked', () => {
   let now = 0
-  const present = createPresentCompanies(() => now)
+  const present = createActiveCompanies(() => now)
   present.note('acme')
   expect(present.hasOthers('acme')).toBe(false)
   expect(present.hasOthers('beta')).toBe(true)

@@ -1,6 +1,6 @@
 import { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common'
-import { newPasswordFault, type Strength } from '../core/input/password.ts'
+import { newPasswordFault, type PasswordStrength } from '../core/input/password.ts'
 
 const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
 const listed = new Set(dictionary['passwords-common'].map(String))
@@ -12,7 +12,7 @@ const listed = new Set(dictionary['passwords-common'].map(String))
 const minOthers = 6
 
 /** Rates how hard a password is to guess for an attacker who tries `words` first: 0 to 4. */
-export function ratePassword(password: string, words: string[]): Strength {
+export function ratePassword(password: string, words: string[]): PasswordStrength {
   const normalised = password.normalize('NFKC')
   // attackers try a password from a list first, however long it is
   if (listed.has(normalised.toLowerCase())) return 0

@@ -1,31 +1,39 @@
 import { useEffect, useRef } from 'react'
 import { formatPercent } from '../../core/text/format.ts'
-import { type Check, mayRetry, retryChecks, stopChecks } from '../../stores/verifications.ts'
+import {
+  canRetry,
+  retryVerifications,
+  stopVerifications,
+  type Verification
+} from '../../stores/verifications.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { CheckFailure, CheckList } from './CheckList.tsx'
 import { PauseCountdown } from './PauseCountdown.tsx'
 import { VerdictSheet } from './VerdictSheet.tsx'
+import { VerificationFailure, VerificationList } from './VerificationList.tsx'
 
 interface ResultProps {
   isSignedIn: boolean
 }
 
-/** Shows the answers of one batch: a single answer in full, several as a list. */
-export function CheckResults({ checks, isSettled, ...props }: ListProps) {
+/**
+ * Shows the results of the documents that were verified together: a single result in full, several
+ * as a list.
+ */
+export function VerificationResults({ checks, isSettled, ...props }: ListProps) {
   const [first, ...others] = checks
   if (first && others.length === 0) return <Single key={first.id} check={first} {...props} />
   return <Batch checks={checks} isSettled={isSettled} {...props} />
 }
 
 interface ListProps extends ResultProps {
-  checks: readonly Check[]
+  checks: readonly Verification[]
   isSettled: boolean
 }
 
-function Single({ check, isSignedIn }: ResultProps & { check: Check }) {
+function Single({ check, isSignedIn }: ResultProps & { check: Verification }) {
   const { t } = useWords()
   const heading = useFocusOnce(check.state.step === 'done')
   if (check.state.step === 'done') {
@@ -43,9 +51,9 @@ function Single({ check, isSignedIn }: ResultProps & { check: Check }) {
     return (
       <section className="sheet flex flex-col gap-4">
         <p className="wrap-anywhere font-medium">{check.name ?? t('verify.pasted')}</p>
-        <CheckFailure error={check.state.error} isSignedIn={isSignedIn}>
-          {mayRetry(check) && <Retry />}
-        </CheckFailure>
+        <VerificationFailure error={check.state.error} isSignedIn={isSignedIn}>
+          {canRetry(check) && <Retry />}
+        </VerificationFailure>
       </section>
     )
   }
@@ -60,7 +68,7 @@ function Single({ check, isSignedIn }: ResultProps & { check: Check }) {
   )
 }
 
-function Running({ check }: { check: Check }) {
+function Running({ check }: { check: Verification }) {
   const { locale, t } = useWords()
   const { state } = check
   const share = state.step === 'hashing' ? state.percent / 100 : check.sha256 ? 1 : 0
@@ -85,7 +93,7 @@ function Batch({ checks, isSettled, isSignedIn }: ListProps) {
   const heading = useFocusOnce(isSettled)
   const counts = count(checks)
   // all checks have the same error, because they were sent together
-  const failed = checks.find(mayRetry)
+  const failed = checks.find(canRetry)
   const settled = counts.found + counts.missing + counts.failed
   const hashed = checks.filter(({ sha256, state }) => sha256 || state.step === 'failed').length
   const progress = t('verify.progress', { hashed, done: settled, total: checks.length })
@@ -103,12 +111,12 @@ function Batch({ checks, isSettled, isSignedIn }: ListProps) {
         <ProgressBar label={progress} ratio={(hashed + settled) / (2 * checks.length)} />
       )}
       {isSettled && failed?.state.step === 'failed' && (
-        <CheckFailure error={failed.state.error} isSignedIn={isSignedIn}>
+        <VerificationFailure error={failed.state.error} isSignedIn={isSignedIn}>
           <Retry />
-        </CheckFailure>
+        </VerificationFailure>
       )}
       {isSettled && failed?.state.step === 'stopped' && <Stopped />}
-      <CheckList checks={checks} />
+      <VerificationList checks={checks} />
     </section>
   )
 }
@@ -119,7 +127,7 @@ function StopAll() {
     <button
       type="button"
       className="btn btn-outline btn-sm shrink-0"
-      onClick={event => keepFocus(event, stopChecks)}
+      onClick={event => keepFocus(event, stopVerifications)}
     >
       {t('verify.stop')}
     </button>
@@ -143,7 +151,7 @@ function Retry({ word = 'retry' }: { word?: 'retry' | 'goOn' }) {
       <button
         type="button"
         className="btn btn-outline btn-sm"
-        onClick={event => keepFocus(event, () => void retryChecks())}
+        onClick={event => keepFocus(event, () => void retryVerifications())}
       >
         {t(`verify.${word}`)}
       </button>
@@ -164,7 +172,11 @@ function useFocusOnce(isThere: boolean) {
   return heading
 }
 
-function count(checks: readonly Check[]): { found: number; missing: number; failed: number } {
+function count(checks: readonly Verification[]): {
+  found: number
+  missing: number
+  failed: number
+} {
   const counts = { found: 0, missing: 0, failed: 0 }
   for (const { state } of checks) {
     if (state.step === 'failed' || state.step === 'stopped') counts.failed += 1

@@ -1,22 +1,22 @@
 import { exportUsers } from '../../contract/members.ts'
 import { byteOrderMark, csvRecord } from '../../core/text/csv.ts'
-import { actingCompany } from '../../stores/admin/admin-api.ts'
+import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { type MemberFilter, memberList } from '../../stores/admin/member-list.ts'
 import { fetchFile } from '../../stores/download.ts'
-import type { Refusal } from '../../stores/lists/bulk-run.ts'
-import { saveFile } from '../files/save-file.ts'
+import type { RefusedItem } from '../../stores/lists/bulk-run.ts'
+import { downloadFile } from '../files/download-file.ts'
 
 /**
  * Downloads all people who match the filter as CSV, including those whom the list has not loaded.
  */
-export async function saveMembers(filter: MemberFilter, name: string): Promise<void> {
-  const path = exportUsers.path.replace('{id}', encodeURIComponent(actingCompany()))
-  saveFile(await fetchFile(path, { ...filter }), name, 'csv')
+export async function downloadMembers(filter: MemberFilter, name: string): Promise<void> {
+  const path = exportUsers.path.replace('{id}', encodeURIComponent(companyIdOfPage()))
+  downloadFile(await fetchFile(path, { ...filter }), name, 'csv')
 }
 
 /** Downloads the people whom a bulk change refused, with the reason of each as a sentence. */
-export function saveRefusals(
-  refused: readonly Refusal[],
+export function downloadRefusals(
+  refused: readonly RefusedItem[],
   reasonOf: (code: string) => string,
   name: string
 ): void {
@@ -26,7 +26,7 @@ export function saveRefusals(
     return csvRecord([id, member?.username, member?.email, code, reasonOf(code)])
   })
   const head = csvRecord(['id', 'username', 'email', 'code', 'reason'])
-  saveFile(
+  downloadFile(
     new Blob([byteOrderMark, head, ...lines], { type: 'text/csv;charset=utf-8' }),
     name,
     'csv'

@@ -8,14 +8,17 @@ import {
   saveDraft
 } from '../../stores/admin/domains.ts'
 import { useAction } from '../forms/use-action.ts'
-import { useVersioned } from '../forms/use-versioned.ts'
+import { useVersionedSave } from '../forms/use-versioned-save.ts'
 import { type ThemePart, themeParts } from './theme-words.ts'
 
 const pauseMs = 600
 
-export type Draft = ReturnType<typeof useDraft>
+export type ThemeDraft = ReturnType<typeof useThemeDraft>
 
-/** What the server did not allow in a picture, by the part of the theme: `<style>`. */
+/**
+ * The forbidden content that the server found in a picture, such as `<style>`, by the part of the
+ * theme.
+ */
 type Refused = Partial<Record<ThemePart, string>>
 
 /**
@@ -23,10 +26,10 @@ type Refused = Partial<Record<ThemePart, string>>
  * picture is set back to the saved one. If somebody else has changed the same part meanwhile,
  * `conflict` holds the differences, and nothing is saved until `resolve` is called.
  */
-export function useDraft(id: string, themes: DomainThemes) {
+export function useThemeDraft(id: string, themes: DomainThemes) {
   const [look, setLook] = useState(() => editedTheme(themes))
   const [refused, setRefused] = useState<Refused>({})
-  /** The saved theme from which the person began to edit. */
+  /** The saved theme when the person began to edit. */
   const seen = useRef(look)
   const latest = useRef(look)
   /** Whether the last call of the API saved the draft. False if it found a conflict. */
@@ -41,7 +44,7 @@ export function useDraft(id: string, themes: DomainThemes) {
     const state = $themes.get()
     return state.status === 'ready' ? editedTheme(state.item) : seen.current
   }
-  const { change, conflict, resolve } = useVersioned<EditedTheme, Partial<EditedTheme>>({
+  const { change, conflict, resolve } = useVersionedSave<EditedTheme, Partial<EditedTheme>>({
     async save(changes, version) {
       await saveDraft(id, changes as ThemeChanges, version)
       isSaved.current = true

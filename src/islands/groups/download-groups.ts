@@ -1,7 +1,7 @@
 import type { Group } from '../../contract/groups.ts'
 import { byteOrderMark, csvRecord } from '../../core/text/csv.ts'
 import { type GroupQuery, readAllGroups } from '../../stores/admin/group-list.ts'
-import { saveFile } from '../files/save-file.ts'
+import { downloadFile } from '../files/download-file.ts'
 
 /** The columns of the CSV file. They are named like the fields of a group. */
 const columns: Record<string, (group: Group) => string | number | undefined> = {
@@ -21,9 +21,9 @@ const columns: Record<string, (group: Group) => string | number | undefined> = {
 /**
  * Downloads all groups that match the query as CSV, including groups that the list has not loaded.
  */
-export async function saveGroups(query: GroupQuery, name: string): Promise<void> {
+export async function downloadGroups(query: GroupQuery, name: string): Promise<void> {
   const groups = await readAllGroups(query)
   const lines = groups.map(group => csvRecord(Object.values(columns).map(cell => cell(group))))
   const content = [byteOrderMark, csvRecord(Object.keys(columns)), ...lines]
-  saveFile(new Blob(content, { type: 'text/csv;charset=utf-8' }), name, 'csv')
+  downloadFile(new Blob(content, { type: 'text/csv;charset=utf-8' }), name, 'csv')
 }

@@ -1,14 +1,14 @@
 /**
- * The last thing that the person did in an island before its script ran. It is repeated when the
- * script runs.
+ * The last action of the person in each island whose script does not run yet. The action is
+ * repeated when the script runs.
  */
 const waiting = new WeakMap<Element, () => void>()
 
 /**
- * Repeats in each island what the person did before the island's script ran: Enter in a form, or a
- * click on a button.
+ * Repeats in each island the last action of the person before the island's script ran: Enter in a
+ * form, or a click on a button.
  */
-export function repeatEarlyActs(): void {
+export function replayEarlyActions(): void {
   document.addEventListener('keydown', event => {
     const { key, target, isComposing } = event
     if (key !== 'Enter' || isComposing || !(target instanceof HTMLInputElement)) return

@@ -23,11 +23,11 @@ interface Conflict<Entity, Changes> {
 }
 
 /**
- * Saves changes of a thing that others may change at the same time. If somebody else has changed the
- * same fields, nothing is saved and `conflict` holds what differs, until `resolve` says which fields
- * to keep.
+ * Saves changes of an item that other people may change at the same time. If somebody else has
+ * changed the same fields, nothing is saved and `conflict` contains the differences, until
+ * `resolve` says which fields to keep.
  */
-export function useVersioned<Entity extends Versioned, Changes extends Partial<Entity>>({
+export function useVersionedSave<Entity extends Versioned, Changes extends Partial<Entity>>({
   save,
   load
 }: VersionedOptions<Entity, Changes>) {
@@ -50,7 +50,10 @@ export function useVersioned<Entity extends Versioned, Changes extends Partial<E
   return {
     change,
     conflict,
-    /** Saves the person's own values of these fields, and keeps those of the others. */
+    /**
+     * Saves the person's values of the fields `mine`. The other fields keep the values that are
+     * stored.
+     */
     async resolve(mine: readonly string[]): Promise<void> {
       if (!conflict) return
       const { theirs, changes } = conflict

@@ -3,8 +3,8 @@ import type { AppError } from '../../contract/kit/errors.ts'
 import { buildRedirect } from '../../core/pages/redirect-parameter.ts'
 import { describeVerdict } from '../../core/pages/verdict-words.ts'
 import { formatPercent } from '../../core/text/format.ts'
-import { localizedPath, type T } from '../../i18n/index.ts'
-import { type Check, cancelCheck } from '../../stores/verifications.ts'
+import { localizedPath, type Translate } from '../../i18n/index.ts'
+import { cancelVerification, type Verification } from '../../stores/verifications.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
@@ -14,13 +14,13 @@ import { useWords } from '../kit/use-words.ts'
 import { VerdictFacts, VerdictSeal, VerdictSentence, VerdictWord } from './VerdictSheet.tsx'
 
 interface CheckListProps {
-  checks: readonly Check[]
+  checks: readonly Verification[]
 }
 
 const shownAtOnce = 50
 
-/** Shows several checks, one per line. The person can open each check that has an answer. */
-export function CheckList({ checks }: CheckListProps) {
+/** Lists several verifications, one per line. The person can open each one that has a result. */
+export function VerificationList({ checks }: CheckListProps) {
   const { t } = useWords()
   const [shown, setShown] = useState(shownAtOnce)
   const hidden = checks.length - shown
@@ -46,7 +46,7 @@ export function CheckList({ checks }: CheckListProps) {
   )
 }
 
-const CheckLine = memo(function CheckLine({ check }: { check: Check }) {
+const CheckLine = memo(function CheckLine({ check }: { check: Verification }) {
   const { locale, t } = useWords()
   const { state } = check
   const name = check.name ?? t('verify.pasted')
@@ -123,7 +123,7 @@ const CheckLine = memo(function CheckLine({ check }: { check: Check }) {
         type="button"
         className="btn btn-ghost btn-sm"
         aria-label={t('verify.stopOf', { name })}
-        onClick={event => keepFocus(event, () => cancelCheck(check.id))}
+        onClick={event => keepFocus(event, () => cancelVerification(check.id))}
       >
         {t('verify.stop')}
       </button>
@@ -137,8 +137,10 @@ interface CheckFailureProps {
   children?: ReactNode
 }
 
-/** Explains why a check has no answer. Some errors have a sentence of their own on this page. */
-export function CheckFailure({ error, isSignedIn, children }: CheckFailureProps) {
+/**
+ * Explains why a verification has no result. Some errors have a sentence of their own on this page.
+ */
+export function VerificationFailure({ error, isSignedIn, children }: CheckFailureProps) {
   const { locale, t } = useWords()
   const time = useMemo(() => retryTime(error, locale), [error, locale])
   const maySignIn = error.code === 'lookup_limited' || error.code === 'unauthenticated'
@@ -151,8 +153,8 @@ export function CheckFailure({ error, isSignedIn, children }: CheckFailureProps)
 }
 
 /**
- * A link to the sign-in page. After signing in, the person returns to this page, which still has
- * the checks.
+ * A link to the sign-in page. After signing in, the person returns to this page, which still shows
+ * the verifications.
  */
 export function SignInLink() {
   const { locale, t } = useWords()
@@ -168,7 +170,7 @@ export function SignInLink() {
 function textFor(
   error: AppError,
   time: string | undefined,
-  t: T,
+  t: Translate,
   isSignedIn: boolean
 ): string | undefined {
   if (error.code !== 'lookup_limited' || !time) return fileErrorText(error, t)
@@ -177,7 +179,7 @@ function textFor(
   })
 }
 
-function fileErrorText({ code }: AppError, t: T): string | undefined {
+function fileErrorText({ code }: AppError, t: Translate): string | undefined {
   const isOfFile = code === 'file_empty' || code === 'file_unreadable'
   return isOfFile ? t(`verify.errors.${code}`) : undefined
 }

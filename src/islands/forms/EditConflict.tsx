@@ -2,7 +2,7 @@ import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react'
 import type { Difference } from '../../core/differences.ts'
 import { useWords } from '../kit/use-words.ts'
 import { LazyAccountError } from './LazyAccountError.tsx'
-import { Unsaved } from './Unsaved.tsx'
+import { UnsavedGuard } from './UnsavedGuard.tsx'
 import { useAction } from './use-action.ts'
 
 interface ChangedMeanwhileProps {
@@ -23,7 +23,7 @@ interface ChangedMeanwhileProps {
  * person choose for each field or for all. Asks before the page is left without a choice. Needs the
  * words of `forms` from the page.
  */
-export function ChangedMeanwhile(props: ChangedMeanwhileProps) {
+export function EditConflict(props: ChangedMeanwhileProps) {
   const { differences, labelOf, wordsOf, resolve } = props
   const { t } = useWords()
   const id = useId()
@@ -96,7 +96,7 @@ export function ChangedMeanwhile(props: ChangedMeanwhileProps) {
           {t('forms.changed.takeTheirs')}
         </button>
       </div>
-      <Unsaved isUnsaved />
+      <UnsavedGuard isUnsaved />
     </form>
   )
 }

@@ -1,5 +1,5 @@
 /** Downloads a file. Its name is `name` with today's date and the extension. */
-export function saveFile(content: Blob, name: string, extension: string): void {
+export function downloadFile(content: Blob, name: string, extension: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(content)
   link.download = `${name}-${new Date().toISOString().slice(0, 10)}.${extension}`

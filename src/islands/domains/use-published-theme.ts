@@ -4,10 +4,10 @@ import { themeCss } from '../../core/pages/theme-colors.ts'
 import { pictureAddress } from './picture-address.ts'
 
 /**
- * Shows a theme on this page as soon as it is published or restored, if the page is of the same host.
- * The next page is loaded in full, because it has another version, and comes with the theme.
+ * Shows a theme on the open page as soon as it is published or restored, if the page is on the host
+ * `host`. Later pages are loaded with the new theme.
  */
-export function usePublishedLook(host: string, { published }: DomainThemes): void {
+export function usePublishedTheme(host: string, { published }: DomainThemes): void {
   const { number, theme } = published
   const seen = useRef(number)
   const sheet = useRef<CSSStyleSheet>(undefined)
@@ -25,7 +25,7 @@ export function usePublishedLook(host: string, { published }: DomainThemes): voi
   }, [host, number, theme])
 }
 
-/** Shows the pictures of a theme in the bar and in the tab of the browser. */
+/** Replaces the logo in the bar and the icon of the browser's tab by the pictures of a theme. */
 function showPictures({ logo, logo_dark, favicon }: Theme): void {
   document.querySelector('link[rel=icon]')?.setAttribute('href', pictureAddress(favicon))
   const [light, dark] = document.querySelectorAll<HTMLImageElement>('.bar-logo img')

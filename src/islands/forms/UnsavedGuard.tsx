@@ -1,33 +1,36 @@
 import type { TransitionBeforePreparationEvent } from 'astro:transitions/client'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { localizedPath } from '../../i18n/index.ts'
-import { dropDraftsOfOthers, keepDraft } from '../../stores/form-drafts.ts'
+import { keepDraft, keepOnlyDraftsOfPerson } from '../../stores/form-drafts.ts'
 import { draftName, isFieldChanged, type Values } from '../../stores/form-values.ts'
-import { $session, onSignIn, signedInUserId, userOf } from '../../stores/sessions.ts'
+import { $session, addSignInListener, signedInUserId, userOf } from '../../stores/sessions.ts'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { pagePath } from './page-drafts.ts'
-import type { Form } from './use-form.ts'
+import type { FormState } from './use-form.ts'
 
-onSignIn(() => dropDraftsOfOthers(signedInUserId()))
+addSignInListener(() => keepOnlyDraftsOfPerson(signedInUserId()))
 
 interface UnsavedProps {
-  form?: Pick<Form, 'props' | 'read' | 'isWorking' | 'isDone'>
+  form?: Pick<FormState, 'props' | 'read' | 'isWorking' | 'isDone'>
   /** Whether something other than the fields is unsaved, such as a choice or work in progress. */
   isUnsaved?: boolean
 }
 
-/** The navigations about which the person was asked, so that several forms of a page ask once. */
+/**
+ * The navigations that the person was already asked about, so that several forms of a page ask only
+ * once.
+ */
 const asked = new WeakSet<Event>()
 /** Whether the browser goes back to the page that it shows, because the person stays there. */
 let isReturning = false
 
 /**
- * Keeps the changes of a form from being lost: asks before the page is left, and restores them
- * after a person whose session has ended has signed in again. Must be placed beside the form. Needs
- * the words of `forms` from the page.
+ * Keeps the changes of a form from being lost. Asks before the page is left. If the session ends,
+ * restores the changes after the same person has signed in again. Must be placed beside the form.
+ * Needs the words of `forms` from the page.
  */
-export function Unsaved({ form, isUnsaved = false }: UnsavedProps) {
+export function UnsavedGuard({ form, isUnsaved = false }: UnsavedProps) {
   const { locale, t } = useWords()
   const [answer, setAnswer] = useState<(mayLeave: boolean) => void>()
 
