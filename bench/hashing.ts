@@ -39,8 +39,10 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
     const address = `http://127.0.0.1:${port}/en/verify`
     const openPage = () => openHashing(browser, build, address)
     const page = await openPage()
+    const bare = await openBareDigest(browser, address)
     await page.hash([small]) // loads the workers
-    const times = { usual: pair(), small: pair(), large: pair(), four: pair() }
+    await bare.digest(usual)
+    const times = { usual: pair(), limit: pair(), small: pair(), large: pair(), four: pair() }
     for (let turn = 1; turn <= runs; turn++) {
       signal.throwIfAborted()
       say(`hashing, ${turn} of ${runs}`)
@@ -48,16 +50,20 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
         times[name].ours.push(file.megabytes / (await page.hash([file])))
         times[name].peer.push(file.megabytes / (await sha256sum(file)))
       }
+      times.limit.ours.push(usual.megabytes / (await page.hash([usual])))
+      times.limit.peer.push(usual.megabytes / (await bare.digest(usual)))
       const four = [small, small, small, small]
       times.four.ours.push((4 * small.megabytes) / (await page.hash(four)))
       times.four.peer.push(small.megabytes / (await page.hash([small])))
     }
     await page.close()
+    await bare.close()
     const speed = (what: string, { ours, peer }: Pair, ratio: number): Row => {
       return { what, ours: median(ours), peer: median(peer), unit: 'MB/s', aim: { ratio } }
     }
     return [
       speed(`fingerprint of ${usual.megabytes} MB, sha256sum`, times.usual, 1.5),
+      speed(`fingerprint of ${usual.megabytes} MB, browser's digest`, times.limit, 0.9),
       speed(`fingerprint of ${small.megabytes} MB, sha256sum`, times.small, 0.9),
       speed(`fingerprint of ${large.megabytes} MB, sha256sum`, times.large, 0.9),
       speed('four fingerprints at once, one', times.four, 1.3),
@@ -105,11 +111,8 @@ async function sha256sum({ path }: BenchFile): Promise<number> {
 /** An exported function of the built module, by its name in the build. */
 type HashModule = Record<string, (file: File) => Promise<string>>
 
-async function openHashing(browser: Browser, build: Build, address: string) {
-  const module = [...build.files.keys()].find(path => /\/hash-client\.[^/]+\.js$/.test(path))
-  if (!module) throw new Error('the build holds no hash-client')
-  const page = await browser.newPage()
-  await page.goto(address)
+/** Adds the file input with which `choose()` hands files to the page. */
+async function addInput(page: Page): Promise<void> {
   await page.evaluate(() => {
     const input = document.createElement('input')
     input.type = 'file'
@@ -117,6 +120,49 @@ async function openHashing(browser: Browser, build: Build, address: string) {
     input.id = 'bench'
     document.body.append(input)
   })
+}
+
+/**
+ * Opens the same page with a worker of its own that does the least a browser can: it reads a whole
+ * file and calls the browser's digest.
+ */
+async function openBareDigest(browser: Browser, address: string) {
+  const page = await browser.newPage({ bypassCSP: true }) // allows a worker without a file
+  await page.goto(address)
+  await addInput(page)
+  await page.evaluate(() => {
+    const code = `onmessage = async ({ data }) => {
+      postMessage(await crypto.subtle.digest('SHA-256', await data.arrayBuffer()))
+    }`
+    const url = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }))
+    Object.assign(globalThis, { bareWorker: new Worker(url) })
+  })
+  return {
+    /** Hashes the file. Returns the seconds until it is hashed. */
+    async digest(file: BenchFile): Promise<number> {
+      await choose(page, [file])
+      return page.evaluate(async () => {
+        const worker: Worker = Object(globalThis).bareWorker
+        const [file] = document.querySelector<HTMLInputElement>('#bench')?.files ?? []
+        const start = performance.now()
+        await new Promise((resolve, reject) => {
+          worker.onmessage = resolve
+          worker.onerror = reject
+          worker.postMessage(file)
+        })
+        return (performance.now() - start) / 1000
+      })
+    },
+    close: () => page.close()
+  }
+}
+
+async function openHashing(browser: Browser, build: Build, address: string) {
+  const module = [...build.files.keys()].find(path => /\/hash-client\.[^/]+\.js$/.test(path))
+  if (!module) throw new Error('the build holds no hash-client')
+  const page = await browser.newPage()
+  await page.goto(address)
+  await addInput(page)
   return {
     /** Hashes the files. Returns the seconds until all are hashed. */
     async hash(files: BenchFile[]): Promise<number> {

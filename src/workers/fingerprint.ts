@@ -19,11 +19,23 @@ interface Hasher {
  */
 export type FilePieces = AsyncIterable<Uint8Array>
 
-/**
- * Bytes of the largest file that the browser's own `digest` hashes as a whole. The browser copies
- * the file, so two files at a time take four times as much memory.
- */
+/** Bytes of the largest file that the browser's own `digest` hashes as a whole. */
 export const maxDigestBytes = 32_000_000
+
+/**
+ * Files with at least this many bytes are hashed as a whole one at a time, because the browser
+ * needs memory for about three times the file.
+ */
+export const oneAtATimeBytes = 8 * 1024 * 1024
+
+/** The Web Lock of the file that is hashed as a whole, which all tabs share. */
+const lockName = 'vidimus-whole-file'
+
+/** What the browser offers for hashing. Pages without HTTPS have neither. */
+interface Platform {
+  subtle?: Pick<SubtleCrypto, 'digest'> | undefined
+  locks?: Pick<LockManager, 'request'> | undefined
+}
 
 interface FingerprintOptions {
   onProgress?: (bytesDone: number) => void
@@ -34,20 +46,58 @@ interface FingerprintOptions {
 /**
  * Returns the SHA-256 of a file in hex. Hashes a file of up to 32 MB with the browser's own
  * `digest`, which is two to three times as fast as WebAssembly but takes whole files only and
- * exists only on pages with HTTPS. Hashes any other file piece by piece.
+ * exists only on pages with HTTPS. Hashes any other file piece by piece, and also a file of 8 MiB
+ * or more while another one is hashed as a whole: waiting for it would take as long and would block
+ * the worker.
  */
 export async function fingerprintFile(
   file: Blob,
   options: FingerprintOptions = {},
-  subtle: Pick<SubtleCrypto, 'digest'> | undefined = globalThis.crypto?.subtle
+  { subtle, locks }: Platform = findPlatform()
 ): Promise<string> {
+  if (!subtle || file.size > maxDigestBytes) return fingerprintInPieces(file, options)
+  const hash = () => fingerprintWhole(file, subtle)
+  const digest = file.size < oneAtATimeBytes ? await hash() : await whenFree(locks, hash)
+  if (digest === undefined) return fingerprintInPieces(file, options)
+  options.onProgress?.(file.size)
+  return digest
+}
+
+function findPlatform(): Platform {
+  return { subtle: globalThis.crypto?.subtle, locks: globalThis.navigator?.locks }
+}
+
+/**
+ * Runs `work` while it holds the lock. Returns undefined without running it if the lock is held
+ * elsewhere or cannot be had. The browser releases the lock of a worker that is terminated.
+ */
+async function whenFree<Result>(
+  locks: Platform['locks'],
+  work: () => Promise<Result>
+): Promise<Result | undefined> {
+  let working: Promise<Result> | undefined
+  try {
+    await locks?.request(lockName, { ifAvailable: true }, lock => {
+      if (lock) working = work()
+      return working
+    })
+  } catch {
+    // an error of `work` is thrown below; browsers also refuse locks, as in sandboxed frames
+  }
+  return working
+}
+
+/** Returns undefined if the file cannot be read as a whole. */
+async function fingerprintWhole(
+  file: Blob,
+  subtle: Pick<SubtleCrypto, 'digest'>
+): Promise<string | undefined> {
   // the browser hands over a whole file twice as fast as its pieces
-  const whole = subtle && file.size <= maxDigestBytes ? await readWhole(file) : undefined
-  if (!subtle || !whole) return fingerprintInPieces(file, options)
+  const whole = await readWhole(file)
+  if (!whole) return undefined
   requireWhole(file, whole.byteLength)
   const digest = await subtle.digest('SHA-256', whole)
   free(whole)
-  options.onProgress?.(file.size)
   return bytesToHex(new Uint8Array(digest))
 }
 

@@ -4,7 +4,8 @@ import {
   createJavaScriptHasher,
   fingerprintFile,
   fingerprintInPieces,
-  maxDigestBytes
+  maxDigestBytes,
+  oneAtATimeBytes
 } from '../../../src/workers/fingerprint.ts'
 
 const piece = 4 * 1024 * 1024
@@ -48,10 +49,52 @@ test('leaves a file to the browser up to 32 MB, and where the browser has a dige
   }
   const largest = new Blob([Buffer.alloc(maxDigestBytes)])
   const larger = new Blob([Buffer.alloc(maxDigestBytes + 1)])
-  expect(await fingerprintFile(largest, {}, subtle)).toBe('00'.repeat(32))
-  expect(await fingerprintFile(larger, {}, subtle)).toBe(await fingerprintInPieces(larger))
-  expect(await fingerprintFile(new Blob([]), {}, undefined)).toBe(empty)
+  expect(await fingerprintFile(largest, {}, { subtle, locks: freeLock() })).toBe('00'.repeat(32))
+  expect(await fingerprintFile(larger, {}, { subtle })).toBe(await fingerprintInPieces(larger))
+  expect(await fingerprintFile(new Blob([]), {}, {})).toBe(empty)
   expect(sizes).toEqual([maxDigestBytes])
+})
+
+test('hashes one large file at a time as a whole, and small files beside it', async () => {
+  const digested: number[] = []
+  const { promise: slow, resolve: finish } = Promise.withResolvers<void>()
+  const subtle = {
+    digest: async (_name: unknown, bytes: BufferSource) => {
+      digested.push(bytes.byteLength)
+      if (bytes.byteLength > oneAtATimeBytes) await slow
+      return new ArrayBuffer(32)
+    }
+  }
+  const platform = { subtle, locks: freeLock() }
+  const large = new Blob([Buffer.alloc(oneAtATimeBytes + 1)])
+  const other = new Blob([Buffer.alloc(oneAtATimeBytes)])
+  const small = new Blob([Buffer.alloc(oneAtATimeBytes - 1)])
+  const first = fingerprintFile(large, {}, platform)
+  expect(await fingerprintFile(other, {}, platform)).toBe(await fingerprintInPieces(other))
+  expect(await fingerprintFile(small, {}, platform)).toBe('00'.repeat(32))
+  finish()
+  await first
+  await fingerprintFile(other, {}, platform)
+  expect(digested).toEqual([large.size, small.size, other.size])
+})
+
+test('hashes a large file in pieces where the browser has or gives no locks', async () => {
+  const subtle = { digest: async () => new ArrayBuffer(32) }
+  const refusing = { request: () => Promise.reject(new DOMException('sandbox', 'SecurityError')) }
+  const large = new Blob([Buffer.alloc(oneAtATimeBytes)])
+  const expected = await fingerprintInPieces(large)
+  expect(await fingerprintFile(large, {}, { subtle, locks: undefined })).toBe(expected)
+  expect(await fingerprintFile(large, {}, { subtle, locks: refusing })).toBe(expected)
+})
+
+test('lets the next large file have its turn after one that failed', async () => {
+  const locks = freeLock()
+  const digest = async () => new ArrayBuffer(32)
+  const short = new Blob([Buffer.alloc(oneAtATimeBytes)])
+  short.arrayBuffer = async () => new ArrayBuffer(7)
+  await expect(fingerprintFile(short, {}, { subtle: { digest }, locks })).rejects.toThrow('shorter')
+  const next = new Blob([Buffer.alloc(oneAtATimeBytes)])
+  expect(await fingerprintFile(next, {}, { subtle: { digest }, locks })).toBe('00'.repeat(32))
 })
 
 test('gives the memory of a whole file back at once', async () => {
@@ -62,7 +105,7 @@ test('gives the memory of a whole file back at once', async () => {
       return new ArrayBuffer(32)
     }
   }
-  await fingerprintFile(new Blob([randomBytes(100)]), {}, subtle)
+  await fingerprintFile(new Blob([randomBytes(100)]), {}, { subtle })
   expect(hashed?.detached).toBe(true)
 })
 
@@ -109,3 +152,18 @@ test('refuses a file that turns out shorter than it was', async () => {
   file.arrayBuffer = async () => new ArrayBuffer(7)
   await expect(fingerprintFile(file)).rejects.toThrow('shorter')
 })
+
+/** Returns a Web Lock that nobody else uses. */
+function freeLock(): Pick<LockManager, 'request'> {
+  let isHeld = false
+  const request = async (_name: string, _options: unknown, use: (lock: Lock | null) => unknown) => {
+    if (isHeld) return use(null)
+    isHeld = true
+    try {
+      return await use({ mode: 'exclusive', name: 'test' })
+    } finally {
+      isHeld = false
+    }
+  }
+  return { request: request as LockManager['request'] } // as: this overload is the one that is used
+}
