@@ -377,12 +377,12 @@ export const doors: Record<string, string[]> = {
     'verifications.ts'
   ],
   'src/server/domain/evidence': [
-    'audit-readings.ts',
     'audit-check.ts',
+    'audit-history-reads.ts',
     'audit-log.ts',
     'audit.ts',
     'company-keys.ts',
-    'log.ts',
+    'log-leaves.ts',
     'sealed-openings.ts'
   ],
   'src/server/domain/history': [

@@ -2,27 +2,25 @@ import { randomBytes } from 'node:crypto'
 import http from 'node:http'
 import { createDeposit, createDepositBatch } from '../src/contract/deposits.ts'
 import { batchForm, batchItem, formType } from '../tests/helpers/batches.ts'
-import { host, openInsider } from './insider.ts'
-import { interleave, type Load, load } from './load.ts'
+import { interleave, type LoadFigures, runLoad } from './load.ts'
 import { startService } from './processes.ts'
+import { host, openServiceInternals } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
 
-/**
- * Two sizes of small files: most documents of an export are like the first, scans like the second.
- */
+/** The sizes of the files in bytes: that of most exported documents, and that of scans. */
 const sizes = [20_000, 200_000]
 const filesOf = (size: number) => Math.min(50, Math.floor(7_500_000 / size))
 const callers = 2
 
 /**
- * Small files that two callers deposit by `POST /deposit/batch`, from the socket to the answer, so
- * with flush and commit. The peer is the same service by the single calls: `POST /deposit`, then
- * `PATCH`. Its record is made after the answer, and each of its runs waits for the records.
+ * Measures how many small files two callers deposit per second by `POST /deposit/batch`, including
+ * flush and commit. The peer is the same service with single calls: `POST /deposit`, then `PATCH`.
+ * It records a deposit only after the answer, so each of its runs waits for the records.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService()
-  await using insider = await openInsider(service)
-  const [person] = await insider.addPeople(1)
+  await using internals = await openServiceInternals(service)
+  const [person] = await internals.addPeople(1)
   if (!person) throw new Error('nobody deposits')
   const agent = new http.Agent({ keepAlive: true, maxSockets: callers })
   const headers = { host: `api.${host}`, authorization: `Bearer ${person.token}` }
@@ -72,12 +70,12 @@ export async function measure(options: Options): Promise<Row[]> {
     })
   }
 
-  /** Adds the time until the last record is made to that of the calls. */
-  async function recorded(run: () => Promise<Load>): Promise<{ perSecond: number }> {
+  /** Runs calls of the peer. Returns the files per second until the last one is recorded. */
+  async function recorded(run: () => Promise<LoadFigures>): Promise<{ perSecond: number }> {
     const started = performance.now()
     const { done } = await run()
     for (;;) {
-      const { rows } = await insider.owner.query(
+      const { rows } = await internals.owner.query(
         `select count(*)::int as open from upload where state <> 'settled'`
       )
       if (rows[0].open === 0) break
@@ -92,17 +90,22 @@ export async function measure(options: Options): Promise<Row[]> {
     const { ours, peer } = await interleave<{ perSecond: number }>(
       options,
       async () => {
-        const { perSecond } = await load({ callers, seconds, signal, work: () => inBatches(size) })
+        const { perSecond } = await runLoad({
+          callers,
+          seconds,
+          signal,
+          work: () => inBatches(size)
+        })
         return { perSecond: perSecond * files }
       },
-      () => recorded(() => load({ callers, seconds, signal, work: () => inSingleCalls(size) }))
+      () => recorded(() => runLoad({ callers, seconds, signal, work: () => inSingleCalls(size) }))
     )
     rows.push({
       what: `files of ${size / 1000} kB in batches of ${files}, in single calls`,
       ours: ours.perSecond,
       peer: peer.perSecond,
       unit: '/s',
-      aim: { ratio: 1 }
+      target: { ratio: 1 }
     })
   }
   agent.destroy()

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { type Browser, type CDPSession, chromium } from '@playwright/test'
 
-/** Starts this machine's browser without a window. The caller must close it. */
+/** Starts this machine's browser without a window. The caller must close the browser. */
 export function launch(): Promise<Browser> {
   const saved = '.cache/chromium'
   const found = existsSync(saved) ? readFileSync(saved, 'utf8').trim() : undefined
@@ -17,10 +17,10 @@ export function launch(): Promise<Browser> {
 }
 
 /**
- * Records the tasks of the main thread of a page on which a file is chosen. Returns a function that
- * stops recording and returns the tasks of 10 ms or more, each in milliseconds of processor time.
- * Elapsed time would include waiting on a busy machine. The task in which the browser creates the
- * chosen files counts only as far as the page handles the choice in it.
+ * Records the tasks of a page's main thread while a file is chosen on the page. Returns a function
+ * that stops recording and returns the tasks of 10 ms or more, each in milliseconds of processor
+ * time; elapsed time would include waiting on a busy machine. Of the task in which the browser
+ * creates the chosen files, only the part counts in which the page handles the choice.
  */
 export async function traceTasks(client: CDPSession): Promise<() => Promise<number[]>> {
   type Traced = {

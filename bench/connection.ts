@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export interface Answer {
+export interface HttpAnswer {
   status: number
   /** The status line and the headers, as received. */
   head: string
@@ -13,13 +13,13 @@ const headEnd = Buffer.from('\r\n\r\n')
 const lastChunk = Buffer.from('0\r\n\r\n')
 
 /**
- * An HTTP connection for one request at a time. It parses only as much HTTP as the benchmarks need.
- * So it takes little processor time and hardly distorts the measurement.
+ * An HTTP connection for one request at a time. It parses only as much HTTP as the benchmarks need,
+ * so it takes little processor time and hardly distorts the measurement.
  */
 export class Connection {
   readonly #socket: Socket
   #received: Buffer = Buffer.alloc(0)
-  #waiting: { resolve(answer: Answer): void; reject(error: Error): void } | undefined
+  #waiting: { resolve(answer: HttpAnswer): void; reject(error: Error): void } | undefined
 
   private constructor(socket: Socket) {
     this.#socket = socket
@@ -34,7 +34,7 @@ export class Connection {
     return new Connection(socket)
   }
 
-  request(request: string): Promise<Answer> {
+  request(request: string): Promise<HttpAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#socket.destroyed) throw new Error('the connection was closed')
       this.#waiting = { resolve, reject }
@@ -43,10 +43,10 @@ export class Connection {
   }
 
   /**
-   * Sends a request, and sends it again while the server answers that it is overloaded. The
-   * measured time includes the repetitions.
+   * Sends a request, and repeats it as long as the server answers that it is overloaded. The
+   * repetitions are part of the measured time.
    */
-  async requestWithRetry(request: string): Promise<Answer> {
+  async requestWithRetry(request: string): Promise<HttpAnswer> {
     for (;;) {
       const answer = await this.request(request)
       if (answer.status < 300) return answer
@@ -96,8 +96,8 @@ export function requestText(
   return `${[`${method} ${path} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n${text}`
 }
 
-/** Returns the JSON of a response whose body is sent plain or in one chunk. */
-export function jsonOf({ status, head, body }: Answer): unknown {
+/** Returns the JSON of a response. The body must have been sent plain or in one chunk. */
+export function jsonOf({ status, head, body }: HttpAnswer): unknown {
   if (status >= 300) throw new Error(`answered ${status}: ${body.toString()}`)
   const text = body.toString()
   return JSON.parse(

@@ -1,14 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 
-/**
- * The server and its database run on the first core. This process, the client, runs on the second.
- */
+/** The core for the service and its database. This process, the client, runs on the second core. */
 const serverCore = '0'
 const clientCore = '1'
 const everyCore = `0-${availableParallelism() - 1}`
 
-/** Whether the server and the client can each have a core of their own. */
+/** Whether the service and the client can each have a core of their own. */
 export const canPin = availableParallelism() > 1 && pinTo(everyCore)
 
 /** Returns a function that runs `work` while this process is bound to the client's core. */
@@ -26,8 +24,8 @@ export function onClientCore<Given, T>(
 }
 
 /**
- * Calls `start`, so that the process it spawns runs on the server's core with all its children.
- * `start` must spawn synchronously.
+ * Calls `start` so that the process that it spawns runs on the server's core, with all its
+ * children. `start` must spawn synchronously.
  */
 export function onServerCore<T>(start: () => T): T {
   pin(serverCore)

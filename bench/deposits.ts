@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { Connection, jsonOf, requestText } from './connection.ts'
-import { host, type Insider, openInsider } from './insider.ts'
-import { interleave, type Load, load, microsNote, withCoreTime } from './load.ts'
+import {
+  interleave,
+  type LoadFigures,
+  processorTimeNote,
+  runLoad,
+  withProcessorTime
+} from './load.ts'
 import { coreSecondsOf, startPeer, startService } from './processes.ts'
+import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
 
 /**
@@ -20,16 +26,16 @@ import type { Options, Row } from './table.ts'
 export async function measure(options: Options): Promise<Row[]> {
   const most = 16
   await using service = await startService()
-  await using insider = await openInsider(service)
-  const { socketDir } = insider
-  await insider.owner.query("update category set store = 'fingerprint'")
-  const { rows: categories } = await insider.owner.query('select id from category limit 1')
+  await using internals = await openServiceInternals(service)
+  const { socketDir } = internals
+  await internals.owner.query("update category set store = 'fingerprint'")
+  const { rows: categories } = await internals.owner.query('select id from category limit 1')
   const category = categories[0].id
-  const [person] = await insider.addPeople(1)
+  const [person] = await internals.addPeople(1)
   if (!person) throw new Error('nobody deposits')
 
   const capture = () =>
-    insider.statementsOf({ path: '/deposit', token: person.token, body: documentIn(category) })
+    internals.statementsOf({ path: '/deposit', token: person.token, body: documentIn(category) })
   await capture() // the first call also loads keys and names that stay in memory
   const twice = [await capture(), await capture()]
   await using peer = await startPeer('statements', { socketDir, callers: most })
@@ -55,20 +61,20 @@ export async function measure(options: Options): Promise<Row[]> {
     const opening = Array.from({ length: callers }, () => Connection.open(service.port))
     const connections = await Promise.all(opening)
     const work = depositOver(connections)
-    const ours = () => load({ callers, seconds, signal: options.signal, work })
-    const its = () => peer.request<Load>({ seconds, callers, twice })
+    const ours = () => runLoad({ callers, seconds, signal: options.signal, work })
+    const its = () => peer.request<LoadFigures>({ seconds, callers, twice })
     const figures = await interleave(
       options,
-      () => withCoreTime(oursSpent, () => counted(insider, ours)),
-      () => withCoreTime(itsSpent, () => counted(insider, its))
+      () => withProcessorTime(oursSpent, () => counted(internals, ours)),
+      () => withProcessorTime(itsSpent, () => counted(internals, its))
     )
     rows.push({
       what: `deposits, ${callers} ${callers === 1 ? 'caller' : 'callers'}`,
       ours: figures.ours.perSecond,
       peer: figures.peer.perSecond,
       unit: '/s',
-      aim: { ratio: 0.7 },
-      note: microsNote(figures)
+      target: { ratio: 0.7 },
+      note: processorTimeNote(figures)
     })
     for (const connection of connections) connection.close()
   }
@@ -99,12 +105,16 @@ const tables = [
 ]
 
 /**
- * Runs `run`. Throws unless each table of a deposit has as many new rows as deposits were counted.
+ * Runs `run`. Throws unless the number of deposits that it counted equals the number of new rows in
+ * each table of a deposit.
  */
-async function counted(insider: Insider, run: () => Promise<Load>): Promise<Load> {
-  const before = await rowCounts(insider)
+async function counted(
+  internals: ServiceInternals,
+  run: () => Promise<LoadFigures>
+): Promise<LoadFigures> {
+  const before = await rowCounts(internals)
   const figures = await run()
-  const after = await rowCounts(insider)
+  const after = await rowCounts(internals)
   for (const table of tables) {
     const more = (after[table] ?? 0) - (before[table] ?? 0)
     if (more !== figures.done)
@@ -113,7 +123,7 @@ async function counted(insider: Insider, run: () => Promise<Load>): Promise<Load
   return figures
 }
 
-async function rowCounts({ owner }: Insider): Promise<Record<string, number>> {
+async function rowCounts({ owner }: ServiceInternals): Promise<Record<string, number>> {
   const columns = tables.map(table => `(select count(*)::int from ${table}) as ${table}`)
   const { rows } = await owner.query(`select ${columns.join(', ')}`)
   return rows[0]

@@ -1,29 +1,29 @@
 import { signUpAt } from '../tests/helpers/client.ts'
 import { Connection, requestText } from './connection.ts'
-import { host, openInsider } from './insider.ts'
-import { type Load, load, medians } from './load.ts'
+import { type LoadFigures, medians, runLoad } from './load.ts'
 import type { Flood } from './peers/flood.ts'
 import { startHelper, startService } from './processes.ts'
+import { host, openServiceInternals } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
 
 const otherHost = 'demo.localhost'
-/** The number of requests in the history that the busy company searches and exports. */
+/** The number of requests (entries of the history) that the busy company searches and exports. */
 const historyLength = 5000
 const people = 10
 
 /**
  * Measures how much one busy company slows another one down: the time of `GET /user` calls of a
  * quiet company while the busy one floods the service in different ways. `peer` is the time of the
- * same calls on an idle service. The two clients are two processes on the same core; the measured
- * one has the higher priority.
+ * same calls on an idle service. The two clients are two processes on the same core; that of the
+ * quiet company has the higher priority.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService({ DEMO: 'true' })
-  await using insider = await openInsider(service)
-  const { owner } = insider
+  await using internals = await openServiceInternals(service)
+  const { owner } = internals
   await owner.query("update category set store = 'fingerprint'")
   await owner.query('update "group" set max_requests = null, max_storage = null')
-  const busy = await insider.addPeople(people)
+  const busy = await internals.addPeople(people)
   const [reader] = busy
   if (!reader) throw new Error('nobody is in a hurry')
   await owner.query(
@@ -36,7 +36,7 @@ export async function measure(options: Options): Promise<Row[]> {
   await owner.query('analyze')
   const { rows: categories } = await owner.query(
     'select id from category where company_id = $1 limit 1',
-    [insider.company_id]
+    [internals.company_id]
   )
   const other = await signUpAt(service.port, otherHost)
   const quiet = await Connection.open(service.port)
@@ -80,7 +80,7 @@ export async function measure(options: Options): Promise<Row[]> {
 
   const seconds = options.quick ? 1 : 4
   const timeGetUser = () =>
-    load({
+    runLoad({
       callers: 1,
       seconds,
       signal: options.signal,
@@ -104,7 +104,7 @@ export async function measure(options: Options): Promise<Row[]> {
       ours: beside.p99Ms,
       peer: idle.p99Ms,
       unit: 'ms',
-      aim: { ratioAtMost: 3 },
+      target: { ratioAtMost: 3 },
       ...(setup.stalls || setup.isPersistent
         ? {}
         : { note: `they got about ${Math.round(done / (2 * seconds))} answers a second` })
@@ -114,7 +114,10 @@ export async function measure(options: Options): Promise<Row[]> {
   return rows
 }
 
-async function repeat({ runs }: Options, run: () => Promise<Load>): Promise<{ p99Ms: number }> {
+async function repeat(
+  { runs }: Options,
+  run: () => Promise<LoadFigures>
+): Promise<{ p99Ms: number }> {
   const all: { p99Ms: number }[] = []
   for (let n = 0; n < runs; n++) all.push({ p99Ms: (await run()).p99Ms })
   return medians(all)

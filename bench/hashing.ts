@@ -14,16 +14,15 @@ import { serveBuild } from './weight.ts'
 
 const run = promisify(execFile)
 
-/** The megabytes of memory that hashing may use beyond the memory for reading the file. */
+/** The memory in MB that hashing may use in addition to that for reading the file. */
 const spareMegabytes = 32
 
-/** The memory that two files may take that the browser hashes as a whole. */
+/** The most memory in MB for two files at once that the browser hashes as a whole. */
 const twoMegabytes = 150
 
 /**
- * Measures how fast the built verify page hashes files with its own module, compared with
- * `sha256sum` of the same files. Also compares four files at once with one file, and measures the
- * memory used.
+ * Measures how fast the built verify page hashes files, compared with `sha256sum` of the same
+ * files. Also compares four files at once with one file, and measures the memory used.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-hashing-'))
@@ -59,7 +58,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
     await page.close()
     await bare.close()
     const speed = (what: string, { ours, peer }: Pair, ratio: number): Row => {
-      return { what, ours: median(ours), peer: median(peer), unit: 'MB/s', aim: { ratio } }
+      return { what, ours: median(ours), peer: median(peer), unit: 'MB/s', target: { ratio } }
     }
     return [
       speed(`fingerprint of ${usual.megabytes} MB, sha256sum`, times.usual, 1.5),
@@ -76,7 +75,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   }
 }
 
-/** `Object.entries` with the names of the keys. */
+/** Returns `Object.entries` of an object, with the types of its keys. */
 function entriesOf<Name extends string, Value>(of: Record<Name, Value>): [Name, Value][] {
   return Object.entries(of) as [Name, Value][] // as: its own keys
 }
@@ -108,7 +107,7 @@ async function sha256sum({ path }: BenchFile): Promise<number> {
   return (performance.now() - start) / 1000
 }
 
-/** An exported function of the built module, by its name in the build. */
+/** The exported functions of the built module, by their names in the build. */
 type HashModule = Record<string, (file: File) => Promise<string>>
 
 /** Adds the file input with which `choose()` hands files to the page. */
@@ -179,7 +178,7 @@ async function openHashing(browser: Browser, build: Build, address: string) {
         return (performance.now() - start) / 1000
       }, module)
     },
-    /** Reads the file and keeps nothing of it. */
+    /** Reads the file without keeping its bytes. */
     async read(file: BenchFile): Promise<void> {
       await choose(page, [file])
       await page.evaluate(async () => {
@@ -192,7 +191,7 @@ async function openHashing(browser: Browser, build: Build, address: string) {
   }
 }
 
-/** Puts the files into the page's file input: one entry for each file, even for equal ones. */
+/** Puts files into the page's file input. A file that occurs twice becomes two entries. */
 async function choose(page: Page, files: BenchFile[]): Promise<void> {
   await page.locator('#bench').setInputFiles(files.map(({ path }) => path))
 }
@@ -200,7 +199,7 @@ async function choose(page: Page, files: BenchFile[]): Promise<void> {
 type Hashing = Awaited<ReturnType<typeof openHashing>>
 
 /**
- * Measures by how much the memory of the pages' processes grows at most. Returns no row on systems
+ * Measures the largest growth of memory in the browser's page processes. Returns no row on systems
  * other than Linux.
  */
 async function memoryOf(
@@ -227,12 +226,12 @@ async function memoryOf(
   const what = `memory for ${file.megabytes} MB, reading alone`
   const two = await growth(page => page.hash([whole, whole]))
   return [
-    { what, ours, peer, unit: 'MB', aim: { atMost: peer + spareMegabytes } },
+    { what, ours, peer, unit: 'MB', target: { atMost: peer + spareMegabytes } },
     {
       what: `memory for two of ${whole.megabytes} MB at once`,
       ours: two,
       unit: 'MB',
-      aim: { atMost: twoMegabytes }
+      target: { atMost: twoMegabytes }
     }
   ]
 }

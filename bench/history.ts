@@ -5,13 +5,13 @@ import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { launch } from './browser.ts'
 import { median, type Options, quantile, type Row } from './table.ts'
 
-/** A flick of a finger over the screen: pixels per second and duration in seconds. */
+/** A swipe over the screen: speed in pixels per second, duration in seconds. */
 const flick = { speed: 3000, seconds: 10 }
 
 /**
  * Measures scrolling through a history of 100,000 loaded requests in a real browser: how regular
- * the frames are, and which share of a core the page's main thread uses. Without a graphics card
- * the processor draws the screen, so frames are later than on an ordinary computer.
+ * the frames are, and how much of a core the page's main thread uses. Without a graphics card the
+ * processor draws the screen, so frames are later than on an ordinary computer.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const count = quick ? 2000 : 100_000
@@ -38,8 +38,8 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
 }
 
 /**
- * Scrolls to the end until everything is loaded, as if somebody held the End key. Returns the
- * number of loaded requests.
+ * Scrolls to the end again and again until everything is loaded, as if somebody held the End key.
+ * Returns the number of loaded requests.
  */
 async function loadAll(page: Page, signal: AbortSignal): Promise<number> {
   const started = performance.now()
@@ -61,7 +61,7 @@ async function loadAll(page: Page, signal: AbortSignal): Promise<number> {
 interface Scroll {
   /** Milliseconds between consecutive frames. */
   frames: number[]
-  /** Share of the time in which the page's main thread was busy. */
+  /** The part of the time in which the page's main thread was busy, from 0 to 1. */
   busy: number
 }
 
@@ -103,7 +103,7 @@ function rowsOf(scrolls: Scroll[]): Row[] {
   const frames = (share: number) => median(scrolls.map(({ frames }) => quantile(frames, share)))
   return [
     { what: 'history scrolled, frame p50', ours: frames(0.5), unit: 'ms' },
-    { what: 'history scrolled, frame p99', ours: frames(0.99), unit: 'ms', aim: { atMost: 34 } },
+    { what: 'history scrolled, frame p99', ours: frames(0.99), unit: 'ms', target: { atMost: 34 } },
     { what: 'history scrolled, slowest frame', ours: frames(1), unit: 'ms' },
     {
       what: 'history scrolled, main thread',

@@ -12,7 +12,7 @@ import {
   undoImport
 } from '../src/contract/imports.ts'
 import { getUser } from '../src/contract/users.ts'
-import { connectionTo, niceSteps } from '../src/server/db/postgres.ts'
+import { connectionTo, postgresNiceDifference } from '../src/server/db/postgres.ts'
 import { lowerPriority } from '../src/server/db/process-priority.ts'
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
 import { medians } from './load.ts'
@@ -35,7 +35,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   await sql.connect()
   const { rows: peer } = await sql.query<{ pid: number }>('select pg_backend_pid() as pid')
   // the same priority as the service gives to its own connections
-  for (const { pid } of peer) await lowerPriority(pid, niceSteps)
+  for (const { pid } of peer) await lowerPriority(pid, postgresNiceDifference)
   try {
     const ada = await signUpAt(service.port, 'localhost')
     const other = await signUpAt(service.port, 'demo.localhost')
@@ -62,7 +62,7 @@ function rowsOf(figures: Record<string, number>): Row[] {
     what: `rows of an import, ${step}`,
     ours: of(step),
     unit: '/s',
-    ...(step === 'run' ? { peer: of('copy'), aim: { ratio: 0.3 } } : {})
+    ...(step === 'run' ? { peer: of('copy'), target: { ratio: 0.3 } } : {})
   }))
   const waits = ['check', 'run', 'undo'].map(step => ({
     what: `GET /user of another company, p99, beside its ${step}`,
@@ -75,7 +75,10 @@ function rowsOf(figures: Record<string, number>): Row[] {
 
 type Copy = Awaited<ReturnType<typeof prepareCopy>>
 
-/** Imports new people, writes the same people by `COPY`, and removes both. */
+/**
+ * Imports new people and undoes that, then writes the same people by `COPY` and deletes them.
+ * Returns the figures of each step.
+ */
 async function importOnce(
   ada: Client,
   other: Client,
@@ -129,7 +132,10 @@ async function importOnce(
   }
 }
 
-/** Runs `work` while another company calls the service. Returns how long both took. */
+/**
+ * Runs `work` while another company calls the service. Returns how long `work` took and how long
+ * the calls took.
+ */
 async function beside(
   other: Client,
   work: () => Promise<unknown>
@@ -154,7 +160,7 @@ async function beside(
   return { ms, p99Ms: quantile(times, 0.99) }
 }
 
-/** Prepares to write the people of an import by `COPY`, from files in a folder of the database. */
+/** Prepares to write the people of an import by `COPY`, from files in a folder of PostgreSQL. */
 async function prepareCopy(sql: pg.Client, folder: string) {
   const { rows } = await sql.query<{ names: string }>(
     `select string_agg(quote_ident(column_name), ', ' order by ordinal_position) as names
@@ -164,13 +170,16 @@ async function prepareCopy(sql: pg.Client, folder: string) {
   const columns = rows[0]?.names
   const [people, members] = [join(folder, 'people.copy'), join(folder, 'members.copy')]
   return {
-    /** Writes the people whom the import has created to files. */
+    /** Saves the people whom the import has created as files. */
     async take(id: string): Promise<void> {
       const created = `(select user_id from import_row where import_id = '${id}')`
       await sql.query(`copy (select ${columns} from "user" where id in ${created}) to '${people}'`)
       await sql.query(`copy (select * from group_user where user_id in ${created}) to '${members}'`)
     },
-    /** Writes the people of the files to the tables, measured by `beside`, and removes them. */
+    /**
+     * Copies the people from the files into the tables, measured by `beside`, and deletes them
+     * again.
+     */
     async write(count: number, beside: (work: () => Promise<void>) => Promise<{ ms: number }>) {
       const copied = await beside(async () => {
         await sql.query('begin')

@@ -1,6 +1,6 @@
 import { median, type Options, quantile } from './table.ts'
 
-export interface Load {
+export interface LoadFigures {
   perSecond: number
   /** The 99th percentile of the time of one call of `work`, in milliseconds. */
   p99Ms: number
@@ -8,15 +8,15 @@ export interface Load {
 }
 
 /**
- * Lets `callers` callers call `work` again and again for some seconds. Each caller waits for its
- * call before it makes the next one.
+ * Lets `callers` callers call `work` repeatedly for some seconds. Each waits for its call to end
+ * before it makes the next one.
  */
-export async function load(options: {
+export async function runLoad(options: {
   callers: number
   seconds: number
   signal?: AbortSignal
   work: (caller: number) => Promise<unknown>
-}): Promise<Load> {
+}): Promise<LoadFigures> {
   const { callers, seconds, signal, work } = options
   const started = performance.now()
   const until = started + seconds * 1000
@@ -40,12 +40,12 @@ export async function load(options: {
 }
 
 /**
- * Runs `run` and adds `micros` to its figures: the microseconds of processor time on the server's
- * core for each call.
+ * Runs `run`. Adds `micros` to its result: the microseconds of processor time on the server's core
+ * per call.
  */
-export async function withCoreTime(
+export async function withProcessorTime(
   coreSeconds: () => number,
-  run: () => Promise<Load>
+  run: () => Promise<LoadFigures>
 ): Promise<{ perSecond: number; p99Ms: number; micros: number }> {
   const before = coreSeconds()
   const { perSecond, p99Ms, done } = await run()
@@ -53,10 +53,10 @@ export async function withCoreTime(
 }
 
 /**
- * Returns a note with the microseconds of processor time for each call. Other work on the machine
- * changes this figure less than the number of calls per second.
+ * Returns a note for the report that names the microseconds of processor time per call. Other work
+ * on the machine changes this figure less than the number of calls per second.
  */
-export function microsNote(figures: {
+export function processorTimeNote(figures: {
   ours: { micros: number }
   peer: { micros: number }
 }): string {

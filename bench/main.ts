@@ -2,11 +2,12 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { measure as batches } from './batches.ts'
 import { canPin, onClientCore } from './cores.ts'
+import { measure as desk } from './deposit-page.ts'
 import { measure as deposits } from './deposits.ts'
-import { measure as desk } from './desk.ts'
 import { measure as fairness } from './fairness.ts'
 import { measure as hashing } from './hashing.ts'
 import { measure as history } from './history.ts'
+import { measure as wizard } from './import-page.ts'
 import { measure as imports } from './imports.ts'
 import { measure as lists } from './lists.ts'
 import { measure as pages } from './pages.ts'
@@ -18,7 +19,6 @@ import { isMet, type Options, type Row, render } from './table.ts'
 import { measure as tlsAsk } from './tls-ask.ts'
 import { measure as verifications } from './verifications.ts'
 import { measure as weight } from './weight.ts'
-import { measure as wizard } from './wizard.ts'
 
 /**
  * The benchmarks. Each one measures the product against a minimal program that does the same work:
@@ -84,7 +84,7 @@ try {
 }
 if (rows.some(row => isMet(row) === false)) process.exitCode = 1
 
-/** Prints progress to the error stream, so that the standard output contains only the table. */
+/** Prints progress to the error stream, because the standard output must contain only the table. */
 function say(text: string): void {
   process.stderr.write(`${text}\n`)
 }

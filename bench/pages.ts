@@ -1,5 +1,5 @@
 import { Connection, requestText } from './connection.ts'
-import { interleave, load, microsNote, withCoreTime } from './load.ts'
+import { interleave, processorTimeNote, runLoad, withProcessorTime } from './load.ts'
 import { coreSecondsOf, memoryOf, startPeer, startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
 
@@ -7,8 +7,8 @@ const path = '/en/verify'
 const callers = 32
 
 /**
- * Measures a cached page. The peer is a `node:http` server that sends the same headers and brotli
- * bytes without looking at the request. The connections to both stay open.
+ * Measures how fast a cached page is served. The peer is a `node:http` server that sends the same
+ * headers and brotli bytes without looking at the request. Both keep their connections open.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService()
@@ -31,9 +31,9 @@ export async function measure(options: Options): Promise<Row[]> {
       const answer = await connections[caller]?.request(request)
       if (answer?.body.length !== page.body.length) throw new Error('another page was answered')
     }
-    const figures = await withCoreTime(
+    const figures = await withProcessorTime(
       () => coreSecondsOf(pid, service),
-      () => load({ callers, seconds, signal: options.signal, work })
+      () => runLoad({ callers, seconds, signal: options.signal, work })
     )
     const { user, system } = process.cpuUsage(before)
     return { ...figures, clientBusy: (user + system) / 1e6 / seconds }
@@ -46,15 +46,15 @@ export async function measure(options: Options): Promise<Row[]> {
       ours: figures.ours.perSecond,
       peer: figures.peer.perSecond,
       unit: '/s',
-      aim: { ratio: 0.8 },
-      note: `${page.body.length} bytes of brotli over ${callers} connections; ${microsNote(figures)}; the client's core was ${share(figures.ours.clientBusy)} busy with ours, ${share(figures.peer.clientBusy)} with the peer`
+      target: { ratio: 0.8 },
+      note: `${page.body.length} bytes of brotli over ${callers} connections; ${processorTimeNote(figures)}; the client's core was ${share(figures.ours.clientBusy)} busy with ours, ${share(figures.peer.clientBusy)} with the peer`
     },
     {
       what: 'memory after the pages',
       ours: memoryOf(service.pid()),
       peer: memoryOf(peer.pid),
       unit: 'MB',
-      aim: { atMost: 300 }
+      target: { atMost: 300 }
     }
   ]
 }
@@ -63,7 +63,7 @@ function open(port: number): Promise<Connection[]> {
   return Promise.all(Array.from({ length: callers }, () => Connection.open(port)))
 }
 
-/** Returns the compressed page of the service, which the peer then serves as well. */
+/** Returns the compressed page of the service. The peer then serves the same bytes. */
 async function compressedPage(port: number, request: string) {
   const connection = await Connection.open(port)
   const { status, head, body } = await connection.request(request)

@@ -3,33 +3,33 @@ import { endpoints, streams } from '../src/contract/index.ts'
 import { hasJsonBody, type Stream } from '../src/contract/kit/endpoint.ts'
 import { formType } from '../tests/helpers/batches.ts'
 import { heavyBodies, heavyForms, pathOf } from '../tests/helpers/heavy-bodies.ts'
-import { host, type Insider, openInsider } from './insider.ts'
 import { startService } from './processes.ts'
+import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
 
 /** The size of a body in bytes, just below the limit. */
 const bytes = 255 * 1024
-/** The longest time that one call may block all others, in milliseconds. */
-const aimMs = 50
+/** The longest time for which one call may block all others, in milliseconds. */
+const targetMs = 50
 
 /**
- * Measures the longest time for which one call blocks the event loop. Sends the heaviest bodies
- * that reach the parser to every endpoint that takes a body. The app runs in this process. Of
- * several runs the shortest time counts, because the machine has other work too.
+ * Measures the longest time for which one call blocks the event loop. Sends to every endpoint with
+ * a body the heaviest bodies that get parsed. The API runs in this process. The shortest time of
+ * several runs counts, because the machine has other work too.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   await using service = await startService()
-  await using insider = await openInsider(service)
-  const token = await administrator(insider)
+  await using internals = await openServiceInternals(service)
+  const token = await administrator(internals)
   const worst = { ms: 0, what: '' }
   for (const [name, endpoint] of Object.entries(endpoints)) {
     if (!hasJsonBody(endpoint)) continue
-    const known = name === 'updateDomain' ? { id: await domainId(insider) } : {}
-    if (endpoint.confirmation) await confirm(insider)
+    const known = name === 'updateDomain' ? { id: await domainId(internals) } : {}
+    if (endpoint.confirmation) await confirm(internals)
     const url = `http://api.${host}${pathOf(endpoint, known)}`
     const bodies = heavyBodies(endpoint, known, bytes)
     const call = (body: string) =>
-      insider.fetch(
+      internals.fetch(
         new Request(url, {
           method: endpoint.method,
           headers: {
@@ -53,7 +53,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   for (const [name, { form, method, path }] of Object.entries<Stream>(streams)) {
     if (!form) continue
     const call = (body: Buffer<ArrayBuffer>) =>
-      insider.fetch(
+      internals.fetch(
         new Request(`http://api.${host}${path}`, {
           method,
           headers: { 'content-type': formType, authorization: `Bearer ${token}` },
@@ -76,20 +76,20 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
       what: 'one call holds the event loop',
       ours: worst.ms,
       unit: 'ms',
-      aim: { atMost: aimMs },
+      target: { atMost: targetMs },
       note
     }
   ]
 }
 
-/** Confirms the administrator's password for longer than the bodies of one endpoint take. */
-async function confirm({ owner }: Insider): Promise<void> {
+/** Confirms the administrator's password for longer than the calls of one endpoint take. */
+async function confirm({ owner }: ServiceInternals): Promise<void> {
   await owner.query(`update session set confirmed_until = now() + interval '290 seconds'`)
 }
 
 /**
  * Returns the longest time for which `call` blocked this thread, in milliseconds of processor time.
- * Elapsed time would include other work of the machine.
+ * Elapsed time would include other work on the machine.
  */
 async function longestBlockOf(call: () => Response | Promise<Response>): Promise<number> {
   let longest = 0
@@ -114,14 +114,14 @@ function spentMs(): number {
   return (user + system) / 1000
 }
 
-async function administrator({ addPeople, owner }: Insider): Promise<string> {
+async function administrator({ addPeople, owner }: ServiceInternals): Promise<string> {
   const [person] = await addPeople(1)
   if (!person) throw new Error('nobody was added')
   await owner.query(`update "user" set permissions = '{admin}' where id = $1`, [person.id])
   return person.token
 }
 
-async function domainId({ owner }: Insider): Promise<string> {
+async function domainId({ owner }: ServiceInternals): Promise<string> {
   const { rows } = await owner.query('select id from domain where host = $1', [host])
   return rows[0].id
 }

@@ -6,8 +6,8 @@ import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { onServerCore } from './cores.ts'
 
 /**
- * Starts the product on the server's core in an empty folder. Its limits are too high for any
- * benchmark to reach.
+ * Starts the product on the server's core, in an empty folder and with limits that no benchmark
+ * reaches.
  */
 export async function startService(settings: Record<string, string> = {}) {
   const plenty = '1000000000'
@@ -31,7 +31,7 @@ export async function startService(settings: Record<string, string> = {}) {
   await onServerCore(() => service.start())
   return {
     ...service,
-    /** Stops the service gracefully, so that Node can write a profile. */
+    /** Stops the service in the normal way, so that Node can write a profile. */
     async [Symbol.asyncDispose]() {
       await service.stop()
       await service[Symbol.asyncDispose]()
@@ -47,8 +47,7 @@ export interface Peer extends AsyncDisposable {
 }
 
 /**
- * Starts a program of the folder `peers` on the server's core. Its process always ends together
- * with this one.
+ * Starts a program of the folder `peers` on the server's core. Its process ends when this one ends.
  */
 export function startPeer(kind: string, setup: object): Promise<Peer> {
   return onServerCore(() => startHelper(kind, setup))

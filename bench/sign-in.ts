@@ -1,17 +1,16 @@
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
 import { Connection, jsonOf, requestText } from './connection.ts'
-import { host } from './insider.ts'
-import { load, medians, withCoreTime } from './load.ts'
+import { medians, runLoad, withProcessorTime } from './load.ts'
 import { coreSecondsOf, startService } from './processes.ts'
+import { host } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
 
 const callers = 16
 
 /**
- * Measures logins. One login is two calls: one requests a challenge, the other sends the signed
- * response and gets the session's token. Each caller is a different person. The client signs with a
- * P-256 key on its own core. Deriving this key from a password is not measured, because browsers do
- * that.
+ * Measures logins. A login is two calls: one requests a challenge, the other sends the signed
+ * response and gets a token. Each caller is a different person. The client signs with a P-256 key
+ * on its own core. Browsers derive this key from a password; that is not measured.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService()
@@ -40,7 +39,7 @@ export async function measure(options: Options): Promise<Row[]> {
   const runs: { perSecond: number; p99Ms: number; micros: number }[] = []
   for (let run = 0; run <= options.runs; run++) {
     const given = { callers, seconds, signal: options.signal, work }
-    const figures = await withCoreTime(spent, () => load(given))
+    const figures = await withProcessorTime(spent, () => runLoad(given))
     if (run > 0) runs.push(figures)
   }
   for (const connection of connections) connection.close()
@@ -50,7 +49,7 @@ export async function measure(options: Options): Promise<Row[]> {
       what: 'logins',
       ours: perSecond,
       unit: '/s',
-      aim: { atLeast: 500 },
+      target: { atLeast: 500 },
       note: `${Math.round(micros)} µs of the server's core each`
     },
     { what: 'login, p99', ours: p99Ms, unit: 'ms', note: `with ${callers} people at a time` }

@@ -4,9 +4,9 @@ import { medians } from './load.ts'
 import type { Options, Row } from './table.ts'
 
 /**
- * Measures the time from the command until `/readyz` answers 200, with the settings of a new
- * installation. A cold start is in an empty folder, where the database is created and migrated. A
- * warm start is the second start in the same folder.
+ * Measures the time from the start command until `/readyz` answers 200, with the settings of a new
+ * installation. A cold start is in an empty folder, where the database must be created and
+ * migrated. A warm start is the second start in the same folder.
  */
 export async function measure(options: Options): Promise<Row[]> {
   const runs: { cold: number; warm: number }[] = []

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Connection, requestText } from './connection.ts'
-import { host, type Insider, openInsider } from './insider.ts'
 import { interleave } from './load.ts'
 import { memoryOf, type Peer, startHelper, startPeer, startService } from './processes.ts'
+import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import { type Options, quantile, type Row } from './table.ts'
 
 /** The default limit of open streams for one person. */
@@ -11,10 +11,9 @@ const streamsPerPerson = 5
 /**
  * Measures the delivery of one event to everybody at the same moment. One commit writes a request
  * and its event for each person, and sends as many notifications as that many deposits would. The
- * time runs from the commit to the arrival on each stream, so the product's time includes reading
- * the events from the database. The peer is a `node:http` server that receives the same events by
- * POST and writes them to its streams. The memory of both processes is measured with all streams
- * open.
+ * time runs from the commit to the arrival on each stream, so it includes reading the events from
+ * the database. The peer is a `node:http` server that receives the same events by POST and writes
+ * them to its streams. The memory of both processes is measured with all streams open.
  */
 export async function measure(options: Options): Promise<Row[]> {
   const rows: Row[] = []
@@ -27,8 +26,8 @@ export async function measure(options: Options): Promise<Row[]> {
 
 async function measureWith(count: number, options: Options): Promise<Row[]> {
   await using service = await startService()
-  await using insider = await openInsider(service)
-  const people = await insider.addPeople(count / streamsPerPerson)
+  await using internals = await openServiceInternals(service)
+  const people = await internals.addPeople(count / streamsPerPerson)
   await using peer = await startPeer('streams', {})
   const { port } = await peer.request<{ port: number }>({})
   const posting = await Connection.open(port)
@@ -47,7 +46,7 @@ async function measureWith(count: number, options: Options): Promise<Row[]> {
   const ids = people.map(({ id }) => id)
   const figures = await interleave(
     options,
-    () => burst(ourClient, count, () => commitEvents(insider, ids)),
+    () => burst(ourClient, count, () => commitEvents(internals, ids)),
     () => burst(itsClient, count, () => postEvents(posting, ids))
   )
   posting.close()
@@ -58,7 +57,7 @@ async function measureWith(count: number, options: Options): Promise<Row[]> {
       ours: figures.ours.p99Ms,
       peer: figures.peer.p99Ms,
       unit: 'ms',
-      aim: { ratioAtMost: 2 },
+      target: { ratioAtMost: 2 },
       note: `one event for each of ${ids.length.toLocaleString('en')} people at once, on ${streamsPerPerson} streams each`
     },
     {
@@ -66,14 +65,14 @@ async function measureWith(count: number, options: Options): Promise<Row[]> {
       ours: memoryOf(service.pid()),
       peer: memoryOf(peer.pid),
       unit: 'MB',
-      aim: { ratioAtMost: 2 }
+      target: { ratioAtMost: 2 }
     }
   ]
 }
 
 /**
- * Waits until `count` events have arrived. `tell` sends them and returns the moment of sending.
- * Returns the 99th percentile of the delivery time in milliseconds.
+ * Calls `tell`, which sends events and returns when it sent them, and waits until `count` events
+ * have arrived. Returns the 99th percentile of the delivery time in milliseconds.
  */
 async function burst(client: Peer, count: number, tell: () => Promise<number>) {
   const heard = client.request<number[]>({ events: count })
@@ -93,7 +92,10 @@ async function postEvents(connection: Connection, ids: string[]): Promise<number
   return told
 }
 
-async function commitEvents({ owner, company_id }: Insider, ids: string[]): Promise<number> {
+async function commitEvents(
+  { owner, company_id }: ServiceInternals,
+  ids: string[]
+): Promise<number> {
   const client = await owner.connect()
   try {
     await client.query('begin')

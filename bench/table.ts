@@ -1,6 +1,6 @@
 /**
- * One row of the report. Machines differ, so the product (`ours`) and the minimal program (`peer`)
- * are measured in the same run.
+ * One row of the report. The product (`ours`) and a minimal program (`peer`) are measured in the
+ * same run, because machines differ.
  */
 export interface Row {
   what: string
@@ -9,7 +9,7 @@ export interface Row {
   peer?: number
   /** The unit of the figures: `/s`, `ms`, `MB`, `kB` or `s`. */
   unit: string
-  aim?: Aim
+  target?: Target
   note?: string
 }
 
@@ -17,7 +17,7 @@ export interface Row {
  * The target of a row. `ratio`: at least this many times the peer's figure. `ratioAtMost`: at most
  * this many times. `atMost`: at most this figure.
  */
-export interface Aim {
+export interface Target {
   ratio?: number
   ratioAtMost?: number
   atLeast?: number
@@ -40,7 +40,7 @@ export function median(values: number[]): number {
 }
 
 /**
- * Returns the quantile of the values at `share` (0 to 1). The median of an even number of values is
+ * Returns the quantile `share` (0 to 1) of the values. The median of an even number of values is
  * the mean of the middle two.
  */
 export function quantile(values: number[], share: number): number {
@@ -55,14 +55,14 @@ export function quantile(values: number[], share: number): number {
 }
 
 /** Returns whether a row meets its target, or undefined if it has no target. */
-export function isMet({ ours, peer, aim }: Row): boolean | undefined {
-  if (!aim) return undefined
+export function isMet({ ours, peer, target }: Row): boolean | undefined {
+  if (!target) return undefined
   const ratio = peer === undefined ? Number.NaN : ours / peer
   const parts = [
-    aim.ratio === undefined || ratio >= aim.ratio,
-    aim.ratioAtMost === undefined || ratio <= aim.ratioAtMost,
-    aim.atLeast === undefined || ours >= aim.atLeast,
-    aim.atMost === undefined || ours <= aim.atMost
+    target.ratio === undefined || ratio >= target.ratio,
+    target.ratioAtMost === undefined || ratio <= target.ratioAtMost,
+    target.atLeast === undefined || ours >= target.atLeast,
+    target.atMost === undefined || ours <= target.atMost
   ]
   return parts.every(Boolean)
 }
@@ -75,7 +75,7 @@ export function render(rows: Row[]): string {
     figure(row.ours, row.unit),
     row.peer === undefined ? '' : figure(row.peer, row.unit),
     row.peer === undefined ? '' : (row.ours / row.peer).toFixed(2),
-    aimOf(row),
+    targetOf(row),
     verdictOf(row)
   ])
   const widths = head.map((title, column) =>
@@ -100,12 +100,12 @@ export function render(rows: Row[]): string {
   ].join('\n')
 }
 
-function aimOf({ unit, aim = {} }: Row): string {
+function targetOf({ unit, target = {} }: Row): string {
   const parts: string[] = []
-  if (aim.ratio !== undefined) parts.push(`≥ ${aim.ratio} ×`)
-  if (aim.ratioAtMost !== undefined) parts.push(`≤ ${aim.ratioAtMost} ×`)
-  if (aim.atLeast !== undefined) parts.push(`≥ ${figure(aim.atLeast, unit)}`)
-  if (aim.atMost !== undefined) parts.push(`≤ ${figure(aim.atMost, unit)}`)
+  if (target.ratio !== undefined) parts.push(`≥ ${target.ratio} ×`)
+  if (target.ratioAtMost !== undefined) parts.push(`≤ ${target.ratioAtMost} ×`)
+  if (target.atLeast !== undefined) parts.push(`≥ ${figure(target.atLeast, unit)}`)
+  if (target.atMost !== undefined) parts.push(`≤ ${figure(target.atMost, unit)}`)
   return parts.join(', ')
 }
 

@@ -1,28 +1,28 @@
 import { Connection, requestText } from './connection.ts'
-import { openInsider } from './insider.ts'
-import { interleave, load } from './load.ts'
+import { interleave, runLoad } from './load.ts'
 import { startService } from './processes.ts'
+import { openServiceInternals } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
 
 const callers = 8
 const hostCount = 10_000
 
 /**
- * Measures `/tls-ask` of the management port, by which a proxy asks whether it may get a certificate
- * for a host, while 10,000 hosts are served. The answers come from memory, so the peer is `/healthz`
- * of the same process, which looks nothing up. Both share the process and the port, so only the
- * look-up and the list of hosts, which is read again every second, differ.
+ * Measures `/tls-ask` while 10,000 hosts are served. A proxy asks it whether it may get a
+ * certificate for a host. The answers come from memory. So the peer is `/healthz` of the same
+ * process and port, which looks nothing up: only the look-up and the list of hosts, which is read
+ * again every second, differ.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService()
-  await using insider = await openInsider(service)
-  await insider.owner.query(
+  await using internals = await openServiceInternals(service)
+  await internals.owner.query(
     `insert into domain (company_id, id, host, name, title, public, locale, theme, verified_at)
      select company_id, gen_random_uuid(), 'h' || n || '.example.com', name, title, false, locale,
             theme, now()
        from domain, generate_series(1, $2::int) n
       where company_id = $1 and host = 'localhost'`,
-    [insider.company_id, hostCount]
+    [internals.company_id, hostCount]
   )
   const connections = await Promise.all(
     Array.from({ length: callers }, () => Connection.open(service.managementPort))
@@ -43,7 +43,7 @@ export async function measure(options: Options): Promise<Row[]> {
       if (answer?.status !== 200) throw new Error(`answered ${answer?.status}`)
     }
     const seconds = options.quick ? 1 : 5
-    const { p99Ms, perSecond } = await load({ callers, seconds, signal: options.signal, work })
+    const { p99Ms, perSecond } = await runLoad({ callers, seconds, signal: options.signal, work })
     return { p99Ms, perSecond }
   }
   const figures = await interleave(
@@ -59,7 +59,7 @@ export async function measure(options: Options): Promise<Row[]> {
       ours: figures.ours.p99Ms,
       peer: figures.peer.p99Ms,
       unit: 'ms',
-      aim: { ratioAtMost: 1.5 },
+      target: { ratioAtMost: 1.5 },
       note: `${perSecond(figures.ours.perSecond)} answers a second over ${callers} connections, the peer ${perSecond(figures.peer.perSecond)}`
     }
   ]

@@ -1,29 +1,32 @@
 import { randomBytes } from 'node:crypto'
 import { Connection, jsonOf, requestText } from './connection.ts'
-import { host, type Insider, openInsider } from './insider.ts'
-import { interleave, type Load, load, microsNote, withCoreTime } from './load.ts'
+import {
+  interleave,
+  type LoadFigures,
+  processorTimeNote,
+  runLoad,
+  withProcessorTime
+} from './load.ts'
 import { coreSecondsOf, startPeer, startService } from './processes.ts'
+import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
 
 const callers = 16
-/**
- * The numbers of fingerprints in one call: a single one, and the most that a signed-out person may
- * send.
- */
+/** The numbers of fingerprints in one call: one, and the most that a signed-out person may send. */
 const batchSizes = [1, 20]
 const knownPerSize = 10_000
 
 /**
  * Measures `POST /verify` without a session among many deposits. Half of the fingerprints are
- * known. The peer runs only the SQL statement of the call: prepared with `pg`, in the same role and
- * with the same policies, without a transaction, on one connection per caller, and with tags
- * computed in advance. The deposits are inserted with SQL. The known ones get tags made with the
+ * known. The peer runs only the SQL statement of the call: prepared with `pg`, with the same role
+ * and policies, without a transaction, on one connection per caller, and with keyed hashes computed
+ * in advance. The deposits are inserted with SQL; the known ones get keyed hashes made with the
  * service's key.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService()
-  await using insider = await openInsider(service)
-  const { socketDir, company_id } = insider
+  await using internals = await openServiceInternals(service)
+  const { socketDir, company_id } = internals
   await using peer = await startPeer('statements', { socketDir, callers, company: company_id })
   const connections = await Promise.all(
     Array.from({ length: callers }, () => Connection.open(service.port))
@@ -36,7 +39,7 @@ export async function measure(options: Options): Promise<Row[]> {
   let filled = 0
   for (const size of options.quick ? [1000, 10_000] : [10_000, 1_000_000]) {
     options.say(`filling in ${(size - filled).toLocaleString('en')} deposits`)
-    known.push(...(await fill(insider, filled, size, options.signal)))
+    known.push(...(await fill(internals, filled, size, options.signal)))
     filled = size
     for (const batchSize of batchSizes) {
       const batches = Array.from({ length: 2000 }, () => pick(known, batchSize))
@@ -44,14 +47,14 @@ export async function measure(options: Options): Promise<Row[]> {
         requestText('POST', '/verify', { host: `api.${host}` }, { items: itemsOf(batch) })
       )
       const call = { path: '/verify', body: { items: itemsOf(batches[0] ?? []) } }
-      const statement = (await insider.statementsOf(call)).find(({ text }) =>
+      const statement = (await internals.statementsOf(call)).find(({ text }) =>
         text.includes('"lookup_tag"')
       )
       const question = {
         seconds,
         callers,
         statement,
-        batches: await Promise.all(batches.map(batch => insider.tagsOf(batch)))
+        batches: await Promise.all(batches.map(batch => internals.tagsOf(batch)))
       }
       let next = 0
       const work = async (caller: number) => {
@@ -61,8 +64,10 @@ export async function measure(options: Options): Promise<Row[]> {
       const figures = await interleave(
         options,
         () =>
-          withCoreTime(oursSpent, () => load({ callers, seconds, signal: options.signal, work })),
-        () => withCoreTime(itsSpent, () => peer.request<Load>(question))
+          withProcessorTime(oursSpent, () =>
+            runLoad({ callers, seconds, signal: options.signal, work })
+          ),
+        () => withProcessorTime(itsSpent, () => peer.request<LoadFigures>(question))
       )
       const each = batchSize === 1 ? 'one at a time' : `${batchSize} at a time`
       rows.push({
@@ -70,8 +75,8 @@ export async function measure(options: Options): Promise<Row[]> {
         ours: figures.ours.perSecond * batchSize,
         peer: figures.peer.perSecond * batchSize,
         unit: '/s',
-        aim: { ratio: 0.5 },
-        note: `${microsNote(figures)}, for ${batchSize === 1 ? 'one' : `all ${batchSize}`}`
+        target: { ratio: 0.5 },
+        note: `${processorTimeNote(figures)}, for ${batchSize === 1 ? 'one' : `all ${batchSize}`}`
       })
     }
   }
@@ -90,7 +95,7 @@ function itemsOf(digests: Buffer[]) {
   return digests.map(digest => ({ sha256: digest.toString('hex') }))
 }
 
-/** Throws unless a measured call finds exactly the known fingerprints. */
+/** Throws unless a call as in the measurement finds exactly the known fingerprints. */
 async function requireKnown(
   connection: Connection | undefined,
   requests: string[],
@@ -111,11 +116,11 @@ async function requireKnown(
 }
 
 /**
- * Inserts deposits that have only the columns which a look-up reads. Returns the fingerprints of
- * some of them, evenly chosen.
+ * Inserts deposits with only the columns that a look-up reads. Returns the fingerprints of some of
+ * them, evenly chosen.
  */
 async function fill(
-  { owner, company_id, tagsOf }: Insider,
+  { owner, company_id, tagsOf }: ServiceInternals,
   from: number,
   to: number,
   signal: AbortSignal

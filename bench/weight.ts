@@ -4,14 +4,14 @@ import { posix } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { DomainConfig } from '../src/contract/domains.ts'
 import { notFoundPage, pages, renderedPath } from '../src/core/pages/page-table.ts'
-import { localhostTheme } from '../src/server/domain/installation/localhost-theme.ts'
+import { productTheme } from '../src/server/domain/installation/product-theme.ts'
 import { type Build, readBuild } from '../src/server/site/astro-build.ts'
 import { createSite } from '../src/server/site/site.ts'
 import type { Row } from './table.ts'
 
 /**
- * The most kB of brotli-compressed scripts that a page may run at once, by the page's path below
- * the locale.
+ * The most kB of scripts, compressed with brotli, that a page may run at once. The keys are paths
+ * of pages without the locale.
  */
 export const pageBudgets: Record<string, number> = Object.fromEntries(
   [...Object.values(pages), { ...notFoundPage, path: '/nowhere' }].map(page => [
@@ -19,6 +19,7 @@ export const pageBudgets: Record<string, number> = Object.fromEntries(
     page.scriptBudget
   ])
 )
+/** The most kB of each web worker, by its name. */
 export const workerBudgets: Record<string, number> = {
   kdf: 26,
   hash: 12,
@@ -27,10 +28,11 @@ export const workerBudgets: Record<string, number> = {
   image: 4,
   strength: 120
 }
+/** The most kB of other parts: the command palette, and style sheets, HTML and fonts of a page. */
 export const budgets = { palette: 8.5, css: 14, html: 13.5, fonts: 85 }
 /** The most kB of HTML of `/docs/calls`, which grows with every call of the API. */
 const callsHtmlBudget = 30
-/** The budgets of a page of the administration, which has tables and the words of several forms. */
+/** The most kB of a page of the administration, which has tables and the words of several forms. */
 const adminBudgets = { css: 16, html: 15 }
 
 /** Returns the most kB of HTML that a page may have. */
@@ -49,7 +51,7 @@ function isAdminPath(path: string): boolean {
 }
 
 export interface PageWeight {
-  /** The weight of the page's scripts in kB of brotli. */
+  /** The weight of the page's scripts in kB, compressed with brotli. */
   scripts: number
   html: number
   css: number
@@ -57,18 +59,21 @@ export interface PageWeight {
   hasIslands: boolean
 }
 
-export interface Scale {
+export interface BuildWeigher {
   weigh(path: string): Promise<PageWeight>
   workers(): Record<string, number>
-  /** Returns the weight in kB of what the command palette adds to a page of a signed-in person. */
+  /** Returns the weight in kB that the command palette adds to a page of a signed-in person. */
   palette(): Promise<number>
   /** Returns the weight in kB of the fonts for Latin text. Font files are already compressed. */
   fonts(): number
   close(): void
 }
 
-/** Reads the build in `folder`. Returns functions that weigh its pages as a browser loads them. */
-export async function openScale(folder = 'dist'): Promise<Scale> {
+/**
+ * Reads the build in `folder`. Returns functions that return the weight of its pages as a browser
+ * loads them.
+ */
+export async function openBuildWeigher(folder = 'dist'): Promise<BuildWeigher> {
   const build = await readBuild(folder)
   const server = await serveBuild(build)
   const { port } = server.address() as AddressInfo // as: it listens on TCP
@@ -127,17 +132,17 @@ export async function openScale(folder = 'dist'): Promise<Scale> {
 
 /** Measures the weight of each page and worker, and compares it with its budget. */
 export async function measure(): Promise<Row[]> {
-  const scale = await openScale()
+  const scale = await openBuildWeigher()
   const rows: Row[] = []
   try {
     for (const [path, atMost] of Object.entries(pageBudgets)) {
       const { scripts } = await scale.weigh(path)
-      rows.push({ what: `scripts of /en${path}`, ours: scripts, unit: 'kB', aim: { atMost } })
+      rows.push({ what: `scripts of /en${path}`, ours: scripts, unit: 'kB', target: { atMost } })
     }
     for (const [name, ours] of Object.entries(scale.workers())) {
       const atMost = workerBudgets[name]
-      const aim = atMost === undefined ? {} : { aim: { atMost } }
-      rows.push({ what: `${name} worker`, ours, unit: 'kB', ...aim })
+      const target = atMost === undefined ? {} : { target: { atMost } }
+      rows.push({ what: `${name} worker`, ours, unit: 'kB', ...target })
     }
   } finally {
     scale.close()
@@ -145,7 +150,7 @@ export async function measure(): Promise<Row[]> {
   return rows
 }
 
-/** Returns all files that the scripts and islands of a page import statically. */
+/** Returns the files of a page's scripts and islands, and all files that they import statically. */
 function scriptsOf(build: Build, html: string): string[] {
   const roots = [...html.matchAll(/(?:src|component-url|renderer-url)="(\/[^"?]+\.js)/g)]
   return withImports(
@@ -154,7 +159,7 @@ function scriptsOf(build: Build, html: string): string[] {
   )
 }
 
-/** Returns the files and all that they import statically. */
+/** Returns the files `roots` and all files that they import statically. */
 function withImports(build: Build, roots: string[]): string[] {
   const found = new Set<string>()
   const add = (path: string) => {
@@ -166,7 +171,7 @@ function withImports(build: Build, roots: string[]): string[] {
   return [...found]
 }
 
-/** Returns the static imports of a file. Leaves out `import(…)`, which loads later. */
+/** Returns the static imports of a file. Leaves out `import(…)`, which loads its file later. */
 function importsOf(build: Build, path: string): string[] {
   const text = bodyOf(build, path).toString()
   const found = text.matchAll(/(?:\bfrom|\bimport)\s*["'](\.{1,2}\/[^"']+\.js)["']/g)
@@ -191,7 +196,7 @@ export async function serveBuild(build: Build): Promise<Server> {
     name: 'Acme',
     title: 'Acme',
     company: 'Acme SA',
-    theme: localhostTheme,
+    theme: productTheme,
     public: true,
     demo: false,
     locale: 'en',

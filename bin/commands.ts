@@ -5,7 +5,7 @@ import { HostName } from '../src/contract/domains.ts'
 import { rotateTokenKey } from '../src/server/adapters/keys.ts'
 import { createLog } from '../src/server/adapters/log.ts'
 import { readConfig } from '../src/server/config.ts'
-import { listWaiting } from '../src/server/domain/accounts/signups.ts'
+import { listWaitingSignUps } from '../src/server/domain/accounts/signups.ts'
 import { listCompanyIds, removeCompany } from '../src/server/domain/companies/companies.ts'
 import { originOf } from '../src/server/domain/companies/domains.ts'
 import { createDemo, demoHost, fillDemo, findDemo } from '../src/server/domain/demo/demo.ts'
@@ -18,15 +18,13 @@ import { createSetupCode } from '../src/server/domain/installation/setup.ts'
 import { openDeps } from '../src/server/open-deps.ts'
 
 interface Command {
-  /** What the command does, for the list of commands. */
+  /** What the command does, as the list of commands says it. */
   summary: string
   /** The command's options, each with a placeholder for its value and an explanation. */
   options?: Record<string, { value: string; means: string }>
   /** An optional argument without an option name, such as the id in `deposit retry <id>`. */
   argument?: { name: string; means: string }
-  /**
-   * Runs the command and returns its output. With `--json`, the `facts` of the output are printed.
-   */
+  /** Runs the command and returns its output: a text or, with `--json`, the `facts`. */
   run(options: Record<string, string | undefined>): Promise<Answer>
 }
 
@@ -36,8 +34,8 @@ interface Answer {
 }
 
 /**
- * Thrown when a command cannot be run now. The message says why and what to do. With `--json`, the
- * `facts` are printed beside it.
+ * Thrown when a command cannot be run at present. The message says why and what to do. With
+ * `--json`, the `facts` are printed as well.
  */
 class Refusal extends Error {
   readonly facts: Record<string, unknown>
@@ -96,14 +94,14 @@ const commands: Record<string, Command> = {
  * The text that a command prints and its exit status: 0 for done, 1 for refused or failed, 2 for an
  * invalid command line.
  */
-export interface Outcome {
+export interface CommandResult {
   status: 0 | 1 | 2
   out: string
   err: string
 }
 
 /** Runs the command of a command line, such as `['deposit', 'held', '--json']`. */
-export async function runCommand(words: string[]): Promise<Outcome> {
+export async function runCommand(words: string[]): Promise<CommandResult> {
   const asJson = words.includes('--json')
   try {
     const answer = await answerTo(words)
@@ -184,8 +182,8 @@ function helpOf(name: string, { summary, options = {}, argument }: Command): Ans
 }
 
 /**
- * Calls `run` with the opened database and keys of the configured installation. The service may run
- * at the same time.
+ * Opens the database and keys of the configured installation and calls `run` with them. The service
+ * may run at the same time.
  */
 async function inDeps(run: (deps: Deps) => Promise<Answer>): Promise<Answer> {
   const config = readConfig()
@@ -235,7 +233,7 @@ async function setupCode(deps: Deps): Promise<Answer> {
 }
 
 async function waiting(deps: Deps): Promise<Answer> {
-  const people = await listWaiting(deps)
+  const people = await listWaitingSignUps(deps)
   const lines = people.map(
     ({ email, username, company, since, link }) =>
       `${email} (${username}, ${company}), since ${since.toISOString()}\n  ${link}`

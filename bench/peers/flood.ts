@@ -8,11 +8,11 @@ import { Connection } from '../connection.ts'
 export interface Flood {
   port: number
   /**
-   * The request of each connection, sent again and again. Each run of `#` in it is replaced with
-   * random hex digits.
+   * The requests to send, one for each connection, which sends it again and again. Each run of `#`
+   * in a request is replaced with random hex digits.
    */
   requests: string[]
-  /** The number of copies that are sent before a response is read. */
+  /** The number of copies of a request that are sent before a response is read. */
   pipelined?: number
   /** Whether the client never reads a response. */
   stalls?: boolean

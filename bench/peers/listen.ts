@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** Text that occurs once in each event about a request, and never in a tick. */
+/** A text that every event about a request contains once, and no tick. */
 const mark = Buffer.from('"created"')
 const headEnd = Buffer.from('\r\n\r\n')
 const openAtOnce = 16
 
 /**
- * Opens event streams. The returned function waits for a number of events and returns when each one
- * arrived, in milliseconds of `process.hrtime`.
+ * Opens event streams. The returned function waits until a number of events have arrived. It
+ * returns when each of them arrived, in milliseconds of `process.hrtime`.
  */
-export async function listen({ port, requests }: { port: number; requests: string[] }) {
+export async function listenToStreams({ port, requests }: { port: number; requests: string[] }) {
   let arrivals: number[] = []
   let expected = Number.POSITIVE_INFINITY
   let reached = () => {}

@@ -1,20 +1,20 @@
 import { flood } from './flood.ts'
-import { listen } from './listen.ts'
+import { listenToStreams } from './listen.ts'
 import { servePage } from './page.ts'
 import { replayStatements } from './statements.ts'
 import { serveStreams } from './streams.ts'
 
 /**
- * A program that runs in a process of its own: a minimal program with which the product is
- * compared, or a client that would disturb the measurement in the main process. The first message
- * contains its setup, and each later message calls the returned function. `startPeer` starts it and
- * sends the messages.
+ * A program in a process of its own: a minimal program with which the product is compared, or a
+ * client that would disturb the measurement in the main process. `startPeer` starts it and sends it
+ * messages. The first message contains its setup, and each later one calls the function that it
+ * returned.
  */
 // biome-ignore lint/suspicious/noExplicitAny: both ends of the wire are ours
 type Peer = (setup: any) => Promise<(question: any) => Promise<unknown>>
 
 const peers: Record<string, Peer> = {
-  listen,
+  listen: listenToStreams,
   page: servePage,
   flood,
   statements: replayStatements,

@@ -1,18 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { appRole } from '../../src/server/db/connection-config.ts'
+import { requestRole } from '../../src/server/db/connection-config.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
 import { newId, newRecordId } from '../../src/server/domain/ids.ts'
-import type { Captured } from '../insider.ts'
-import { load } from '../load.ts'
+import { runLoad } from '../load.ts'
+import type { CapturedStatement } from '../service-internals.ts'
 
 interface Setup {
   socketDir: string
   callers: number
-  /**
-   * The company that is set once for each connection. Undefined if the statements set it
-   * themselves.
-   */
+  /** The company to set once for each connection. Undefined if the statements set it themselves. */
   company?: string
 }
 
@@ -20,19 +17,19 @@ interface Replay {
   seconds: number
   callers: number
   /**
-   * The statements of two equal calls. Values that differ between the two are created anew for each
-   * repetition.
+   * The statements of two calls that are alike. A value that differs between the two is created
+   * anew for each repetition.
    */
-  twice: [Captured[], Captured[]]
+  twice: [CapturedStatement[], CapturedStatement[]]
 }
 
 interface LookUps {
   seconds: number
   callers: number
-  statement: Captured
+  statement: CapturedStatement
   /**
-   * The values of the statement's only array parameter: one list of tags for each query, used in
-   * turn.
+   * The values of the statement's only parameter, a list of keyed hashes (tags): one list for each
+   * query, used in turn.
    */
   batches: Uint8Array[][]
 }
@@ -43,13 +40,13 @@ const deps = {
 }
 
 /**
- * Opens one database connection for each caller, in the role that serves requests. The returned
- * function runs SQL statements on them for some seconds and returns the load figures.
+ * Opens one database connection for each caller, in the role that serves HTTP requests. The
+ * returned function runs SQL statements on them for some seconds and returns how fast that was.
  */
 export async function replayStatements({ socketDir, callers, company }: Setup) {
   const clients = Array.from(
     { length: callers },
-    () => new pg.Client(connectionTo(socketDir, 'vidimus', appRole))
+    () => new pg.Client(connectionTo(socketDir, 'vidimus', requestRole))
   )
   for (const client of clients) {
     await client.connect()
@@ -64,7 +61,7 @@ export async function replayStatements({ socketDir, callers, company }: Setup) {
   return async (question: Replay | LookUps) => {
     const { seconds, callers: asked } = question
     const work = 'twice' in question ? replay(question) : lookUp(question)
-    return load({ callers: asked, seconds, work })
+    return runLoad({ callers: asked, seconds, work })
   }
 
   function replay({ twice }: Replay) {
@@ -90,10 +87,13 @@ const recordId = /^[\w-]{22}$/
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
- * Returns a function that returns the statements of one more call. Replaces each id that differs
- * between the two given calls with a new one, wherever it occurs.
+ * Returns a function that creates the statements of one more call. It replaces each id that differs
+ * between the two given calls with a new one, wherever that id occurs.
  */
-function repeater(first: Captured[], second: Captured[]): () => Captured[] {
+function repeater(
+  first: CapturedStatement[],
+  second: CapturedStatement[]
+): () => CapturedStatement[] {
   const isSame = first.every(({ text }, at) => text === second[at]?.text)
   if (!isSame || first.length !== second.length) {
     throw new Error('the same call has other statements the second time')

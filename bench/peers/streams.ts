@@ -3,8 +3,8 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * Starts a `node:http` server that keeps event streams open for people. It writes the events that
- * it receives by POST to the streams of their people.
+ * Starts a `node:http` server with event streams of people. It receives events by POST and writes
+ * each to the streams of its person.
  */
 export async function serveStreams(_setup: object) {
   const streams = new Map<string, ServerResponse[]>()

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openStream } from '../../tests/helpers/event-stream.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
-import { audit, rehash } from './audit.ts'
+import { checkConsistency, checkStoredBytes } from './consistency.ts'
 import { startDepositors } from './depositors.ts'
 
 export interface CrashReport {
   seed: number
   kills: number
-  /** How many of the kills also killed the database. */
+  /** How many times the database was killed together with the service. */
   database_kills: number
   acknowledged: number
   abandoned: number
@@ -16,9 +16,9 @@ export interface CrashReport {
   first_start_ms: number
   restart_ms: { least: number; median: number; most: number }
   figures: Record<string, number>
-  /** Codes of the errors after which depositors tried again, with their counts. */
+  /** How often depositors tried again after an error, by the code of the error. */
   codes: Record<string, number>
-  /** Errors in the service's log with their counts. */
+  /** The errors in the service's log, each with its count. */
   logged: Record<string, number>
   exit: number | string | null
   faults: string[]
@@ -27,16 +27,16 @@ export interface CrashReport {
 const depositorCount = 16
 
 /**
- * Test C-01: people deposit documents while the service is killed at random moments and started
- * again. Afterwards every acknowledged document must exist exactly once, with its bytes, charge,
- * event and leaf.
+ * Test C-01: people deposit documents while the service is killed at random moments and restarted.
+ * Afterwards every acknowledged document must exist exactly once, with its bytes, charge, event and
+ * log leaf.
  */
-export async function crash(options: {
+export async function killDuringDeposits(options: {
   seed: number
   kills: number
   /**
-   * The longest restart that is not a fault, in milliseconds. Without it no restart is too slow,
-   * for machines with other work.
+   * A restart that takes longer than this is a fault, in milliseconds. Undefined on machines with
+   * other work, where no restart is too slow.
    */
   maxRestartMs?: number
   onKill?: (text: string) => void
@@ -57,8 +57,8 @@ export async function crash(options: {
 
   const { faults, restarts, databaseKills } = await killAtRandom(service, { random, kills, onKill })
   await crowd.finish()
-  const { figures, faults: found } = await audit(service, crowd.remembered)
-  faults.push(...found, ...(await rehash(service, crowd.remembered)))
+  const { figures, faults: found } = await checkConsistency(service, crowd.remembered)
+  faults.push(...found, ...(await checkStoredBytes(service, crowd.remembered)))
   const slow = restarts.filter(ms => ms > maxRestartMs)
   if (slow.length > 0) faults.push(`${slow.length} restarts took more than ${maxRestartMs} ms`)
   const [watcher] = crowd.clients
@@ -123,7 +123,7 @@ function spread(values: number[]) {
   return { least: at(0), median: at(0.5), most: at(1) }
 }
 
-/** Returns the errors of a log with their counts: `{ 'api call failed: connect ENOENT': 3 }` */
+/** Returns the errors in a log, each with its count: `{ 'api call failed: connect ENOENT': 3 }` */
 function errorsOf(log: string): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const line of log.split('\n').filter(each => each.startsWith('{'))) {

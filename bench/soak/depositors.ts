@@ -5,8 +5,11 @@ import { fromProblem } from '../../src/contract/kit/problems.ts'
 import { type Answer, type Client, signUpAt } from '../../tests/helpers/client.ts'
 import type { Random } from '../../tests/helpers/random.ts'
 
-/** A document as its depositor remembers it. After the test, the service must have the same. */
-export interface Remembered {
+/**
+ * A document as its depositor remembers it. After the test, the service must have it in the same
+ * form.
+ */
+export interface RememberedDocument {
   host: string
   request: string
   /** Id of the upload. Undefined for `PUT /deposit`, whose response does not contain one. */
@@ -14,19 +17,19 @@ export interface Remembered {
   sha256: string
   size: number
   /**
-   * What happened to the document. After `acknowledged`, the service must have the deposit: the
-   * last PATCH was answered with 204. After `failed` it must not: the document was refused
-   * permanently.
+   * What happened to the document. `acknowledged`: the last PATCH was answered with 204, so the
+   * service must have the deposit. `failed`: the document was refused permanently, so the service
+   * must not have it.
    */
   end: 'acknowledged' | 'abandoned' | 'cancelled' | 'failed'
 }
 
-export interface Crowd {
+export interface Depositors {
   clients: Client[]
-  remembered: Remembered[]
-  /** Codes of the errors that occurred, with their counts. */
+  remembered: RememberedDocument[]
+  /** How often each error occurred, by its code. */
   codes: Record<string, number>
-  /** Waits until each person has finished their current document, then stops. */
+  /** Waits until each person has finished their current document, then stops them. */
   finish(): Promise<void>
 }
 
@@ -37,24 +40,24 @@ export interface Crowd {
 const commonDocuments = 5
 
 /**
- * Starts people who deposit one document after another. After a failure each one continues where
- * they were.
+ * Starts people who deposit one document after another. After a failure they continue where they
+ * were.
  */
 export async function startDepositors(options: {
   port: number
   hosts: string[]
   random: Random
   patienceSeconds: number
-}): Promise<Crowd> {
+}): Promise<Depositors> {
   const { port, hosts, random, patienceSeconds } = options
-  const remembered: Remembered[] = []
+  const remembered: RememberedDocument[] = []
   const codes: Record<string, number> = {}
   const common = Array.from({ length: commonDocuments }, () => random.bytes(sizeOf(random)))
   let finishing = false
 
   /**
-   * Calls `work` again and again until it succeeds, fails for good or the depositor's patience
-   * ends.
+   * Calls `work` again and again until it succeeds, fails permanently or has been tried for too
+   * long.
    */
   async function retry<T>(client: Client | undefined, work: () => Promise<T>): Promise<T> {
     const until = Date.now() + patienceSeconds * 1000
@@ -71,7 +74,7 @@ export async function startDepositors(options: {
     }
   }
 
-  async function deposit(client: Client, mine: Random): Promise<Remembered> {
+  async function deposit(client: Client, mine: Random): Promise<RememberedDocument> {
     const bytes = mine.chance(0.1) ? mine.pick(common) : mine.bytes(sizeOf(mine))
     const key = randomUUID()
     const { request, upload } = await retry(client, () => client.reserve(bytes, key))
@@ -123,7 +126,7 @@ const passing = [
   'upload_offset'
 ]
 
-/** Sends the bytes of `part` that the server does not have yet, in one to four PATCH requests. */
+/** Sends the bytes of `part` that the service does not have yet, in one to four PATCH requests. */
 async function transfer(
   client: Client,
   random: Random,

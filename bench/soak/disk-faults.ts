@@ -7,19 +7,19 @@ import { listCompanyIds } from '../../src/server/domain/companies/companies.ts'
 import { checkFiles } from '../../src/server/domain/deposits/file-checks.ts'
 import { openDeps } from '../../src/server/open-deps.ts'
 import type { ServiceProcess } from '../../tests/helpers/service.ts'
-import { type Watch, watch } from './strace.ts'
+import { type Trace, traceSystemCalls } from './strace.ts'
 
 /**
- * Settings of a service whose system calls are counted. A single thread accesses files, so that the
+ * Settings for a service whose system calls are counted. Only one thread accesses files, so the
  * order of the calls is always the same.
  */
 export const countableSettings = { DEMO: 'false', UV_THREADPOOL_SIZE: '1' }
 
 const patienceMs = 60_000
 /**
- * How many documents are sent until a fault occurs. It may not occur at first, because a thread
- * that strace does not trace yet may make the call. Documents without a fault are checked like all
- * others.
+ * The most documents that are sent until a fault occurs. It may not occur at first, because a
+ * thread that strace does not trace yet may make the call. Documents without a fault are checked as
+ * well.
  */
 export const maxTries = 3
 
@@ -27,25 +27,25 @@ export interface Fault {
   /** What the failing call was meant to do. */
   title: string
   /**
-   * The name of the system call that fails. `when` tells which of these calls, in the syntax of
+   * The name of the system call to fail. `when` selects calls of this name, in the syntax of
    * strace.
    */
   call: string
   when: number
   error: 'EIO' | 'ENOSPC' | 'EMFILE'
-  /** Only calls on this path fail. Undefined for calls on any path. */
+  /** The path whose calls fail. Undefined for calls on any path. */
   path?: 'staged file' | 'staging folder' | 'write-ahead log'
 }
 
 /**
- * Starts strace, which makes a system call fail as `fault` describes. If the fault concerns the
- * staged file, `upload` is the id of its upload.
+ * Starts strace, which makes a system call fail as `fault` describes. `upload` is the id of an
+ * upload, for a fault that concerns its staged file.
  */
-export async function watchFault(
+export async function injectFault(
   service: ServiceProcess,
   fault: Fault,
   upload: string
-): Promise<Watch> {
+): Promise<Trace> {
   const staging = join(service.documents, 'staging')
   const [company = ''] = readdirSync(staging)
   const wal = join(service.dataDir, 'pg/pg_wal')
@@ -56,7 +56,7 @@ export async function watchFault(
   }
   const only = fault.path ? paths[fault.path].flatMap(path => ['-P', path]) : []
   const pids = fault.path === 'write-ahead log' ? databaseProcesses(service) : [service.pid()]
-  return watch(pids, [
+  return traceSystemCalls(pids, [
     ...only,
     ...['-e', `trace=${fault.call}`],
     ...['-e', `inject=${fault.call}:error=${fault.error}:when=${fault.when}`]
@@ -64,12 +64,12 @@ export async function watchFault(
 }
 
 /**
- * Waits up to ten seconds for the fault and returns whether it occurred. It may occur after the
+ * Waits for the fault, up to ten seconds, and returns whether it occurred. It may occur after the
  * response, while the service records the deposit.
  */
-export async function waitForFault(watching: Watch): Promise<boolean> {
+export async function waitForFault(tracing: Trace): Promise<boolean> {
   for (const until = Date.now() + 10_000; Date.now() < until; await sleep(20)) {
-    if (watching.hasInjected()) return true
+    if (tracing.hasInjected()) return true
   }
   return false
 }
@@ -88,10 +88,10 @@ export async function retryForAMinute<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs the job that checks files as if two days had passed, so that it deletes files without a row.
- * Returns the faults that it finds.
+ * Runs the job that checks files as if two days had passed, so that it deletes files without a row
+ * in the database. Returns the faults that it finds.
  */
-export async function removeOrphans(service: ServiceProcess): Promise<string[]> {
+export async function deleteUnreferencedFiles(service: ServiceProcess): Promise<string[]> {
   const faults: string[] = []
   const config = readConfig({ DATA_DIR: service.dataDir, LOG_LEVEL: 'error' })
   const stopping = new AbortController()

@@ -6,27 +6,25 @@ import { listRequests, ProcessedRequest } from '../../src/contract/requests.ts'
 import { type Answer, type Client, signUpAt } from '../../tests/helpers/client.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
-import { audit, rehash } from './audit.ts'
-import type { Remembered } from './depositors.ts'
+import { checkConsistency, checkStoredBytes } from './consistency.ts'
+import type { RememberedDocument } from './depositors.ts'
 import {
   countableSettings,
+  deleteUnreferencedFiles,
   type Fault,
+  injectFault,
   maxTries,
-  removeOrphans,
   retryForAMinute,
-  waitForFault,
-  watchFault
+  waitForFault
 } from './disk-faults.ts'
-import type { Watch } from './strace.ts'
+import type { Trace } from './strace.ts'
 
 interface PutFault extends Fault {
-  /**
-   * When the fault is switched on: before the file exists, or when half of its bytes are written.
-   */
+  /** When the fault begins: before the file exists, or when half of its bytes are written. */
   from: 'start' | 'halfway'
   /**
-   * Whether the call fails before the service has promised the deposit, so that the sender gets an
-   * error.
+   * Whether the system call fails before the service has promised the deposit, so that the sender
+   * gets an error.
    */
   isReported: boolean
 }
@@ -83,7 +81,7 @@ function inFile(
 interface Sent {
   name: string
   bytes: Uint8Array
-  /** The number of calls that failed. */
+  /** The number of failed calls of `PUT /deposit`. */
   failures: number
   request: ProcessedRequest
 }
@@ -122,15 +120,15 @@ export async function failDirectUploads(options: {
       onFault(`PUT: ${fault.title} (${fault.error})`)
     }
   }
-  const remembered: Remembered[] = []
+  const remembered: RememberedDocument[] = []
   for (const each of await Promise.all(sent)) {
     const found = await historyOf(ada, each)
     remembered.push(...found.remembered)
     faults.push(...found.faults)
   }
-  faults.push(...(await removeOrphans(service)))
-  const found = await audit(service, remembered)
-  faults.push(...found.faults, ...(await rehash(service, remembered)))
+  faults.push(...(await deleteUnreferencedFiles(service)))
+  const found = await checkConsistency(service, remembered)
+  faults.push(...found.faults, ...(await checkStoredBytes(service, remembered)))
   if (found.figures.orphans) faults.push(`${found.figures.orphans} files belong to nothing`)
   const exit = await service.stop()
   if (exit !== 0) faults.push(`the stop ended with ${exit}`)
@@ -146,8 +144,8 @@ export async function failDirectUploads(options: {
 }
 
 /**
- * Sends one file while a fault is active. Returns when the fault is over. `settled` resolves when
- * the deposit is recorded.
+ * Sends one file while a fault is active, and returns when the fault is over. `settled` resolves
+ * when the deposit is recorded.
  */
 async function send(service: ServiceProcess, ada: Client, random: Random, fault?: PutFault) {
   const bytes = random.bytes(random.integer(2, 70_000))
@@ -156,15 +154,15 @@ async function send(service: ServiceProcess, ada: Client, random: Random, fault?
   // the previous fault may have stopped the database
   await retryForAMinute(() => ada.call(listRequests, { limit: 1 }))
   const known = stagedIn(service)
-  let watching: Promise<Watch> | undefined
+  let tracing: Promise<Trace> | undefined
   if (fault?.from === 'start') {
-    watching = watchFault(service, fault, '')
-    await watching
+    tracing = injectFault(service, fault, '')
+    await tracing
   }
   const halfway = async () => {
     if (fault?.from !== 'halfway') return
-    watching = watchFault(service, fault, await waitForUpload(service, known))
-    await watching
+    tracing = injectFault(service, fault, await waitForUpload(service, known))
+    await tracing
   }
   let failures = 0
   const call = async (): Promise<ProcessedRequest> => {
@@ -180,16 +178,16 @@ async function send(service: ServiceProcess, ada: Client, random: Random, fault?
   )
   settled.catch(() => undefined) // thrown where it is awaited
   if (!fault) return { injected: true, settled }
-  for (const until = Date.now() + 10_000; !watching && Date.now() < until; ) await sleep(5)
-  const strace = await watching
+  for (const until = Date.now() + 10_000; !tracing && Date.now() < until; ) await sleep(5)
+  const strace = await tracing
   const injected = strace !== undefined && (await waitForFault(strace))
   await strace?.end()
   return { injected, settled }
 }
 
 /**
- * Reads what became of a file from the history, by its name. Returns the documents, and the faults:
- * differences from the responses that the sender got.
+ * Reads from the history, by the name of the file, what became of it. Returns the documents, and as
+ * faults all differences from the responses that the sender got.
  */
 async function historyOf(ada: Client, { name, bytes, failures, request }: Sent) {
   const sha256 = createHash('sha256').update(bytes).digest('hex')
@@ -207,7 +205,7 @@ async function historyOf(ada: Client, { name, bytes, failures, request }: Sent) 
     }
   }
   const remembered = found.map(
-    ({ id, state }): Remembered => ({
+    ({ id, state }): RememberedDocument => ({
       host: ada.host,
       request: id,
       sha256,

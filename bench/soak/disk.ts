@@ -8,19 +8,19 @@ import { type Client, signUpAt } from '../../tests/helpers/client.ts'
 import { openStream } from '../../tests/helpers/event-stream.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
-import { audit, rehash } from './audit.ts'
-import { type Remembered, startDepositors } from './depositors.ts'
+import { checkConsistency, checkStoredBytes } from './consistency.ts'
+import { type RememberedDocument, startDepositors } from './depositors.ts'
 import {
   countableSettings,
   databaseProcesses,
+  deleteUnreferencedFiles,
   type Fault,
+  injectFault,
   maxTries,
-  removeOrphans,
   retryForAMinute,
-  waitForFault,
-  watchFault
+  waitForFault
 } from './disk-faults.ts'
-import { type Call, watch } from './strace.ts'
+import { type SystemCall, traceSystemCalls } from './strace.ts'
 
 const host = 'localhost'
 
@@ -40,7 +40,7 @@ export async function checkFlushOrder(options: { seed: number; deposits: number 
     const { request, upload } = await ada.reserve(bytes, randomUUID())
     const stream = await openStream(service.port, { host, token: ada.token() })
     await stream.next()
-    const watching = await watch(
+    const tracing = await traceSystemCalls(
       [service.pid(), ...databaseProcesses(service)],
       ['-e', 'trace=write,writev,pwrite64,pwritev,fsync,fdatasync,rename,sendto']
     )
@@ -53,7 +53,7 @@ export async function checkFlushOrder(options: { seed: number; deposits: number 
       if (event.event === undefined && JSON.parse(event.data).state === 'done') break
     }
     stream.close()
-    const calls = await watching.end()
+    const calls = await tracing.end()
     faults.push(...orderFaultsOf(calls, upload.slice('/uploads/'.length), request.id))
   }
   return { seed: options.seed, deposits: options.deposits, faults }
@@ -63,13 +63,14 @@ export async function checkFlushOrder(options: { seed: number; deposits: number 
  * Returns a sentence for each response or event that was sent before its data was on disk, or
  * never.
  */
-function orderFaultsOf(calls: Call[], upload: string, request: string): string[] {
+function orderFaultsOf(calls: SystemCall[], upload: string, request: string): string[] {
   const staged = new RegExp(`/staging/[^/>"]+/${upload}`)
-  const isWrite = ({ name }: Call) => ['write', 'writev', 'pwrite64', 'pwritev'].includes(name)
-  const isOn = (pattern: RegExp) => (call: Call) => pattern.test(call.text)
-  const toDisk = (name: string, what: RegExp) => (call: Call) =>
+  const isWrite = ({ name }: SystemCall) =>
+    ['write', 'writev', 'pwrite64', 'pwritev'].includes(name)
+  const isOn = (pattern: RegExp) => (call: SystemCall) => pattern.test(call.text)
+  const toDisk = (name: string, what: RegExp) => (call: SystemCall) =>
     call.name === name && what.test(call.text) && / = 0$/.test(call.text)
-  const toSocket = (what: RegExp) => (call: Call) =>
+  const toSocket = (what: RegExp) => (call: SystemCall) =>
     isWrite(call) && /^\w+\(\d+<(socket|TCP)/.test(call.text) && what.test(call.text)
   const bytes = calls.findLast(call => isWrite(call) && isOn(staged)(call))
   if (!bytes) return ['no bytes were written']
@@ -77,7 +78,7 @@ function orderFaultsOf(calls: Call[], upload: string, request: string): string[]
   const done = calls.find(call =>
     toSocket(new RegExp(`data: .*${request}.*\\\\"state\\\\":\\\\"done\\\\"`))(call)
   )
-  const flushed: [string, (call: Call) => boolean][] = [
+  const flushed: [string, (call: SystemCall) => boolean][] = [
     ['the database writes its log', call => isWrite(call) && /\/pg_wal\//.test(call.text)],
     ['the database flushes its log', toDisk('fdatasync', /\/pg_wal\//)]
   ]
@@ -106,14 +107,14 @@ function orderFaultsOf(calls: Call[], upload: string, request: string): string[]
 }
 
 /**
- * Checks that all steps happened one after the other, before the promise was sent. Each step must
- * begin after the end of the previous one. Returns a sentence if one did not.
+ * Checks that all steps happened before the promise was sent, each after the end of the previous
+ * one. Returns a sentence if one did not.
  */
 function missingSteps(
-  calls: Call[],
-  first: Call,
-  steps: [what: string, matches: (call: Call) => boolean][],
-  [promise, told]: [what: string, call: Call | undefined]
+  calls: SystemCall[],
+  first: SystemCall,
+  steps: [what: string, matches: (call: SystemCall) => boolean][],
+  [promise, told]: [what: string, call: SystemCall | undefined]
 ): string[] {
   if (!told) return [`${promise}: never`]
   let last = first
@@ -211,9 +212,9 @@ export async function failUploads(options: {
   }
   const remembered = await Promise.all(settled)
   const faults = missed.map(title => `the call was never made: ${title}`)
-  faults.push(...(await removeOrphans(service)))
-  const found = await audit(service, remembered)
-  faults.push(...found.faults, ...(await rehash(service, remembered)))
+  faults.push(...(await deleteUnreferencedFiles(service)))
+  const found = await checkConsistency(service, remembered)
+  faults.push(...found.faults, ...(await checkStoredBytes(service, remembered)))
   if (found.figures.orphans) faults.push(`${found.figures.orphans} files belong to nothing`)
   const exit = await service.stop()
   if (exit !== 0) faults.push(`the stop ended with ${exit}`)
@@ -229,20 +230,21 @@ export async function failUploads(options: {
 }
 
 /**
- * Deposits one document while a fault is active. Returns when the fault is over. `settled` resolves
- * to the document when its request has ended, which after a failed job takes ten seconds more.
+ * Deposits one document while a fault is active, and returns when the fault is over. `settled`
+ * resolves to the document when its request has reached its final state. After a failure of the job
+ * this takes ten seconds more.
  */
 async function deposit(service: ServiceProcess, ada: Client, random: Random, fault?: Fault) {
   const bytes = random.bytes(random.integer(2, 70_000))
   const key = randomUUID()
   const { request, upload } = await retryForAMinute(() => ada.reserve(bytes, key))
   const id = upload.slice('/uploads/'.length)
-  const watching = fault && (await watchFault(service, fault, id))
+  const tracing = fault && (await injectFault(service, fault, id))
   const first = await ada.tus('PATCH', upload, { offset: 0, body: bytes }).catch(() => undefined)
-  const injected = watching && (await waitForFault(watching))
-  await watching?.end()
+  const injected = tracing && (await waitForFault(tracing))
+  await tracing?.end()
   const acknowledged = await resumeUpload(ada, upload, bytes, first?.status === 204)
-  const settle = async (): Promise<Remembered> => {
+  const settle = async (): Promise<RememberedDocument> => {
     const state = await retryForAMinute(() => endOf(ada, request.id))
     const sha256 = createHash('sha256').update(bytes).digest('hex')
     const document = { host, request: request.id, upload: id, sha256, size: bytes.length }
@@ -260,7 +262,7 @@ async function endOf(ada: Client, id: string): Promise<string> {
 
 /**
  * Sends the missing bytes of an upload, as a browser does after an error. Returns whether the
- * service acknowledged all bytes.
+ * service has acknowledged all bytes.
  */
 async function resumeUpload(ada: Client, upload: string, bytes: Uint8Array, promised: boolean) {
   if (promised) return true
@@ -277,7 +279,7 @@ async function resumeUpload(ada: Client, upload: string, bytes: Uint8Array, prom
 }
 
 /**
- * Test C-04: the disk of the documents is full for a while. People try again until there is room.
+ * Test C-04: the disk of the documents is full for a while. People try again until there is space.
  * Afterwards no document may be lost, duplicated or incomplete.
  */
 export async function fillDisk(options: { seed: number; megabytes: number }) {
@@ -300,9 +302,9 @@ export async function fillDisk(options: { seed: number; megabytes: number }) {
   }
   run('mount', ['-o', 'remount,size=2g', service.documents])
   await crowd.finish()
-  const faults = await removeOrphans(service)
-  const { figures, faults: found } = await audit(service, crowd.remembered)
-  faults.push(...found, ...(await rehash(service, crowd.remembered)))
+  const faults = await deleteUnreferencedFiles(service)
+  const { figures, faults: found } = await checkConsistency(service, crowd.remembered)
+  faults.push(...found, ...(await checkStoredBytes(service, crowd.remembered)))
   const exit = await service.stop()
   if (exit !== 0) faults.push(`the stop ended with ${exit}`)
   return { seed, megabytes, codes: crowd.codes, figures, faults }

@@ -8,10 +8,10 @@ import { connectionTo } from '../../src/server/db/postgres.ts'
 import { type Client, signUpAt, uploadOf } from '../../tests/helpers/client.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
-import { audit, rehash } from './audit.ts'
+import { checkConsistency, checkStoredBytes } from './consistency.ts'
 import { killAtRandom } from './crash.ts'
-import { type Remembered, startDepositors } from './depositors.ts'
-import { removeOrphans, retryForAMinute } from './disk-faults.ts'
+import { type RememberedDocument, startDepositors } from './depositors.ts'
+import { deleteUnreferencedFiles, retryForAMinute } from './disk-faults.ts'
 
 const host = 'localhost'
 const stuckCount = 8
@@ -20,11 +20,11 @@ const root = join(import.meta.dirname, '../..')
 
 /**
  * Test C-01 with deposits that cannot be recorded. People deposit while the service is killed, and
- * some documents are in a category with an invalid name. The service must hold and report these.
- * Their bytes must survive the job that deletes unreferenced files, and they must delay nobody.
- * Once the name is valid, they must be recorded.
+ * some documents are in a category with an invalid name. The service must hold and report these
+ * deposits. The job that deletes unreferenced files must keep their bytes, and they must not delay
+ * others. When the name is valid again, they must be recorded.
  */
-export async function holdDeposits(options: {
+export async function testHeldDeposits(options: {
   seed: number
   kills: number
   onKill?: (text: string) => void
@@ -70,14 +70,14 @@ export async function holdDeposits(options: {
   ) {
     faults.push(`vidimus deposit held lists ${listed.length} deposits`)
   }
-  faults.push(...(await removeOrphans(service)))
+  faults.push(...(await deleteUnreferencedFiles(service)))
 
   await nameCategory(service, category, 'Contracts')
   const { retried } = vidimus(service, 'deposit', 'retry')
   if (retried.length !== stuckCount) faults.push(`${retried.length} deposits were tried again`)
   const remembered = [...crowd.remembered, ...stuck]
-  const found = await audit(service, remembered)
-  faults.push(...found.faults, ...(await rehash(service, remembered)))
+  const found = await checkConsistency(service, remembered)
+  faults.push(...found.faults, ...(await checkStoredBytes(service, remembered)))
   const exit = await service.stop()
   if (exit !== 0) faults.push(`the stop ended with ${exit}`)
   const acknowledged = crowd.remembered.filter(({ end }) => end === 'acknowledged').length
@@ -97,14 +97,14 @@ async function begin(ada: Client, category: string, random: Random) {
       { idempotencyKey: randomUUID() }
     )
   )
-  const document: Remembered = {
+  const document: RememberedDocument = {
     ...{ host, request: request.id, upload: upload.slice('/uploads/'.length) },
     ...{ sha256, size: bytes.length, end: 'acknowledged' }
   }
   return { upload, bytes, document }
 }
 
-/** Ends the pauses between attempts early, until the expected number of deposits is held. */
+/** Shortens the pauses between attempts until the expected number of deposits is held. */
 async function untilHeld(service: ServiceProcess): Promise<{ held: number }> {
   for (const until = Date.now() + patienceMs; ; await sleep(500)) {
     const [row] = await inDatabase(

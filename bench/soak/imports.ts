@@ -26,18 +26,18 @@ interface Options {
   onKill?: (text: string) => void
 }
 
-/** People whom the file of an import changes. All others of the file are new. */
+/** The number of people whom the file of an import changes. All others in the file are new. */
 const knownCount = 50
 /** How long a step may take on the slowest machine, in milliseconds. */
 const patienceMs = 240_000
 
 /**
- * Test C-01 with imports. In each round the process that works on an import is killed in the middle
- * of its check, its run and its undo. After the first kill the same process is started again; after
- * the others a second one goes on. That begins before the lease of the dead process ends. The run
- * leaves exactly the people of the file, and the undo exactly those of before.
+ * Test C-01 with imports. In each round the process that works on an import is killed during its
+ * check, its run and its undo. After the first kill the same process is restarted. After the others
+ * a second process continues, and must begin before the lease of the dead process ends. The run
+ * must leave exactly the people of the file, and the undo exactly the people from before.
  */
-export async function killImports({ seed, rounds, rows, onKill = () => undefined }: Options) {
+export async function killDuringImports({ seed, rounds, rows, onKill = () => undefined }: Options) {
   const random = createRandom(seed)
   const faults: string[] = []
   const waits: number[] = []
@@ -89,7 +89,7 @@ export async function killImports({ seed, rounds, rows, onKill = () => undefined
   if (broken) faults.push(`the audit log is broken: ${broken}`)
   return { seed, kills: rounds * 3, longest_wait_ms: Math.max(...waits), faults }
 
-  /** Asks `service` to begin a step of an import, and kills it while it works on that. */
+  /** Asks `service` to begin a step of an import, and kills `service` while it works on that. */
   async function killWhile(
     service: ServiceProcess,
     begin: (more: { fetch: typeof fetch }) => Promise<Import>
@@ -103,7 +103,7 @@ export async function killImports({ seed, rounds, rows, onKill = () => undefined
     if (left.state !== state) faults.push(`the import was no longer ${state} when it was killed`)
     onKill(`killed while ${state}, behind row ${progress}`)
     return {
-      /** Waits until another process goes on. */
+      /** Waits until another process continues the step. */
       async taken(): Promise<void> {
         const next = await database.until(
           id,
@@ -124,7 +124,9 @@ export async function killImports({ seed, rounds, rows, onKill = () => undefined
   }
 }
 
-/** Stores an import whose people are new but for the first. Returns its id. */
+/**
+ * Stores an import of people: some exist already, all others are new. Returns the id of the import.
+ */
 async function storeRows(ada: Client, count: number, tag: string): Promise<string> {
   const { id } = await ada.call(createImport, {
     file_name: 'people.csv',
@@ -147,7 +149,7 @@ async function storeRows(ada: Client, count: number, tag: string): Promise<strin
   return id
 }
 
-/** Opens the database of an installation, to read what its imports have left. */
+/** Opens the database of an installation, to read what imports have changed. */
 async function openPeople(socketDir: string) {
   const sql = new pg.Client(connectionTo(socketDir, 'vidimus', 'postgres'))
   await sql.connect()
@@ -172,7 +174,7 @@ async function openPeople(socketDir: string) {
 
   return {
     read,
-    /** Makes everybody an administrator, and adds the people whom imports change. */
+    /** Makes everybody an administrator and adds the people whom imports change. */
     prepare: () =>
       sql.query(
         `update "user" set permissions = '{admin}';
@@ -181,7 +183,7 @@ async function openPeople(socketDir: string) {
                 'Known ' || n, now(), now()
            from generate_series(0, ${knownCount - 1}) n`
       ),
-    /** Waits until an import is as wanted. */
+    /** Waits until an import is in the state that `isReached` accepts. */
     async until(id: string, isReached: (now: Awaited<ReturnType<typeof read>>) => boolean) {
       for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(5)) {
         const now = await read(id)
@@ -189,7 +191,7 @@ async function openPeople(socketDir: string) {
       }
       throw new Error(`the import is still ${JSON.stringify(await read(id))}`)
     },
-    /** Counts people and memberships, with a digest of all of them. */
+    /** Returns the numbers of people and memberships, and a digest of all of them. */
     people: () =>
       first<{ count: number; members: number; digest: string }>(
         `select count(*)::int as count, sum(cardinality(groups))::int as members,
@@ -208,7 +210,7 @@ async function openPeople(socketDir: string) {
            from audit_entry where target_id = $1`,
         [id]
       ),
-    /** Returns what is wrong with the audit log, or undefined. */
+    /** Returns what is wrong with the audit log, or undefined if it is intact. */
     async findBrokenEntry(): Promise<string | undefined> {
       await using db = await openDatabase({ socketDir, database: 'vidimus' })
       const { id } = await first<{ id: string }>('select id from company')

@@ -1,25 +1,25 @@
 import { parseArgs } from 'node:util'
-import { crash } from './crash.ts'
+import { killDuringDeposits } from './crash.ts'
 import { checkFlushOrder, failUploads, fillDisk } from './disk.ts'
 import { failDirectUploads } from './disk-put.ts'
-import { holdDeposits } from './held.ts'
-import { killImports } from './imports.ts'
-import { whyNotWatched } from './strace.ts'
+import { testHeldDeposits } from './held.ts'
+import { killDuringImports } from './imports.ts'
+import { whyStraceFails } from './strace.ts'
 import { runBrowserTests, runTests } from './tests.ts'
 import { measureWaitingCalls } from './waiting.ts'
 
 interface Options {
   seed: number
-  /** The share of the full number of rounds that each test runs, such as 0.1. */
+  /** The part of the full number of rounds to run, such as 0.1. */
   scale: number
 }
 type Scenario = (options: Options) => Promise<{ faults: string[] }>
 
 /**
- * The long tests, by the names of the rows in docs/security.md; `themes` has none, and needs a build.
- * The normal tests run the same with few rounds. Prints the seed first and a JSON report last. Exits
- * with 1 if a test failed or could not run.
- * `npm run soak -- --only C-01 --scale 0.1 --seed 7`
+ * The long tests, by the names of their rows in docs/security.md; `themes` has no row and needs a
+ * build. The normal tests run the same with few rounds. This program prints the seed first and a
+ * JSON report last. It exits with 1 if a test failed or could not run. `npm run soak -- --only C-01
+ * --scale 0.1 --seed 7`
  */
 const scenarios: Record<string, Scenario> = {
   'A-02': runTests(['tests/unit/core/input/email.test.ts']),
@@ -28,10 +28,11 @@ const scenarios: Record<string, Scenario> = {
   'B-05': runTests(['tests/api/shared-caches.test.ts']),
   'B-06': runTests(['tests/api/refusals.test.ts']),
   'C-01': ({ seed, scale }) =>
-    crash({ seed, kills: countOf(1000, scale), maxRestartMs: 5000, onKill: say }),
-  'C-01 held': ({ seed, scale }) => holdDeposits({ seed, kills: countOf(40, scale), onKill: say }),
+    killDuringDeposits({ seed, kills: countOf(1000, scale), maxRestartMs: 5000, onKill: say }),
+  'C-01 held': ({ seed, scale }) =>
+    testHeldDeposits({ seed, kills: countOf(40, scale), onKill: say }),
   'C-01 imports': ({ seed, scale }) =>
-    killImports({ seed, rounds: countOf(30, scale), rows: 20_000, onKill: say }),
+    killDuringImports({ seed, rounds: countOf(30, scale), rows: 20_000, onKill: say }),
   'C-03': needingStrace(({ seed, scale }) =>
     checkFlushOrder({ seed, deposits: countOf(100, scale) })
   ),
@@ -91,12 +92,12 @@ for (const name of names) {
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
 
 /**
- * Returns a scenario that reports a fault if strace cannot run on this machine: a test that did not
- * run must not count as passed.
+ * Returns a scenario that reports a fault if strace cannot run on this machine. Otherwise a test
+ * that did not run would count as passed.
  */
 function needingStrace(scenario: Scenario): Scenario {
   return async given => {
-    const reason = whyNotWatched()
+    const reason = whyStraceFails()
     return reason ? { faults: [`not tried: ${reason}`] } : scenario(given)
   }
 }
@@ -105,7 +106,7 @@ function countOf(full: number, scale: number): number {
   return Math.max(1, Math.round(full * scale))
 }
 
-/** Prints to the error stream, so that the standard output contains only the report. */
+/** Prints to the error stream, because the standard output must contain only the report. */
 function say(text: string): void {
   process.stderr.write(`${text}\n`)
 }

@@ -3,22 +3,25 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A system call of a watched process, such as `fsync(27</data/a>) = 0`. */
-export interface Call {
+/** A system call of a traced process, such as `fsync(27</data/a>) = 0`. */
+export interface SystemCall {
   name: string
   text: string
-  /** Line number of the start of the call in the output of strace. */
+  /** Number of the line in the output of strace on which the call begins. */
   begun: number
-  /** Line number of its end. The same as `begun` if no other call came in between. */
+  /**
+   * Number of the line on which the call ends. The same as `begun` if no other call came in
+   * between.
+   */
   ended: number
-  /** Whether strace returned an error instead of making the call. */
+  /** Whether strace made the call fail instead of executing it. */
   injected: boolean
 }
 
-export type Watch = Awaited<ReturnType<typeof watch>>
+export type Trace = Awaited<ReturnType<typeof traceSystemCalls>>
 
 /** Returns why strace cannot trace processes on this machine, or undefined if it can. */
-export function whyNotWatched(): string | undefined {
+export function whyStraceFails(): string | undefined {
   const tried = spawnSync('strace', ['-qq', '-o', '/dev/null', '-e', 'trace=none', 'true'])
   if (tried.error) return 'strace is not installed (Debian: apt-get install strace)'
   if (tried.status !== 0) return 'strace may not attach to processes (it needs CAP_SYS_PTRACE)'
@@ -29,7 +32,7 @@ export function whyNotWatched(): string | undefined {
  * Traces processes and all their threads until `end()` is called. `options` are further options of
  * strace.
  */
-export async function watch(pids: number[], options: string[]) {
+export async function traceSystemCalls(pids: number[], options: string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'vidimus-strace-'))
   const output = join(folder, 'calls')
   const all = pids.flatMap(pid => ['-p', String(pid)])
@@ -40,10 +43,10 @@ export async function watch(pids: number[], options: string[]) {
   await attached(child, pids.length)
   const saw = () => callsIn(readFileSync(output, 'utf8'))
   return {
-    /** Returns whether a call was made to fail. */
+    /** Returns whether strace has made any call fail. */
     hasInjected: () => saw().some(call => call.injected),
     /** Stops tracing. Returns the traced calls in the order of their end. */
-    async end(): Promise<Call[]> {
+    async end(): Promise<SystemCall[]> {
       child.kill('SIGINT')
       await ended
       const calls = saw()
@@ -66,10 +69,10 @@ async function attached(child: ChildProcess, processes: number): Promise<void> {
   })
 }
 
-/** Parses the output of strace. A call during which other calls ended is on two lines there. */
-function callsIn(text: string): Call[] {
+/** Parses the output of strace. It shows a call on two lines if other calls ended in between. */
+function callsIn(text: string): SystemCall[] {
   const open = new Map<string, { text: string; begun: number }>()
-  const calls: Call[] = []
+  const calls: SystemCall[] = []
   for (const [at, line] of text.split('\n').entries()) {
     const [, thread = '', said = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? []
     if (said.endsWith(' <unfinished ...>')) {

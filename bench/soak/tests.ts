@@ -9,14 +9,14 @@ interface Options {
 }
 
 /**
- * Returns a scenario that runs test files with their long counts (`runCount()` in
+ * Returns a scenario that runs test files with the counts for long runs (`runCount()` in
  * tests/helpers/soak.ts).
  */
 export function runTests(files: string[]) {
   return run('vitest/vitest.mjs', ['run', '--testTimeout=86400000', ...files])
 }
 
-/** Returns a scenario that runs the tests of a browser file whose titles contain `title`. */
+/** Returns a scenario that runs those tests of a browser test file whose titles contain `title`. */
 export function runBrowserTests(file: string, title: string) {
   return run('@playwright/test/cli.js', ['test', file, '--grep', title])
 }

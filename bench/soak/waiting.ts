@@ -8,9 +8,9 @@ import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/ser
 
 const host = 'localhost'
 const ticksPerSecond = 100
-/** The most processor time that waiting calls may cost, as a share of a core. */
+/** The most processor time that waiting calls may use, as a part of one core. */
 const maxCpuShare = 0.25
-/** The most memory in MB that waiting calls may cost. */
+/** The most memory in MB that waiting calls may use. */
 const maxGrownMb = 64
 
 interface Cost {
@@ -21,8 +21,8 @@ interface Cost {
 }
 
 /**
- * Measures what calls cost that wait for one upload: they announce bytes and never send any. A
- * refused caller calls again after one second.
+ * Measures the processor time and memory of calls that wait for one upload. They announce bytes and
+ * never send any. A caller that is refused calls again after one second.
  */
 export async function measureWaitingCalls({ seed, seconds }: { seed: number; seconds: number }) {
   await using service = await makeServiceProcess({ DEMO: 'false' })
@@ -73,8 +73,8 @@ async function measure(
 }
 
 /**
- * Sends the headers of a PATCH and no body. Returns the status of the response, or `open` if none
- * came.
+ * Sends the headers of a PATCH request and no body. Returns the status of the response, or `open`
+ * if none came.
  */
 function openPatch(
   port: number,

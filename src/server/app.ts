@@ -23,7 +23,7 @@ import {
   type InFlightCalls,
   type InFlightLimits
 } from './api/kit/in-flight-calls.ts'
-import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from './api/kit/responses.ts'
+import { apiHeadersFor, corsHeaders, errorForCaller, problemResponse } from './api/kit/responses.ts'
 import { mountMembers } from './api/members.ts'
 import { mountOverview } from './api/overview.ts'
 import { mountRequests } from './api/requests.ts'
@@ -31,12 +31,12 @@ import { mountSessions } from './api/sessions.ts'
 import { mountSetup } from './api/setup.ts'
 import { mountUsers } from './api/users.ts'
 import { mountVerifications } from './api/verifications.ts'
-import { CallerGone } from './db/connection-shares.ts'
-import type { Tenants } from './domain/companies/domains.ts'
+import { ClientDisconnected } from './db/connection-shares.ts'
+import type { TenantCache } from './domain/companies/domains.ts'
 import { createVerify } from './domain/deposits/verifications.ts'
 import type { CompanyId, Deps } from './domain/deps.ts'
 import { createEventStreams } from './domain/history/event-streams.ts'
-import { collectLimitReadings, type LimitReading } from './domain/rate-limits.ts'
+import { collectLimitStatuses, type LimitStatus } from './domain/rate-limits.ts'
 import { createLogThrottle } from './http/log-throttle.ts'
 
 const allowedHeaders =
@@ -44,11 +44,11 @@ const allowedHeaders =
   'tus-resumable, upload-offset, upload-length, upload-metadata, upload-defer-length, upload-concat'
 /**
  * Creates the API: middlewares, routes and the only error handler. The middlewares run in the order
- * in which they are registered.
+ * of the code.
  */
 export function createApp(
   deps: Deps,
-  tenants: Tenants,
+  tenants: TenantCache,
   {
     lagMs = () => 0,
     inFlightLimits
@@ -95,8 +95,8 @@ export function createApp(
     if (c.req.method === 'OPTIONS') return preflight(cors)
     const inFlight = beginInFlightCall(c, inFlightCalls)
     c.set('inFlight', inFlight)
-    const { read } = await collectLimitReadings(next).finally(() => inFlight?.end())
-    const limits = rateLimitHeaders(read)
+    const { statuses } = await collectLimitStatuses(next).finally(() => inFlight?.end())
+    const limits = rateLimitHeaders(statuses)
     for (const [header, value] of Object.entries({ ...limits, ...cors, ...headers })) {
       if (!c.res.headers.has(header)) c.res.headers.set(header, value)
     }
@@ -135,10 +135,10 @@ export function createApp(
   })
 
   app.onError((error, c) => {
-    const expected = expectedError(error)
+    const expected = errorForCaller(error)
     if (error instanceof AppError && error.status >= 500 && error.cause === undefined) {
       noteRefused(error.message)
-    } else if (expected.status >= 500 && !(error instanceof CallerGone)) {
+    } else if (expected.status >= 500 && !(error instanceof ClientDisconnected)) {
       deps.log.error({ request: c.get('requestId'), err: error }, 'api call failed')
     }
     const response = answerError(c, expected)
@@ -174,8 +174,8 @@ function beginInFlightCall(c: ApiContext, inFlightCalls: InFlightCalls): InFligh
 }
 
 /**
- * Returns the id of the company in which an operator's call acts, if it is not the operator's own
- * company; otherwise undefined.
+ * Returns the id of the company that an operator's call administers, if it is not the operator's
+ * own; otherwise undefined.
  */
 function otherCompany(c: ApiContext): CompanyId | undefined {
   const acting = c.get('acting')
@@ -186,9 +186,9 @@ function otherCompany(c: ApiContext): CompanyId | undefined {
  * Returns the rate limit headers that draft-ietf-httpapi-ratelimit-headers-11 defines, for example
  * `ratelimit: "verify_user_minute";r=599;t=60`.
  */
-function rateLimitHeaders(read: LimitReading[]): Record<string, string> {
-  if (read.length === 0) return {}
-  const list = (item: (reading: LimitReading) => string) => read.map(item).join(', ')
+function rateLimitHeaders(statuses: LimitStatus[]): Record<string, string> {
+  if (statuses.length === 0) return {}
+  const list = (item: (status: LimitStatus) => string) => statuses.map(item).join(', ')
   return {
     'ratelimit-policy': list(({ name, limit, seconds }) => `"${name}";q=${limit};w=${seconds}`),
     ratelimit: list(
@@ -229,9 +229,9 @@ function methodsOf(pathname: string): string[] {
 }
 
 /**
- * Returns the path pattern for the log of a call that no endpoint has served: the pattern that
- * matches the path, preferably with the same method. The log never gets the path itself, which may
- * contain ids and names.
+ * Returns the path pattern to log for a call that no endpoint has served: one that matches the
+ * path, if possible with the same method. The path itself is never logged, because it may contain
+ * ids and names.
  */
 function routeOf(method: string, pathname: string): string {
   const matching = routes.filter(route => route.pattern.test(pathname))

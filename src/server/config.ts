@@ -16,7 +16,10 @@ const databaseUrl = z
   .string()
   .check(z.regex(/^postgres(ql)?:\/\//, 'it must begin with postgres:// or postgresql://'))
 
-/** Every setting with its validation rule and default. `.env.example` explains the settings. */
+/**
+ * All settings, each with the schema that validates it and its default. `.env.example` explains
+ * them.
+ */
 const settings = {
   PORT: z._default(port, 4321),
   HOST: z._default(z.string().check(z.minLength(1)), '127.0.0.1'),
@@ -86,9 +89,8 @@ export interface Config {
   /** The operator's database server. Undefined means the embedded server. */
   database: { url: string; ownerUrl: string | undefined } | undefined
   /**
-   * Whether this process tells the other processes of the same database about changes at once.
-   * Without these messages the processes notice changes later, because each of them also polls the
-   * database.
+   * Whether this process notifies the other processes of the same database about changes. Without
+   * notifications they notice changes later, because each of them also polls the database.
    */
   notify: boolean
   port: number
@@ -107,13 +109,13 @@ export interface Config {
    * Whether `PUBLIC_URL` is set. Without it, the service is meant for a developer's machine only.
    */
   hasPublicUrl: boolean
-  /** Whether the setting `DEV` declares this machine a developer's machine. */
+  /** Whether the setting `DEV` says that this is a developer's machine. */
   dev: boolean
   /** The mail server and the sender address. Undefined means that mails are written to a folder. */
   smtp: { url: string; from: string } | undefined
   /**
-   * Addresses of the DNS servers that are asked for the records that prove domains. Empty: the
-   * servers of the operating system. Undefined: domains need no proof.
+   * Addresses of the DNS servers that are asked for the records that prove domains. An empty list
+   * stands for the servers of the operating system. Undefined if domains need no proof.
    */
   dnsServers: string[] | undefined
   /** The folder of all data, as an absolute path. */
@@ -195,8 +197,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
 }
 
 /**
- * Returns the value of a setting for an error message. Omits values that are addresses of servers,
- * because they contain passwords.
+ * Returns the value of a setting for an error message. Returns no addresses of servers, because
+ * they contain passwords.
  */
 function shown(key: string, given: Record<string, string | undefined>): string {
   return /^(DATABASE|SMTP)_\w*URL$/.test(key) ? key : `${key}=${given[key]}`

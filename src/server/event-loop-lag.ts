@@ -1,14 +1,14 @@
 const beatMs = 50
 /**
- * The number of late timers in a row that count as an overload. A single late timer may be a pause
- * for garbage collection.
+ * The number of late timers in a row that count as an overload. A single one may be a pause for
+ * garbage collection.
  */
 const lateBeats = 3
-/** The delay of a single timer, in milliseconds, that counts as an overload. */
+/** The delay of one timer, in milliseconds, that counts as an overload by itself. */
 const longMs = 1000
 /**
- * The share of the measured lag that remains after a punctual timer, so that one punctual timer
- * does not end an overload.
+ * The part of the measured lag that remains after a punctual timer. So one punctual timer does not
+ * end an overload.
  */
 const remainingShare = 0.8
 
@@ -38,8 +38,8 @@ export function watchEventLoopLag(now: () => number = () => performance.now()): 
 }
 
 /**
- * Returns a function that is called with the delay of each timer and returns by how much the event
- * loop is late, both in milliseconds.
+ * Returns a function to call with the delay of each timer. It returns by how much the event loop is
+ * late. Both are in milliseconds.
  */
 export function createLagMeter(): (delay: number) => number {
   let late = 0

@@ -5,31 +5,31 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { apiHeadersFor } from './api/kit/responses.ts'
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
-import { openServedHosts, openTenants, originOf } from './domain/companies/domains.ts'
+import { openServedHosts, openTenantCache, originOf } from './domain/companies/domains.ts'
 import { createDemo, findDemo } from './domain/demo/demo.ts'
 import { demoAccount } from './domain/demo-account.ts'
-import { localhostNames, seedInstallation } from './domain/installation/installation.ts'
+import { initialCompanyNames, seedInstallation } from './domain/installation/installation.ts'
 import { createSetupCode } from './domain/installation/setup.ts'
 import { watchEventLoopLag } from './event-loop-lag.ts'
 import { watchConnections } from './http/connections.ts'
-import { createAddressReader, createSharedAddressTest } from './http/hosts.ts'
+import { createAddressReader, createSharedAddressCheck } from './http/hosts.ts'
 import { createListener } from './http/listener.ts'
-import { checkDomains } from './jobs/check-domains.ts'
-import { checkAllFiles } from './jobs/check-files.ts'
-import { deleteExpired } from './jobs/delete-expired.ts'
-import { fillDemoDocuments } from './jobs/fill-demo.ts'
+import { checkDomainsJob } from './jobs/check-domains.ts'
+import { checkFilesJob } from './jobs/check-files.ts'
+import { deleteExpiredJob } from './jobs/delete-expired.ts'
+import { fillDemoJob } from './jobs/fill-demo.ts'
 import { runJobs } from './jobs/job-runner.ts'
-import { reloadKeys } from './jobs/reload-keys.ts'
-import { runImports } from './jobs/run-imports.ts'
-import { sendMails } from './jobs/send-mails.ts'
-import { lapseStaleUploads, settleUploads } from './jobs/settle-uploads.ts'
-import { startManagement } from './management.ts'
+import { reloadKeysJob } from './jobs/reload-keys.ts'
+import { runImportsJob } from './jobs/run-imports.ts'
+import { sendMailsJob } from './jobs/send-mails.ts'
+import { endStaleUploadsJob, settleUploadsJob } from './jobs/settle-uploads.ts'
+import { startManagementServer } from './management.ts'
 import { openDeps } from './open-deps.ts'
 import { createProcessOutput, type ProcessOutput } from './process-output.ts'
 import { readBuild } from './site/astro-build.ts'
 import { createSite } from './site/site.ts'
 import { findStartupProblems } from './startup-checks.ts'
-import { createUploads } from './uploads/upload-routes.ts'
+import { createUploadHandler } from './uploads/upload-routes.ts'
 
 const drainMs = 10_000
 
@@ -106,12 +106,12 @@ async function start(): Promise<void> {
   const { deps } = opened
   const isFirst = await seedInstallation(deps, {
     host: 'localhost',
-    ...localhostNames,
+    ...initialCompanyNames,
     isPublic: true
   })
   if (isFirst && config.demo) await createDemo(deps)
 
-  const tenants = owned.use(openTenants(deps))
+  const tenants = owned.use(openTenantCache(deps))
   const lag = owned.use(watchEventLoopLag())
   const app = createApp(deps, tenants, { lagMs: lag.ms })
   const site = createSite({
@@ -126,14 +126,14 @@ async function start(): Promise<void> {
   owned.use(
     runJobs(
       [
-        settleUploads(deps),
-        lapseStaleUploads(deps),
-        sendMails(deps),
-        runImports(deps),
-        deleteExpired(deps),
-        checkDomains(deps),
-        checkAllFiles(deps),
-        reloadKeys(deps)
+        settleUploadsJob(deps),
+        endStaleUploadsJob(deps),
+        sendMailsJob(deps),
+        runImportsJob(deps),
+        deleteExpiredJob(deps),
+        checkDomainsJob(deps),
+        checkFilesJob(deps),
+        reloadKeysJob(deps)
       ],
       log
     )
@@ -142,7 +142,7 @@ async function start(): Promise<void> {
     tenants,
     site,
     app,
-    uploads: createUploads(deps),
+    uploads: createUploadHandler(deps),
     addressOf: createAddressReader(config.trustedProxies),
     present: deps.db.present,
     headers: apiHeadersFor(deps.settings),
@@ -154,7 +154,7 @@ async function start(): Promise<void> {
       total: config.limits.connectionsPerProcess,
       perAddress: config.limits.connectionsPerAddress,
       // many people share the address of a proxy; a proxy that is not declared runs on this machine
-      isShared: createSharedAddressTest(config.trustedProxies)
+      isShared: createSharedAddressCheck(config.trustedProxies)
     },
     log
   )
@@ -163,7 +163,7 @@ async function start(): Promise<void> {
   const isReady = () => isListening && !stopping.signal.aborted
   const served = owned.use(await openServedHosts(deps))
   owned.use(
-    await startManagement({ port: config.managementPort, deps, connections, served, isReady })
+    await startManagementServer({ port: config.managementPort, deps, connections, served, isReady })
   )
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -184,12 +184,12 @@ async function start(): Promise<void> {
     dataDir: config.dataDir,
     outbox: config.smtp ? undefined : join(config.dataDir, 'outbox')
   })
-  owned.use(runJobs([fillDemoDocuments(deps)], log))
+  owned.use(runJobs([fillDemoJob(deps)], log))
 }
 
 /**
- * Stops accepting HTTP requests and waits at most 10 seconds for those that are being served. Event
- * streams end by themselves.
+ * Stops accepting HTTP requests and waits for those that are being served, at most 10 seconds.
+ * Event streams end by themselves.
  */
 async function drain(server: Server): Promise<void> {
   const closed = new Promise(resolve => server.close(resolve))

@@ -3,7 +3,7 @@ import { mkdir, open, rm } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { isNearlyFull } from './domain/companies/attention.ts'
+import { isDiskNearlyFull } from './domain/companies/attention.ts'
 import { listCompanyIds } from './domain/companies/companies.ts'
 import type { ServedHosts } from './domain/companies/domains.ts'
 import { countHeld } from './domain/deposits/held-uploads.ts'
@@ -15,11 +15,11 @@ import { createLogThrottle } from './http/log-throttle.ts'
 const maxLagMs = 1000
 
 /**
- * Serves `/healthz` (the process runs) and `/readyz` (the process can serve requests) for
- * supervisors, and `/tls-ask?domain=` for a proxy that asks whether it may request a certificate
- * for a host. Listens on the loopback address only.
+ * Serves three addresses, on the loopback address only. For supervisors, `/healthz` answers while
+ * the process runs and `/readyz` tells whether it can serve requests. `/tls-ask?domain=` tells a
+ * proxy whether it may request a certificate for a host.
  */
-export async function startManagement(options: {
+export async function startManagementServer(options: {
   port: number
   deps: Deps
   connections: Connections
@@ -72,8 +72,8 @@ export async function startManagement(options: {
 }
 
 /**
- * Tries a small operation of each part of the service: connections, database, documents, disk and
- * keys. Returns for each part whether it works.
+ * Tries the parts of the service: connections, database, documents, disk and keys. Returns for each
+ * part whether it works.
  */
 async function checks({
   deps,
@@ -101,8 +101,8 @@ async function checks({
 }
 
 /**
- * Returns the number of held deposits (complete uploads that cannot become deposits) of all
- * companies, or null when the database fails. Readiness does not depend on it.
+ * Returns how many deposits of all companies are held: complete uploads that cannot become
+ * deposits. Returns null when the database fails. Readiness does not depend on this number.
  */
 async function countAllHeld(deps: Deps): Promise<number | null> {
   try {
@@ -128,7 +128,7 @@ async function writeAndRemove(folder: string): Promise<void> {
 }
 
 async function requireSpace(deps: Deps): Promise<void> {
-  if (isNearlyFull(await deps.blobs.space()))
+  if (isDiskNearlyFull(await deps.blobs.space()))
     throw new Error('the disk of the documents is nearly full')
 }
 

@@ -8,14 +8,14 @@ import { openMailSender } from './adapters/mail-transport.ts'
 import { createSignals } from './adapters/signals.ts'
 import type { Config } from './config.ts'
 import { type DatabaseLocation, sharesLogin } from './db/connection-config.ts'
-import { lockFirstStart, migrate } from './db/migrate.ts'
+import { lockDatabaseSetup, migrate } from './db/migrate.ts'
 import { openNotifications } from './db/notifications.ts'
 import { openDatabase } from './db/open.ts'
 import { supervisePostgres } from './db/postgres-supervisor.ts'
 import { findDatabaseFaults } from './db/security-checks.ts'
 import type { Deps, Keys, Log } from './domain/deps.ts'
 import { createCompanyKeyring } from './domain/evidence/company-keys.ts'
-import { recordedKekId, recordKekId } from './domain/installation/installation.ts'
+import { recordedRootSecretId, recordRootSecretId } from './domain/installation/installation.ts'
 import { createTokenReader } from './domain/sessions/access-tokens.ts'
 
 export interface OpenedDeps extends AsyncDisposable {
@@ -24,8 +24,8 @@ export interface OpenedDeps extends AsyncDisposable {
 
 /**
  * Opens the database, keys and documents of an installation, for the service and for the command
- * line. Starts the embedded database or connects to the one that already runs, then migrates it.
- * Throws when the database does not keep companies apart.
+ * line. Starts the embedded database unless it already runs, and migrates it. Throws when the
+ * database does not keep companies apart.
  */
 export async function openDeps(
   config: Config,
@@ -94,20 +94,20 @@ export async function openDeps(
    * while the other processes wait.
    */
   async function openOwnKeys(): Promise<Keys> {
-    const isFirst = (await recordedKekId(db)) === undefined
-    await using _lock = isFirst ? await lockFirstStart(place) : undefined
+    const isFirst = (await recordedRootSecretId(db)) === undefined
+    await using _lock = isFirst ? await lockDatabaseSetup(place) : undefined
     const keys = await openKeys({
       directory: join(config.dataDir, 'keys'),
-      recordedKekId: await recordedKekId(db),
+      recordedRootSecretId: await recordedRootSecretId(db),
       clock
     })
-    await recordKekId({ db, keys, clock })
+    await recordRootSecretId({ db, keys, clock })
     return keys
   }
 
   /**
-   * Returns the location of the operator's database, or starts the embedded one and restarts it
-   * after crashes.
+   * Returns the location of the operator's database. If there is none, starts the embedded
+   * database, which is restarted after crashes.
    */
   async function findDatabase(): Promise<DatabaseLocation> {
     if (config.database) return config.database

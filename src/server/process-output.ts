@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import { createLog } from './adapters/log.ts'
 import type { Log } from './domain/deps.ts'
 
-/** The facts that the process prints when the service is ready. */
+/** What the process prints when the service is ready. */
 export interface StartSummary {
   /** Web address of the pages. */
   address: string
@@ -115,8 +115,8 @@ function kindOf(facts: object): string {
 const harmless = ['job', 'company', 'host', 'path', 'route', 'status', 'code', 'request']
 
 /**
- * Returns the end of a log line: the messages of the error and its causes, then the harmless facts.
- * `{ job: 'forget', err }` → `: the reason (job forget)`
+ * Returns the end of a log line: the messages of the error and its causes, then the facts that are
+ * in `harmless`. `{ job: 'forget', err }` → `: the reason (job forget)`
  */
 function detailsOf(facts: object): string {
   const known = Object.entries(facts).filter(([name]) => harmless.includes(name))

@@ -11,9 +11,11 @@ interface Circumstances {
   trustedProxies: string[]
   /** Address on which the server for pages and API listens. */
   host: string
-  /** The port settings with their ports. Each port must be free. */
+  /** The ports to listen on, by the names of their settings. Each must be free. */
   ports: { PORT?: number; MANAGEMENT_PORT?: number }
-  /** Folder that contains `staging` and `blobs`. Missing folders are created. */
+  /**
+   * Folder that contains the folders `staging` and `blobs`. If they are missing, they are created.
+   */
   documents: string
   now: Date
   /** When the pages of `dist` were built. */
@@ -21,8 +23,8 @@ interface Circumstances {
 }
 
 /**
- * Returns the reasons why the service must not start, one sentence each. `findDatabaseFaults`
- * checks the database separately.
+ * Returns the reasons why the service must not start, one sentence each. Does not check the
+ * database; `findDatabaseFaults` does.
  */
 export async function findStartupProblems(circumstances: Circumstances): Promise<string[]> {
   const { scheme, trustedProxies, host, ports, documents, now, built } = circumstances
@@ -37,7 +39,7 @@ export async function findStartupProblems(circumstances: Circumstances): Promise
 }
 
 /**
- * Reports an https address without a declared proxy. All visitors would then seem to have the
+ * Reports an https address without a configured proxy. All visitors would then seem to have the
  * address of the proxy.
  */
 function undeclaredProxyProblems(scheme: 'http' | 'https', trustedProxies: string[]): string[] {
@@ -50,8 +52,8 @@ function undeclaredProxyProblems(scheme: 'http' | 'https', trustedProxies: strin
 const purposes = { PORT: 'pages and API', MANAGEMENT_PORT: 'health checks' }
 
 /**
- * Reports a port that is not free. This check runs before anything is created, so that a failed
- * start leaves nothing behind.
+ * Reports a port that is not free. Runs before anything is created, so that a failed start leaves
+ * nothing behind.
  */
 async function portProblems(
   setting: keyof typeof purposes,
@@ -78,8 +80,8 @@ async function portProblems(
 }
 
 /**
- * Reports settings that trust every address as a proxy. Clients could then pretend to have any
- * address.
+ * Reports settings that trust every address as a proxy. Any client could then pretend to have
+ * another address.
  */
 function proxyProblems(trustedProxies: string[]): string[] {
   const ranges: AddressRange[] = []
@@ -144,8 +146,8 @@ async function folderProblems(documents: string): Promise<string[]> {
 }
 
 /**
- * Returns whether a file can be renamed from one folder to the other. Tries it, because a rename
- * also fails between two mounts of the same file system.
+ * Returns whether a file can be renamed from one folder to the other. Tries it, because two mounts
+ * of the same file system do not allow it either.
  */
 async function shareFileSystem(from: string, to: string): Promise<boolean> {
   if ((await stat(from)).dev !== (await stat(to)).dev) return false
@@ -164,7 +166,7 @@ async function shareFileSystem(from: string, to: string): Promise<boolean> {
 }
 
 /**
- * Reports a clock that shows a time before the build. With such a clock expired sessions would be
+ * Reports a clock that is earlier than the build. With such a clock, expired sessions would be
  * valid again.
  */
 function clockProblems(now: Date, built: Date): string[] {

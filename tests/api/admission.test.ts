@@ -12,7 +12,10 @@ import { getDemoAccount } from '../../src/contract/setup.ts'
 import { createUser, getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
 import { mailTokenHash } from '../../src/core/keys/public-key-proof.ts'
-import { deleteExpiredSignUps, listWaiting } from '../../src/server/domain/accounts/signups.ts'
+import {
+  deleteExpiredSignUps,
+  listWaitingSignUps
+} from '../../src/server/domain/accounts/signups.ts'
 import { createDemo, demoHost, fillDemo } from '../../src/server/domain/demo/demo.ts'
 import { demoAccount } from '../../src/server/domain/demo-account.ts'
 import { makeService, newAccount } from '../helpers/accounts.ts'
@@ -95,7 +98,7 @@ describe('a sign-up where no mail server is set', () => {
 
     service.wait(29 * 86_400)
     await deleteExpiredSignUps(service.deps, service.companies.demo)
-    const [waiting, ...more] = await listWaiting(service.deps)
+    const [waiting, ...more] = await listWaitingSignUps(service.deps)
     expect(more).toEqual([])
     expect(waiting).toMatchObject({
       email: account.email,
@@ -114,7 +117,7 @@ describe('a sign-up where no mail server is set', () => {
     expect(await service.call('docs.demo.test', getUser, {}, { token: again })).toMatchObject({
       features: ['deposit']
     })
-    expect(await listWaiting(service.deps)).toEqual([])
+    expect(await listWaitingSignUps(service.deps)).toEqual([])
     const { rows } = await service.owner.query('select hash from mail_token')
     expect(JSON.stringify(rows)).not.toContain(mailed)
     await expect(
@@ -123,7 +126,7 @@ describe('a sign-up where no mail server is set', () => {
 
     const late = await service.signUp('docs.demo.test')
     service.wait(31 * 86_400)
-    expect(await listWaiting(service.deps)).toEqual([])
+    expect(await listWaitingSignUps(service.deps)).toEqual([])
     await expect(service.signIn(late)).rejects.toMatchObject({ code: 'login_failed' })
   })
 
@@ -142,7 +145,7 @@ describe('a sign-up where no mail server is set', () => {
       delivery: 'mail'
     })
     service.wait(25 * 3600)
-    expect(await listWaiting(service.deps)).toEqual([])
+    expect(await listWaitingSignUps(service.deps)).toEqual([])
   })
 })
 

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCommand } from '../../bin/commands.ts'
 import { connectionTo, startPostgres } from '../../src/server/db/postgres.ts'
-import { findPostmaster, isAlive } from '../../src/server/db/postmaster.ts'
+import { findPostmaster, isProcessAlive } from '../../src/server/db/postmaster.ts'
 
 /** Each call is a process, and on a busy machine one takes seconds. */
 const slow = 240_000
@@ -225,5 +225,5 @@ async function stopDatabase(): Promise<void> {
   const found = await findPostmaster(join(dataDir, 'pg'))
   if (!('socketDir' in found)) return
   process.kill(found.pid, 'SIGQUIT')
-  while (isAlive(found.pid)) await new Promise(resolve => setTimeout(resolve, 20))
+  while (isProcessAlive(found.pid)) await new Promise(resolve => setTimeout(resolve, 20))
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { audit, rehash } from '../../bench/soak/audit.ts'
+import { checkConsistency, checkStoredBytes } from '../../bench/soak/consistency.ts'
 import { startDepositors } from '../../bench/soak/depositors.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
 import { createRandom } from '../helpers/random.ts'
@@ -39,8 +39,8 @@ test(
       await isBack(service)
     }
     await crowd.finish()
-    const { figures, faults } = await audit(service, crowd.remembered)
-    expect([...faults, ...(await rehash(service, crowd.remembered))]).toEqual([])
+    const { figures, faults } = await checkConsistency(service, crowd.remembered)
+    expect([...faults, ...(await checkStoredBytes(service, crowd.remembered))]).toEqual([])
     const acknowledged = crowd.remembered.filter(({ end }) => end === 'acknowledged').length
     expect(figures).toMatchObject({ deposits: acknowledged, leaves: acknowledged })
     expect(acknowledged).toBeGreaterThan(8)

@@ -12,8 +12,8 @@ import { demoHistory, sha256Hex } from '../../src/server/domain/demo/demo-docume
 import { lapseNextUpload } from '../../src/server/domain/deposits/idle-uploads.ts'
 import { settleNextUpload } from '../../src/server/domain/deposits/upload-settlement.ts'
 import type { Blobs } from '../../src/server/domain/deps.ts'
-import { checkAllFiles } from '../../src/server/jobs/check-files.ts'
-import { lapseStaleUploads } from '../../src/server/jobs/settle-uploads.ts'
+import { checkFilesJob } from '../../src/server/jobs/check-files.ts'
+import { endStaleUploadsJob } from '../../src/server/jobs/settle-uploads.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
 import { tablesOf } from '../helpers/matrix.ts'
 
@@ -161,7 +161,7 @@ test.each([
   if (!found) throw new Error('no demonstration')
   // as other jobs do at the next start
   expect(await settleNextUpload(other.deps, found.company_id)).toBe(false)
-  await lapseStaleUploads(other.deps).run(() => false, true)
+  await endStaleUploadsJob(other.deps).run(() => false, true)
   expect(await fillDemo(other.deps, () => false)).toBe(true)
   const { rows } = await other.owner.query(
     `select r.state, abs(extract(epoch from d.recorded_at - r.created_at))::int as late
@@ -233,7 +233,7 @@ test('loses its files after a crash between its rows and its files, and what cam
   other.deps.blobs.removeCompany = removeFiles
   expect(await filesOf(other, found.company_id)).not.toEqual([])
 
-  const check = () => checkAllFiles(other.deps).run(() => false, true)
+  const check = () => checkFilesJob(other.deps).run(() => false, true)
   await check()
   expect(await filesOf(other, found.company_id)).toEqual([])
   await late()
@@ -247,7 +247,7 @@ test('loses its files after a crash between its rows and its files, and what cam
 test('keeps its files when its removal was noted and did not happen', async () => {
   await app.deps.blobs.noteRemoval(demo.company_id)
   const kept = await filesOf(app, demo.company_id)
-  await checkAllFiles(app.deps).run(() => false, true)
+  await checkFilesJob(app.deps).run(() => false, true)
   expect(kept.length).toBeGreaterThan(30)
   expect(await filesOf(app, demo.company_id)).toEqual(kept)
 })

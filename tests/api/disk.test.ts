@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { checkFlushOrder, failUploads, tusFaults } from '../../bench/soak/disk.ts'
 import { failDirectUploads, putFaults } from '../../bench/soak/disk-put.ts'
-import { whyNotWatched } from '../../bench/soak/strace.ts'
+import { whyStraceFails } from '../../bench/soak/strace.ts'
 import { seed } from '../helpers/soak.ts'
 
 /** One of each kind; `npm run soak` makes every call fail. */
@@ -11,7 +11,7 @@ const titles = [
   'moving it',
   'flushing the database’s log'
 ]
-const missing = whyNotWatched()
+const missing = whyStraceFails()
 if (missing) process.stderr.write(`NOT TESTED, C-03 and C-04: ${missing}\n`)
 
 // security.md C-03

@@ -8,7 +8,7 @@ import { checkFiles } from '../../src/server/domain/deposits/file-checks.ts'
 import { countHeld, listHeld, retryHeld } from '../../src/server/domain/deposits/held-uploads.ts'
 import { settleNextUpload } from '../../src/server/domain/deposits/upload-settlement.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
-import { startManagement } from '../../src/server/management.ts'
+import { startManagementServer } from '../../src/server/management.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { freePort } from '../helpers/service.ts'
 
@@ -75,7 +75,7 @@ test('says to operators how many deposits are held, and stays ready', async () =
   const { requests } = await depositWhatCannotBeMade()
   await untilHeld(requests.length)
   const port = await freePort()
-  await using _management = await startManagement({
+  await using _management = await startManagementServer({
     port,
     deps: app.deps,
     connections: { hasRoom: () => true },

@@ -24,8 +24,8 @@ import { getChallenge } from '../../src/contract/sessions.ts'
 import { updateUser } from '../../src/contract/users.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
 import { checkAuditLog } from '../../src/server/domain/evidence/audit-check.ts'
-import { deleteExpired } from '../../src/server/jobs/delete-expired.ts'
-import { runImports } from '../../src/server/jobs/run-imports.ts'
+import { deleteExpiredJob } from '../../src/server/jobs/delete-expired.ts'
+import { runImportsJob } from '../../src/server/jobs/run-imports.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { makeKeys } from '../helpers/keys.ts'
 import { mailToken, makePerson, proofFor } from '../helpers/mailed.ts'
@@ -501,14 +501,14 @@ test('begins again after a crash in the middle, and does nothing twice', async (
   await broken.mend()
   // the lease that a dead process leaves ends by itself
   await app.owner.query('update import set leased_until = now() where id = $1', [id])
-  await runImports(app.deps).run(() => false, true)
+  await runImportsJob(app.deps).run(() => false, true)
   expect(await settled(id)).toMatchObject({
     state: 'done',
     result: { created: 20, differs: false }
   })
   // a process that dies between the commit and the count leaves it to the next
   await app.owner.query(`update import set state = 'running', result = null where id = $1`, [id])
-  await runImports(app.deps).run(() => false, true)
+  await runImportsJob(app.deps).run(() => false, true)
   expect(await settled(id)).toMatchObject({
     state: 'done',
     result: { created: 20, differs: false }
@@ -529,7 +529,7 @@ test('gives up after five failures, with nothing changed', async () => {
   for (let tries = 0; tries < 100 && (await stateOf(id)) === 'running'; tries++) {
     // the pause after a failure; an attempt that runs keeps its import by its number
     await app.owner.query('update import set leased_until = null where id = $1', [id])
-    await runImports(app.deps).run(() => false, true)
+    await runImportsJob(app.deps).run(() => false, true)
     await sleep(50)
   }
   await broken.mend()
@@ -570,7 +570,7 @@ test('erases the rows of a person with their account, and all rows after 30 days
   const { rows } = await ada.call(listImportRows, { id })
   expect(rows.map(({ row }) => row)).toEqual([2])
   await app.owner.query('update import set expires_at = now() where id = $1', [id])
-  await deleteExpired(app.deps).run(() => false, true)
+  await deleteExpiredJob(app.deps).run(() => false, true)
   await expect(ada.call(getImport, { id })).rejects.toMatchObject({ code: 'not_found' })
   const { rows: left } = await app.owner.query('select from import_row where import_id = $1', [id])
   expect(left).toEqual([])

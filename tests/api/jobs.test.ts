@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import type { CompanyId, Deps } from '../../src/server/domain/deps.ts'
 import {
-  deleteEventsBatch,
+  deleteEventsStatement,
   deleteExpiredEvents,
   readEventBounds
 } from '../../src/server/domain/history/events.ts'
-import { deleteAnswersBatch } from '../../src/server/domain/idempotency.ts'
-import { checkAllFiles } from '../../src/server/jobs/check-files.ts'
-import { deleteExpired } from '../../src/server/jobs/delete-expired.ts'
+import { deleteAnswersStatement } from '../../src/server/domain/idempotency.ts'
+import { checkFilesJob } from '../../src/server/jobs/check-files.ts'
+import { deleteExpiredJob } from '../../src/server/jobs/delete-expired.ts'
 import type { Job } from '../../src/server/jobs/job-runner.ts'
-import { sendMails } from '../../src/server/jobs/send-mails.ts'
-import { lapseStaleUploads, settleUploads } from '../../src/server/jobs/settle-uploads.ts'
+import { sendMailsJob } from '../../src/server/jobs/send-mails.ts'
+import { endStaleUploadsJob, settleUploadsJob } from '../../src/server/jobs/settle-uploads.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
 import { rowsRead } from '../helpers/plans.ts'
 
@@ -33,10 +33,10 @@ beforeEach(async () => {
 })
 
 test.each<[string, string, (deps: Deps) => Job]>([
-  ['forget', 'idempotency', deleteExpired],
-  ['settle-uploads', 'upload', settleUploads],
-  ['lapse-uploads', 'upload', lapseStaleUploads],
-  ['send-mails', 'mail', sendMails]
+  ['forget', 'idempotency', deleteExpiredJob],
+  ['settle-uploads', 'upload', settleUploadsJob],
+  ['lapse-uploads', 'upload', endStaleUploadsJob],
+  ['send-mails', 'mail', sendMailsJob]
 ])('does the work of %s for a company although that of another fails', async (job, table, make) => {
   await breakTable(table)
   const failed: object[] = []
@@ -52,7 +52,7 @@ test('goes on with what else a company forgets when one deletion fails', async (
   await breakTable('idempotency')
   await insertEvents(acme, 3, 100)
   await insertEvents(beta, 3, 100)
-  await deleteExpired(app.deps).run(() => false, true)
+  await deleteExpiredJob(app.deps).run(() => false, true)
   expect(await count('event', acme)).toBe(0)
   expect(await count('event', beta)).toBe(0)
 })
@@ -63,7 +63,7 @@ test('checks the files of the company behind one whose folder cannot be read', a
   await writeFile(folder, 'no folder')
   const ada = await app.signUp('beta.localhost')
   await app.deposit(ada, randomBytes(100))
-  await checkAllFiles(app.deps).run(() => false, true)
+  await checkFilesJob(app.deps).run(() => false, true)
   expect(app.logged).toContainEqual(
     expect.objectContaining({
       text: 'files checked',
@@ -100,14 +100,14 @@ test('finds what is to be forgotten without reading what stays', async () => {
     await rowsRead(
       app.deps.db,
       acme,
-      deleteEventsBatch.bind({ company_id: acme, before, batch: 10 })
+      deleteEventsStatement.bind({ company_id: acme, before, batch: 10 })
     )
   ).toBeLessThan(50)
   expect(
     await rowsRead(
       app.deps.db,
       acme,
-      deleteAnswersBatch.bind({ company_id: acme, before, batch: 10 })
+      deleteAnswersStatement.bind({ company_id: acme, before, batch: 10 })
     )
   ).toBeLessThan(50)
 })

@@ -4,7 +4,7 @@ import { createDeposit, putDeposit } from '../../src/contract/deposits.ts'
 import { verify } from '../../src/contract/verifications.ts'
 import { companyId, inCompany, type Tx } from '../../src/server/db/scope.ts'
 import { audit } from '../../src/server/domain/evidence/audit.ts'
-import { append } from '../../src/server/domain/evidence/log.ts'
+import { appendLeaves } from '../../src/server/domain/evidence/log-leaves.ts'
 import { publishRequest } from '../../src/server/domain/history/requests.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { headLocks } from '../helpers/head-locks.ts'
@@ -69,14 +69,16 @@ test('a verification ends with its event', async () => {
 test('a leaf enters without a request, behind all that were committed before', async () => {
   await app.deposit(ada, randomBytes(300))
   const before = await newestLeaf()
-  await Promise.all(Array.from({ length: 20 }, () => inAcme(async tx => append(tx, [newLeaf()]))))
+  await Promise.all(
+    Array.from({ length: 20 }, () => inAcme(async tx => appendLeaves(tx, [newLeaf()])))
+  )
   const parallel = await newestLeaf()
   expect(parallel.seq).toBeGreaterThanOrEqual(before.seq + 20)
   const { deposit_id } = await app.deposit(ada, randomBytes(300))
   const deposited = await newestLeaf()
   expect(deposited.record_id).toBe(deposit_id)
   const last = newLeaf()
-  await inAcme(async tx => append(tx, [last]))
+  await inAcme(async tx => appendLeaves(tx, [last]))
   expect(await newestLeaf()).toEqual({ seq: deposited.seq + 1, record_id: last.record_id })
   // the events of the company still have no gap
   const { rows } = await app.owner.query(
@@ -88,7 +90,7 @@ test('a leaf enters without a request, behind all that were committed before', a
 
 test('a revocation could write rows, tell the audit log and enter a leaf in one transaction', async () => {
   await inAcme(async tx => {
-    append(tx, [newLeaf()])
+    appendLeaves(tx, [newLeaf()])
     const by = { id: ada.id, company_id: tx.companyId }
     audit(tx, app.deps, { by, action: 'group.create', target: randomUUID() })
     await touchCategory(tx)
@@ -98,7 +100,7 @@ test('a revocation could write rows, tell the audit log and enter a leaf in one 
 
 test('a leaf of a company without a log undoes its transaction', async () => {
   const company = companyId(randomUUID())
-  const entering = inCompany(app.deps.db, company, async tx => append(tx, [newLeaf()]))
+  const entering = inCompany(app.deps.db, company, async tx => appendLeaves(tx, [newLeaf()]))
   await expect(entering).rejects.toMatchObject({ code: '23502', column: 'seq' })
 })
 

@@ -7,7 +7,7 @@ import { AppError } from '../../src/contract/kit/errors.ts'
 import { toProblem } from '../../src/contract/kit/problems.ts'
 import { locales } from '../../src/i18n/index.ts'
 import { demoTheme } from '../../src/server/domain/demo/demo-theme.ts'
-import { localhostTheme } from '../../src/server/domain/installation/localhost-theme.ts'
+import { productTheme } from '../../src/server/domain/installation/product-theme.ts'
 import { readBuild } from '../../src/server/site/astro-build.ts'
 import { createSite } from '../../src/server/site/site.ts'
 
@@ -442,7 +442,7 @@ function configOf(name: string): DomainConfig {
     name,
     title: name,
     company: `${name} SA`,
-    theme: localhostTheme,
+    theme: productTheme,
     public: true,
     locale: 'en',
     demo: false,

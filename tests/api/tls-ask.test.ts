@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openServedHosts, type ServedHosts } from '../../src/server/domain/companies/domains.ts'
-import { startManagement } from '../../src/server/management.ts'
+import { startManagementServer } from '../../src/server/management.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
 import { makeDomain } from '../helpers/cases.ts'
 import { freePort } from '../helpers/service.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
   served = await openServedHosts(app.deps)
   port = await freePort()
   const connections = { hasRoom: () => true }
-  management = await startManagement({
+  management = await startManagementServer({
     port,
     deps: app.deps,
     connections,

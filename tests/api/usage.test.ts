@@ -4,7 +4,7 @@ import { createDeposit } from '../../src/contract/deposits.ts'
 import { AppError } from '../../src/contract/kit/errors.ts'
 import { getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
-import { expectedError } from '../../src/server/api/kit/responses.ts'
+import { errorForCaller } from '../../src/server/api/kit/responses.ts'
 import { inCompany, type Tx } from '../../src/server/db/scope.ts'
 import { usageOf as usageIn } from '../../src/server/domain/companies/usage.ts'
 import { lapseNextUpload } from '../../src/server/domain/deposits/idle-uploads.ts'
@@ -124,7 +124,7 @@ test('settles without a deadlock once the planner knows the table', async () => 
   await Promise.all([...Array.from({ length: 6 }, depositor), checker(), checker()])
   expect(await deadlocks()).toBe(0)
   const wrong = app.logged.filter(({ level, facts }) => {
-    const { code } = expectedError('err' in facts ? facts.err : undefined)
+    const { code } = errorForCaller('err' in facts ? facts.err : undefined)
     return level === 'error' && code !== 'unavailable'
   })
   expect(wrong).toEqual([])

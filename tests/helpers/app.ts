@@ -18,19 +18,19 @@ import { createSignals } from '../../src/server/adapters/signals.ts'
 import type { Api } from '../../src/server/api/kit/context.ts'
 import type { InFlightLimits } from '../../src/server/api/kit/in-flight-calls.ts'
 import { createApp } from '../../src/server/app.ts'
-import { openTenants } from '../../src/server/domain/companies/domains.ts'
+import { openTenantCache } from '../../src/server/domain/companies/domains.ts'
 import { createCompany, type NewCompany } from '../../src/server/domain/companies/new-companies.ts'
 import type { CompanyId, Deps, Letter, MailSender, Settings } from '../../src/server/domain/deps.ts'
 import { createCompanyKeyring } from '../../src/server/domain/evidence/company-keys.ts'
-import { localhostTheme } from '../../src/server/domain/installation/localhost-theme.ts'
+import { productTheme } from '../../src/server/domain/installation/product-theme.ts'
 import { createTokenReader } from '../../src/server/domain/sessions/access-tokens.ts'
 import { createAddressReader, refuseHost } from '../../src/server/http/hosts.ts'
 import { createListener, type ListenerOptions } from '../../src/server/http/listener.ts'
 import { runJobs } from '../../src/server/jobs/job-runner.ts'
-import { runImports } from '../../src/server/jobs/run-imports.ts'
-import { sendMails } from '../../src/server/jobs/send-mails.ts'
-import { settleUploads } from '../../src/server/jobs/settle-uploads.ts'
-import { createUploads } from '../../src/server/uploads/upload-routes.ts'
+import { runImportsJob } from '../../src/server/jobs/run-imports.ts'
+import { sendMailsJob } from '../../src/server/jobs/send-mails.ts'
+import { settleUploadsJob } from '../../src/server/jobs/settle-uploads.ts'
+import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
 import { uploadOf } from './client.ts'
 import { makeDb } from './database.ts'
 import { guardHeads } from './head-locks.ts'
@@ -135,7 +135,11 @@ export async function makeApp(
     return 'sent' as const
   }
   const { db } = database
-  const keys = await openKeys({ directory: join(folder, 'keys'), recordedKekId: undefined, clock })
+  const keys = await openKeys({
+    directory: join(folder, 'keys'),
+    recordedRootSecretId: undefined,
+    clock
+  })
   const deps: Deps = {
     db,
     keys,
@@ -167,21 +171,21 @@ export async function makeApp(
     'acme.localhost': await addCompany('Acme', 'acme.localhost'),
     'beta.localhost': await addCompany('Beta', 'beta.localhost')
   }
-  const tenants = openTenants(deps)
+  const tenants = openTenantCache(deps)
   const { lagMs, inFlightLimits } = options
   const app = createApp(deps, tenants, {
     ...(lagMs && { lagMs }),
     ...(inFlightLimits && { inFlightLimits })
   })
   options.mount?.(app)
-  const importing = options.runsImports ? [runImports(deps)] : []
-  const sending = options.sendsMails === false ? [] : [sendMails(deps)]
-  const jobs = runJobs([settleUploads(deps), ...importing, ...sending], deps.log)
+  const importing = options.runsImports ? [runImportsJob(deps)] : []
+  const sending = options.sendsMails === false ? [] : [sendMailsJob(deps)]
+  const jobs = runJobs([settleUploadsJob(deps), ...importing, ...sending], deps.log)
   const server = createListener({
     tenants,
     site: options.site ?? { handle: async (_request, response) => refuseHost(response, 421) },
     app,
-    uploads: createUploads(deps),
+    uploads: createUploadHandler(deps),
     addressOf: createAddressReader(options.trustedProxies ?? []),
     present: deps.db.present,
     log: deps.log,
@@ -191,7 +195,7 @@ export async function makeApp(
   let port: number | undefined
 
   async function addCompany(name: string, host: string): Promise<CompanyId> {
-    const domain = { host, name, title: name, public: true, theme: localhostTheme }
+    const domain = { host, name, title: name, public: true, theme: productTheme }
     return createCompany(deps, { name, domains: [domain], locale: 'en', limits })
   }
 

@@ -1,5 +1,5 @@
 import { demoTheme } from '../../src/server/domain/demo/demo-theme.ts'
-import { localhostTheme } from '../../src/server/domain/installation/localhost-theme.ts'
+import { productTheme } from '../../src/server/domain/installation/product-theme.ts'
 
 export const ns = 'xmlns="http://www.w3.org/2000/svg"'
 export const xlink = 'xmlns:xlink="http://www.w3.org/1999/xlink"'
@@ -213,8 +213,8 @@ export const goodPictures = [
   svg('<g/>'.repeat(1999)),
   demoTheme.logo,
   demoTheme.favicon,
-  localhostTheme.logo,
-  localhostTheme.favicon
+  productTheme.logo,
+  productTheme.favicon
 ]
 
 /**

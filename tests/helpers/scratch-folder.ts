@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isAlive } from '../../src/server/db/postmaster.ts'
+import { isProcessAlive } from '../../src/server/db/postmaster.ts'
 
 const memory = '/dev/shm'
 const prefix = 'vidimus-tests-'
@@ -15,7 +15,7 @@ const neededBytes = 2_000_000_000
 export function makeScratchFolder(): string {
   const parent = hasRoom(memory) ? memory : tmpdir()
   for (const name of readdirSync(parent)) {
-    if (name.startsWith(prefix) && !isAlive(Number(name.slice(prefix.length)))) {
+    if (name.startsWith(prefix) && !isProcessAlive(Number(name.slice(prefix.length)))) {
       removeOwn(join(parent, name))
     }
   }

@@ -5,7 +5,7 @@ import { createSignals } from '../../src/server/adapters/signals.ts'
 import type { Deps } from '../../src/server/domain/deps.ts'
 import { createAddressReader, refuseHost } from '../../src/server/http/hosts.ts'
 import { createListener } from '../../src/server/http/listener.ts'
-import { createUploads } from '../../src/server/uploads/upload-routes.ts'
+import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
 import type { TestApp } from './app.ts'
 
 type BesideNotifications = NonNullable<Parameters<typeof createSignals>[0]>
@@ -33,7 +33,7 @@ export async function startSecondProcess(
     tenants: app.tenants,
     site: { handle: async (_request, response) => refuseHost(response, 421) },
     app: app.app,
-    uploads: createUploads(deps),
+    uploads: createUploadHandler(deps),
     addressOf: createAddressReader([]),
     present: deps.db.present,
     log: deps.log

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findPostmaster, isAlive } from '../../src/server/db/postmaster.ts'
+import { findPostmaster, isProcessAlive } from '../../src/server/db/postmaster.ts'
 
 const root = join(import.meta.dirname, '../..')
 const readySeconds = 120
@@ -86,7 +86,7 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
     const found = await findPostmaster(databaseDir)
     if (!('socketDir' in found)) return
     process.kill(found.pid, signal)
-    while (isAlive(found.pid)) await sleep(5)
+    while (isProcessAlive(found.pid)) await sleep(5)
   }
 
   return {

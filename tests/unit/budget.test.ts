@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
+  type BuildWeigher,
   budgets,
   cssBudgetOf,
   htmlBudgetOf,
-  openScale,
+  openBuildWeigher,
   pageBudgets,
-  type Scale,
   workerBudgets
 } from '../../bench/weight.ts'
 
-let scale: Scale
+let scale: BuildWeigher
 beforeAll(async () => {
-  scale = await openScale()
+  scale = await openBuildWeigher()
 })
 afterAll(() => scale.close())
 

@@ -192,7 +192,7 @@ async function digest(path: string): Promise<FileDigest | undefined> {
   }
 }
 
-/** Flushes a file, or the entries of a folder, to disk. */
+/** Flushes a file to disk, or the list of files in a folder. */
 async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
@@ -202,7 +202,7 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Creates a folder and its missing parents below `root`. Flushes each new folder entry to disk. */
+/** Creates a folder and its missing parents below `root`, so that they survive a power failure. */
 async function makeDurable(folder: string, root: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 })
   if (first === undefined) return

@@ -5,8 +5,9 @@ const timeoutMs = 2000
 const tries = 2
 
 /**
- * Creates the lookup of TXT records. `servers` are the addresses of DNS servers, each with `:port`
- * unless the port is 53. If `servers` is empty, the servers of the operating system are asked.
+ * Creates the adapter that queries TXT records. `servers` are the addresses of the DNS servers to
+ * ask, each with `:port` unless the port is 53. If `servers` is empty, it asks the DNS servers of
+ * the operating system.
  */
 export function createDnsLookup(servers: string[]): DnsLookup {
   return {

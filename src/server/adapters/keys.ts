@@ -19,16 +19,16 @@ export interface KeysOptions {
   /** Folder of the key files. */
   directory: string
   /**
-   * Id of the root secret (key encryption key) as the database records it. Undefined if the
-   * database is empty: keys are only created for an empty database.
+   * Id of the root secret (key encryption key) that the database names. Undefined for an empty
+   * database: only then are keys created.
    */
-  recordedKekId: string | undefined
+  recordedRootSecretId: string | undefined
   clock: () => Date
 }
 
 /**
- * Thrown when key files are missing, damaged or readable by others. With wrong keys nobody could
- * sign in. The message says what to do.
+ * Thrown when key files are missing, damaged or readable by others. The service must then not
+ * start, because with wrong keys nobody could sign in. The message says what to do.
  */
 class KeysRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -38,32 +38,38 @@ class KeysRefused extends Error {
 }
 
 /**
- * Reads the secrets of the installation from the folder of its key files. Creates them if the
- * database is empty. Throws `KeysRefused` when key files are missing or damaged.
+ * Reads the secrets of the installation from their files. Creates them if the database is empty.
+ * Throws `KeysRefused` when files are missing, damaged or readable by others.
  */
-export async function openKeys({ directory, recordedKekId, clock }: KeysOptions): Promise<Keys> {
-  if (recordedKekId === undefined) await mkdir(directory, { recursive: true, mode: 0o700 })
+export async function openKeys({
+  directory,
+  recordedRootSecretId,
+  clock
+}: KeysOptions): Promise<Keys> {
+  if (recordedRootSecretId === undefined) await mkdir(directory, { recursive: true, mode: 0o700 })
   await refuseLooseMode(directory, '0700')
   const names = (await readdir(directory)).sort()
-  const secret = await openRootSecret(directory, names, recordedKekId)
-  const tokenKeys = await openTokenKeys(directory, names, { make: recordedKekId === undefined })
+  const secret = await openRootSecret(directory, names, recordedRootSecretId)
+  const tokenKeys = await openTokenKeys(directory, names, {
+    make: recordedRootSecretId === undefined
+  })
   return keysOf(secret, tokenKeys, { directory, clock })
 }
 
 /**
- * Minutes between the creation of a token key and its first signature. By then every process has
- * loaded it.
+ * Minutes between the creation of a token key and its first use. In this time every process loads
+ * the key.
  */
 const announcedMinutes = 10
 /**
- * A replaced token key is deleted after this many hours, when every token that it signed has
+ * The hours after which a replaced token key is deleted. By then every token that it signed has
  * expired.
  */
 const replacedHours = 24
 
 /**
- * Creates a key that signs access tokens from ten minutes after its creation on. Running processes
- * load it by themselves.
+ * Creates a key that will sign access tokens, from ten minutes after its creation. Running
+ * processes load it by themselves.
  */
 export async function rotateTokenKey({
   directory,
@@ -103,14 +109,14 @@ function keysOf(
   let newestFirst = sortNewestFirst(found)
   /**
    * Returns `read` with the key object that was loaded earlier for the same key id, if there is
-   * one, because caches of verified tokens compare key objects.
+   * one. Caches of verified tokens compare key objects, so a new object would invalidate them.
    */
   const sameAsBefore = (read: TokenKey): TokenKey => {
     const known = newestFirst.find(({ kid }) => kid === read.kid)
     return known ? { ...read, verifying: known.verifying } : read
   }
   return {
-    kekId: idOf(secret),
+    rootSecretId: idOf(secret),
     mac: (label, text) => createHmac('sha256', derived[label]).update(text).digest(),
     seal: (plain, aad) => seal(derived.seal, randomBytes(12), plain, aad),
     sealSame(plain, aad) {
@@ -163,11 +169,11 @@ function sortNewestFirst(tokenKeys: TokenKey[]): TokenKey[] {
 async function openRootSecret(
   directory: string,
   names: string[],
-  recordedKekId: string | undefined
+  recordedRootSecretId: string | undefined
 ): Promise<Buffer> {
   const found = names.filter(name => /^kek-[0-9a-f]{8}\.key$/.test(name))
-  if (recordedKekId !== undefined) {
-    const name = `kek-${recordedKekId}.key`
+  if (recordedRootSecretId !== undefined) {
+    const name = `kek-${recordedRootSecretId}.key`
     if (found.includes(name)) return readRootSecret(directory, name)
     throw new KeysRefused(
       `${join(directory, name)} is missing: the database was made with it, so put back the copy of your keys`
@@ -286,7 +292,10 @@ async function readSecret(directory: string, name: string): Promise<string> {
   })
 }
 
-/** Writes a file atomically and durably. A partly written root secret would lock everybody out. */
+/**
+ * Writes a file atomically and flushes it to disk. A partly written root secret would lock
+ * everybody out.
+ */
 async function writeSecret(directory: string, name: string, text: string): Promise<void> {
   const draft = join(directory, `.${name}.${randomBytes(6).toString('hex')}`)
   const file = await open(draft, 'wx', 0o600)

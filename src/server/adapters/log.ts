@@ -34,8 +34,8 @@ export function createLog(level: string): Log {
 }
 
 /**
- * Returns message, code and stack of an error. Omits the `detail` of a database error, which quotes
- * values of the row.
+ * Returns the name, message, code and stack of an error, and the same of its causes. Omits the
+ * `detail` of a database error, which quotes values of the row.
  */
 function describe(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) }

@@ -24,12 +24,12 @@ export async function openMailSender({ smtp, outbox, log }: MailOptions): Promis
   return intoFolder(outbox, log)
 }
 
-/** Timeouts in milliseconds, so that an unreachable mail server does not delay other work. */
+/** Timeouts in milliseconds. They keep an unreachable mail server from delaying other work. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 
 /**
- * Options of the connections to the mail server. A connection stays open while there are mails to
- * send, because connecting takes longer than sending.
+ * Options of the connections to the mail server. A connection stays open between mails, because
+ * connecting takes longer than sending.
  */
 const pool = { pool: true, maxConnections: 4, idleTimeout: 1000, maxRequeues: 0 } as const
 
@@ -69,8 +69,8 @@ function viaServer({ url, from }: { url: string; from: string }): MailSender {
 }
 
 /**
- * Returns the options that require TLS for a remote server, because the links in mails give access
- * to accounts.
+ * Returns the options that require TLS unless the mail server is on this machine: the links in
+ * mails give access to accounts.
  */
 function encryption(url: string): { requireTLS?: true } {
   const { protocol, hostname, searchParams } = new URL(url)
@@ -98,7 +98,7 @@ function intoFolder(outbox: string, log: Log): MailSender {
   }
 }
 
-/** Options that forbid nodemailer to read files or fetch URLs, because the mails need neither. */
+/** Options that keep nodemailer from reading files or fetching URLs, which our mails never need. */
 const noFilesOrUrls = { disableFileAccess: true, disableUrlAccess: true }
 
 function messageOf(letter: Letter, address: string): SendMailOptions {

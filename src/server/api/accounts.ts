@@ -17,20 +17,20 @@ import * as resets from '../domain/accounts/password-resets.ts'
 import * as signUps from '../domain/accounts/signups.ts'
 import { mailDelivery } from '../domain/developer-machine.ts'
 import * as mailTokens from '../domain/mail/mail-tokens.ts'
-import { countTokenFailures } from '../domain/rate-limits.ts'
+import { runCountingFailures } from '../domain/rate-limits.ts'
 import { type Api, type ApiContext, companyIdOf, isFromDeveloper, person } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
 import { canonicalEmailOf } from './users.ts'
 
 export function mountAccounts(app: Api): void {
   mountEndpoint(app, checkMailLink, (input, c) =>
-    countFailures(c, () =>
+    runWithMailedToken(c, () =>
       mailTokens.readLink(c.get('deps'), { company_id: companyIdOf(c), ...input })
     )
   )
 
   mountEndpoint(app, verifyEmail, ({ token, ...chosen }, c) =>
-    countFailures(c, () =>
+    runWithMailedToken(c, () =>
       signUps.verifySignUp(c.get('deps'), {
         tenant: c.get('tenant'),
         person: c.get('person'),
@@ -46,7 +46,7 @@ export function mountAccounts(app: Api): void {
   })
 
   mountEndpoint(app, activateUser, (input, c) =>
-    countFailures(c, () =>
+    runWithMailedToken(c, () =>
       invitations.activateUser(c.get('deps'), { tenant: c.get('tenant'), ...input })
     )
   )
@@ -60,7 +60,9 @@ export function mountAccounts(app: Api): void {
   })
 
   mountEndpoint(app, resetKey, (input, c) =>
-    countFailures(c, () => resets.resetKey(c.get('deps'), { tenant: c.get('tenant'), ...input }))
+    runWithMailedToken(c, () =>
+      resets.resetKey(c.get('deps'), { tenant: c.get('tenant'), ...input })
+    )
   )
 
   mountEndpoint(app, changeEmail, async ({ email, ...proofs }, c) => {
@@ -70,7 +72,9 @@ export function mountAccounts(app: Api): void {
   })
 
   mountEndpoint(app, confirmEmail, ({ token }, c) =>
-    countFailures(c, () => emailChanges.confirmEmail(c.get('deps'), { person: person(c), token }))
+    runWithMailedToken(c, () =>
+      emailChanges.confirmEmail(c.get('deps'), { person: person(c), token })
+    )
   )
 
   mountEndpoint(app, deleteUser, ({ challenge_response }, c) =>
@@ -87,8 +91,8 @@ function tenantAndAddress(c: ApiContext) {
 }
 
 /**
- * Returns how a person gets the link of a mail: by mail, from the folder of written mails, or from
- * an administrator. The answer is the same for every e-mail address, so it does not reveal which
+ * Returns how people get mailed links: by mail, from the folder of written mails, or from an
+ * administrator. It does not depend on the e-mail address, so the answer does not reveal which
  * accounts exist.
  */
 function deliveryOf(c: ApiContext): { delivery: LinkDelivery } {
@@ -96,9 +100,9 @@ function deliveryOf(c: ApiContext): { delivery: LinkDelivery } {
 }
 
 /**
- * Runs a call that uses a token from a mail. A failed call counts toward the limit of failures per
- * network address.
+ * Runs a call that uses the token of a mailed link. A failure counts toward the limit of failures
+ * per network address.
  */
-function countFailures<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
-  return countTokenFailures(c.get('deps'), tenantAndAddress(c), run)
+function runWithMailedToken<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
+  return runCountingFailures(c.get('deps'), tenantAndAddress(c), run)
 }

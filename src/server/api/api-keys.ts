@@ -7,7 +7,7 @@ import {
   listCompanyApiKeys
 } from '../../contract/api-keys.ts'
 import * as apiKeys from '../domain/accounts/api-keys.ts'
-import { act } from './kit/acting-company.ts'
+import { callerAndCompany } from './kit/acting-company.ts'
 import { type Api, type ApiContext, companyIdOf, person } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
 
@@ -25,19 +25,19 @@ export function mountApiKeys(app: Api): void {
   )
 
   mountList(app, listCompanyApiKeys, ({ id: _, ...page }, c) =>
-    apiKeys.listApiKeys(c.get('deps'), { ...act(c), user_id: undefined, ...page })
+    apiKeys.listApiKeys(c.get('deps'), { ...callerAndCompany(c), user_id: undefined, ...page })
   )
 
   mountEndpoint(app, createCompanyApiKey, ({ id: _, ...input }, c) =>
-    apiKeys.createApiKey(c.get('deps'), { ...act(c), ...input })
+    apiKeys.createApiKey(c.get('deps'), { ...callerAndCompany(c), ...input })
   )
 
   mountEndpoint(app, deleteCompanyApiKey, ({ keyId }, c) =>
-    apiKeys.deleteApiKey(c.get('deps'), { ...act(c), user_id: undefined, id: keyId })
+    apiKeys.deleteApiKey(c.get('deps'), { ...callerAndCompany(c), user_id: undefined, id: keyId })
   )
 }
 
-/** Returns the owner of the caller's own API keys: the caller, in the caller's own company. */
+/** Returns the caller as the owner of API keys, for calls about the caller's own keys. */
 function ofCaller(c: ApiContext) {
   const by = person(c)
   return { company_id: companyIdOf(c), user_id: by.id, by }

@@ -7,7 +7,7 @@ import {
   updateCategory
 } from '../../contract/company-categories.ts'
 import * as categories from '../domain/companies/categories.ts'
-import { act, actingCompany } from './kit/acting-company.ts'
+import { actingCompany, callerAndCompany } from './kit/acting-company.ts'
 import { idempotencyKey } from './kit/admission.ts'
 import { type Api, companyIdOf, person } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
@@ -24,7 +24,7 @@ export function mountCategories(app: Api): void {
   mountEndpoint(app, createCategory, async (settings, c) => {
     const key = idempotencyKey(c.req.header('idempotency-key'))
     const { body, replayed } = await categories.createCategory(c.get('deps'), {
-      ...act(c),
+      ...callerAndCompany(c),
       ...settings,
       idempotencyKey: key
     })
@@ -38,13 +38,17 @@ export function mountCategories(app: Api): void {
 
   mountEndpoint(app, updateCategory, (input, c) =>
     categories.updateCategory(c.get('deps'), {
-      ...act(c),
+      ...callerAndCompany(c),
       ...input,
       version: c.get('expectedVersion')
     })
   )
 
   mountEndpoint(app, deleteCategory, ({ id }, c) =>
-    categories.deleteCategory(c.get('deps'), { ...act(c), id, version: c.get('expectedVersion') })
+    categories.deleteCategory(c.get('deps'), {
+      ...callerAndCompany(c),
+      id,
+      version: c.get('expectedVersion')
+    })
   )
 }

@@ -8,7 +8,7 @@ import {
 } from '../../contract/companies.ts'
 import * as companies from '../domain/companies/companies.ts'
 import * as creation from '../domain/installation/company-creation.ts'
-import { act, actingCompany } from './kit/acting-company.ts'
+import { actingCompany, callerAndCompany } from './kit/acting-company.ts'
 import { idempotencyKey } from './kit/admission.ts'
 import { type Api, isFromDeveloper, person } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
@@ -35,12 +35,18 @@ export function mountCompanies(app: Api): void {
   )
 
   mountEndpoint(app, updateCompany, ({ name }, c) =>
-    companies.updateCompany(c.get('deps'), { ...act(c), name, version: c.get('expectedVersion') })
+    companies.updateCompany(c.get('deps'), {
+      ...callerAndCompany(c),
+      name,
+      version: c.get('expectedVersion')
+    })
   )
 
   mountEndpoint(app, suspendCompany, ({ reason }, c) =>
-    companies.suspendCompany(c.get('deps'), { ...act(c), reason })
+    companies.suspendCompany(c.get('deps'), { ...callerAndCompany(c), reason })
   )
 
-  mountEndpoint(app, resumeCompany, (_input, c) => companies.resumeCompany(c.get('deps'), act(c)))
+  mountEndpoint(app, resumeCompany, (_input, c) =>
+    companies.resumeCompany(c.get('deps'), callerAndCompany(c))
+  )
 }

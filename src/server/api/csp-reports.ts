@@ -2,19 +2,21 @@ import { receiveCspReports } from '../../contract/csp-reports.ts'
 import { readPolicyReports } from '../../core/http/csp-reports.ts'
 import { consume } from '../domain/rate-limits.ts'
 import { type Api, companyIdOf } from './kit/context.ts'
-import { jsonOf, mountStream } from './kit/mount.ts'
-import { refusedField } from './kit/refused-fields.ts'
+import { mountStream, readJsonBody } from './kit/mount.ts'
+import { refusedFieldError } from './kit/refused-fields.ts'
 
 const types = ['application/reports+json', 'application/csp-report', 'application/json']
 
-/** Mounts the endpoint to which browsers report violations of the content security policy. */
+/**
+ * Mounts the endpoint that receives browsers' reports of violations of the content security policy.
+ */
 export function mountCspReports(app: Api): void {
   mountStream(app, receiveCspReports, async (_input, c) => {
     const company = companyIdOf(c)
     await consume(c.get('deps'), 'csp_report_address', [company, { address: c.get('address') }])
-    const reports = readPolicyReports(await jsonOf(c, types))
+    const reports = readPolicyReports(await readJsonBody(c, types))
     if (!reports) {
-      throw refusedField('(body)', { rule: 'format', detail: 'a report of a policy' })
+      throw refusedFieldError('(body)', { rule: 'format', detail: 'a report of a policy' })
     }
     for (const report of reports) {
       c.get('deps').log.warn({ company, csp: report }, 'a page met its policy')

@@ -14,10 +14,10 @@ import { toProblem } from '../../contract/kit/problems.ts'
 import { type BatchAnswer, depositBatch } from '../domain/deposits/deposit-batch.ts'
 import type { CompanyId, Deps, StagedFile } from '../domain/deps.ts'
 import { newRecordId } from '../domain/ids.ts'
-import { actorOf } from '../domain/sessions/sessions.ts'
+import { actorIdOf } from '../domain/sessions/sessions.ts'
 import { type Api, type ApiContext, companyIdOf, person } from './kit/context.ts'
-import { defaultBodyBytes, limitedChunks, mountStream, parseJson } from './kit/mount.ts'
-import { parseFields, refusedField } from './kit/refused-fields.ts'
+import { defaultBodyBytes, mountStream, parseJson, readBodyChunks } from './kit/mount.ts'
+import { parseFields, refusedFieldError } from './kit/refused-fields.ts'
 
 /** The most calls of `POST /deposit/batch` that one person may run at the same time. */
 const maxPerPerson = 6
@@ -27,8 +27,8 @@ const retrySeconds = 1
 
 const maxHeaderBytes = 2048
 /**
- * Small chunks of a request body are joined into chunks of this many bytes, because a million tiny
- * chunks would use far more memory than their bytes.
+ * Small chunks of a request body are joined into chunks of this many bytes. A million tiny chunks
+ * would use far more memory than their bytes.
  */
 const joinedBytes = 64 * 1024
 
@@ -41,19 +41,18 @@ interface Received {
 }
 
 /**
- * How many files of a call are written and flushed at the same time. Only these and the one that
- * arrives are in memory.
+ * How many files of a call are written and flushed at the same time. Only these files and the one
+ * that is arriving are in memory.
  */
 const writesAtOnce = 4
 
-/** Mounts `POST /deposit/batch`. */
 export function mountDepositBatch(app: Api): void {
   const takeSlot = createBatchSlots()
   mountStream(app, createDepositBatch, async (_input, c) => {
     const deps = c.get('deps')
     const company_id = companyIdOf(c)
     const user_id = person(c).id
-    const actor = actorOf(person(c))
+    const actor = actorIdOf(person(c))
     const freeSlot = takeSlot(company_id, user_id)
     const staged: StagedFile[] = []
     try {
@@ -131,7 +130,7 @@ async function* partsOf(c: ApiContext): AsyncGenerator<MultipartPart, void> {
     maxTotalSize: maxBatchBytes
   })
   try {
-    for await (const chunk of joined(limitedChunks(c, maxBatchBytes))) yield* parser.write(chunk)
+    for await (const chunk of joined(readBodyChunks(c, maxBatchBytes))) yield* parser.write(chunk)
     parser.finish()
   } catch (error) {
     if (error instanceof MaxPartsExceededError) throw tooManyItems()
@@ -165,8 +164,8 @@ async function* joined(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 }
 
 /**
- * Parses the form part `items`, which announces the files of a batch. An item that breaks a rule is
- * replaced with its error.
+ * Parses the form part `items`, which lists the files of a batch. Returns the item of each file, or
+ * the error of an item that breaks a rule.
  */
 function itemsOf(part: MultipartPart): (Item | AppError)[] {
   if (part.name !== 'items') throw refusedForm('the part items before the files')
@@ -183,8 +182,8 @@ function itemsOf(part: MultipartPart): (Item | AppError)[] {
 }
 
 /**
- * Writes the bytes of an item to disk. Returns an error if they do not match the announced size and
- * fingerprint.
+ * Writes the bytes of an item to disk. Returns an error if their size or fingerprint differs from
+ * the announced one.
  */
 async function stage(
   deps: Deps,
@@ -229,9 +228,9 @@ async function discard(deps: Deps, file: StagedFile): Promise<void> {
 }
 
 /**
- * Creates the counters of concurrent batches. The returned function counts a batch and returns a
- * function that ends its count. It throws when the person or the company has too many batches at
- * the same time, because their bytes use memory and disk.
+ * Creates the slots for concurrent batches, which use memory and disk. The returned function takes
+ * a slot and returns a function that frees it. It throws when the person or the company has no free
+ * slot.
  */
 function createBatchSlots(): (company: CompanyId, person: string) => () => void {
   const counts = new Map<string, number>()
@@ -269,5 +268,5 @@ function tooManyItems(): AppError {
 }
 
 function refusedForm(detail: string, cause?: unknown): AppError {
-  return refusedField('(body)', { rule: 'format', detail }, cause)
+  return refusedFieldError('(body)', { rule: 'format', detail }, cause)
 }

@@ -12,10 +12,10 @@ import { attachmentHeader } from '../../core/http/content-disposition.ts'
 import * as companyDeposits from '../domain/deposits/company-deposits.ts'
 import * as deposits from '../domain/deposits/deposits.ts'
 import * as newDeposits from '../domain/deposits/new-deposits.ts'
-import { auditReading } from '../domain/evidence/audit-readings.ts'
+import { auditHistoryRead } from '../domain/evidence/audit-history-reads.ts'
 import { createDownloadLink } from '../domain/sessions/download-links.ts'
-import { actorOf } from '../domain/sessions/sessions.ts'
-import { act, actingCompany } from './kit/acting-company.ts'
+import { actorIdOf } from '../domain/sessions/sessions.ts'
+import { actingCompany, callerAndCompany } from './kit/acting-company.ts'
 import { idempotencyKey } from './kit/admission.ts'
 import { type Api, type ApiContext, companyIdOf, person } from './kit/context.ts'
 import { mountEndpoint, mountList, mountStream } from './kit/mount.ts'
@@ -28,7 +28,7 @@ export function mountDeposits(app: Api): void {
       company_id: companyIdOf(c),
       user_id: caller.id,
       caller: c.get('inFlight')?.caller,
-      act: { actor: actorOf(caller), route: 'POST /deposit', key: requireKey(c), input },
+      call: { actor: actorIdOf(caller), route: 'POST /deposit', key: requireKey(c), input },
       deposit: input
     })
     if (replayed) c.header('idempotent-replayed', 'true')
@@ -37,7 +37,7 @@ export function mountDeposits(app: Api): void {
   })
 
   mountList(app, listDeposits, async ({ id: _, ...input }, c) => {
-    await auditReading(c.get('deps'), act(c))
+    await auditHistoryRead(c.get('deps'), callerAndCompany(c))
     return companyDeposits.listDeposits(c.get('deps'), {
       company_id: actingCompany(c),
       caller: c.get('inFlight')?.caller,
@@ -120,8 +120,8 @@ function requireKey(c: ApiContext): string {
 }
 
 /**
- * Returns the file name of a download. A picture that was stored as JPEG gets the matching ending:
- * `scan.png` → `scan.png.jpg`
+ * Returns the file name of a download. Adds `.jpg` to the name of a picture that was stored as
+ * JPEG: `scan.png` → `scan.png.jpg`
  */
 function savedName({ name, media_type }: { name: string; media_type: string }): string {
   return media_type === 'image/jpeg' && !/\.jpe?g$/i.test(name) ? `${name}.jpg` : name

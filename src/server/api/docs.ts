@@ -21,7 +21,7 @@ export function mountDocs(app: Api): void {
 }
 
 /**
- * Returns the origin of the company's pages, or of its API with the prefix `api.`: `'api.'` →
+ * Returns the origin of the company's pages. With the prefix `'api.'`, returns that of its API:
  * `'http://api.localhost:4321'`
  */
 function originOf(c: ApiContext, prefix = ''): string {

@@ -19,7 +19,7 @@ import * as admin from '../domain/companies/domain-admin.ts'
 import * as themes from '../domain/companies/domain-themes.ts'
 import * as checks from '../domain/installation/domain-checks.ts'
 import * as claims from '../domain/installation/domain-claims.ts'
-import { act, actingCompany } from './kit/acting-company.ts'
+import { actingCompany, callerAndCompany } from './kit/acting-company.ts'
 import { idempotencyKey } from './kit/admission.ts'
 import { type Api, isFromDeveloper } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
@@ -31,7 +31,7 @@ export function mountDomains(app: Api): void {
 
   mountEndpoint(app, createDomain, async (input, c) => {
     const { body, replayed } = await claims.createDomain(c.get('deps'), {
-      ...act(c),
+      ...callerAndCompany(c),
       ...input,
       isDeveloper: isFromDeveloper(c),
       idempotencyKey: idempotencyKey(c.req.header('idempotency-key'))
@@ -41,19 +41,23 @@ export function mountDomains(app: Api): void {
   })
 
   mountEndpoint(app, deleteDomain, ({ id }, c) =>
-    claims.deleteDomain(c.get('deps'), { ...act(c), id, version: c.get('expectedVersion') })
+    claims.deleteDomain(c.get('deps'), {
+      ...callerAndCompany(c),
+      id,
+      version: c.get('expectedVersion')
+    })
   )
 
   mountEndpoint(app, checkDomain, ({ id }, c) =>
-    checks.checkDomain(c.get('deps'), { ...act(c), id })
+    checks.checkDomain(c.get('deps'), { ...callerAndCompany(c), id })
   )
 
   mountEndpoint(app, moveDomain, ({ id, company_id: to }, c) =>
-    claims.moveDomain(c.get('deps'), { ...act(c), id, to })
+    claims.moveDomain(c.get('deps'), { ...callerAndCompany(c), id, to })
   )
 
   mountEndpoint(app, makeDomainPrimary, ({ id }, c) =>
-    admin.makeDomainPrimary(c.get('deps'), { ...act(c), id })
+    admin.makeDomainPrimary(c.get('deps'), { ...callerAndCompany(c), id })
   )
 
   mountEndpoint(app, getDomain, ({ id }, c) =>
@@ -62,7 +66,7 @@ export function mountDomains(app: Api): void {
 
   mountEndpoint(app, updateDomain, ({ id, ...changes }, c) =>
     admin.updateDomain(c.get('deps'), {
-      ...act(c),
+      ...callerAndCompany(c),
       id,
       changes,
       version: c.get('expectedVersion')
@@ -74,19 +78,36 @@ export function mountDomains(app: Api): void {
   )
 
   mountEndpoint(app, saveThemeDraft, ({ id, ...changes }, c) =>
-    themes.saveDraft(c.get('deps'), { ...act(c), id, changes, version: c.get('expectedVersion') })
+    themes.saveDraft(c.get('deps'), {
+      ...callerAndCompany(c),
+      id,
+      changes,
+      version: c.get('expectedVersion')
+    })
   )
 
   mountEndpoint(app, deleteThemeDraft, ({ id }, c) =>
-    themes.deleteDraft(c.get('deps'), { ...act(c), id, version: c.get('expectedVersion') })
+    themes.deleteDraft(c.get('deps'), {
+      ...callerAndCompany(c),
+      id,
+      version: c.get('expectedVersion')
+    })
   )
 
   mountEndpoint(app, publishTheme, ({ id }, c) =>
-    themes.publishDraft(c.get('deps'), { ...act(c), id, version: c.get('expectedVersion') })
+    themes.publishDraft(c.get('deps'), {
+      ...callerAndCompany(c),
+      id,
+      version: c.get('expectedVersion')
+    })
   )
 
   mountEndpoint(app, restoreTheme, (input, c) =>
-    themes.restoreTheme(c.get('deps'), { ...act(c), ...input, version: c.get('expectedVersion') })
+    themes.restoreTheme(c.get('deps'), {
+      ...callerAndCompany(c),
+      ...input,
+      version: c.get('expectedVersion')
+    })
   )
 
   mountEndpoint(app, getDomainConfig, async ({ domain }, c) => {

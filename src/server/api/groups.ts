@@ -10,7 +10,7 @@ import {
   updateGroup
 } from '../../contract/groups.ts'
 import * as groups from '../domain/companies/groups.ts'
-import { act, actingCompany } from './kit/acting-company.ts'
+import { actingCompany, callerAndCompany } from './kit/acting-company.ts'
 import { idempotencyKey } from './kit/admission.ts'
 import type { Api } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
@@ -23,7 +23,7 @@ export function mountGroups(app: Api): void {
   mountEndpoint(app, createGroup, async (settings, c) => {
     const key = idempotencyKey(c.req.header('idempotency-key'))
     const { body, replayed } = await groups.createGroup(c.get('deps'), {
-      ...act(c),
+      ...callerAndCompany(c),
       ...settings,
       idempotencyKey: key
     })
@@ -36,26 +36,38 @@ export function mountGroups(app: Api): void {
   )
 
   mountEndpoint(app, updateGroup, (input, c) =>
-    groups.updateGroup(c.get('deps'), { ...act(c), ...input, version: c.get('expectedVersion') })
+    groups.updateGroup(c.get('deps'), {
+      ...callerAndCompany(c),
+      ...input,
+      version: c.get('expectedVersion')
+    })
   )
 
   mountEndpoint(app, deleteGroup, ({ id }, c) =>
-    groups.deleteGroup(c.get('deps'), { ...act(c), id, version: c.get('expectedVersion') })
+    groups.deleteGroup(c.get('deps'), {
+      ...callerAndCompany(c),
+      id,
+      version: c.get('expectedVersion')
+    })
   )
 
   mountEndpoint(app, addGroupUser, ({ groupId, user_id }, c) =>
-    groups.addUser(c.get('deps'), { ...act(c), group_id: groupId, user_id })
+    groups.addUser(c.get('deps'), { ...callerAndCompany(c), group_id: groupId, user_id })
   )
 
   mountEndpoint(app, removeGroupUser, ({ groupId, userId }, c) =>
-    groups.removeUser(c.get('deps'), { ...act(c), group_id: groupId, user_id: userId })
+    groups.removeUser(c.get('deps'), { ...callerAndCompany(c), group_id: groupId, user_id: userId })
   )
 
   mountEndpoint(app, addGroupCategory, ({ groupId, category_id }, c) =>
-    groups.addCategory(c.get('deps'), { ...act(c), group_id: groupId, category_id })
+    groups.addCategory(c.get('deps'), { ...callerAndCompany(c), group_id: groupId, category_id })
   )
 
   mountEndpoint(app, removeGroupCategory, ({ groupId, categoryId }, c) =>
-    groups.removeCategory(c.get('deps'), { ...act(c), group_id: groupId, category_id: categoryId })
+    groups.removeCategory(c.get('deps'), {
+      ...callerAndCompany(c),
+      group_id: groupId,
+      category_id: categoryId
+    })
   )
 }

@@ -11,7 +11,7 @@ import {
 } from '../../contract/imports.ts'
 import { listUserRows, storeUserRows } from '../domain/accounts/user-import-rows.ts'
 import * as imports from '../domain/imports/imports.ts'
-import { act, actingCompany, actingSender } from './kit/acting-company.ts'
+import { actingCompany, actingSender, callerAndCompany } from './kit/acting-company.ts'
 import { idempotencyKey } from './kit/admission.ts'
 import { type Api, person } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
@@ -45,18 +45,18 @@ export function mountImports(app: Api): void {
   )
 
   mountEndpoint(app, checkImport, ({ id }, c) =>
-    imports.requestCheck(c.get('deps'), { ...act(c), id })
+    imports.requestCheck(c.get('deps'), { ...callerAndCompany(c), id })
   )
 
   mountEndpoint(app, runImport, (input, c) =>
-    imports.requestRun(c.get('deps'), { ...act(c), ...input })
+    imports.requestRun(c.get('deps'), { ...callerAndCompany(c), ...input })
   )
 
   mountEndpoint(app, undoImport, ({ id }, c) =>
-    imports.requestUndo(c.get('deps'), { ...act(c), id })
+    imports.requestUndo(c.get('deps'), { ...callerAndCompany(c), id })
   )
 
   mountEndpoint(app, deleteImport, ({ id }, c) =>
-    imports.deleteImport(c.get('deps'), { ...act(c), id })
+    imports.deleteImport(c.get('deps'), { ...callerAndCompany(c), id })
   )
 }

@@ -24,12 +24,17 @@ import { exportMembers } from '../domain/accounts/member-export.ts'
 import type { MemberFilter } from '../domain/accounts/members.ts'
 import * as members from '../domain/accounts/members.ts'
 import * as signUps from '../domain/accounts/signups.ts'
-import { act, actingCompany, actingSender, actingTenant } from './kit/acting-company.ts'
+import {
+  actingCompany,
+  actingSender,
+  actingTenant,
+  callerAndCompany
+} from './kit/acting-company.ts'
 import { idempotencyKey } from './kit/admission.ts'
 import { type Api, type ApiContext, person } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountList, mountStream } from './kit/mount.ts'
-import { refusedField } from './kit/refused-fields.ts'
+import { refusedFieldError } from './kit/refused-fields.ts'
 import { canonicalEmailOf } from './users.ts'
 
 export function mountMembers(app: Api): void {
@@ -52,12 +57,16 @@ export function mountMembers(app: Api): void {
   )
 
   mountEndpoint(app, updateMember, (input, c) =>
-    changes.updateMember(c.get('deps'), { ...act(c), ...input, version: c.get('expectedVersion') })
+    changes.updateMember(c.get('deps'), {
+      ...callerAndCompany(c),
+      ...input,
+      version: c.get('expectedVersion')
+    })
   )
 
   mountEndpoint(app, setPermissions, (input, c) =>
     changes.setPermissions(c.get('deps'), {
-      ...act(c),
+      ...callerAndCompany(c),
       ...input,
       version: c.get('expectedVersion')
     })
@@ -81,19 +90,19 @@ export function mountMembers(app: Api): void {
   )
 
   mountEndpoint(app, disableUser, (input, c) =>
-    changes.disableUser(c.get('deps'), { ...act(c), ...input })
+    changes.disableUser(c.get('deps'), { ...callerAndCompany(c), ...input })
   )
 
   mountEndpoint(app, enableUser, ({ id }, c) =>
-    changes.enableUser(c.get('deps'), { ...act(c), id })
+    changes.enableUser(c.get('deps'), { ...callerAndCompany(c), id })
   )
 
   mountEndpoint(app, signOutUser, ({ id }, c) =>
-    changes.signOutUser(c.get('deps'), { ...act(c), id })
+    changes.signOutUser(c.get('deps'), { ...callerAndCompany(c), id })
   )
 
   mountEndpoint(app, listUserSessions, ({ id }, c) =>
-    members.listSessions(c.get('deps'), { ...act(c), id })
+    members.listSessions(c.get('deps'), { ...callerAndCompany(c), id })
   )
 
   mountEndpoint(app, getUserUsage, ({ id }, c) =>
@@ -118,7 +127,10 @@ export function mountMembers(app: Api): void {
   )
 }
 
-/** Returns the caller, the company of the call, and the host to which mails of this call lead. */
+/**
+ * Returns the caller and the company that the call administers, with the host for links in its
+ * mails.
+ */
 async function actAsTenant(c: ApiContext) {
   return { tenant: await actingTenant(c), by: person(c) }
 }
@@ -126,8 +138,8 @@ async function actAsTenant(c: ApiContext) {
 type BulkInput = z.output<typeof changeUsers.input>
 
 /**
- * Returns the bulk change that a call asks for. Throws `invalid_input` if the group or the reason
- * that it needs is missing.
+ * Returns the bulk change that a call asks for. Throws `invalid_input` unless the call has exactly
+ * the fields that the change needs: the group, the reason or neither.
  */
 function changeOf({ action, group_id, reason }: BulkInput): bulkChanges.BulkChange {
   const movesGroup = action === 'add_to_group' || action === 'remove_from_group'
@@ -143,7 +155,7 @@ function changeOf({ action, group_id, reason }: BulkInput): bulkChanges.BulkChan
 }
 
 /**
- * Returns the people whom a call for many people is about. Throws `invalid_input` unless the call has either
+ * Returns the people whom a bulk call is about. Throws `invalid_input` unless the call has either
  * `ids` or `filter`.
  */
 function peopleOf({
@@ -161,9 +173,9 @@ function peopleOf({
 }
 
 function needed(field: string, by: string) {
-  return refusedField(field, { rule: 'required', detail: `needed by ${by}` })
+  return refusedFieldError(field, { rule: 'required', detail: `needed by ${by}` })
 }
 
 function notWith(field: string, other: string) {
-  return refusedField(field, { rule: 'unknown', detail: `not together with ${other}` })
+  return refusedFieldError(field, { rule: 'unknown', detail: `not together with ${other}` })
 }

@@ -1,7 +1,7 @@
 import { getAllAttention, getAttention, getUsage } from '../../contract/overview.ts'
 import { readAllAttention, readAttention } from '../domain/companies/attention.ts'
 import { readUsageDays } from '../domain/companies/usage-days.ts'
-import { act, actingCompany } from './kit/acting-company.ts'
+import { actingCompany, callerAndCompany } from './kit/acting-company.ts'
 import type { Api } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
 
@@ -11,7 +11,7 @@ export function mountOverview(app: Api): void {
   )
 
   mountEndpoint(app, getAttention, (_input, c) => {
-    const { company_id, by } = act(c)
+    const { company_id, by } = callerAndCompany(c)
     const isOperator = by.permissions.includes('operator')
     return readAttention(c.get('deps'), { company_id, isOperator })
   })

@@ -4,7 +4,7 @@ import {
   listRequests,
   streamRequests
 } from '../../contract/requests.ts'
-import { auditReading } from '../domain/evidence/audit-readings.ts'
+import { auditHistoryRead } from '../domain/evidence/audit-history-reads.ts'
 import type { EventStream, EventStreams } from '../domain/history/event-streams.ts'
 import * as requestExport from '../domain/history/request-export.ts'
 import * as requests from '../domain/history/requests.ts'
@@ -12,7 +12,7 @@ import { requirePermission } from './kit/admission.ts'
 import { type Api, companyIdOf, person } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountList, mountStream } from './kit/mount.ts'
-import { refusedField } from './kit/refused-fields.ts'
+import { refusedFieldError } from './kit/refused-fields.ts'
 
 /** Mounts the endpoints of the history, whose entries are called requests. */
 export function mountRequests(app: Api, streams: EventStreams): void {
@@ -20,7 +20,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
     const isWhole = scope === 'company'
     if (isWhole) {
       requirePermission(person(c), 'admin')
-      await auditReading(c.get('deps'), { company_id: companyIdOf(c), by: person(c) })
+      await auditHistoryRead(c.get('deps'), { company_id: companyIdOf(c), by: person(c) })
     }
     return requests.listRequests(c.get('deps'), {
       ...input,
@@ -67,14 +67,14 @@ export function mountRequests(app: Api, streams: EventStreams): void {
 function sequenceOf(header: string | undefined): number | undefined {
   if (header === undefined || header === '') return undefined
   if (!/^\d{1,15}$/.test(header)) {
-    throw refusedField('last-event-id', { rule: 'format', detail: 'a sequence number' })
+    throw refusedFieldError('last-event-id', { rule: 'format', detail: 'a sequence number' })
   }
   return Number(header)
 }
 
 /**
- * Returns an event stream as a web stream, for a call from within the process. The event stream
- * writes only when the reader of the web stream asks for more, so a slow reader uses no memory.
+ * Returns an event stream as a web stream, for a call from within the process. Events are written
+ * only when the web stream is read, so a slow reader uses no memory.
  */
 function bodyOf(stream: EventStream, signal: AbortSignal): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder()

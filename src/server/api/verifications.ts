@@ -1,9 +1,9 @@
 import { verify } from '../../contract/verifications.ts'
-import type { Verify } from '../domain/deposits/verifications.ts'
+import type { VerifyFingerprints } from '../domain/deposits/verifications.ts'
 import type { Api } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
 
-export function mountVerifications(app: Api, runVerify: Verify): void {
+export function mountVerifications(app: Api, runVerify: VerifyFingerprints): void {
   mountEndpoint(app, verify, ({ items }, c) =>
     runVerify({
       tenant: c.get('tenant'),

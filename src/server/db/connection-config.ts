@@ -3,7 +3,7 @@ import pg from 'pg'
 import { connectionTo } from './postgres.ts'
 
 /** The database role that serves HTTP requests. Row-level security applies to it. */
-export const appRole = 'vidimus_app'
+export const requestRole = 'vidimus_app'
 
 /**
  * The database role that owns every table of the embedded server. Only migrations log in with it.
@@ -21,25 +21,27 @@ export type DatabaseLocation =
   | { url: string; ownerUrl?: string | undefined }
 
 /**
- * Returns whether HTTP requests use the same login as migrations, that of the tables' owner. Each
- * connection for HTTP requests then switches to the role `vidimus_app` at its start. This protects
- * less than a separate login, because the statement `reset role` would undo the switch.
+ * Returns whether HTTP requests log in as the owner of the tables, because the operator configured
+ * no separate login. Each of their connections then switches to the role `vidimus_app`. This
+ * protects less than a separate login: the statement `reset role` would undo the switch.
  */
-export function sharesLogin(place: DatabaseLocation): boolean {
-  return 'url' in place && place.ownerUrl === undefined
+export function sharesLogin(location: DatabaseLocation): boolean {
+  return 'url' in location && location.ownerUrl === undefined
 }
 
 /** Returns the connection options for the role that owns the tables and runs migrations. */
-export function ownerLogin(place: DatabaseLocation): pg.ClientConfig {
-  if ('socketDir' in place) return connectionTo(place.socketDir, place.database, embeddedOwner)
-  return { connectionString: withTls(place.ownerUrl ?? place.url) }
+export function ownerLogin(location: DatabaseLocation): pg.ClientConfig {
+  if ('socketDir' in location)
+    return connectionTo(location.socketDir, location.database, embeddedOwner)
+  return { connectionString: withTls(location.ownerUrl ?? location.url) }
 }
 
-/** Returns the connection options for serving HTTP requests, in the role `vidimus_app`. */
-export function requestLogin(place: DatabaseLocation): pg.ClientConfig {
-  if ('socketDir' in place) return connectionTo(place.socketDir, place.database, appRole)
-  const url = withTls(place.url)
-  return { connectionString: sharesLogin(place) ? withRole(url, appRole) : url }
+/** Returns the connection options for the role `vidimus_app`, which serves HTTP requests. */
+export function requestLogin(location: DatabaseLocation): pg.ClientConfig {
+  if ('socketDir' in location)
+    return connectionTo(location.socketDir, location.database, requestRole)
+  const url = withTls(location.url)
+  return { connectionString: sharesLogin(location) ? withRole(url, requestRole) : url }
 }
 
 /**
@@ -77,18 +79,18 @@ function partsOf(url: string): { address: string; parameters: URLSearchParams } 
 }
 
 /**
- * Returns the error for a failed login, worded for the operator. Omits the URL, which contains a
+ * Returns the error to show the operator when the login fails. Omits the URL, which contains a
  * password.
  */
-export function unreachableError(place: DatabaseLocation, cause: unknown): unknown {
-  if (!('url' in place) || !(cause instanceof Error)) return cause
+export function unreachableError(location: DatabaseLocation, cause: unknown): unknown {
+  if (!('url' in location) || !(cause instanceof Error)) return cause
   const reason = cause.message.replace(/\.$/, '') || 'no answer'
   return new Error(`DATABASE_URL cannot be used: ${reason}.${adviceOn(cause)}`, { cause })
 }
 
 /**
- * Returns advice for an error message if the server has no TLS or if an unknown authority signed
- * its certificate; otherwise an empty string.
+ * Returns advice for an error message if the database server has no TLS, or has a certificate from
+ * an unknown authority; otherwise an empty string.
  */
 function adviceOn(cause: Error): string {
   if (cause.message.includes('does not support SSL')) {

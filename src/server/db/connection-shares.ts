@@ -1,18 +1,18 @@
 import { type ActiveCompanies, activeMs } from '../../core/active-companies.ts'
 
 /**
- * Whoever uses database connections: a company, named by its id, the long background work of a
- * company, or the `platform`.
+ * Names who uses a database connection: the id of a company, the long background work of a company,
+ * or `noCompany`.
  */
 export type ConnectionUser = string
 
 /**
- * The name under which host look-ups and jobs use connections. They get a share of the connections
- * as if they were a company.
+ * The user of connections that serve no single company, such as those of host look-ups and jobs. It
+ * gets a share of the connections as if it were a company.
  */
-export const platform: ConnectionUser = 'platform'
+export const noCompany: ConnectionUser = 'platform'
 
-/** Options for how a transaction gets its connection. */
+/** How a transaction waits for a database connection. */
 export interface ConnectionOptions {
   /**
    * Whether the transaction is a search, an export or another long read. All long reads together
@@ -46,11 +46,13 @@ export interface WaitingClient {
 
 interface Options {
   /**
-   * The number of all connections except those of `reserve`. One user may hold all of them while no
+   * The number of connections without those of `reserve`. A company may hold all of them while no
    * other company is active.
    */
   size: number
-  /** The number of additional connections that only users who hold no connection can get. */
+  /**
+   * The number of additional connections. Only users that hold no other connection can get them.
+   */
   reserve: number
   /** The most connections that the long reads of all users hold together. */
   heavy: number
@@ -59,11 +61,11 @@ interface Options {
    * transactions (`usual`) and for long reads (`heavy`).
    */
   whenContended: { usual: number; heavy: number }
-  /** Tells which companies have called within the last second. Only these count as active. */
+  /** The companies that made a call within the last second. Only these count as active. */
   present: Pick<ActiveCompanies, 'hasOthers'>
   /**
-   * The longest time that a transaction waits for a connection, in milliseconds. A transaction may
-   * set its own limit.
+   * The longest time that a transaction waits for a connection, in milliseconds, unless it sets its
+   * own limit.
    */
   waitMs: number
 }
@@ -71,7 +73,7 @@ interface Options {
 /** The right to use one connection until `release` is called. */
 export interface ConnectionSlot {
   /**
-   * Whether other companies were active when the connection was given out. Long reads then use
+   * Whether other companies were active when the connection was given out. A long read then uses
    * smaller pages.
    */
   readonly isContended: boolean
@@ -84,15 +86,15 @@ interface Waiting {
 }
 
 /**
- * The number of connections that a user holds, and the transactions of the user that wait for one.
- * Deleted when the user has neither.
+ * The connections that a user holds, and its transactions that wait for one. Deleted when the user
+ * has neither.
  */
 interface Account {
   /** Whether the user is the background work of a company. */
   isBackground: boolean
   /**
-   * The turn at which the user last got a connection. Turns are numbered in the order in which
-   * connections are given out.
+   * The number of the turn in which the user last got a connection. Each connection that is given
+   * out is one turn.
    */
   turn: number
   /** The number of connections that the user holds, including those of long reads. */
@@ -137,8 +139,8 @@ export class ConnectionShares {
   }
 
   /**
-   * Returns the slot of a connection at once if one is free, otherwise a promise of it. The promise
-   * rejects with `WaitedTooLong` after the longest waiting time, and with `CallerGone` when the
+   * Returns the right to use a connection, or a promise of it if none is free. The promise rejects
+   * with `WaitedTooLong` after the longest waiting time, and with `ClientDisconnected` when the
    * client disconnects.
    */
   take(
@@ -158,8 +160,8 @@ export class ConnectionShares {
   }
 
   /**
-   * Receives the connection of a slot that is no longer needed, and gives it to the next waiting
-   * transaction. Only `Slot` calls this method.
+   * Takes back the connection of `slot` and gives it to the next waiting transaction. Only `Slot`
+   * calls this method.
    */
   release({ user, account, isHeavy }: Slot): void {
     this.#held--
@@ -232,7 +234,7 @@ export class ConnectionShares {
         this.#forget(slot.user, slot.account)
         reject(error)
       }
-      const leave = () => give(new CallerGone())
+      const leave = () => give(new ClientDisconnected())
       const waiting: Waiting = {
         slot,
         serve: () => {
@@ -266,9 +268,9 @@ export class ConnectionShares {
   }
 
   /**
-   * Returns the transaction that waits next for a connection, among long reads or among short
-   * transactions. Of the users that can get a connection, it chooses the one for which `holds` is
-   * lowest.
+   * Returns the next transaction to get a connection: a long read if `isHeavy`, otherwise a short
+   * transaction. Chooses among the users that may get one, by the lowest number that `holds`
+   * returns.
    */
   #next(isHeavy: boolean, holds: (account: Account) => number): Waiting | undefined {
     let best: Account | undefined
@@ -307,13 +309,13 @@ class Slot implements ConnectionSlot {
 }
 
 /**
- * PostgreSQL's code `too_many_connections`. `CallerGone` and `WaitedTooLong` have this code, so
- * that they are handled like the error of a full database server.
+ * PostgreSQL's code `too_many_connections`. `ClientDisconnected` and `WaitedTooLong` have it too,
+ * so that they are handled like the error of PostgreSQL itself.
  */
 const tooManyConnections = '53300'
 
 /** Thrown when the client of a call disconnects while the call waits for a connection. */
-export class CallerGone extends Error {
+export class ClientDisconnected extends Error {
   readonly code = tooManyConnections
 
   constructor() {
@@ -335,8 +337,8 @@ function queueOf(account: Account, isHeavy: boolean): Waiting[] {
 }
 
 /**
- * Compares two waiting transactions: first comes the one whose user holds fewer connections, and
- * among equals the one whose user got its last connection earlier.
+ * Compares two waiting transactions for sorting. The one whose user holds fewer connections comes
+ * first; among equals, the one whose user got its last connection earlier.
  */
 function byNeed({ slot: { account: a } }: Waiting, { slot: { account: b } }: Waiting): number {
   return a.held - b.held || a.turn - b.turn

@@ -3,10 +3,10 @@ import type { StatementBuilder } from './query-executor.ts'
 import type { CompanyId } from './scope.ts'
 
 /**
- * Joins two tables on a pair of columns and on `company_id`, so that PostgreSQL can use the primary
- * keys: `inSameCompany(join, 'user.id', 'session.user_id')`.
+ * Adds the conditions of a join: equal values in two columns, and the same company. With both,
+ * PostgreSQL can use the primary keys. `joinInCompany(join, 'user.id', 'session.user_id')`
  */
-export function inSameCompany<DB, TB extends keyof DB>(
+export function joinInCompany<DB, TB extends keyof DB>(
   join: JoinBuilder<DB, TB>,
   left: StringReference<DB, TB>,
   right: StringReference<DB, TB>
@@ -23,8 +23,8 @@ function companyColumn<DB, TB extends keyof DB>(column: string): StringReference
 }
 
 /**
- * Returns a query with one row for each pair of a group of the person and a category that this
- * group allows.
+ * Returns a query of the categories that a person may use. It has a row for each pair of a group of
+ * the person and a category that the group allows.
  */
 export function allowedCategories(
   db: StatementBuilder,
@@ -33,7 +33,7 @@ export function allowedCategories(
   return db
     .selectFrom('group_category')
     .innerJoin('group_user', join =>
-      inSameCompany(join, 'group_user.group_id', 'group_category.group_id')
+      joinInCompany(join, 'group_user.group_id', 'group_category.group_id')
     )
     .where('group_category.company_id', '=', company_id)
     .where('group_user.user_id', '=', user_id)

@@ -3,33 +3,31 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import {
-  appRole,
   type DatabaseLocation,
   ownerLogin,
+  requestRole,
   unreachableError
 } from './connection-config.ts'
 
 /**
- * The database to migrate. A missing database is created on the embedded server, but not on the
- * operator's.
+ * The database to migrate. If it does not exist, it is created on the embedded server, but not on
+ * the operator's.
  */
 export type MigrateOptions = DatabaseLocation & {
   /** Folder of the files `NNNN-verb-noun.sql`. */
   directory?: string
 }
 
-/**
- * The database role that owns the functions which read the rows of all companies. Nobody logs in
- * with it.
- */
+/** The database role that owns the functions that read across companies. Nobody logs in with it. */
 const resolverRole = 'vidimus_resolver'
 /** The oldest supported major version of PostgreSQL. */
 const leastMajor = 15
 const ownMigrations = join(import.meta.dirname, 'migrations')
 
 /**
- * Applies the missing migrations and returns their file names. There is no way back to an earlier
- * schema. If several processes start, one applies the migrations and the others wait.
+ * Applies the migrations that the database does not have yet, and returns their file names. A
+ * migration cannot be reverted. If several processes start together, one migrates and the others
+ * wait.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { directory = ownMigrations } = options
@@ -39,7 +37,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { client } = session
   if ('url' in options) await refuseOldServer(client)
   if ((await pending(client, migrations)).length === 0) return []
-  await using _lock = await lockFirstStart(options)
+  await using _lock = await lockDatabaseSetup(options)
   if ('url' in options) await prepareRoles(client)
   const applied: string[] = []
   // checked again under the lock, because another process may have applied them in the meantime
@@ -113,11 +111,12 @@ async function apply(client: pg.Client, { name, sql, sha256 }: Migration) {
 }
 
 /**
- * Gives this process the sole right to prepare the database until the returned object is disposed.
- * Opens a separate connection that locks a row, because not every server has advisory locks.
+ * Waits until no other process prepares the database, then keeps others from doing so until the
+ * returned object is disposed. Locks a row over a separate connection, because not every server has
+ * advisory locks.
  */
-export async function lockFirstStart(place: DatabaseLocation): Promise<AsyncDisposable> {
-  const session = await connect(place)
+export async function lockDatabaseSetup(location: DatabaseLocation): Promise<AsyncDisposable> {
+  const session = await connect(location)
   const { client } = session
   try {
     await client.query("select set_config('client_min_messages', 'warning', false)")
@@ -152,10 +151,10 @@ async function createDatabase({ socketDir, database }: { socketDir: string; data
 async function createRoles(client: pg.Client) {
   const { rows } = await client.query<{ rolname: string }>(
     'select rolname from pg_roles where rolname = any($1)',
-    [[appRole, resolverRole]]
+    [[requestRole, resolverRole]]
   )
   const bound = 'nosuperuser nobypassrls nocreaterole nocreatedb noreplication'
-  const wanted = { [appRole]: 'login', [resolverRole]: 'nologin' }
+  const wanted = { [requestRole]: 'login', [resolverRole]: 'nologin' }
   for (const [role, login] of Object.entries(wanted)) {
     if (rows.some(({ rolname }) => rolname === role)) continue
     await createRaced(client, [`create role ${role} ${login} ${bound}`])
@@ -163,21 +162,20 @@ async function createRoles(client: pg.Client) {
 }
 
 /**
- * Creates and grants two roles on the operator's server: the request role `vidimus_app` and the
- * resolver role `vidimus_resolver`. The owner of the tables is not a superuser there and must be a
- * member of both: it switches to the request role for HTTP requests and makes the resolver role the
- * owner of some functions. For that, the resolver role needs the right to create objects in the
- * schema.
+ * Creates two roles on the operator's server and makes the owner of the tables a member of both:
+ * the request role `vidimus_app`, to which the owner switches for HTTP requests, and the resolver
+ * role `vidimus_resolver`, to which the owner gives some functions. To own functions, the resolver
+ * role needs the right to create objects in the schema.
  */
 async function prepareRoles(client: pg.Client) {
   try {
     await createRoles(client)
-    await client.query(`grant ${appRole}, ${resolverRole} to current_user`)
+    await client.query(`grant ${requestRole}, ${resolverRole} to current_user`)
     await client.query(`grant create on schema public to ${resolverRole}`)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(
-      `The owner of the database cannot make and grant the roles ${appRole} and ${resolverRole} (${reason}): give it CREATEROLE, and make it the owner of the database.`,
+      `The owner of the database cannot make and grant the roles ${requestRole} and ${resolverRole} (${reason}): give it CREATEROLE, and make it the owner of the database.`,
       { cause }
     )
   }
@@ -198,8 +196,8 @@ async function refuseOldServer(client: pg.Client) {
 const lostRace = ['23505', '42P04', '42P07', '42710']
 
 /**
- * Runs statements that create something. Ignores the error of a statement when another process has
- * just created the same thing.
+ * Runs statements that create something. Ignores the error if another process has created the same
+ * thing at the same time.
  */
 async function createRaced(client: pg.Client, statements: string[]) {
   for (const statement of statements) {
@@ -212,12 +210,12 @@ async function createRaced(client: pg.Client, statements: string[]) {
   }
 }
 
-async function connect(place: DatabaseLocation) {
-  const client = new pg.Client(ownerLogin(place))
+async function connect(location: DatabaseLocation) {
+  const client = new pg.Client(ownerLogin(location))
   // without a listener, losing the server would end this process; the running query fails anyway
   client.on('error', () => undefined)
   await client.connect().catch(cause => {
-    throw unreachableError(place, cause)
+    throw unreachableError(location, cause)
   })
   return { client, [Symbol.asyncDispose]: () => client.end() }
 }

@@ -2,19 +2,21 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type DatabaseLocation, requestLogin } from './connection-config.ts'
-import { listenerName, listenerPrefix } from './processes.ts'
+import { listenerName, listenerNamePrefix } from './processes.ts'
 
 /**
- * Messages between the processes that use the same database. Messages are lost while a connection
- * is down. So a message only asks its receivers to look into the database, and they also look there
- * at regular intervals.
+ * Sends and receives messages between the processes of one database. A message is lost while a
+ * connection is down. So it only asks its receivers to look into the database, and they also look
+ * there at regular intervals.
  */
 export interface Notifications extends AsyncDisposable {
-  /** Name of this process. Other processes use it to find out whether this process still runs. */
+  /**
+   * The name of this process. Other processes use it to find out whether this process still runs.
+   */
   readonly process: string
   /**
-   * Sends `text` to the other processes, if there are any. Skips a text that already waits to be
-   * sent.
+   * Sends `text` to the other processes, if there are any. Does nothing if the same text is already
+   * waiting to be sent.
    */
   send(text: string): void
   /**
@@ -65,7 +67,7 @@ export async function openNotifications(
     })
     await fresh.connect()
     await fresh.query(`listen ${channel}`)
-    const { rows } = await fresh.query(othersSql, [listenerPrefix])
+    const { rows } = await fresh.query(othersSql, [listenerNamePrefix])
     // a process that found no others at its start and has received no `hello` since has nobody to
     // notify
     isAlone &&= rows[0].others === 0
@@ -73,10 +75,7 @@ export async function openNotifications(
     return fresh
   }
 
-  /**
-   * Keeps the connection for messages open: reconnects after each loss, until the notifications are
-   * disposed.
-   */
+  /** Reconnects after each loss of the connection, until the notifications are disposed. */
   async function keep(first: pg.Client): Promise<void> {
     let next: pg.Client | undefined = first
     while (!closed.signal.aborted) {
@@ -96,8 +95,7 @@ export async function openNotifications(
   }
 
   /**
-   * Sends the waiting texts in one statement. Sends texts that are added in the meantime with the
-   * next statement.
+   * Sends all waiting texts in one statement, and texts that are added meanwhile in the next one.
    */
   async function flush(): Promise<void> {
     if (isSending) return
@@ -132,7 +130,7 @@ export async function openNotifications(
 }
 
 /**
- * SQL that counts the connections of other processes that listen for messages. It also counts
+ * SQL that counts the connections on which other processes listen for messages. It also counts
  * connections whose name this role may not read, because they may listen too.
  */
 const othersSql = `

@@ -3,13 +3,13 @@ import pg from 'pg'
 import { type ActiveCompanies, createActiveCompanies } from '../../core/active-companies.ts'
 import { type DatabaseLocation, requestLogin, unreachableError } from './connection-config.ts'
 import { ConnectionShares } from './connection-shares.ts'
-import { niceSteps } from './postgres.ts'
+import { postgresNiceDifference } from './postgres.ts'
 import { lowerPriority } from './process-priority.ts'
 
 /** The database. All queries run through `inCompany` and `inPlatform`. */
 export interface Db {
   /**
-   * Tells which companies have called this process within the last second. They share the
+   * The companies that made a call to this process within the last second. They share the
    * connections.
    */
   readonly present: ActiveCompanies
@@ -19,8 +19,8 @@ export interface Db {
 
 export type OpenOptions = DatabaseLocation & {
   /**
-   * Whether the service runs the database server itself. The server's processes then get a lower
-   * priority than the service, and those that answer long reads an even lower one.
+   * Whether the service itself runs PostgreSQL. Then the PostgreSQL processes get a lower priority
+   * than the service, and those that answer long reads an even lower one.
    */
   isEmbedded?: boolean
   /** Called when a connection is lost, whether it is idle or in use. */
@@ -28,11 +28,13 @@ export type OpenOptions = DatabaseLocation & {
 }
 
 /**
- * The number of all connections except those of `reserve`. One company may hold all of them while
- * no other is active.
+ * The number of connections without those of `reserve`. A company may hold all of them while no
+ * other company is active.
  */
 const poolSize = 16
-/** The number of additional connections that only companies without a connection can get. */
+/**
+ * The number of additional connections. Only companies that hold no other connection can get them.
+ */
 const reserve = 4
 /**
  * The most connections that the searches, exports and other long reads of all companies hold
@@ -40,8 +42,8 @@ const reserve = 4
  */
 const heavySize = 4
 /**
- * The most connections of one company while others are active, for short transactions and for long
- * reads: as many as the machine has cores.
+ * The most connections that a company may hold while others are active: as many as the machine has
+ * cores.
  */
 const whenContended = {
   usual: Math.min(availableParallelism(), poolSize),
@@ -53,16 +55,16 @@ const lockMillis = 2_000
 const idleInTransactionMillis = 10_000
 
 /**
- * By how much the nice values of the server's processes that answer long reads are higher than the
- * one of the service. With more, a long read could end in a timeout on a busy machine.
+ * Difference in nice value between the PostgreSQL processes of long reads and this process. If it
+ * were larger, a long read could end in a timeout on a busy machine.
  */
-const heavyNiceSteps = 10
+const longReadNiceDifference = 10
 
 interface Opened {
   pool: pg.Pool
   /**
-   * The connections of long reads: a pool of their own if the database is embedded, because the
-   * priority of a process can only be lowered, otherwise the same as `pool`.
+   * The connections for long reads. If the database is embedded, it is a pool of its own, because
+   * PostgreSQL processes of lower priority serve it; otherwise it is `pool`.
    */
   heavyPool: pg.Pool
   shares: ConnectionShares
@@ -71,8 +73,8 @@ interface Opened {
 const opened = new WeakMap<Db, Opened>()
 
 /**
- * Opens the connections that serve HTTP requests, in the database role to which row-level security
- * applies.
+ * Opens the connections that serve HTTP requests. Their database role is subject to row-level
+ * security.
  */
 export async function openDatabase(options: OpenOptions): Promise<Db> {
   const { isEmbedded = false, onError = () => undefined } = options
@@ -86,19 +88,19 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
     idle_in_transaction_session_timeout: idleInTransactionMillis,
     types: { getTypeParser }
   }
-  const openPool = (max: number, steps: number) => {
+  const openPool = (max: number, niceDifference: number) => {
     const pool = new pg.Pool({ ...settings, max })
     // An error event without a listener would end the process. The pool emits errors of idle
     // connections, and each client emits the errors of its connection while it is in use.
     pool.on('error', onError)
     pool.on('connect', client => {
       client.on('error', onError)
-      if (isEmbedded) lowerPriority(processOf(client), steps).catch(onError)
+      if (isEmbedded) lowerPriority(processOf(client), niceDifference).catch(onError)
     })
     return pool
   }
-  const pool = openPool(poolSize + reserve, niceSteps)
-  const heavyPool = isEmbedded ? openPool(heavySize, heavyNiceSteps) : pool
+  const pool = openPool(poolSize + reserve, postgresNiceDifference)
+  const heavyPool = isEmbedded ? openPool(heavySize, longReadNiceDifference) : pool
   let closing: Promise<unknown> | undefined
   const close = async () => {
     closing ??= Promise.all([...new Set([pool, heavyPool])].map(each => each.end()))
@@ -128,7 +130,9 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
   return db
 }
 
-/** Returns the pool of the connections of long reads or of all others. Only for this folder. */
+/**
+ * Returns the connection pool: with `isHeavy` that for long reads. Only for modules of this folder.
+ */
 export function poolOf(db: Db, { isHeavy = false } = {}): pg.Pool {
   const { pool, heavyPool } = openedAs(db)
   return isHeavy ? heavyPool : pool
@@ -148,7 +152,7 @@ function openedAs(db: Db): Opened {
   return found
 }
 
-/** Returns the id of the server's process that serves a connection. */
+/** Returns the id of the PostgreSQL process that serves a connection. */
 function processOf(client: pg.PoolClient): number {
   return (client as pg.PoolClient & { processID: number }).processID // as: pg does not declare it
 }

@@ -10,7 +10,7 @@ import type pg from 'pg'
  * - `finish` writes `commit` or `rollback`, after the callback of the transaction has ended. If the
  *   transaction is for a single statement, `send` writes `commit` right behind that statement.
  * - `sendLast` keeps a statement that locks a row which many transactions share. `finish` writes these
- *   statements right before the commit, in the order of `lastLocks`.
+ *   statements right before the commit, in the order of `lockOrder`.
  * - Everything written in one turn of the event loop is sent in one packet.
  *
  * **Why the order holds.** PostgreSQL runs the statements of a connection in the order in which they
@@ -19,7 +19,7 @@ import type pg from 'pg'
  * order from the socket.
  *
  * **What fails how.**
- * - A failed `begin` means that the connection was dead: `begun` throws `NotBegun`, and the transaction
+ * - A failed `begin` means that the connection was dead: `begun` throws `TransactionNotBegun`, and the transaction
  *   may start again.
  * - After a failed statement PostgreSQL refuses those behind it and turns the commit into a rollback.
  *   `causeOf` returns the first failure, and `finish` returns what PostgreSQL did.
@@ -28,12 +28,15 @@ import type pg from 'pg'
  */
 export class PipelinedTransaction {
   readonly afterCommit: (() => void)[] = []
-  /** The promise of the transaction's last statement, if the commit is sent together with it. */
+  /**
+   * The promise of the transaction's last statement, if `finish` may send the commit together with
+   * it.
+   */
   sentWithCommit: Promise<unknown> | undefined
   #last: LastStatement[] = []
-  /** The promises of the statements that `sendLast` had kept and that have been sent by now. */
+  /** The promises of statements that `sendLast` kept back and that have been sent since. */
   readonly #sentLast: Promise<unknown>[] = []
-  readonly #locked = new Set<LastLock>()
+  readonly #locked = new Set<HeadLock>()
   readonly #client: pg.PoolClient
   readonly #begin: string
   readonly #isSingle: boolean
@@ -68,8 +71,8 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Allows `finish` to write the commit before the answer to `statement` arrives. `statement` must
-   * be the last one of the transaction.
+   * Allows `finish` to write the commit without waiting for the answer to `statement`, which must
+   * be the last statement of the transaction.
    */
   sendWithCommit(statement: Promise<unknown>): void {
     this.sentWithCommit = statement
@@ -77,28 +80,27 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Keeps a statement that locks a row, and sends it at the end of the transaction. Throws if the
-   * transaction already holds a lock that must be taken later, according to the order in
-   * `lastLocks`.
+   * Keeps back a statement that locks a row, and sends it at the end of the transaction. Throws if
+   * the transaction already holds a lock that comes later in `lockOrder`.
    */
   sendLast(kept: LastStatement): void {
     if (this.#hasEnded || this.#isSingle) throw new Error('this transaction has ended')
-    const later = lastLocks.slice(lastLocks.indexOf(kept.lock) + 1)
+    const later = lockOrder.slice(lockOrder.indexOf(kept.lock) + 1)
     const sent = later.find(lock => this.#locked.has(lock))
     if (sent) throw new Error(`the ${kept.lock} is locked before the ${sent}`)
     this.#last.push(kept)
   }
 
   /**
-   * Must be called before a statement that takes `lock`. First sends the statements that `sendLast`
-   * keeps and whose locks must be taken earlier, according to the order in `lastLocks`.
+   * Sends the kept statements whose locks must be taken before `lock`, in the sequence of
+   * `lockOrder`. Must be called before any statement that takes `lock`.
    */
-  lock(lock: LastLock): void {
-    this.#sendKept(lastLocks.slice(0, lastLocks.indexOf(lock)))
+  lock(lock: HeadLock): void {
+    this.#sendKept(lockOrder.slice(0, lockOrder.indexOf(lock)))
     this.#locked.add(lock)
   }
 
-  #sendKept(locks: readonly LastLock[]): void {
+  #sendKept(locks: readonly HeadLock[]): void {
     for (const lock of locks) {
       const kept = this.#last.filter(each => each.lock === lock)
       // rows are locked in a fixed order, so that two transactions cannot wait for each other
@@ -111,20 +113,22 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Waits for the answers to the statements that `sendLast` had kept. Throws the error of the first
-   * one that failed.
+   * Waits for the answers to the statements that `sendLast` kept back. Throws the error of the
+   * first one that failed.
    */
   async lastAnswered(): Promise<void> {
     await Promise.all(this.#sentLast)
   }
 
   /**
-   * Waits until PostgreSQL has begun the transaction. Throws `NotBegun` when the connection was
+   * Waits until PostgreSQL has begun the transaction. Throws `TransactionNotBegun` when the connection was
    * dead.
    */
   async begun(): Promise<void> {
     await this.#begun?.catch(cause => {
-      throw new NotBegun('a connection of the pool was lost before it was used', { cause })
+      throw new TransactionNotBegun('a connection of the pool was lost before it was used', {
+        cause
+      })
     })
   }
 
@@ -133,13 +137,13 @@ export class PipelinedTransaction {
    * failed. Otherwise returns `thrown`.
    */
   causeOf(thrown: unknown): unknown {
-    const isConsequence = errorState(thrown) === failedTransaction
+    const isConsequence = sqlStateOf(thrown) === failedTransaction
     return isConsequence && this.#firstFailure ? this.#firstFailure.error : thrown
   }
 
   /** Ends the transaction and returns what PostgreSQL actually did: `COMMIT` or `ROLLBACK`. */
   async finish(how: 'commit' | 'rollback'): Promise<string> {
-    if (how === 'commit') this.#sendKept(lastLocks)
+    if (how === 'commit') this.#sendKept(lockOrder)
     if (!this.#begun) {
       this.#hasEnded = true
       return how.toUpperCase()
@@ -155,7 +159,7 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Holds back what is written to the socket in this turn of the event loop, and sends it as one
+   * Collects what is written to the socket in this turn of the event loop, and sends it as one
    * packet.
    */
   #collectWrites(): void {
@@ -166,22 +170,22 @@ export class PipelinedTransaction {
 }
 
 /**
- * The rows that many transactions of a company lock (the ends of its audit log and of its evidence
- * log), in the order in which a transaction must lock them. docs/architecture.md contains the order
- * of all locks.
+ * The order in which a transaction locks the two rows that almost all transactions of a company
+ * need: the ends of its audit log and of its evidence log. They come last, so that they are locked
+ * only briefly. docs/architecture.md has the order of all locks.
  */
-const lastLocks = ['audit head', 'log head'] as const
-export type LastLock = (typeof lastLocks)[number]
+const lockOrder = ['audit head', 'log head'] as const
+export type HeadLock = (typeof lockOrder)[number]
 
 /**
- * Statements that `sendLast` keeps until the end of a transaction: one that locks a row, together
- * with those that must run directly before and after it.
+ * Statements to run at the end of a transaction: one that locks a row, and those that must run
+ * directly before and after it.
  */
 export interface LastStatement {
-  lock: LastLock
+  lock: HeadLock
   /**
-   * The name of the locked row. A transaction that locks several rows of the same kind locks them
-   * in the alphabetical order of their names.
+   * The name of the locked row. A transaction that locks several rows of one kind locks them in the
+   * alphabetical order of their names.
    */
   row: string
   statements: pg.QueryConfig[]
@@ -191,7 +195,7 @@ interface TransactionOptions {
   /** The SQL that begins the transaction. */
   begin: string
   /**
-   * Whether the transaction has a single statement. The commit is then written directly after it.
+   * Whether the transaction has only one statement. The commit is then written directly after it.
    */
   isSingle?: boolean | undefined
 }
@@ -199,7 +203,7 @@ interface TransactionOptions {
 /**
  * Thrown when a connection died while it was idle, so that no statement of the transaction has run.
  */
-export class NotBegun extends Error {}
+export class TransactionNotBegun extends Error {}
 
 /**
  * PostgreSQL's code `in_failed_sql_transaction`: an earlier statement of the transaction has
@@ -246,11 +250,11 @@ export async function runTransaction<T>(
   } finally {
     client.release(!isReusable)
   }
-  for (const act of transaction.afterCommit) act()
+  for (const effect of transaction.afterCommit) effect()
   return result
 }
 
 /** Returns the SQLSTATE code of an error, or an empty string if it has none. */
-export function errorState(error: unknown): string {
+export function sqlStateOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

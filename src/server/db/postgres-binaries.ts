@@ -8,7 +8,10 @@ import { promisify } from 'node:util'
 export interface Binaries {
   initdb: string
   postgres: string
-  /** The major version of PostgreSQL. It must be the version that created the data directory. */
+  /**
+   * The major version of PostgreSQL. Only this version can use a data directory that it has
+   * created.
+   */
   major: string
 }
 
@@ -47,8 +50,8 @@ function packageRoot(name: string): string {
 }
 
 /**
- * Creates the symbolic links between the library files of PostgreSQL at the first start. The
- * install script of the package would create them, but packages are installed without such scripts.
+ * Creates the symbolic links between the library files of PostgreSQL, at the first start. The
+ * package has an install script for this, but its scripts are not run when it is installed.
  */
 async function replaySymlinks(root: string, name: string) {
   const list: { source: string; target: string }[] = JSON.parse(

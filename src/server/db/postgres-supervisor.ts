@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type PostgresOptions, startPostgres } from './postgres.ts'
 
-/** The supervisor gives up when the server stops more than this many times within a minute. */
+/** The supervisor gives up when PostgreSQL stops more than this many times within a minute. */
 const maxLosses = 10
 const pauseMillis = 100
 
 /**
- * Starts PostgreSQL on `dir` and restarts it whenever it stops unexpectedly, for example for lack
- * of memory. If several processes supervise the same directory, one of them starts the server and
- * the others use it. Calls `onGivenUp` when a restart fails, so that this process can end and be
- * started again.
+ * Starts PostgreSQL on the data directory and restarts it whenever it stops unexpectedly, for
+ * example for lack of memory. If several processes do this for one directory, one starts PostgreSQL
+ * and the others use it. Calls `onGivenUp` when a restart fails, so that this process can end and
+ * be started again.
  */
 export async function supervisePostgres(
   options: PostgresOptions & { onGivenUp: (error: Error) => void }

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Binaries, bundledBinaries } from './postgres-binaries.ts'
-import { findPostmaster, ignoreMissing, isAlive, removeStalePidFile } from './postmaster.ts'
+import { findPostmaster, ignoreMissing, isProcessAlive, removeStalePidFile } from './postmaster.ts'
 import { lowerPriority } from './process-priority.ts'
 import {
   changeOwner,
@@ -23,12 +23,12 @@ export interface Postgres {
   socketDir: string
   version: string
   startedHere: boolean
-  /** Resolves when this process loses its connection to the server: after `stop` or a crash. */
+  /** Resolves when this process loses its connection to PostgreSQL: after `stop` or a crash. */
   lost: Promise<void>
   /**
-   * Shuts the server down unless other processes are connected to it. It does so even if another
-   * process started the server, because that process may have crashed. With `evenIfShared` the
-   * server is always shut down; only tests use this.
+   * Shuts PostgreSQL down unless other processes are connected to it. It does so even if another
+   * process has started it, because that process may have crashed. With `evenIfShared` it always
+   * shuts PostgreSQL down; only tests use this.
    */
   stop(how?: { evenIfShared: boolean }): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -53,11 +53,11 @@ const pollMillis = 5
 const maxTries = 20
 const maxLogBytes = 10_000_000
 /**
- * By how much the nice values of the database server's processes are higher than the one of the
- * service, so that the database does not take processor time from the event loop, which serves every
- * company. A higher nice value means a lower priority.
+ * Difference in nice value between PostgreSQL processes and this process. A higher nice value means
+ * a lower priority, so the database does not take processor time from the event loop, which serves
+ * every company.
  */
-export const niceSteps = 5
+export const postgresNiceDifference = 5
 // A socket address has at most 107 bytes, of which '/.s.PGSQL.5432' takes 14.
 const maxSocketDirBytes = 93
 
@@ -114,8 +114,8 @@ interface Presence {
 }
 
 /**
- * Opens a connection that stays open while this process uses the server, so that other processes
- * see that the server is in use.
+ * Opens a connection for as long as this process uses PostgreSQL, so that other processes see that
+ * it is in use. Returns the error if that fails.
  */
 async function connect(socketDir: string): Promise<Presence | Error> {
   const client = new pg.Client({
@@ -172,16 +172,20 @@ async function shutDown(dir: string, pid: number) {
   try {
     process.kill(pid, 'SIGINT') // fast shutdown: rolls back, writes a checkpoint, exits
   } catch (error) {
-    if (isAlive(pid)) throw error // another process may have stopped the server meanwhile
+    if (isProcessAlive(pid)) throw error // another process may have stopped the server meanwhile
   }
-  for (const giveUpAt = Date.now() + stopSeconds * 1000; isAlive(pid); await sleep(pollMillis)) {
+  for (
+    const giveUpAt = Date.now() + stopSeconds * 1000;
+    isProcessAlive(pid);
+    await sleep(pollMillis)
+  ) {
     if (Date.now() > giveUpAt) throw new Error(`PostgreSQL on ${dir} did not stop in time.`)
   }
 }
 
 /**
- * Returns the number of connections of other processes. Waits up to a second for these connections
- * to end, because the connections of a closed pool take a moment.
+ * Returns how many connections other processes have to PostgreSQL. Waits up to a second for
+ * connections to end, because the connections of a closed pool take a moment.
  */
 async function otherClients(presence: pg.Client): Promise<number> {
   let count = 0
@@ -201,13 +205,13 @@ async function otherClients(presence: pg.Client): Promise<number> {
 
 interface Attempt {
   pid: number | undefined
-  /** The last line of the server's log, once the server process has ended. Undefined until then. */
+  /** The last line of PostgreSQL's log, once its process has ended. Undefined until then. */
   failure: string | undefined
 }
 
 /**
- * Prepares a start of PostgreSQL: chooses its user, creates the data directory and the socket
- * directory. Returns a function that starts the server.
+ * Chooses the user that runs PostgreSQL and creates the data directory and the socket directory.
+ * Returns a function that starts PostgreSQL.
  */
 async function prepare(dir: string, settings: Record<string, string>, binaries: Binaries) {
   const as = await chooseRunAs(dir, binaries.postgres)
@@ -233,7 +237,8 @@ async function launchServer(as: RunAs, postgres: string, args: string[], logFile
     const start = (await output.stat()).size
     const server = spawnAs(as, postgres, args, output.fd)
     // at once, because the server's processes inherit the nice value
-    if (server.pid !== undefined) lowerPriority(server.pid, niceSteps).catch(() => undefined)
+    if (server.pid !== undefined)
+      lowerPriority(server.pid, postgresNiceDifference).catch(() => undefined)
     const attempt: Attempt = { pid: server.pid, failure: undefined }
     server.once('error', error => {
       attempt.failure = error.message
@@ -287,15 +292,15 @@ async function removeAbandonedCopies(dir: string) {
   const prefix = `${basename(dir)}.init-`
   for (const name of await readdir(dirname(dir))) {
     const pid = Number(name.slice(prefix.length))
-    if (name.startsWith(prefix) && (pid === process.pid || !isAlive(pid))) {
+    if (name.startsWith(prefix) && (pid === process.pid || !isProcessAlive(pid))) {
       await rm(join(dirname(dir), name), { recursive: true, force: true })
     }
   }
 }
 
 /**
- * Returns the folder of the server's socket: the data directory, or a private folder if the path of
- * the data directory is too long for a socket.
+ * Returns the folder of PostgreSQL's socket: the data directory or, if its path is too long for a
+ * socket, a private folder.
  */
 async function socketDirFor(dir: string, as: RunAs): Promise<string> {
   if (Buffer.byteLength(dir) <= maxSocketDirBytes) return dir

@@ -5,26 +5,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 /**
- * The state of a PostgreSQL data directory, read from its file `postmaster.pid` and from the
- * process that the file names. `absent` and `empty` describe the file.
+ * Whether PostgreSQL runs on a data directory, according to the file `postmaster.pid` there and the
+ * process that the file names. `absent` and `empty` are about the file.
  */
 export type Postmaster =
   | { status: 'absent' | 'empty' }
   /**
-   * `dead`: the process does not exist. `foreign`: the process id now belongs to another program.
-   * `zombie`: the process has ended, but its parent has not noticed it.
+   * About the process. `dead`: it does not exist. `foreign`: its id now belongs to another program.
+   * `zombie`: it has ended, but its parent has not noticed.
    */
   | { status: 'dead' | 'zombie' | 'foreign'; pid: number }
   | { status: 'starting' | 'ready' | 'stopping'; pid: number; socketDir: string }
 
-/** Returns the state of the PostgreSQL data directory `dir`. */
+/** Returns whether PostgreSQL runs on the data directory `dir`. */
 export async function findPostmaster(dir: string): Promise<Postmaster> {
   const text = await readFile(join(dir, 'postmaster.pid'), 'utf8').catch(ignoreMissing)
   if (text === undefined) return { status: 'absent' }
   const lines = text.split('\n')
   const pid = Math.abs(Number(lines[0]))
   if (!Number.isInteger(pid) || pid < 1) return { status: 'empty' }
-  if (!isAlive(pid)) return { status: 'dead', pid }
+  if (!isProcessAlive(pid)) return { status: 'dead', pid }
   const kind = await kindOfProcess(pid, dir)
   if (kind !== 'postmaster') return { status: kind, pid }
   const word = lines[7]?.trim()
@@ -33,8 +33,8 @@ export async function findPostmaster(dir: string): Promise<Postmaster> {
 }
 
 /**
- * Removes a `postmaster.pid` that a crash left, because PostgreSQL would refuse to start. Does
- * nothing if the state of the data directory is no longer `found`.
+ * Removes the file `postmaster.pid` that a crash has left, because PostgreSQL would refuse to
+ * start. Does nothing if the state of the data directory is no longer `found`.
  */
 export async function removeStalePidFile(dir: string, found: Postmaster) {
   const file = join(dir, 'postmaster.pid')
@@ -57,7 +57,7 @@ export async function removeStalePidFile(dir: string, found: Postmaster) {
 }
 
 /** Returns whether a process with this id exists. */
-export function isAlive(pid: number): boolean {
+export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -6,25 +6,25 @@ import { statementName } from './statement-names.ts'
  * A statement whose SQL is built once and then run with different values:
  * `tx.run(prepared, values)`
  */
-export interface Prepared<Values extends object, Row> {
+export interface PreparedStatement<Values extends object, Row> {
   bind(values: Values): { name: string | undefined; text: string; values: unknown[] }
-  /** The type of a row, for the type checker only. Never set at run time. */
+  /** Tells the type checker the type of a row. Never set at run time. */
   readonly row?: Row
 }
 
-/** A Kysely query or an `sql` text, which a builder can compile to SQL. */
+/** A Kysely query or an `sql` text, from which SQL can be built. */
 interface Buildable<Row> {
   compile(builder: StatementBuilder): CompiledQuery<Row>
 }
 
 /**
- * Returns a statement whose SQL is created by `build` at the first use. Building SQL takes about as
- * long as running it, so the statements of frequent calls are prepared. `build` gets a placeholder
- * for each value. It may pass placeholders on as parameters; reading one throws.
+ * Returns a statement whose SQL `build` creates at the first use. Creating SQL takes about as long
+ * as running it, so the statements of frequent calls are prepared. `build` gets a placeholder for
+ * each value and may only pass it on as a parameter; reading it throws.
  */
 export function prepare<Values extends object, Row>(
   build: (db: StatementBuilder, values: Values) => Buildable<Row>
-): Prepared<Values, Row> {
+): PreparedStatement<Values, Row> {
   let built: { name: string | undefined; text: string; parameters: readonly unknown[] } | undefined
   const buildOnce = () => {
     const placeholders = new Proxy({}, { get: (_target, name) => new Placeholder(String(name)) })
@@ -44,7 +44,7 @@ export function prepare<Values extends object, Row>(
   }
 }
 
-/** Takes the place of a value while the SQL of a statement is built. */
+/** Stands for a value while the SQL of a statement is built. */
 class Placeholder {
   readonly #name: string
 

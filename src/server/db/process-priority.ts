@@ -5,31 +5,31 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const { PRIORITY_LOW } = constants.priority
 
 /**
- * Lowers the priority of another process: its nice value becomes the one of this process plus
- * `steps`. Does nothing if the process has ended, belongs to somebody else, or if the system has no
- * priorities.
+ * Sets the nice value of the process `pid` to that of this process plus `increase`, which lowers
+ * its priority. Does nothing if the process has ended or belongs to another user, or if the system
+ * has no priorities.
  */
-export async function lowerPriority(pid: number, steps: number): Promise<void> {
+export async function lowerPriority(pid: number, increase: number): Promise<void> {
   try {
-    setPriority(pid, Math.min(getPriority() + steps, PRIORITY_LOW))
+    setPriority(pid, Math.min(getPriority() + increase, PRIORITY_LOW))
   } catch {
     // whoever needs the process notices that it has ended
   }
-  await lowerSession(pid, steps)
+  await lowerSession(pid, increase)
 }
 
 const maxTries = 50
 const retryMillis = 100
 
 /**
- * Lowers the priority of the session of a process. Most Linux systems first divide the processor
- * between sessions (`sched_autogroup_enabled`), so that the nice values of processes only count
- * within a session. Every process of PostgreSQL begins a session.
+ * Lowers the priority of the session to which the process `pid` belongs. Most Linux systems first
+ * divide the processor between sessions (`sched_autogroup_enabled`), and nice values of processes
+ * only count within a session. Each PostgreSQL process begins a session.
  */
-async function lowerSession(pid: number, steps: number): Promise<void> {
+async function lowerSession(pid: number, increase: number): Promise<void> {
   const [own, its] = await Promise.all([sessionOf('self'), sessionOf(pid)])
   if (!own || !its || its.name === undefined || own.name === its.name) return
-  const nice = Math.min(own.nice + steps, PRIORITY_LOW)
+  const nice = Math.min(own.nice + increase, PRIORITY_LOW)
   for (let tries = 0; tries < maxTries; tries++) {
     try {
       return await writeFile(`/proc/${pid}/autogroup`, String(nice))
@@ -42,9 +42,9 @@ async function lowerSession(pid: number, steps: number): Promise<void> {
 }
 
 /**
- * Returns the nice value of the session of a process and the session's name, which is undefined
- * where the process still is in the session of the system's first process: its file is empty.
- * Returns undefined if the process has ended or the system does not divide by sessions.
+ * Returns the name and nice value of the session to which the process `pid` belongs. The name is
+ * undefined for the session of the system's first process, whose file is empty. Returns undefined
+ * if the process has ended, or if the system does not divide the processor between sessions.
  */
 async function sessionOf(
   pid: number | 'self'

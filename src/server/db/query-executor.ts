@@ -30,16 +30,16 @@ export type StatementBuilder = Kysely<Database>
 export const statementBuilder: StatementBuilder = new Kysely<Database>({ dialect })
 
 /**
- * Returns the arguments for the constructor of a Kysely transaction whose queries `transaction`
- * sends.
+ * Returns the arguments with which to construct a Kysely transaction that sends its queries by
+ * `transaction`.
  */
-export function executorProps(transaction: PipelinedTransaction): KyselyProps {
+export function kyselyTransactionProps(transaction: PipelinedTransaction): KyselyProps {
   return { config: { dialect }, dialect, driver, executor: new PipelinedExecutor(transaction) }
 }
 
 /**
- * Runs Kysely's queries by sending each one to PostgreSQL at once. Kysely's own executor would
- * first wait for a connection.
+ * Sends each of Kysely's queries to PostgreSQL at once. Kysely's own executor would first wait for
+ * a connection.
  */
 class PipelinedExecutor extends DefaultQueryExecutor {
   readonly #transaction: PipelinedTransaction
@@ -60,8 +60,8 @@ class PipelinedExecutor extends DefaultQueryExecutor {
 const writes = ['INSERT', 'UPDATE', 'DELETE', 'MERGE']
 
 /**
- * Refuses to give Kysely a connection, which it requests only for streamed results. A stream would
- * keep the transaction open for as long as somebody reads it.
+ * Throws, because Kysely requests a connection only for streamed results. A stream would keep the
+ * transaction open for as long as somebody reads it.
  */
 async function refuseConnection(): Promise<never> {
   throw new Error('streams of rows are not supported: read in pages')

@@ -69,13 +69,13 @@ export interface Database {
     invited_at: Generated<Date | null>
     /** Id of the import that created the person. */
     imported_by: Generated<string | null>
-    /** Whether the person was invited, but their invitation could not be mailed yet. */
+    /** Whether the person was invited and their invitation could not be mailed yet. */
     invitation_waits: Generated<boolean>
     deleted_at: Generated<Date | null>
     search: GeneratedAlways<string>
     version: Generated<number>
     activated_at: Generated<Date | null>
-    /** `-infinity`, which is read as a number, if the person was never seen. */
+    /** `-infinity`, which is read as a number, if the person has never been seen. */
     last_seen_at: ColumnType<Date | number, Date | undefined, Date>
     state: GeneratedAlways<'invited' | 'active' | 'disabled'>
   }
@@ -116,7 +116,7 @@ export interface Database {
     created_at: Date
     expires_at: Date
     used_at: Date | null
-    /** Whether an administrator got the link to pass it on. */
+    /** Whether an administrator got the link, to pass it on to the person. */
     handed_out: Generated<boolean>
   }
   mail: {

@@ -4,18 +4,18 @@ import {
   type ConnectionOptions,
   type ConnectionSlot,
   type ConnectionUser,
-  platform
+  noCompany
 } from './connection-shares.ts'
 import { connectionSharesOf, type Db, poolOf } from './open.ts'
 import {
-  errorState,
-  type LastLock,
-  NotBegun,
+  type HeadLock,
   type PipelinedTransaction,
-  runTransaction
+  runTransaction,
+  sqlStateOf,
+  TransactionNotBegun
 } from './pipelined-transaction.ts'
-import type { Prepared } from './prepared-statements.ts'
-import { executorProps } from './query-executor.ts'
+import type { PreparedStatement } from './prepared-statements.ts'
+import { kyselyTransactionProps } from './query-executor.ts'
 import type { Database } from './schema.ts'
 
 export type { ConnectionOptions, WaitingClient } from './connection-shares.ts'
@@ -40,10 +40,9 @@ export function parseCompanyId(text: string): CompanyId | undefined {
 }
 
 /**
- * Runs `run` in one transaction that sees only the rows of `company`. After a serialization
- * failure, a deadlock or a dead connection it runs `run` again, up to three times. So `run` must
- * have no effect outside the database; such effects belong in `tx.afterCommit`. `options` can
- * mark a long read and can end the wait for a connection when the client disconnects.
+ * Runs `run` in a transaction that sees only the rows of `company`. After a serialization failure,
+ * a deadlock or a dead connection it starts again, up to three times. So `run` must have no effect
+ * outside the database; such effects belong in `tx.afterCommit`.
  */
 export function inCompany<T>(
   db: Db,
@@ -57,8 +56,8 @@ export function inCompany<T>(
 
 /**
  * Returns the SQL that begins a transaction and sets its company, as one message to PostgreSQL.
- * Row-level security reads this setting when a statement starts, so no statement can choose another
- * company for itself.
+ * Row-level security reads this setting when a statement starts, so a statement cannot choose
+ * another company.
  */
 function beginIn(id: CompanyId): string {
   return `begin; ${scopeTo(id)}`
@@ -69,10 +68,10 @@ function scopeTo(id: CompanyId): string {
 }
 
 /**
- * Runs a transaction like that of `inCompany`, but with a single statement. Begin, statement and
- * commit are sent together and take one round trip. A second statement throws.
+ * Runs a transaction of a single statement, otherwise as `inCompany` does. Sends begin, statement
+ * and commit together, in one round trip. A second statement throws.
  */
-export function inCompanyOnce<T>(
+export function singleStatementInCompany<T>(
   db: Db,
   company: CompanyId,
   run: (tx: Tx) => Promise<T>,
@@ -84,11 +83,11 @@ export function inCompanyOnce<T>(
 }
 
 /**
- * Runs `run` in a transaction that belongs to no company. It sees only the tables without a
- * company, and may call the functions that read the rows of all companies.
+ * Runs `run` in a transaction of no company. It sees only the tables that belong to no company, and
+ * may call the database functions that read across companies.
  */
 export function inPlatform<T>(db: Db, run: (tx: PlatformTx) => Promise<T>): Promise<T> {
-  return inTransaction(db, platform, 'begin', sent => new PlatformTx(sent), run)
+  return inTransaction(db, noCompany, 'begin', sent => new PlatformTx(sent), run)
 }
 
 /**
@@ -103,14 +102,14 @@ export interface Statement {
 
 /**
  * A Kysely transaction that can also run hand-written statements (`raw`) and prepared ones (`run`).
- * Each statement is sent at the moment of its call, including those that Kysely builds. So
- * statements run in the order of the calls, awaited or not.
+ * Every statement is sent at the moment of its call, so statements run in the order of the calls,
+ * awaited or not.
  */
 class BaseTx extends Transaction<Database> {
   protected readonly sent: PipelinedTransaction
 
   constructor(sent: PipelinedTransaction) {
-    super(executorProps(sent))
+    super(kyselyTransactionProps(sent))
     this.sent = sent
   }
 
@@ -121,15 +120,15 @@ class BaseTx extends Transaction<Database> {
 
   /** Runs a prepared statement and returns its rows. */
   async run<Values extends object, Row extends object>(
-    prepared: Prepared<Values, Row>,
+    prepared: PreparedStatement<Values, Row>,
     values: Values
   ): Promise<Row[]> {
     return (await this.sent.send<Row>(prepared.bind(values))).rows
   }
 
   /**
-   * Sends the commit directly after `statement`, without waiting for its answer. `statement` must
-   * be the last one of the transaction. If it fails, the transaction is rolled back and throws its
+   * Sends the commit directly after `statement`, without waiting for the answer. `statement` must
+   * be the last one of the transaction. If it fails, the transaction rolls back and throws its
    * error.
    */
   sendWithCommit(statement: Promise<unknown>): void {
@@ -137,8 +136,8 @@ class BaseTx extends Transaction<Database> {
   }
 
   /** Registers a function that runs once, after this transaction has committed. */
-  afterCommit(act: () => void) {
-    this.sent.afterCommit.push(act)
+  afterCommit(run: () => void) {
+    this.sent.afterCommit.push(run)
   }
 }
 
@@ -146,7 +145,7 @@ class BaseTx extends Transaction<Database> {
 export class Tx extends BaseTx {
   readonly companyId: CompanyId
   /**
-   * Whether other companies were active when the transaction began. Long reads then use smaller
+   * Whether other companies were active when the transaction began. A long read then uses smaller
    * pages.
    */
   readonly isContended: boolean
@@ -162,11 +161,10 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Runs `statement`, which locks the row `lock`, at the end of the transaction, so that the lock
-   * is held only briefly. The row belongs to `company`, by default the company of the transaction.
-   * If the statement fails, the transaction is rolled back.
+   * Runs `statement`, which locks the row `lock` of `company`, at the end of the transaction, so
+   * that the lock is held only briefly. If the statement fails, the transaction rolls back.
    */
-  sendLast(lock: LastLock, statement: Statement, company: CompanyId = this.companyId): void {
+  sendLast(lock: HeadLock, statement: Statement, company: CompanyId = this.companyId): void {
     const within = (id: CompanyId): Statement[] =>
       company === this.companyId ? [] : [{ name: '', text: scopeTo(id), values: [] }]
     const statements = [...within(company), statement, ...within(this.companyId)]
@@ -174,18 +172,15 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Must be called before a statement that takes `lock`. First sends the statements that `sendLast`
-   * keeps and whose locks must be taken earlier.
+   * Sends the statements that `sendLast` has kept and whose locks must be taken before `lock`. Must
+   * be called before any statement that takes `lock`.
    */
-  lock(lock: LastLock): void {
+  lock(lock: HeadLock): void {
     this.sent.lock(lock)
   }
 }
 
-/**
- * A transaction that belongs to no company. Row-level security hides the rows of all companies from
- * it.
- */
+/** A transaction of no company. Row-level security hides the rows of all companies from it. */
 export class PlatformTx extends BaseTx {
   readonly companyId = undefined
 }
@@ -217,9 +212,10 @@ async function inTransaction<X, T>(
         slot.release()
       }
     } catch (error) {
-      const cause = error instanceof NotBegun ? error.cause : error
+      const cause = error instanceof TransactionNotBegun ? error.cause : error
       if (retries === maxRetries) throw cause
-      if (!(error instanceof NotBegun) && !retryable.includes(errorState(error))) throw error
+      if (!(error instanceof TransactionNotBegun) && !retryable.includes(sqlStateOf(error)))
+        throw error
     }
     await sleep(retryMillis * 2 ** retries * (0.5 + Math.random()))
   }

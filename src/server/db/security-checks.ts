@@ -1,4 +1,4 @@
-import { appRole } from './connection-config.ts'
+import { requestRole } from './connection-config.ts'
 import { type Db, poolOf } from './open.ts'
 
 /**
@@ -20,22 +20,22 @@ const definerFunctions = [
   'public.resolve_host(text)'
 ]
 /**
- * The condition on `company_id` that every policy of row-level security must have, without the
- * parentheses and casts that PostgreSQL adds.
+ * The condition on `company_id` that every policy of row-level security must have. Parentheses and
+ * casts, which PostgreSQL adds, are left out.
  */
 const ownCompany = "=NULLIFcurrent_setting'app.company_id',true,''"
 
 /**
- * Returns what is wrong with this database, one sentence each: what fails to keep companies apart,
- * and what could lose committed data. The process only starts if the list is empty.
+ * Returns the reasons why this database is not safe to use, one sentence each: companies are not
+ * kept apart, or committed data could be lost. The process only starts if there are none.
  */
 export async function findDatabaseFaults(db: Db): Promise<string[]> {
   const { rows } = await poolOf(db).query<{ fault: string }>(
     `select format('The request role %s is a superuser or bypasses row-level security.', rolname) as fault
        from pg_roles where rolname = current_user and (rolsuper or rolbypassrls)
      union all
-     select format('Requests run as %s: let DATABASE_URL log in as ${appRole}, or leave DATABASE_OWNER_URL empty.', current_user)
-      where current_user <> '${appRole}'
+     select format('Requests run as %s: let DATABASE_URL log in as ${requestRole}, or leave DATABASE_OWNER_URL empty.', current_user)
+      where current_user <> '${requestRole}'
      union all
      select format('The request role owns %s.', oid::regclass)
        from pg_class where relowner = (select oid from pg_roles where rolname = current_user)

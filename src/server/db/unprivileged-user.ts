@@ -5,10 +5,11 @@ import { promisify } from 'node:util'
 import { ignoreMissing } from './postmaster.ts'
 
 /**
- * The user that runs PostgreSQL, which refuses to run as root. `self` is the user of this process.
- * If that is root, `user` is another user, who becomes the owner of the data directory. If no other
- * user can reach the directory, `namespace` runs PostgreSQL as root in a user namespace, where root
- * counts as an ordinary user.
+ * The user that runs PostgreSQL, which refuses to run as root.
+ * - `self`: the user of this process.
+ * - `user`: another user, who then owns the data directory. Chosen if this process is root.
+ * - `namespace`: root in a user namespace, where root counts as an ordinary user. Chosen if this
+ *   process is root and no other user can reach the data directory.
  */
 export type RunAs =
   | { kind: 'self' }
@@ -24,8 +25,8 @@ const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
 const databaseUser = { kind: 'user', uid: 65_525, gid: 65_525 } as const
 
 /**
- * Returns the user that must run the server on `dir`. The current owner of `dir` decides, so that
- * every start chooses the same user. Throws when no user can reach the directory.
+ * Returns the user that must run PostgreSQL on the data directory `dir`. The owner of `dir`
+ * decides, so that every start chooses the same user. Throws when no user can reach `dir`.
  */
 export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs> {
   if (process.getuid?.() !== 0) return { kind: 'self' }
@@ -46,16 +47,15 @@ export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs>
 }
 
 /**
- * Returns the user that runs `initdb` for a server that runs as `as`. `initdb` needs a user with a
- * name.
+ * Returns the user that runs `initdb` if `as` runs PostgreSQL. `initdb` needs a user with a name.
  */
 export function initdbUser(as: RunAs): RunAs {
   return as.kind === 'user' && as.uid === databaseUser.uid ? nobody : as
 }
 
 /**
- * Makes the user of the database server the owner of a directory and its contents. Must only be
- * called while no server runs.
+ * Makes the user that runs PostgreSQL the owner of a directory and its contents. Must only be
+ * called while PostgreSQL does not run.
  */
 export async function changeOwner(dir: string, as: RunAs) {
   const owner = await ownerOf(dir)
@@ -76,7 +76,7 @@ export async function runAs(as: RunAs, file: string, args: string[]): Promise<vo
 }
 
 /**
- * Starts a program as the user `as` in a process that outlives this one. Its output goes to the
+ * Starts a program as the user `as`. Its process outlives this one and writes its output to the
  * file descriptor `output`.
  */
 export function spawnAs(as: RunAs, file: string, args: string[], output: number): ChildProcess {
@@ -103,7 +103,7 @@ function commandOf(as: RunAs, file: string, args: string[]) {
 }
 
 /**
- * Returns whether a user can enter `folder` and run the program `postgres`. Tries both, because
+ * Returns whether a user can enter `folder` and run the program `postgres`. Tries it, because
  * permissions, mount options and sandboxes can all forbid it.
  */
 async function canReach(as: RunAs, folder: string, postgres: string): Promise<boolean> {

@@ -1,20 +1,17 @@
 interface Bounds {
   /** The most items of one query. A single call with more items still gets one query. */
   maxItems: number
-  /**
-   * How many milliseconds the next query waits for the running one. After that both run in
-   * parallel.
-   */
+  /** How many milliseconds the next query waits for the running one. Then both run in parallel. */
   slowMs: number
   /** The most queries that run in parallel. */
   maxAtOnce: number
 }
 
 /**
- * Returns a function that combines parallel calls into few queries. Items of calls that arrive
- * while a query runs go into the next query together. A call that finds no query running does not
- * wait. `load` must return a result for each item, in the order of the items. If `load` fails, all
- * calls whose items it got reject.
+ * Returns a function that combines parallel calls into few queries. The items of calls that arrive
+ * while a query runs go into the next query together. A call does not wait if no query runs. `load`
+ * must return a result for each item, in the same order. If it fails, all calls with items in that
+ * query reject.
  */
 export function createBatchLoader<Item, Answer>(
   load: (items: Item[]) => Promise<Answer[]>,
@@ -23,8 +20,8 @@ export function createBatchLoader<Item, Answer>(
   const waiting: Call<Item, Answer>[] = []
   const underWay = new Set<Call<Item, Answer>[]>()
   /**
-   * The calls whose query must end, or become slow, before the next query starts. Undefined if the
-   * next query may start.
+   * The calls of the running query. The next query starts when that query ends or is slow.
+   * Undefined if the next query may start at once.
    */
   let awaited: Call<Item, Answer>[] | undefined
 
@@ -59,8 +56,8 @@ export function createBatchLoader<Item, Answer>(
   }
 
   /**
-   * Takes the calls of the next query from the queue: at least one call, and otherwise as many as
-   * have at most `maxItems` items together.
+   * Takes the calls of the next query from the queue: as many as have at most `maxItems` items
+   * together, but at least one.
    */
   function take(): Call<Item, Answer>[] {
     let count = 0

@@ -6,8 +6,8 @@ const lostConnection =
   /timeout exceeded when trying to connect|Connection terminated|is not queryable/
 
 /**
- * Returns whether an error means that the database is busy or cannot be reached, so that a retry
- * may succeed.
+ * Returns whether an error means that the database is busy or cannot be reached, so that a later
+ * attempt may succeed.
  */
 export function isDatabaseBusy(error: unknown): boolean {
   if (!(error instanceof Error)) return false

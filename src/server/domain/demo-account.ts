@@ -1,8 +1,8 @@
 import type { PublicKeyJwk } from '../../core/keys/public-key-jwt.ts'
 
 /**
- * E-mail and password of the demonstration's account. Everybody knows this password, so logins with
- * it work on a developer's machine only.
+ * E-mail and password of the account in the demonstration. Everybody knows the password, so the
+ * account can only sign in on a developer's machine.
  */
 export const demoAccount = {
   email: 'claire.marchand@example.com',

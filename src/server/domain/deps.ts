@@ -26,12 +26,12 @@ export interface Deps {
   log: Log
   signals: Signals
   /**
-   * The name of this process. Other processes use it to find out whether this process still runs.
-   * Undefined if processes do not notify each other.
+   * The name of this process, by which other processes find out whether it still runs. Undefined if
+   * processes do not notify each other.
    */
   process: string | undefined
   settings: Settings
-  /** Aborted when the process stops. An event stream then ends. */
+  /** Aborted when the process stops. Event streams then end. */
   stopping: AbortSignal
 }
 
@@ -41,11 +41,11 @@ export interface Settings {
   scheme: 'http' | 'https'
   /** Port of the installation's web addresses. Undefined if it is the scheme's default. */
   port: number | undefined
-  /** Whether the configuration declares this machine a developer's machine. */
+  /** Whether the configuration says that this is a developer's machine. */
   dev: boolean
   /**
-   * Whether the configuration sets a public address of the installation. If it does, only `dev`
-   * makes this machine a developer's machine.
+   * Whether the configuration sets a public address of the installation. If so, only `dev` makes
+   * this a developer's machine.
    */
   hasPublicUrl: boolean
   /**
@@ -59,8 +59,8 @@ export interface Settings {
 }
 
 /**
- * Limits of calls per network address, of mails and verifications, and of open event streams. The
- * configuration sets them; load tests raise them.
+ * Limits of calls per network address, of mails, of verifications and of open event streams. They
+ * come from the configuration; load tests raise them.
  */
 export interface Limits {
   signInPerAddressMinute: number
@@ -88,41 +88,41 @@ export interface Tenant {
   /** Whether the host belongs to a wildcard domain, such as `*.acme.fr`. */
   isWildcard: boolean
   /**
-   * Whether the installation serves any verified domain other than `*.localhost`. If it does, only
-   * the setting `dev` makes this machine a developer's machine.
+   * Whether the installation serves any verified domain other than `*.localhost`. If so, only the
+   * setting `dev` makes this a developer's machine.
    */
   hasOwnDomain: boolean
-  /** Why and since when an operator has suspended the company. Undefined for an active company. */
+  /** Why and since when the company is suspended. Undefined for an active company. */
   disabled: { reason: string; since: string } | undefined
 }
 
-/** A company whose mails are sent, and the host to which their links lead if it is served. */
-export type Sender = Pick<Tenant, 'company_id' | 'host'>
+/** A company that sends mails, and the host to which links in them lead. */
+export type SendingCompany = Pick<Tenant, 'company_id' | 'host'>
 
 /**
- * Operations with the secrets of the installation. The secrets never leave the implementation,
- * `server/adapters/keys.ts`.
+ * Operations with the secrets of the installation. Only the implementation,
+ * `server/adapters/keys.ts`, sees the secrets.
  */
 export interface Keys {
   /** The id of the root secret. */
-  kekId: string
+  rootSecretId: string
   /**
-   * Returns an HMAC-SHA256 of `data`, 32 bytes. Each label has a key of its own, which is derived
-   * from the root secret.
+   * Returns an HMAC-SHA256 of `data`, 32 bytes. Each label has its own key, which is derived from
+   * the root secret.
    */
   mac(
     label: 'challenge' | 'pseudonym' | 'link' | 'device' | 'repetition',
     data: Uint8Array | string
   ): Buffer
   /**
-   * Encrypts bytes with AES-256-GCM and returns nonce, ciphertext and authentication tag. `aad`
-   * names the database row that stores the result. `open` needs the same `aad`, so encrypted bytes
-   * that are copied to another row cannot be decrypted.
+   * Encrypts bytes with AES-256-GCM. Returns nonce, ciphertext and authentication tag. `aad` names
+   * the database row that stores the result. `open` needs the same `aad`, so bytes that were copied
+   * to another row cannot be decrypted.
    */
   seal(plain: Uint8Array, aad: string): Buffer
   /**
-   * Encrypts like `seal`, but equal bytes with equal `aad` give equal results, so that a query can
-   * find them.
+   * Encrypts as `seal` does, but gives equal results for equal bytes and equal `aad`, so that a
+   * query can find them.
    */
   sealSame(plain: Uint8Array, aad: string): Buffer
   /**
@@ -130,12 +130,13 @@ export interface Keys {
    */
   open(sealed: Uint8Array, aad: string): Buffer
   /**
-   * Returns the key that signs access tokens at present. `kid` is the key's id. `sign` returns an
-   * ES256 signature: r and s, 64 bytes.
+   * Returns the key that signs access tokens now. `kid` is its id. `sign` returns an ES256
+   * signature: r and s, 64 bytes.
    */
   signingKey(): { kid: string; sign(text: string): Buffer }
   /**
-   * Returns the public key for tokens whose header has this `kid`, or undefined if it is unknown.
+   * Returns the public key that verifies tokens with this `kid` in their header, or undefined if
+   * there is none.
    */
   verifyingKey(kid: string): CryptoKey | undefined
   /**
@@ -147,15 +148,15 @@ export interface Keys {
 
 /** The two secret keys of a company, decrypted. */
 export interface CompanyKeys {
-  /** The key of the tags (keyed hashes) in the tables `lookup_tag` and `blob`. */
+  /** The key of the keyed hashes (tags) in the tables `lookup_tag` and `blob`. */
   lookup: KeyObject
   /** The key that encrypts the openings (salts, values and link keys) of the company's deposits. */
   data: KeyObject
 }
 
 /**
- * Provides the secret keys of companies. Decrypts the keys of a company once per process and keeps
- * them in memory.
+ * Provides the secret keys of companies. Decrypts the keys of each company once per process and
+ * keeps them in memory.
  */
 export interface CompanyKeyring {
   /** Returns the keys of the company of `tx`. */
@@ -168,8 +169,8 @@ export interface CompanyKeyring {
 }
 
 /**
- * The contents of an access token. They include no name and no permission, because scripts can read
- * the token's cookie.
+ * The contents of an access token. They contain no name and no permission, because scripts can read
+ * the token.
  */
 export interface TokenClaims {
   user_id: string
@@ -179,7 +180,7 @@ export interface TokenClaims {
   expires: Date
 }
 
-/** Reads access tokens. Verifies the signature of each token once per process. */
+/** Reads access tokens. Verifies the signature of each token only once per process. */
 export interface TokenReader {
   /**
    * Returns the contents of a token. Throws `unauthenticated` if the token is invalid, expired or
@@ -189,9 +190,9 @@ export interface TokenReader {
 }
 
 /**
- * Names the staged file of an upload, which holds its bytes while they arrive. The generation
- * begins at 0 and grows when another process takes over the upload, which then writes a file of its
- * own.
+ * Identifies the staged file of an upload, which holds its bytes while they arrive. The generation
+ * begins at 0. It grows when another process takes over the upload, and that process writes a file
+ * of its own.
  */
 export interface StagedFile {
   company_id: CompanyId
@@ -200,19 +201,16 @@ export interface StagedFile {
 }
 
 /**
- * The files with the bytes of documents. While bytes arrive, a file is staged: it belongs to one
- * upload. After the deposit it is kept: it is stored under its tag, the keyed hash of its bytes,
- * and all deposits of the same bytes share it.
+ * Stores the bytes of documents as files, of two kinds. A staged file belongs to one upload, while
+ * its bytes arrive. A kept file belongs to all deposits of the same bytes. Its name is the tag of
+ * the file: the keyed hash of its bytes.
  */
 export interface Blobs {
   /**
-   * Returns the size of the disk on which documents are stored, and how much of it is free, in
-   * bytes.
+   * Returns the size of the disk that stores the documents, and how much of it is free, in bytes.
    */
   space(): Promise<{ total: number; free: number }>
-  /**
-   * Path of the folder that contains the staged files (of uploads in progress) of all companies.
-   */
+  /** Path of the folder of all staged files (of uploads in progress). */
   stagingDirectory: string
   /** Returns the full path of a staged file (of an upload in progress). */
   stagingFile(staged: StagedFile): string
@@ -222,14 +220,14 @@ export interface Blobs {
    */
   sizeStaged(staged: StagedFile): Promise<number | undefined>
   /**
-   * Copies the bytes that another process has staged for the same upload to `staged`, and deletes
-   * its file. Takes the file of the highest earlier generation (number of takeovers) that exists.
-   * Does nothing if there is none.
+   * Copies the bytes of the same upload that another process has staged to `staged`, and deletes
+   * the file of that process. If several processes wrote the upload before, takes the file of the
+   * latest. Does nothing if there is none.
    */
   takeOverStaged(staged: StagedFile): Promise<void>
   /**
-   * Creates the folder for the staged files (of uploads in progress) of a company, so that it
-   * survives a power failure.
+   * Creates the folder for a company's staged files (of uploads in progress). The folder survives a
+   * power failure.
    */
   prepareStaging(company: CompanyId): Promise<void>
   /**
@@ -238,42 +236,43 @@ export interface Blobs {
    */
   syncStaged(staged: StagedFile): Promise<void>
   /**
-   * Returns the SHA-256 of a staged file (of an upload in progress), or undefined if it does not
+   * Returns the digest of a staged file (of an upload in progress), or undefined if it does not
    * exist.
    */
   digestStaged(staged: StagedFile): Promise<FileDigest | undefined>
   /**
-   * Returns the SHA-256 of a kept file (of recorded deposits), or undefined if it does not exist.
-   * `tag` is the keyed hash that names it.
+   * Returns the digest of the kept file (of recorded deposits) that is stored under `tag`, the
+   * keyed hash of its bytes. Returns undefined if it does not exist.
    */
   digestKept(company: CompanyId, tag: Uint8Array): Promise<FileDigest | undefined>
   /**
-   * Returns the size of a kept file (of recorded deposits) in bytes, or undefined if it does not
-   * exist. `tag` is the keyed hash that names it.
+   * Returns the size in bytes of the kept file (of recorded deposits) that is stored under `tag`,
+   * the keyed hash of its bytes. Returns undefined if it does not exist.
    */
   sizeKept(company: CompanyId, tag: Uint8Array): Promise<number | undefined>
   /**
-   * Moves the staged file of an upload to its final path, which `tag` (the keyed hash of its bytes)
-   * names, so that it survives a power failure. If a file of the same size is already there, keeps
-   * that file and deletes the staged one, because other deposits may refer to the file. `damaged`
-   * is the inode of a file that must be replaced nevertheless.
+   * Turns the staged file of an upload into a kept file (of recorded deposits): moves it to the
+   * path of `tag`, the keyed hash of its bytes. The move survives a power failure. If the path has
+   * a file of the same size, deletes the staged file instead, because other deposits may refer to
+   * the existing one. `damaged` is the inode of an existing file that must be replaced
+   * nevertheless.
    */
   keep(staged: StagedFile, tag: Uint8Array, damaged?: number): Promise<void>
   /** Deletes a staged file (of an upload in progress). Does nothing if it does not exist. */
   discardStaged(staged: StagedFile): Promise<void>
   /**
-   * Writes `bytes` to the staged file of an upload, in generation 0 (before any takeover by another
-   * process), and flushes it to disk. Used where no client sends the bytes.
+   * Writes `bytes` to the staged file of an upload that no process has taken over, and flushes it
+   * to disk. For uploads whose bytes do not come from a client.
    */
   stage(company: CompanyId, upload: string, bytes: Uint8Array): Promise<void>
   /**
-   * Deletes all files of a company: those of deposits and those of uploads in progress. The note
-   * that `noteRemoval` wrote stays.
+   * Deletes all files of a company: those of deposits and those of uploads in progress. Leaves the
+   * note of `noteRemoval`.
    */
   removeCompany(company: CompanyId): Promise<void>
   /**
-   * Writes a note to disk that a company is being removed. If the process ends before the company's
-   * files are deleted, the next process finds the note and deletes them.
+   * Writes a note to disk that a company is being removed. If the process ends before it has
+   * deleted the company's files, the next process finds the note and deletes them.
    */
   noteRemoval(company: CompanyId): Promise<void>
   /** Returns the companies with a note of `noteRemoval`, and when each note was written. */
@@ -281,16 +280,20 @@ export interface Blobs {
   /** Deletes the note that `noteRemoval` wrote. */
   forgetRemoval(company: CompanyId): Promise<void>
   /**
-   * Returns the bytes of a kept file (of recorded deposits): all, or those from `start` to `end`,
-   * both inclusive. `tag` is the keyed hash that names the file. Throws if the file does not exist.
-   * A deletion after the promise has resolved does not interrupt the reading.
+   * Returns the bytes of the kept file (of recorded deposits) that is stored under `tag`, the keyed
+   * hash of its bytes: all, or those from `start` to `end`, both inclusive. Throws if the file does
+   * not exist. After the promise has resolved, a deletion of the file does not interrupt the
+   * reading.
    */
   read(
     company: CompanyId,
     tag: Uint8Array,
     range?: { start: number; end: number }
   ): Promise<ReadableStream<Uint8Array>>
-  /** Deletes a kept file (of recorded deposits). Does nothing if it does not exist. */
+  /**
+   * Deletes the kept file (of recorded deposits) that is stored under `tag`, the keyed hash of its
+   * bytes. Does nothing if it does not exist.
+   */
   discardKept(company: CompanyId, tag: Uint8Array): Promise<void>
   /**
    * Returns the staged files (of uploads in progress) of a company whose last write was before
@@ -299,19 +302,19 @@ export interface Blobs {
   listStaged(company: CompanyId, before: Date): Promise<StagedFile[]>
   /**
    * Yields the tag of each kept file (of recorded deposits) of a company: the keyed hash of its
-   * bytes. Staged files (of uploads in progress) have none.
+   * bytes.
    */
   listKept(company: CompanyId): AsyncIterable<Buffer>
   /**
-   * Returns when a kept file (of recorded deposits) was last written or moved to its path, or
-   * undefined if it does not exist.
+   * Returns when the kept file (of recorded deposits) that is stored under `tag` was written or
+   * moved there. Returns undefined if it does not exist.
    */
   changedKept(company: CompanyId, tag: Uint8Array): Promise<Date | undefined>
 }
 
 /**
- * Why a mail is sent. A mail of kind `signup`, `reset` or `activate` may become a different letter,
- * because the state of the account is read only when the mail is sent.
+ * The kinds of queued mails. A mail of kind `signup`, `reset` or `activate` may become a different
+ * letter, because the state of the account is read only when the mail is sent.
  */
 export type MailKind =
   | 'signup'
@@ -322,10 +325,10 @@ export type MailKind =
   | 'password_changed'
   | 'account_deleted'
 
-/** The contents of one mail. The mail adapter turns a letter into text and sends it. */
+/** The contents of one mail. The mail adapter turns a letter into text and HTML and sends it. */
 export interface Letter {
   /**
-   * Id of the mail. It is the same in every attempt to send the mail, so a mail server can
+   * Id of the mail. It is the same in every attempt to send the mail, so that a mail server can
    * recognize a repetition.
    */
   id: string
@@ -337,7 +340,7 @@ export interface Letter {
 }
 
 /**
- * Result of asking DNS for the TXT records of a name. `values` is empty unless `outcome` is
+ * The answer of DNS to a query for the TXT records of a name. `values` is empty unless `outcome` is
  * `found`.
  */
 export interface DnsAnswer {
@@ -360,7 +363,7 @@ export interface MailSender {
   send(letter: Letter): Promise<'sent' | 'refused'>
 }
 
-/** The SHA-256 and size of a file on disk, with the inode number of the file that was read. */
+/** The SHA-256 and size of a file on disk, and the inode of the file that was read. */
 export interface FileDigest {
   sha256: Buffer
   size: number
@@ -369,16 +372,15 @@ export interface FileDigest {
 }
 
 /**
- * Signals between parts of the service. They are sent after the commit of a change, and some also
- * reach other processes. A signal can get lost, so every listener also looks for changes at
- * intervals.
+ * Signals between parts of the service. They are sent after the commit of a change. Some also reach
+ * other processes. A signal can get lost, so every listener also looks for changes at intervals.
  */
 export interface Signals {
-  /** Sent when the history of a person has changed, which adds an event to their event stream. */
+  /** Sent when the history of a person has changed. Their event streams then send a new event. */
   events: Signal<PersonId>
   /**
-   * Sent with the id of a company when all bytes of one of its uploads have arrived, so that the
-   * deposit can be created.
+   * Sent with the id of a company when an upload in it is complete, so that its deposit can be
+   * created.
    */
   uploads: Signal
   /** Sent with the id of a company when a mail was queued in it. */
@@ -390,13 +392,11 @@ export interface Signals {
    */
   sessions: Signal<PersonId>
   /**
-   * Sent when a process wants to write the bytes of an upload that another process is writing. The
-   * other process then stops.
+   * Sent when a process wants to write the bytes of an upload that another process is writing,
+   * which then stops.
    */
   writers: Signal<{ company: CompanyId; upload: string }>
-  /**
-   * Sent with the host of a domain when its configuration has changed, or it was added or removed.
-   */
+  /** Sent with the host of a domain when the domain was added, changed or removed. */
   domains: Signal<string>
   /** Sent when a company was renamed, suspended or resumed. */
   companies: Signal
@@ -408,19 +408,19 @@ export interface Signals {
 }
 
 /**
- * Identifies a person: their company and their id. The value that the signals `events` and
- * `sessions` send.
+ * Identifies a person by the ids of their company and of the person. The signals `events` and
+ * `sessions` send it.
  */
 export interface PersonId {
   company: CompanyId
   user: string
 }
 
-/** A signal with a value of type `T`, the id of a company unless stated otherwise. */
+/** A signal that is sent with a value of type `T`: the id of a company unless stated otherwise. */
 export interface Signal<T = CompanyId> {
   /** Calls all listeners with `value`. */
   send(value: T): void
-  /** Calls `listener` for each value that is sent. Returns a function that ends this. */
+  /** Calls `listener` for each value that is sent, until the returned function is called. */
   on(listener: (value: T) => void): () => void
 }
 

@@ -5,7 +5,7 @@ import type { Settings, Tenant } from './deps.ts'
 /** The properties of an HTTP request that show whether it comes from the same machine. */
 export interface RequestOrigin {
   /**
-   * Network address of the other end of the connection. No header can change it. Undefined for a
+   * Network address of the other end of the connection, which no header can change. Undefined for a
    * call from within the process.
    */
   peer: string | undefined
@@ -14,10 +14,10 @@ export interface RequestOrigin {
 }
 
 /**
- * Returns whether a browser on a developer's machine sent the HTTP request. For such a browser
- * e-mails need no confirmation, and the demonstration's account works. A loopback address alone
- * proves nothing, because a proxy on the machine connects from there too. So headers that a proxy
- * adds are checked as well.
+ * Returns whether a browser on a developer's machine sent the HTTP request. There, e-mails need no
+ * confirmation and the demonstration's account works. A loopback address alone proves nothing,
+ * because a proxy on the machine connects from it too. So this also looks for headers that proxies
+ * add.
  */
 export function isDeveloperMachine(
   { dev, hasPublicUrl }: Pick<Settings, 'dev' | 'hasPublicUrl'>,
@@ -30,8 +30,8 @@ export function isDeveloperMachine(
 }
 
 /**
- * Returns how a person gets a mailed link: by mail, or without a mail server from the folder of
- * unsent mails (on a developer's machine) or from an administrator.
+ * Returns how people get mailed links: by mail or, without a mail server, from the folder of unsent
+ * mails (on a developer's machine) or from an administrator.
  */
 export function mailDelivery(
   { mailServer }: Pick<Settings, 'mailServer'>,

@@ -37,7 +37,7 @@ export function verifyEs256(point: Uint8Array, signed: Uint8Array, signature: Ui
   )
 }
 
-/** The bytes that come before the point of a P-256 key in its SubjectPublicKeyInfo (RFC 5480). */
+/** The bytes before the point in the SubjectPublicKeyInfo (RFC 5480) of a P-256 key. */
 const keyPrefix = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex')
 
 function toCoordinate(integer: Uint8Array): Buffer {

@@ -1,24 +1,23 @@
 import { sql } from 'kysely'
 import { AppError } from '../../contract/kit/errors.ts'
 import { prepare } from '../db/prepared-statements.ts'
-import { inCompanyOnce, type Tx } from '../db/scope.ts'
+import { singleStatementInCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
-/** For how many days a stored answer is returned to repeated calls. */
+/** The answer to a call is stored for this many days, for repeated calls. */
 const keptDays = 7
 const forgottenAtOnce = 1000
 
 /**
- * A call with the header `Idempotency-Key`. Actor (the caller's id), route and key together
- * identify the call.
+ * A call with the header `Idempotency-Key`. It is identified by the caller's id (`actor`), the
+ * route and the key together.
  */
 export interface IdempotentCall {
   actor: string
   route: string
   key: string
   /**
-   * The parsed input of the call. A repeated call with the same key and a different input is
-   * refused.
+   * The parsed input of the call. A repeated call with the same key and another input is refused.
    */
   input: unknown
 }
@@ -27,25 +26,25 @@ export interface IdempotentCall {
  * Runs `effect` for the first call with an idempotency key and stores its result. A repeated call
  * gets the stored result, with `replayed` true. Effect and result are in one transaction, so a
  * crash undoes both. Throws `idempotency_in_flight` while another call with the same key runs, and
- * `idempotency_key_reused` if the first call had a different input.
+ * `idempotency_key_reused` if the first call had another input.
  */
 export async function runOnce<Body extends object>(
   tx: Tx,
   deps: Pick<Deps, 'keys'>,
-  scope: { company_id: CompanyId; now: Date; act: IdempotentCall },
+  scope: { company_id: CompanyId; now: Date; call: IdempotentCall },
   effect: () => Promise<Body>
 ): Promise<{ body: Body; replayed: boolean }> {
-  const { company_id, act } = scope
+  const { company_id, call } = scope
   // a keyed hash, because the input may contain the fingerprint of a document, which nobody must be
   // able to guess from the hash
-  const fingerprint = deps.keys.mac('repetition', JSON.stringify(act.input))
+  const fingerprint = deps.keys.mac('repetition', JSON.stringify(call.input))
   while (!(await claim(tx, scope, fingerprint))) {
-    const body = await stored<Body>(tx, company_id, act, fingerprint)
+    const body = await stored<Body>(tx, company_id, call, fingerprint)
     if (body) return { body, replayed: true }
     // the stored result expired between the two statements, so the key is free
   }
   const body = await effect()
-  tx.sendWithCommit(tx.run(keepAnswer, { ...act, company_id, body: JSON.stringify(body) }))
+  tx.sendWithCommit(tx.run(keepAnswer, { ...call, company_id, body: JSON.stringify(body) }))
   return { body, replayed: false }
 }
 
@@ -65,19 +64,19 @@ const keepAnswer = prepare((db, { company_id, actor, route, key, body }: Answer)
 )
 
 /**
- * Frees the idempotency key of a call whose effect was undone. Does nothing if the stored answer is
- * not `body`.
+ * Frees the idempotency key of a call whose effect was undone. Does nothing unless `body` is the
+ * stored answer.
  */
 export async function deleteAnswer(
   tx: Tx,
-  { company_id, act, body }: { company_id: CompanyId; act: IdempotentCall; body: object }
+  { company_id, call, body }: { company_id: CompanyId; call: IdempotentCall; body: object }
 ): Promise<void> {
   await tx
     .deleteFrom('idempotency')
     .where('company_id', '=', company_id)
-    .where('actor', '=', act.actor)
-    .where('route', '=', act.route)
-    .where('key', '=', act.key)
+    .where('actor', '=', call.actor)
+    .where('route', '=', call.route)
+    .where('key', '=', call.key)
     .where('body', '=', JSON.stringify(body))
     .execute()
 }
@@ -91,14 +90,21 @@ export async function deleteExpiredAnswers(
   company_id: CompanyId
 ): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - keptDays * 86_400_000)
-  return inCompanyOnce(deps.db, company_id, async tx => {
-    const deleted = await tx.run(deleteAnswersBatch, { company_id, before, batch: forgottenAtOnce })
+  return singleStatementInCompany(deps.db, company_id, async tx => {
+    const deleted = await tx.run(deleteAnswersStatement, {
+      company_id,
+      before,
+      batch: forgottenAtOnce
+    })
     return deleted.length === forgottenAtOnce
   })
 }
 
-/** Deletes the oldest `batch` answers of a company that were stored before `before`. */
-export const deleteAnswersBatch = prepare(
+/**
+ * The statement that deletes a company's oldest stored answers: `batch` at most, and only those
+ * stored before `before`.
+ */
+export const deleteAnswersStatement = prepare(
   (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
     sql<{ key: string }>`
       delete from idempotency
@@ -112,10 +118,10 @@ export const deleteAnswersBatch = prepare(
 
 async function claim(
   tx: Tx,
-  scope: { company_id: CompanyId; now: Date; act: IdempotentCall },
+  scope: { company_id: CompanyId; now: Date; call: IdempotentCall },
   fingerprint: Buffer
 ): Promise<boolean> {
-  const { actor, route, key } = scope.act
+  const { actor, route, key } = scope.call
   try {
     // waits until another transaction that uses the key ends, at most `lock_timeout`
     const claimed = await tx.run(insertKey, {
@@ -129,8 +135,8 @@ async function claim(
 }
 
 /**
- * The outcome for one of several calls whose idempotency keys were claimed together. An error means
- * that the key is in use or was used for a different input.
+ * What became of one of several idempotency keys that were claimed together. An error says that the
+ * key is in use, or was used for another input.
  */
 export type ClaimedCall<Body> =
   /**
@@ -150,9 +156,9 @@ interface CallsOfOne {
 }
 
 /**
- * Claims the idempotency keys of several calls of one actor, which must all differ. Claims them in
- * sorted order, so that two parallel callers cannot wait for each other. Returns an outcome for
- * each call, in the order of the calls.
+ * Claims the idempotency keys of several calls of one actor. The keys must differ. Claims them in
+ * sorted order, so that two parallel callers cannot deadlock. Returns an outcome for each call, in
+ * the order of the calls.
  */
 export async function claimCalls<Body extends object>(
   tx: Tx,
@@ -180,7 +186,7 @@ export async function claimCalls<Body extends object>(
     // without an answer: it expired between the two statements, and the next attempt finds the key
     // free
     if (!row?.body) return inFlight()
-    if (!row.fingerprint.equals(fingerprint)) return idempotencyKeyReused()
+    if (!row.fingerprint.equals(fingerprint)) return idempotencyKeyReusedError()
     return { body: row.body as Body } // as: kept by keepAnswers() for the same route
   })
 }
@@ -188,14 +194,14 @@ export async function claimCalls<Body extends object>(
 type MarkedKey = { key: string; fingerprint: Buffer }
 
 /**
- * How many milliseconds to wait for a single key that another running call uses. Keys are only
- * claimed singly after claiming all of them together has timed out.
+ * How many milliseconds to wait for one key that another running call uses. Keys are only claimed
+ * one by one after claiming all of them together has timed out.
  */
 const heldKeyMillis = 100
 
 /**
- * Claims idempotency keys. Returns in `claimed` the keys that were new, and in `held` those that
- * another running call uses. A key in neither was used before.
+ * Claims idempotency keys. `claimed` are the keys that were new, `held` those that another running
+ * call uses. All other keys were used before.
  */
 async function claimKeys(
   tx: Tx,
@@ -227,7 +233,7 @@ async function claimKeys(
 
 /**
  * Runs a statement that may wait for a lock. If the wait times out, undoes the statement and
- * returns undefined. The transaction can then continue.
+ * returns undefined; the transaction can continue.
  */
 async function unlessHeld<Result>(tx: Tx, run: () => Promise<Result>): Promise<Result | undefined> {
   const [, outcome] = await Promise.all([
@@ -267,7 +273,7 @@ const readAnswers = prepare(
       and key = any(${keys}::text[])`
 )
 
-/** Stores the answers of calls whose keys `claimCalls` has claimed. */
+/** Stores the answers to calls whose keys `claimCalls` has claimed. */
 export async function keepAnswers(
   tx: Tx,
   scope: CallsOfOne,
@@ -292,8 +298,7 @@ const updateAnswers = prepare(
 )
 
 /**
- * Frees the idempotency keys of calls that were refused after `claimCalls` had claimed them, so
- * that they can be used again.
+ * Frees idempotency keys that `claimCalls` has claimed, because the calls were refused afterwards.
  */
 export async function freeKeys(
   tx: Tx,
@@ -317,8 +322,8 @@ function inFlight(cause?: unknown): AppError {
   })
 }
 
-/** Returns the error for an idempotency key that was used before with a different input. */
-export function idempotencyKeyReused(): AppError {
+/** Returns the error for an idempotency key that was used before with another input. */
+export function idempotencyKeyReusedError(): AppError {
   return new AppError('idempotency_key_reused', 'The key was used for another input')
 }
 
@@ -337,24 +342,24 @@ const insertKey = prepare((db, { company_id, actor, route, key, fingerprint, cre
 )
 
 /**
- * Returns the stored answer of a call, or undefined if it has expired. Throws
- * `idempotency_key_reused` if the stored answer belongs to a different input.
+ * Returns the stored answer to a call, or undefined if it has expired. Throws
+ * `idempotency_key_reused` if the stored answer belongs to another input.
  */
 async function stored<Body>(
   tx: Tx,
   company_id: CompanyId,
-  act: IdempotentCall,
+  call: IdempotentCall,
   fingerprint: Buffer
 ): Promise<Body | undefined> {
   const row = await tx
     .selectFrom('idempotency')
     .where('company_id', '=', company_id)
-    .where('actor', '=', act.actor)
-    .where('route', '=', act.route)
-    .where('key', '=', act.key)
+    .where('actor', '=', call.actor)
+    .where('route', '=', call.route)
+    .where('key', '=', call.key)
     .select(['fingerprint', 'body'])
     .executeTakeFirst()
   if (!row) return undefined
-  if (!row.fingerprint.equals(fingerprint)) throw idempotencyKeyReused()
+  if (!row.fingerprint.equals(fingerprint)) throw idempotencyKeyReusedError()
   return row.body as Body // as: written by runOnce() for the same route
 }

@@ -2,7 +2,7 @@ import type { Deps } from './deps.ts'
 
 /**
  * Returns a new UUIDv7. Such ids grow with time, so rows that are created one after the other are
- * neighbors in an index.
+ * close together in an index.
  */
 export function newId(deps: Pick<Deps, 'clock' | 'random'>): string {
   const bytes = Buffer.from(deps.random(16))

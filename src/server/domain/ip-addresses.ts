@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * A range of IP addresses, from `first` to `last`, as IPv6 numbers. An IPv4 address has the number
- * of `::ffff:a.b.c.d`.
+ * A range of IP addresses, from `first` to `last`, as numbers of IPv6 addresses. An IPv4 address
+ * has the number of `::ffff:a.b.c.d`.
  */
 export interface AddressRange {
   first: bigint
@@ -45,14 +45,15 @@ export function isWithin(text: string, ranges: readonly AddressRange[]): boolean
 }
 
 /**
- * Prefix lengths of the IPv6 networks that rate limits count instead of single addresses: the usual
- * sizes that a subscriber, a customer and an organization get.
+ * Prefix lengths of the IPv6 networks that rate limits count in place of single addresses: the
+ * usual sizes for a subscriber, a customer and an organization.
  */
 const countedPrefixes = [64, 56, 48]
 
 /**
- * Returns the networks to whose counters a call from the address is added, smallest first. For an IPv4 address, returns only the address.
- * `'2001:db8::1'` → `['2001:db8::/64', '2001:db8::/56', '2001:db8::/48']`
+ * Returns the networks whose counters count a call from an address, smallest first. For an IPv4
+ * address, returns only the address. `'2001:db8::1'` → `['2001:db8::/64', '2001:db8::/56',
+ * '2001:db8::/48']`
  */
 export function countedNetworks(text: string): string[] {
   const address = parse(text)

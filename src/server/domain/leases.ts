@@ -1,50 +1,49 @@
 import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
-import { isRunning } from '../db/processes.ts'
+import { runningCondition } from '../db/processes.ts'
 import type { Database } from '../db/schema.ts'
 import type { Tx } from '../db/scope.ts'
 
 type LeasedTable = 'upload' | 'mail' | 'company' | 'import'
 
 /**
- * Describes a kind of lease: the right of one process to work on a row until a certain time. The
- * process renews the lease while it works. If the process dies, the lease ends by itself.
+ * A kind of lease: the right of one process to work on a row until a certain time. The process
+ * renews the lease while it works. If the process dies, the lease ends by itself.
  */
 export interface Lease<Table extends LeasedTable> {
   table: Table
   /**
-   * The column with the time at which the lease ends. A row is free if it has no such time or if
-   * the time has passed.
+   * The column with the time at which the lease ends. A row is free if this is null or has passed.
    */
   until: string & keyof Database[Table]
-  /** How many milliseconds a lease lasts unless it is renewed. */
+  /** How many milliseconds a lease lasts if it is not renewed. */
   ms: number
   /**
-   * The column with the name of the process that has the lease. With such a column, the row is free
-   * as soon as that process has ended.
+   * The column with the name of the process that has the lease. If there is one, a row is also free
+   * once that process has ended.
    */
   by?: string & keyof Database[Table]
 }
 
 interface Change {
   id: string
-  /** A condition that the row must satisfy to be changed. */
+  /** A condition that the row must satisfy, or nothing is changed. */
   where?: RawBuilder<SqlBool> | undefined
   /** Columns to set in the same statement, with their values. */
   set?: Record<string, unknown> | undefined
 }
 
 /** Returns the SQL condition that no process has a lease on a row. */
-export function isFree<Table extends LeasedTable>(
+export function freeCondition<Table extends LeasedTable>(
   { until, by }: Lease<Table>,
   now: Date
 ): RawBuilder<SqlBool> {
   const isOver = sql<SqlBool>`(${sql.ref(until)} is null or ${sql.ref(until)} <= ${now})`
-  return by ? sql`(${isOver} or not ${isRunning(sql.ref(by))})` : isOver
+  return by ? sql`(${isOver} or not ${runningCondition(sql.ref(by))})` : isOver
 }
 
 /**
- * Leases the first free row of the company, in the order of `orderBy`. Skips a row that another
- * transaction is leasing at this moment. Returns the updated row, or undefined if no row is free.
+ * Leases the first free row of the company, in the order of `orderBy`. Skips rows that other
+ * transactions are leasing at this moment. Returns the updated row, or undefined if no row is free.
  */
 export function claimNext<Table extends 'upload' | 'mail'>(
   tx: Tx,
@@ -54,20 +53,20 @@ export function claimNext<Table extends 'upload' | 'mail'>(
 ): Promise<Selectable<Database[Table]> | undefined> {
   const next = sql`(
     select id from ${sql.table(lease.table)}
-    where company_id = ${tx.companyId} and ${isFree(lease, now)} and (${where ?? sql`true`})
+    where company_id = ${tx.companyId} and ${freeCondition(lease, now)} and (${where ?? sql`true`})
     order by ${orderBy} limit 1 for update skip locked)`
   return write(tx, lease, { id: next, set }, endOf(lease, now))
 }
 
 /**
- * Leases the row with the id `id` if it is free. `free` replaces the usual condition for a free
- * row. Returns the updated row, or undefined if another process has the lease.
+ * Leases the row with the id `id` if it is free. `free` replaces the usual condition for this.
+ * Returns the updated row, or undefined if another process has the lease.
  */
 export function claim<Table extends LeasedTable>(
   tx: Tx,
   lease: Lease<Table>,
   now: Date,
-  { id, where, set, free = isFree(lease, now) }: Change & { free?: RawBuilder<SqlBool> }
+  { id, where, set, free = freeCondition(lease, now) }: Change & { free?: RawBuilder<SqlBool> }
 ): Promise<Selectable<Database[Table]> | undefined> {
   const isClaimed = sql<SqlBool>`(${free}) and (${where ?? sql`true`})`
   return write(tx, lease, { id, where: isClaimed, set }, endOf(lease, now))
@@ -87,8 +86,8 @@ export async function renew<Table extends LeasedTable>(
 }
 
 /**
- * Ends the lease of a row. Another process can lease the row at once or, with `from`, from that
- * time on. Changes nothing and returns false if the row does not satisfy `change.where`.
+ * Ends the lease of a row. Another process can lease the row at once or, with `from`, only from
+ * that time on. Changes nothing and returns false if the row does not satisfy `change.where`.
  */
 export async function release<Table extends LeasedTable>(
   tx: Tx,

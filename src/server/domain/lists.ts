@@ -31,24 +31,24 @@ type SortKey<DB, TB extends keyof DB> = StringReference<DB, TB> | RawBuilder<unk
 
 /**
  * The orders in which a list can be sorted. `sorts` has the columns or expressions for each value
- * of `sort`; rows that are equal in them are sorted by `id`.
+ * of `sort`. Rows that are equal in them are sorted by `id`.
  */
 interface Orders<DB, TB extends keyof DB> {
   id: StringReference<DB, TB>
-  /** The column with the ids of the items, which cursors contain. `id` when absent. */
+  /** The column with the ids of the items, which are used as cursors. `id` by default. */
   cursor?: StringReference<DB, TB>
   sorts: Record<string, readonly SortKey<DB, TB>[]>
   /**
-   * The value of `sort` for a call without one. A value that begins with `-` sorts in descending
-   * order.
+   * The value of `sort` for a call that names none. A value that begins with `-` sorts in
+   * descending order.
    */
   usual: string
 }
 
 /**
  * Reads a page of a list. `all` selects the rows of the whole list; `select` adds search, filters
- * and columns. The page begins after the row that the cursor names, where that row stands now. So
- * rows that are added or removed between two pages make no row appear twice or go missing. Throws
+ * and columns. The page begins after the present place of the row that the cursor names. So rows
+ * that are added or removed between two pages make no other row appear twice or go missing. Throws
  * `not_found` if the list has no row with the cursor's id.
  */
 export async function readPage<DB, TB extends keyof DB, Row extends { id: string }>(
@@ -66,8 +66,8 @@ export async function readPage<DB, TB extends keyof DB, Row extends { id: string
 }
 
 /**
- * Reads a page of a list whose rows are in several tables, as `readPage` does. Each of `parts`
- * selects the rows of one table, under the same names.
+ * Reads a page of a list whose rows are in several tables, as `readPage` does for one. Each of
+ * `parts` selects the rows of one table, under the same column names.
  */
 export async function readMergedPage<DB, TB extends keyof DB, Row extends { id: string }>(
   tx: Tx,
@@ -95,7 +95,7 @@ type Select<DB, TB extends keyof DB, Row> = (
   rows: SelectQueryBuilder<DB, TB, object>
 ) => SelectQueryBuilder<DB, TB, Row>
 
-/** The SQL expressions by which a list is sorted, and whether the order is descending. */
+/** The SQL expressions by which a list is sorted, and whether in descending order. */
 interface Order {
   keys: RawBuilder<unknown>[]
   isReverse: boolean
@@ -116,7 +116,10 @@ function sorted<DB, TB extends keyof DB, Row>(
   return keys.reduce((all, key) => all.orderBy(key, isReverse ? 'desc' : 'asc'), rows)
 }
 
-/** Adds the condition that rows come after the row of the cursor in the list's order. */
+/**
+ * Adds the condition that rows come after the row of the cursor, whose sort values are `place`, in
+ * the list's order.
+ */
 function behind<DB, TB extends keyof DB, Row>(
   rows: SelectQueryBuilder<DB, TB, Row>,
   { keys, isReverse }: Order,
@@ -161,7 +164,7 @@ async function readPlace<DB, TB extends keyof DB>(
  * Adds the condition that `column` contains every word of `q`. The column must contain text without
  * case and accents.
  */
-export function searched<DB, TB extends keyof DB, Row>(
+export function withSearch<DB, TB extends keyof DB, Row>(
   rows: SelectQueryBuilder<DB, TB, Row>,
   column: ReferenceExpression<DB, TB> & string,
   q: string | undefined

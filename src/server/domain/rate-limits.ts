@@ -5,10 +5,10 @@ import type { Deps, Limits, Tenant } from './deps.ts'
 import { countedNetworks } from './ip-addresses.ts'
 
 /**
- * What remains of one rate limit after a call. The response headers report it. `seconds` is the
- * length of the limit's period, `resetSeconds` the time until points become free.
+ * What remains of a rate limit after a call, for the response headers. `seconds` is the length of
+ * the limit's period, `resetSeconds` the time until points become free again.
  */
-export interface LimitReading {
+export interface LimitStatus {
   name: string
   limit: number
   seconds: number
@@ -21,8 +21,8 @@ interface Rule {
   seconds: number
   code: ErrorCode
   /**
-   * Whether the response headers tell the caller what remains of the limit. Not reported are limits
-   * of an e-mail or a company, which other people use up as well, and limits of guesses: of
+   * Whether the response headers tell the caller what remains of the limit. They do not for limits
+   * of an e-mail or a company, which other people use up as well, and for limits of guesses: of
    * passwords, mailed links and the setup code.
    */
   isReported: boolean
@@ -45,23 +45,23 @@ const rules = {
    */
   mail_email: rule(() => 3, hour),
   /**
-   * Password resets that are requested for one e-mail, per network address. What other addresses
-   * request does not count, so nobody else can keep the owner from requesting a reset.
+   * Password resets that are requested for one e-mail, per network address. Requests from other
+   * addresses do not count, so nobody else can keep the owner from requesting one.
    */
   reset_email: rule(() => 3, hour),
   /**
-   * Mails that are requested in one company: three quarters of the setting. The last quarter is
-   * `mail_newcomers_day`.
+   * Mails that are requested in one company, up to three quarters of the setting. The last quarter
+   * belongs to `mail_newcomers_day`.
    */
   mail_company_day: rule(limits => commonPart(limits.mailsPerCompanyDay), day),
   /**
-   * Mails that are requested in one company after `mail_company_day` is used up: a quarter of the
-   * setting. Only a network that requests its first mail of the day may use it.
+   * Mails that are requested in one company after `mail_company_day` is used up, up to the last
+   * quarter of the setting. Only networks that request their first mail of the day may use it.
    */
   mail_newcomers_day: rule(limits => reservedPart(limits.mailsPerCompanyDay), day),
   /**
-   * Counts the mails of a network address without limiting them, to know whether a network requests
-   * its first mail of the day.
+   * Mails that are requested from a network address. It limits nothing and only shows whether a
+   * network requests its first mail of the day.
    */
   mail_seen_day: rule(() => Number.MAX_SAFE_INTEGER, day),
   /** Failed attempts to use a mailed link, per network address. */
@@ -73,13 +73,13 @@ const rules = {
   /** Failed logins with one e-mail, from all network addresses together. */
   login_email: rule(() => 100, hour),
   /**
-   * Failed logins with one e-mail from one browser in which its owner has signed in before. The
-   * browser has a counter of its own, so failures elsewhere do not block the owner.
+   * Failed logins with one e-mail in a browser in which its owner has signed in before. Each such
+   * browser has its own counter, so failures elsewhere do not block the owner.
    */
   login_device: rule(() => 10, 15 * minute),
   /**
    * Wrong current passwords of a signed-in person who changes the password or the e-mail or deletes
-   * the account. So somebody with a stolen session cannot guess the password.
+   * the account. The limit keeps somebody with a stolen session from guessing the password.
    */
   rekey_user: rule(() => 10, 15 * minute),
   /**
@@ -96,14 +96,14 @@ const rules = {
   /** Fingerprints that signed-out people verify in a day, per network address. */
   verify_address_day: reported(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
   /**
-   * Fingerprints that all signed-out people together verify at one company: three quarters of the
-   * setting. The last quarter is `verify_newcomers_day`.
+   * Fingerprints that all signed-out people together verify at one company, up to three quarters of
+   * the setting. The last quarter belongs to `verify_newcomers_day`.
    */
   verify_company_day: rule(limits => commonPart(limits.verifyPerCompanyDay), day, 'lookup_limited'),
   /**
    * Fingerprints that signed-out people verify at one company after `verify_company_day` is used
-   * up: a quarter of the setting. Only a network that verifies for the first time that day may use
-   * it.
+   * up, up to the last quarter of the setting. Only networks that verify for the first time that
+   * day may use it.
    */
   verify_newcomers_day: rule(
     limits => reservedPart(limits.verifyPerCompanyDay),
@@ -117,14 +117,11 @@ const rules = {
   /** DNS queries for the record that proves a domain, per domain. */
   domain_check: rule(() => 60, minute),
   /**
-   * Calls with a body that a network address makes without signing in, at all companies together. A
-   * call is counted before its body is read.
+   * Calls with a body that a network address makes without signing in, at all companies together.
+   * They are counted before the body is read.
    */
   public_address: reported(rule(limits => limits.publicPerAddressMinute, minute)),
-  /**
-   * Reports of browsers about violations of the content security policy of our pages, per network
-   * address.
-   */
+  /** Browsers' reports of violations of our content security policy, per network address. */
   csp_report_address: reported(rule(limits => limits.reportsPerAddressMinute, minute))
 } satisfies Record<string, Rule>
 
@@ -132,22 +129,22 @@ const rules = {
 export type LimitName = keyof typeof rules
 
 /**
- * The key of a rate limit's counter: the id of a company, and for most limits also an e-mail, a
- * person, a browser or a network address, whose calls the counter counts.
+ * What a counter of a rate limit counts: the calls of a company and, for most limits, of one
+ * e-mail, person, browser or network address of it.
  */
 export type LimitKey = readonly [company: string, ...parts: (string | { address: string })[]]
 
 /**
- * Factors of a rate limit for the IPv6 networks /64, /56 and /48 of an address. The /48 network,
- * for example, may use 16 times the limit. An IPv4 address has only the first factor.
+ * Factors of a rate limit for the IPv6 networks /64, /56 and /48 of an address: a /48 network, for
+ * example, may use 16 times the limit. An IPv4 address has only the first factor.
  */
 const tierFactors = [1, 4, 16]
 
 /**
- * Counts `points` against the limit `name`. If the limit is exceeded, throws the error of the limit
- * with the seconds after which a call may succeed; the refused points count too. More points than
- * the limit count as the whole limit. An address counts once for each of its networks. `isFirst` is
- * true if these are the first points of the widest network in the current period.
+ * Counts `points` toward the limit `name`, for an address in each of its networks. More points than
+ * the limit count as the whole limit. If the limit is exceeded, throws the error of the limit, with
+ * the seconds after which a call may succeed; the points still count. `isFirst` is true if these
+ * are the first points of the widest network in the current period.
  */
 export async function consume(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -172,11 +169,11 @@ async function consumeTier(
   const taken = Math.min(points, limit)
   try {
     const result = await limiter(deps, name, tier).consume(pseudonym(deps, name, key), taken)
-    recordReading(name, limit, result)
+    recordStatus(name, limit, result)
     return result.consumedPoints <= taken
   } catch (refusal) {
     if (!(refusal instanceof RateLimiterRes)) throw refusal
-    recordReading(name, limit, refusal)
+    recordStatus(name, limit, refusal)
     const retryAfter = secondsLeft(refusal)
     // not from `deps.clock`, because the counters use the clock of the process
     const resets_at = new Date(Date.now() + retryAfter * 1000).toISOString()
@@ -188,9 +185,9 @@ async function consumeTier(
 }
 
 /**
- * Counts `points` against a company's daily limit of requested mails, or of verifications by
+ * Counts `points` toward a company's daily limit of requested mails, or of verifications by
  * signed-out people. A quarter of the limit is reserved for networks that call for the first time
- * that day (`isFirst`). So a few networks cannot use up the whole limit.
+ * that day (`isFirst`), so that a few networks cannot use up the whole limit.
  */
 export async function consumeShared(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -207,8 +204,8 @@ export async function consumeShared(
 }
 
 /**
- * Counts a requested mail against the limits of the network address, the e-mail and the company.
- * Counts alike whether or not the e-mail has an account.
+ * Counts a requested mail toward the limits of the network address, the e-mail and the company,
+ * whether or not the e-mail has an account.
  */
 export async function consumeMails(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -224,10 +221,10 @@ export async function consumeMails(
 }
 
 /**
- * Runs an operation with a mailed token. If the operation fails, counts it against the network
- * address.
+ * Runs an operation that uses a mailed token. If it fails, counts the failure toward the limit of
+ * the network address.
  */
-export async function countTokenFailures<T>(
+export async function runCountingFailures<T>(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   { tenant, address }: { tenant: Tenant; address: string },
   run: () => Promise<T>
@@ -239,28 +236,28 @@ export async function countTokenFailures<T>(
   return result
 }
 
-const readings = new AsyncLocalStorage<Map<string, LimitReading>>()
+const collectedStatuses = new AsyncLocalStorage<Map<string, LimitStatus>>()
 
 /**
- * Runs a call. Returns its result, and what remains of each reported limit that counted the call.
+ * Runs a call. Returns its result, and what remains of each reported limit toward which it counted.
  */
-export async function collectLimitReadings<T>(
+export async function collectLimitStatuses<T>(
   run: () => Promise<T>
-): Promise<{ result: T; read: LimitReading[] }> {
-  const read = new Map<string, LimitReading>()
-  const result = await readings.run(read, run)
-  return { result, read: [...read.values()] }
+): Promise<{ result: T; statuses: LimitStatus[] }> {
+  const statuses = new Map<string, LimitStatus>()
+  const result = await collectedStatuses.run(statuses, run)
+  return { result, statuses: [...statuses.values()] }
 }
 
-function recordReading(name: LimitName, limit: number, result: RateLimiterRes): void {
+function recordStatus(name: LimitName, limit: number, result: RateLimiterRes): void {
   const { seconds, isReported } = rules[name]
   if (!isReported) return
   const remaining = Math.max(0, result.remainingPoints)
   const resetSeconds = secondsLeft(result)
-  const read = readings.getStore()
+  const statuses = collectedStatuses.getStore()
   // report the network with the fewest points left
-  if (remaining > (read?.get(name)?.remaining ?? remaining)) return
-  read?.set(name, { name, limit, seconds, remaining, resetSeconds })
+  if (remaining > (statuses?.get(name)?.remaining ?? remaining)) return
+  statuses?.set(name, { name, limit, seconds, remaining, resetSeconds })
 }
 
 function secondsLeft({ msBeforeNext }: RateLimiterRes): number {
@@ -280,8 +277,8 @@ export async function refund(
 }
 
 /**
- * Returns the keys of the counters for `counted`: one for each network of the address in it,
- * smallest network first, or a single key if it contains no address.
+ * Returns the keys of the counters for `counted`. If it contains an address, there is a counter for
+ * each of its networks, smallest first; otherwise there is one.
  */
 function tiersOf(counted: LimitKey): string[][] {
   const address = counted.find(part => typeof part === 'object')?.address
@@ -294,8 +291,8 @@ function limitOf(limits: Limits, name: LimitName, tier: number): number {
 }
 
 /**
- * Returns the quarter of a company's daily limit that is reserved for networks that call for the
- * first time that day.
+ * Returns the quarter of a daily limit that is reserved for networks that call for the first time
+ * that day.
  */
 function reservedPart(points: number): number {
   return Math.floor(points / 4)

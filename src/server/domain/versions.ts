@@ -1,7 +1,7 @@
 import { AppError } from '../../contract/kit/errors.ts'
 
 /**
- * Throws `changed_meanwhile` if a caller names a version (`If-Match`) that differs from the present
+ * Throws `changed_meanwhile` if the version that a caller expects (`If-Match`) is not the present
  * one, because somebody else has changed the object since.
  */
 export function requireVersion(present: number, expected: number | undefined): void {
@@ -10,8 +10,8 @@ export function requireVersion(present: number, expected: number | undefined): v
 }
 
 /**
- * Returns a field for the audit log that marks a change whose caller named no version. Such a
- * caller may have overwritten a change without having seen it.
+ * Returns a field for the audit log if the caller of a change named no version. Such a caller may
+ * have overwritten a change without having seen it.
  */
 export function versionNote(expected: number | undefined): { if_match?: 'none' } {
   return expected === undefined ? { if_match: 'none' } : {}

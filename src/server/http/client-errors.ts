@@ -14,8 +14,8 @@ const sentences: Partial<Record<ErrorCode, string>> = {
 }
 
 /**
- * Answers HTTP requests that Node cannot parse, in the format and with the headers of other error
- * responses.
+ * Makes `server` answer HTTP requests that Node cannot parse, with `headers` and in the format of
+ * other error responses.
  */
 export function answerClientErrors(server: Server, headers: Record<string, string>): void {
   const underWay = new WeakMap<Duplex, Set<ServerResponse>>()
@@ -37,8 +37,8 @@ export function answerClientErrors(server: Server, headers: Record<string, strin
 }
 
 /**
- * Returns the raw HTTP response to a request that Node cannot parse: with a problem document for
- * the API, with plain text for page hosts.
+ * Returns the raw HTTP response to a request that Node cannot parse: a problem document for the API
+ * (`hasProblem`), plain text for pages.
  */
 function answerOf(refusal: AppError, headers: Record<string, string>, hasProblem: boolean): string {
   const words = STATUS_CODES[refusal.status] ?? ''

@@ -4,20 +4,17 @@ import type { Log } from '../domain/deps.ts'
 import { countedNetworks } from '../domain/ip-addresses.ts'
 import { createLogThrottle } from './log-throttle.ts'
 
-/** Limits for the connections of an HTTP server. */
-export interface ConnectionRules {
+/** The limits of an HTTP server's connections. */
+export interface ConnectionLimits {
   /** The most connections at the same time. Further ones are closed at once. */
   total: number
-  /** The most connections of one network: an IPv4 address, or an IPv6 /64. */
+  /** The most connections of one network: of an IPv4 address or an IPv6 /64. */
   perAddress: number
-  /**
-   * Returns whether many people connect from this address. If so, `perAddress` does not apply to
-   * it.
-   */
+  /** Returns whether many people may share this address. Then `perAddress` does not apply to it. */
   isShared(address: string): boolean
   /**
-   * How long a client may leave sent bytes unread, in milliseconds; 30 seconds by default. Then its
-   * connection is closed.
+   * The longest time for which a client may read nothing, in milliseconds; 30 seconds by default.
+   * Then its connection is closed.
    */
   stallMs?: number
 }
@@ -25,7 +22,7 @@ export interface ConnectionRules {
 /** Reports whether a server still accepts connections. */
 export interface Connections {
   /**
-   * Returns whether there is room for more connections and none was refused for lack of room in the
+   * Returns whether the server has room for more connections, and had room for all of them in the
    * last 10 seconds.
    */
   hasRoom(): boolean
@@ -33,7 +30,8 @@ export interface Connections {
 
 const defaultStallMs = 30_000
 /**
- * After refusing a connection for lack of room, `hasRoom` returns false for this many milliseconds.
+ * After a connection was refused for lack of room, `hasRoom` returns false for this many
+ * milliseconds.
  */
 const refusedMs = 10_000
 
@@ -43,7 +41,7 @@ const refusedMs = 10_000
  */
 export function watchConnections(
   server: Server,
-  { total, perAddress, isShared, stallMs = defaultStallMs }: ConnectionRules,
+  { total, perAddress, isShared, stallMs = defaultStallMs }: ConnectionLimits,
   log: Pick<Log, 'warn'>
 ): Connections {
   const open = new Set<Socket>()
@@ -100,13 +98,13 @@ export function watchConnections(
 }
 
 /**
- * How far a socket had sent its waiting bytes when `left` or `written` last changed. If they stay
- * the same for too long, the client has stopped reading.
+ * How much a socket had sent when `left` or `written` last changed. If neither changes for too
+ * long, the client has stopped reading.
  */
 interface SendProgress {
   /** The number of bytes that had still to be sent. */
   left: number
-  /** The number of bytes that had been written to the socket since its opening. */
+  /** The number of bytes that had been written to the socket since it was opened. */
   written: number
   /** The time of the last change of `left` or `written`, in milliseconds of `performance.now()`. */
   since: number

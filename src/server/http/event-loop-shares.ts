@@ -1,20 +1,20 @@
 import type { ActiveCompanies } from '../../core/active-companies.ts'
 
 /**
- * The most HTTP requests of a company that begin in one turn of the event loop while no other
- * company is active.
+ * The most HTTP requests of a company that begin in one turn of the event loop if no other company
+ * is active.
  */
 const beginsAlone = 16
 /**
- * The most HTTP requests of a company that begin in one turn of the event loop while other
- * companies are active.
+ * The most HTTP requests of a company that begin in one turn of the event loop if other companies
+ * are active.
  */
 const beginsWhenContended = 1
 
 export interface EventLoopShares {
   /**
-   * Returns a promise that resolves when an HTTP request of this company may begin, or `undefined`
-   * if it may begin at once.
+   * Returns a promise that resolves when an HTTP request of this company may begin. Returns
+   * undefined if it may begin at once.
    */
   wait(company: string): Promise<void> | undefined
 }

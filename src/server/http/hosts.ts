@@ -29,9 +29,9 @@ export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined
 }
 
 /**
- * Returns whether a proxy reads the path exactly as this server does: nothing is percent-encoded,
- * and no segment is empty, `.` or `..`. Otherwise a proxy's rule for `/user` would miss
- * `/x/%2e%2e/user` and `/%75ser`.
+ * Returns whether a proxy is certain to read a path as this server does: nothing in it is
+ * percent-encoded, and no segment is empty, `.` or `..`. For example, a proxy's rule for `/user`
+ * would miss `/x/%2e%2e/user` and `/%75ser`.
  */
 export function hasPlainPath(target: string): boolean {
   const path = target.split('?', 1)[0] ?? ''
@@ -39,7 +39,8 @@ export function hasPlainPath(target: string): boolean {
 }
 
 /**
- * The host names of parsed Host headers. A service has few hosts, so each header is parsed once.
+ * The host names of the Host headers that have been parsed. A service has few hosts, so each header
+ * is parsed once.
  */
 const hostsByHeader = new Map<string, string | undefined>()
 const maxHeaders = 1000
@@ -77,8 +78,8 @@ export function refuseHost(
 export type AddressReader = (request: IncomingMessage) => string
 
 /**
- * Returns a function that returns the client's address: the address of the connection or, behind
- * trusted proxies, the last one in `X-Forwarded-For` that is not a trusted proxy.
+ * Returns the function that determines the address of a client: the address of the connection or,
+ * behind trusted proxies, the last address in `X-Forwarded-For` that is not a trusted proxy.
  */
 export function createAddressReader(trustedProxies: string[]): AddressReader {
   const trusted = trustedProxies.map(parseTrustedNetwork)
@@ -114,10 +115,10 @@ export function parseTrustedNetwork(network: string): AddressRange {
 }
 
 /**
- * Returns a function that returns whether many people may share an address, because it belongs to a
- * trusted proxy or to this machine.
+ * Returns a function that returns whether many people may share an address: that of a trusted proxy
+ * or of this machine.
  */
-export function createSharedAddressTest(trustedProxies: string[]): (address: string) => boolean {
+export function createSharedAddressCheck(trustedProxies: string[]): (address: string) => boolean {
   const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(parseTrustedNetwork)
   return address => isWithin(normalizeAddress(address) ?? '', shared)
 }

@@ -4,33 +4,35 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { ActiveCompanies } from '../../core/active-companies.ts'
 import type { Api } from '../api/kit/context.ts'
-import { apiHeaders, expectedError, problemResponse } from '../api/kit/responses.ts'
-import type { Tenants } from '../domain/companies/domains.ts'
+import { apiHeaders, errorForCaller, problemResponse } from '../api/kit/responses.ts'
+import type { TenantCache } from '../domain/companies/domains.ts'
 import type { Log } from '../domain/deps.ts'
 import type { EventStream } from '../domain/history/event-streams.ts'
 import type { Site } from '../site/site.ts'
 import { isDirectUpload } from '../uploads/direct-put.ts'
-import type { Uploads } from '../uploads/upload-routes.ts'
+import type { UploadHandler } from '../uploads/upload-routes.ts'
 import { answerClientErrors } from './client-errors.ts'
 import { createEventLoopShares } from './event-loop-shares.ts'
 import { type AddressReader, hasPlainPath, hostOf, refuseHost } from './hosts.ts'
 import { createRequestQueue } from './pipelining.ts'
-import { cutSlowBody, type Pace } from './slow-bodies.ts'
+import { cutSlowBody, type MinimumSpeed } from './slow-bodies.ts'
 
 export interface ListenerOptions {
-  tenants: Tenants
+  tenants: TenantCache
   site: Pick<Site, 'handle'>
   app: Api
-  uploads: Uploads
+  uploads: UploadHandler
   addressOf: AddressReader
   /**
-   * Remembers which companies have called within the last second. The listener records the company
-   * of each HTTP request here.
+   * The companies that made a call within the last second. The listener records the company of each
+   * HTTP request here.
    */
   present: ActiveCompanies
   log: Log
-  /** The lowest accepted speed of a request body. A connection with a slower body is closed. */
-  slowest?: Pace
+  /**
+   * The lowest speed at which a request body may arrive. The connection of a slower one is closed.
+   */
+  slowest?: MinimumSpeed
   /**
    * The longest time for receiving the headers of an HTTP request, in milliseconds; 10 seconds by
    * default.
@@ -142,8 +144,8 @@ function write(text: string, response: ServerResponse, { status, headers }: Resp
 }
 
 /**
- * Writes an event stream to the connection of its HTTP request. Thousands are open at the same
- * time, so each must use little memory.
+ * Writes an event stream to the connection of its HTTP request. Thousands of streams are open at
+ * the same time, so each must use little memory.
  */
 function writeStream(
   stream: EventStream,
@@ -163,7 +165,7 @@ async function refuseCall(
   error: unknown,
   headers: Record<string, string>
 ): Promise<void> {
-  const problem = problemResponse(expectedError(error), '')
+  const problem = problemResponse(errorForCaller(error), '')
   const text = await problem.text()
   const all = {
     ...headers,

@@ -1,8 +1,8 @@
 const reportEveryMs = 60_000
 
 /**
- * Returns a function that counts frequent incidents. It calls `report` at once for the first
- * incident, and then at most once a minute with the number of incidents since the last report.
+ * Returns a function to call for each incident of a frequent kind. It reports the first incident at
+ * once, and later ones at most once a minute, with their number and the last one.
  */
 export function createLogThrottle<Fact>(
   report: (count: number, last: Fact) => void

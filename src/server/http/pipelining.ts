@@ -2,17 +2,22 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface RequestQueue {
-  /** Calls `serve` when the earlier HTTP requests of the same connection have been answered. */
+  /**
+   * Calls `serve` as soon as all earlier HTTP requests of the same connection have been answered.
+   */
   enqueue(request: IncomingMessage, response: ServerResponse, serve: () => void): void
 }
 
 /**
  * Creates a queue that serves the HTTP requests of a connection one after the other. A client may
- * send thousands of requests before it reads a response, and Node emits each one at once. So
- * reading from the connection pauses while a request waits.
+ * send thousands of requests before it reads a response, and Node emits each at once. So the queue
+ * stops reading from the connection while a request waits.
  */
 export function createRequestQueue(): RequestQueue {
-  /** The waiting HTTP requests of each connection that has a request under way. */
+  /**
+   * The waiting HTTP requests of each connection. A connection is in the map while one of its
+   * requests is being served.
+   */
   const queues = new WeakMap<Socket, (() => void)[]>()
   return {
     enqueue(request, response, serve) {

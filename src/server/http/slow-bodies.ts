@@ -1,23 +1,23 @@
 import type { IncomingMessage } from 'node:http'
 
 /**
- * A speed of a request body: an average of `bytesPerSecond` in each period of `windowMs`
- * milliseconds.
+ * The lowest speed at which a request body may arrive: an average of `bytesPerSecond` in each
+ * period of `windowMs` milliseconds.
  */
-export interface Pace {
+export interface MinimumSpeed {
   windowMs: number
   bytesPerSecond: number
 }
 
-const slowest: Pace = { windowMs: 30_000, bytesPerSecond: 1024 }
+const slowest: MinimumSpeed = { windowMs: 30_000, bytesPerSecond: 1024 }
 
 /**
- * Closes the connection of an HTTP request whose body arrives more slowly than the given pace,
- * because the number of connections is limited.
+ * Closes the connection of an HTTP request if its body arrives more slowly than the given speed.
+ * Otherwise slow clients could occupy all connections, whose number is limited.
  */
 export function cutSlowBody(
   request: IncomingMessage,
-  { windowMs, bytesPerSecond }: Pace = slowest
+  { windowMs, bytesPerSecond }: MinimumSpeed = slowest
 ): void {
   const { 'content-length': length, 'transfer-encoding': chunked } = request.headers
   if ((length === undefined || length === '0') && chunked === undefined) return

@@ -4,10 +4,10 @@ import { eachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
- * Returns the job that checks once a day whether DNS still has the records that prove verified
- * domains.
+ * Returns the job that checks every verified domain once a day: does DNS still have the record that
+ * proves it?
  */
-export function checkDomains(deps: Deps): Job {
+export function checkDomainsJob(deps: Deps): Job {
   const name = 'check-domains'
   return {
     name,

@@ -4,8 +4,8 @@ import { eachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
- * The share of documents whose bytes are hashed again in each hourly run. In a day this is one
- * document in a hundred.
+ * The part of the documents that each hourly run hashes again. In a day this is one document in a
+ * hundred.
  */
 const rehashAnHour = 0.01 / 24
 
@@ -13,7 +13,7 @@ const rehashAnHour = 0.01 / 24
  * Returns the job that compares the stored files with the rows of the database, at the start and
  * every hour.
  */
-export function checkAllFiles(deps: Deps): Job {
+export function checkFilesJob(deps: Deps): Job {
   const name = 'check-files'
   return {
     name,

@@ -7,18 +7,18 @@ import { deleteExpiredImports } from '../domain/imports/imports.ts'
 import { deleteExpiredChallenges } from '../domain/key-proofs/challenges.ts'
 import { deleteExpiredMailTokens } from '../domain/mail/mail-tokens.ts'
 import { deleteExpiredSessions } from '../domain/sessions/sessions.ts'
-import { eachCompany, logFailure } from './each-company.ts'
+import { eachCompany, runAndLogFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
  * Returns the job that deletes expired challenges, stored responses, events, sessions, sign-ups,
  * mail tokens and imports, and files whose retention has ended.
  */
-export function deleteExpired(deps: Deps): Job {
+export function deleteExpiredJob(deps: Deps): Job {
   const name = 'forget'
   /**
-   * The functions that delete expired rows of one company, a limited number at a time. A function
-   * returns true when it deleted that many rows, so there may be more to delete.
+   * The functions that delete expired rows of a company, each a limited number at a time. They
+   * return true if there may be more to delete.
    */
   const deletions: ((deps: Deps, company: CompanyId) => Promise<unknown>)[] = [
     deleteExpiredChallenges,
@@ -36,7 +36,7 @@ export function deleteExpired(deps: Deps): Job {
     run: stopping =>
       eachCompany(deps, { job: name, stopping }, async company => {
         for (const deletion of deletions) {
-          await logFailure(deps.log, { job: name, company }, async () => {
+          await runAndLogFailure(deps.log, { job: name, company }, async () => {
             while (!stopping() && (await deletion(deps, company)) === true);
           })
         }

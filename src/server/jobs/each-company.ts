@@ -3,8 +3,8 @@ import type { CompanyId, Deps, Log, Signal } from '../domain/deps.ts'
 import { type Job, logError } from './job-runner.ts'
 
 /**
- * Runs `work` for one company after the other until `stopping()` returns true. Logs an error and
- * continues with the next company.
+ * Runs `work` for one company after the other, until `stopping()` returns true. An error is logged
+ * and does not affect the other companies.
  */
 export async function eachCompany(
   deps: Pick<Deps, 'db' | 'log'>,
@@ -13,23 +13,23 @@ export async function eachCompany(
 ): Promise<void> {
   for (const company of await listCompanyIds(deps)) {
     if (stopping()) return
-    await logFailure(deps.log, { job, company }, () => work(company))
+    await runAndLogFailure(deps.log, { job, company }, () => work(company))
   }
 }
 
 interface WaitingWork {
   name: string
-  /** How many companies are worked for at the same time. */
+  /** The most companies that the job works for at the same time. */
   parallel: number
-  /** Tells the company for which there is work. */
+  /** Sent with the id of a company when there is work for it. */
   signal: Signal
   /** Does one piece of work for a company. Returns false if there was none. */
   workOnNext: (company: CompanyId, stopping: () => boolean) => Promise<boolean>
 }
 
 /**
- * Returns a job that does all the work of the companies for which a signal has come. It also looks
- * at every company every few seconds, for work left by a crash.
+ * Returns a job that does all work for a company as soon as `signal` is sent with its id. Every few
+ * seconds the job also looks at every company, for work that a crash has left.
  */
 export function signalledJob(
   deps: Pick<Deps, 'db' | 'log'>,
@@ -49,7 +49,7 @@ export function signalledJob(
       if (scheduled) for (const company of await listCompanyIds(deps)) waiting.add(company)
       for (const company of waiting) {
         waiting.delete(company)
-        await logFailure(deps.log, { job: name, company }, async () => {
+        await runAndLogFailure(deps.log, { job: name, company }, async () => {
           while (!stopping() && (await workOnNext(company, stopping)));
         })
       }
@@ -57,8 +57,8 @@ export function signalledJob(
   }
 }
 
-/** Runs `work`. Logs its error together with `facts` instead of throwing it. */
-export async function logFailure(
+/** Runs `work`. If it throws, logs the error together with `facts`. */
+export async function runAndLogFailure(
   log: Log,
   facts: { job: string; company: CompanyId },
   work: () => Promise<unknown>

@@ -3,10 +3,10 @@ import type { Deps } from '../domain/deps.ts'
 import type { Job } from './job-runner.ts'
 
 /**
- * Returns the job that creates the documents of the demonstration after the first start. Because a
- * job creates them, the start does not wait for them.
+ * Returns the job that creates the documents of the demonstration after the first start, so that
+ * the start does not wait for them.
  */
-export function fillDemoDocuments(deps: Deps): Job {
+export function fillDemoJob(deps: Deps): Job {
   let isComplete = false
   return {
     name: 'fill-demo',

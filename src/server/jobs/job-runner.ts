@@ -8,18 +8,18 @@ export interface Job {
   name: string
   everyMs: number
   /**
-   * The most runs of the job that may overlap, so that a long run does not delay short ones; 1 by
+   * The most runs of the job at the same time, so that a long one does not delay short ones; 1 by
    * default.
    */
   parallel?: number
   /**
-   * Registers `run` to be called when there is work before the next interval. Returns the function
-   * that unregisters it.
+   * Subscribes `run` to whatever announces work between two intervals. Returns the function that
+   * unsubscribes it.
    */
   wake?: (run: () => void) => () => void
   /**
-   * Does the work of one run. `scheduled` is true if the start or the interval began the run, and
-   * false if `wake` did. `stopping()` returns true when the run must end.
+   * Does the work of one run. `stopping()` returns true when the run must end. `scheduled` is true
+   * if the start or the interval caused the run, and false if `wake` did.
    */
   run(stopping: () => boolean, scheduled: boolean): Promise<void>
 }
@@ -70,7 +70,7 @@ function runJob(job: Job, log: Log): () => Promise<void> {
 }
 
 /**
- * Logs the error for which a job, or its work for one company, was not done. A busy database is
+ * Logs the error that ended a run of a job, or its work for one company. A busy database is only
  * logged as a warning, because the job soon runs again.
  */
 export function logError(

@@ -5,11 +5,10 @@ import { signalledJob } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
- * Returns the job that checks, runs and undoes imports. A signal wakes it when somebody asks for
- * one of these. It works for two companies at a time, so that a small import need not wait for a
- * large one.
+ * Returns the job that checks, runs and undoes imports as soon as somebody requests it. It works
+ * for two companies at a time, so that a small import need not wait for a large one.
  */
-export function runImports(deps: Deps): Job {
+export function runImportsJob(deps: Deps): Job {
   return signalledJob(deps, {
     name: 'run-imports',
     parallel: 2,

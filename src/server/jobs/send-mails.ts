@@ -1,18 +1,18 @@
 import { listCompanyIds } from '../domain/companies/companies.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
 import { sendNextMail } from '../domain/mail/mail-queue.ts'
-import { logFailure } from './each-company.ts'
+import { runAndLogFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/** How many mails are sent at the same time, for all companies together. */
+/** The most mails that are sent at the same time, for all companies together. */
 const mailsAtOnce = 4
 
 /**
- * Returns the job that sends queued mails. Each new mail wakes it. It also runs every few seconds,
- * for mails left by a crash or an unreachable mail server. Companies take turns, one mail each. A
+ * Returns the job that sends queued mails. It runs for each new mail, and every few seconds for
+ * mails that a crash or an unreachable mail server has left. Companies take turns, one mail each. A
  * company uses all parallel runs if no other company has mails.
  */
-export function sendMails(deps: Deps): Job {
+export function sendMailsJob(deps: Deps): Job {
   const waiting = new Set<CompanyId>()
   const name = 'send-mails'
   let startAnother = () => {}
@@ -32,7 +32,7 @@ export function sendMails(deps: Deps): Job {
       for (const company of waiting) {
         waiting.delete(company)
         if (stopping()) return
-        await logFailure(deps.log, { job: name, company }, async () => {
+        await runAndLogFailure(deps.log, { job: name, company }, async () => {
           const isSent = await sendNextMail(deps, company, () => {
             // start another run for the next mail without waiting until this one is sent
             waiting.add(company)

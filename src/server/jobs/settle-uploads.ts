@@ -5,8 +5,11 @@ import type { Deps } from '../domain/deps.ts'
 import { eachCompany, signalledJob } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/** Returns the job that turns complete uploads into deposits. Each complete upload wakes it. */
-export function settleUploads(deps: Deps): Job {
+/**
+ * Returns the job that turns complete uploads into deposits. It runs for each upload that is
+ * completed.
+ */
+export function settleUploadsJob(deps: Deps): Job {
   return signalledJob(deps, {
     name: 'settle-uploads',
     parallel: 4,
@@ -16,10 +19,10 @@ export function settleUploads(deps: Deps): Job {
 }
 
 /**
- * Returns the job that releases the reserved quota of uploads that nobody continues. After 10
- * minutes it releases the bytes that are still missing. After a day it ends the whole upload.
+ * Returns the job for uploads whose clients send nothing more. After 10 minutes it gives the quota
+ * back that is reserved for the missing bytes. After a day it ends the upload.
  */
-export function lapseStaleUploads(deps: Deps): Job {
+export function endStaleUploadsJob(deps: Deps): Job {
   const name = 'lapse-uploads'
   return {
     name,

@@ -10,7 +10,7 @@ import { type PageEntry, pages as pageTable, routeOf } from '../../core/pages/pa
 export type Locale = 'en' | 'fr'
 
 /** Renders one page with Astro. Calls `next` if no route matches the request. */
-export type Render = (
+export type RenderPage = (
   request: IncomingMessage,
   response: ServerResponse,
   next: () => void,
@@ -26,7 +26,7 @@ export interface Build {
   messages: Record<Locale, Words>
   /** Static files by path: `/kdf-a1.json`, `/_astro/client.FVv06Hs5.js`. */
   files: Map<string, BuiltFile>
-  render: Render
+  render: RenderPage
 }
 
 /** A static file of the build, with its bytes and its media type. */
@@ -48,9 +48,8 @@ const BuildRecord = z.object({
 })
 
 /**
- * Reads the folder `dist` and loads the page renderer. Throws if the table of pages does not list
- * exactly the pages of the build, or if it names an unknown guard (the rule that decides who may
- * open a page).
+ * Reads the folder `dist` and loads the page renderer. Throws if `table` does not list exactly the
+ * pages of the build, or if it names an unknown guard (a rule that decides who may open a page).
  */
 export async function readBuild(
   folder: string,
@@ -63,16 +62,16 @@ export async function readBuild(
   const { routes, ...record } = read.data
   checkPages(routes, Object.values(table))
   const entry = pathToFileURL(resolve(folder, 'server', 'entry.mjs')).href
-  const { handler } = (await import(entry)) as { handler: Render } // as: Astro's adapter wrote it
+  const { handler } = (await import(entry)) as { handler: RenderPage } // as: Astro's adapter wrote it
   const built = new Date(record.built)
   const files = await readFiles(join(folder, 'client'))
   return { ...record, built, files, render: handler }
 }
 
 /**
- * Throws if a page names an unknown guard (the rule that decides who may open it), because then
- * everybody could open this page. Also throws if a page of the build is missing in the table, or if
- * the table contains a page that was not built.
+ * Throws if a page names an unknown guard (a rule that decides who may open it), because then
+ * everybody could open the page. Also throws if `table` lacks a page of the build or lists one that
+ * the build lacks.
  */
 function checkPages(routes: string[], table: PageEntry[]): void {
   const unknown = table

@@ -19,8 +19,8 @@ const leastBytes = 1024
 const compressible = /^(?:text\/|application\/(?:json|wasm)|image\/svg)/
 
 /**
- * Returns a body with its compressed variants. Compresses in other threads, so that the event loop
- * is not blocked. A body that is small, or of a type that compresses badly, gets no variants.
+ * Returns a body with its compressed variants. Compresses in other threads, to keep the event loop
+ * free. A body that is small, or of a type that compresses badly, gets no variants.
  */
 export async function compressBody(
   body: Buffer,
@@ -51,9 +51,9 @@ async function compress(encoded: CompressedBody, quality: number): Promise<void>
 }
 
 /**
- * Answers a GET or HEAD request: with 304 if the client already has the body, else with the best
- * variant that the client accepts. Writes all headers in one call, because setting each one takes
- * twice as long.
+ * Answers a GET or HEAD request: with 304 if the client already has the body, otherwise with the
+ * best variant that the client accepts. Writes all headers in one call, because setting them one by
+ * one takes twice as long.
  */
 export function sendCompressed(
   request: IncomingMessage,
@@ -93,8 +93,8 @@ function choose(
 }
 
 /**
- * Returns the accepted encodings of a header: `'gzip, br;q=0'` → `['gzip']`. Browsers send few
- * different headers, so each one is parsed once.
+ * The encodings that an `Accept-Encoding` header accepts, by the header: `'gzip, br;q=0'` →
+ * `['gzip']`. Browsers send few different headers, so each is parsed once.
  */
 const acceptedEncodings = new LRUCache<string, string[]>({
   max: 1000,

@@ -1,13 +1,13 @@
 import { AppError } from '../../contract/kit/errors.ts'
 
 /**
- * Runs `work` as soon as fewer than the allowed number of tasks of the same key are running. Throws
- * `unavailable` when too many tasks are waiting already.
+ * Runs `work` when fewer tasks of the same key are running than allowed. Throws `unavailable` when
+ * too many tasks are already waiting.
  */
 export type ConcurrencyLimit = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
 /**
- * Returns a function that runs at most `atOnce` tasks of each key at the same time and lets at most
+ * Returns a function that runs at most `atOnce` tasks of a key at the same time, while at most
  * `waiting` further tasks of the key wait.
  */
 export function limitConcurrency({

@@ -4,7 +4,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 const crawlers =
   /(?<!cu)bot\b|crawl|spider|slurp|archiver|mediapartners|google-inspectiontool|googleother|feedfetcher|apis-google|facebookexternalhit|facebookcatalog|meta-external|whatsapp|embedly|preview/i
 
-/** Returns whether a crawler sent an HTTP request. The response 404 to a crawler has no body. */
+/**
+ * Returns whether an HTTP request comes from a crawler. A 404 response to a crawler has no body.
+ */
 export function isCrawler(headers: IncomingHttpHeaders): boolean {
   return crawlers.test(headers['user-agent'] ?? '')
 }

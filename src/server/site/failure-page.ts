@@ -1,16 +1,16 @@
 import type { Build, Locale } from './astro-build.ts'
 
 /**
- * The content security policy of the error page, which needs style sheets and fonts but no scripts.
+ * The content security policy of the error page. It allows style sheets and fonts, and no scripts.
  */
-export const failurePolicy =
+export const failurePageCsp =
   "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /**
- * Returns the HTTP status for a page that could not be rendered: the first 5xx status of the error
- * or its causes, else 500.
+ * Returns the HTTP status of a page that could not be rendered: the first 5xx status of the error
+ * or its causes, otherwise 500.
  */
-export function statusOf(cause: unknown): number {
+export function failureStatus(cause: unknown): number {
   for (let error = cause; error instanceof Error; error = error.cause) {
     if ('status' in error && isServerStatus(error.status)) return error.status
   }
@@ -22,8 +22,8 @@ function isServerStatus(status: unknown): status is number {
 }
 
 /**
- * Returns the HTML of the error page, which needs neither the database nor a script. With its meta
- * element, Astro's ClientRouter shows the page without a full page load, so that a failed
+ * Returns the HTML of the error page, which works without the database and without scripts. Its
+ * meta element makes Astro's ClientRouter show it without a full page load, so that a failed
  * navigation does not interrupt uploads.
  */
 export function failurePage(

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { type CompressedBody, compressBody } from './compression.ts'
 
 /** A rendered page with its compressed variants. */
-export interface Page {
+export interface CachedPage {
   status: number
   headers: Record<string, string>
   body: CompressedBody
@@ -17,19 +17,18 @@ export interface RenderedPage {
 
 interface Entry {
   version: string
-  page: Page
+  page: CachedPage
 }
 
 const brotliQuality = 5
 
 /**
- * Keeps the most recently used rendered pages in memory, up to a number of bytes. An entry is valid
- * for one version of the company's configuration, so a change of the configuration makes it
- * invalid.
+ * Keeps the most recently used pages in memory, up to a number of bytes. A page is valid for one
+ * version of the company's configuration.
  */
 export class PageCache {
   readonly #entries: LRUCache<string, Entry>
-  readonly #renders = new Map<string, Promise<Page>>()
+  readonly #renders = new Map<string, Promise<CachedPage>>()
   #hits = 0
   #rendered = 0
 
@@ -48,11 +47,15 @@ export class PageCache {
   }
 
   /**
-   * Returns the page of `key` from memory if it was rendered for `version`. Otherwise calls
-   * `render` and keeps the result. Callers that need the same page at the same time wait for one
-   * render. A failed render is not kept.
+   * Returns the page `key` from memory if it was rendered for `version`. Otherwise renders it with
+   * `render` and keeps it. Callers that need the same page at the same time share one render. A
+   * failed render is not kept.
    */
-  async get(key: string, version: string, render: () => Promise<RenderedPage>): Promise<Page> {
+  async get(
+    key: string,
+    version: string,
+    render: () => Promise<RenderedPage>
+  ): Promise<CachedPage> {
     const entry = this.#entries.get(key)
     if (entry?.version === version) {
       this.#hits++
@@ -67,7 +70,11 @@ export class PageCache {
     return running
   }
 
-  async #render(key: string, version: string, render: () => Promise<RenderedPage>): Promise<Page> {
+  async #render(
+    key: string,
+    version: string,
+    render: () => Promise<RenderedPage>
+  ): Promise<CachedPage> {
     const { status, headers, body } = await render()
     this.#rendered++
     const type = headers['content-type'] ?? 'text/html'

@@ -9,13 +9,14 @@ import { type CompressedBody, compressBody, sendCompressed } from './compression
 import { limitConcurrency } from './concurrency-limit.ts'
 import { isCrawler } from './crawlers.ts'
 import { detectLocale } from './detect-locale.ts'
-import { failurePage, failurePolicy, statusOf } from './failure-page.ts'
+import { failurePage, failurePageCsp, failureStatus } from './failure-page.ts'
 import { PageCache, type RenderedPage } from './page-cache.ts'
-import { wellKnown } from './well-known.ts'
+import { wellKnownResponse } from './well-known.ts'
 
 export interface SiteOptions {
   /**
-   * Returns the company that owns a host and its configuration, or undefined for an unknown host.
+   * Returns the company that owns a host, with its configuration. Returns undefined for an unknown
+   * host.
    */
   resolve: (host: string) => Promise<Owner | undefined>
   /** Calls the API within this process. */
@@ -29,8 +30,8 @@ export interface SiteOptions {
   }
   build: Build
   /**
-   * The most fingerprints that one network may verify per minute without signing in. Pages show
-   * this number.
+   * The most fingerprints that a network may verify per minute without signing in. Pages show this
+   * number.
    */
   checksPerMinute: number
 }
@@ -101,7 +102,8 @@ export function createSite(options: SiteOptions): Site {
     const owner = await options.resolve(host)
     const locale = detectLocale(request.headers, path)
     const found =
-      owner && wellKnown(path, { origin: originOf(host), contact: owner.config.contact, locale })
+      owner &&
+      wellKnownResponse(path, { origin: originOf(host), contact: owner.config.contact, locale })
     if (!found) plain(response, 404, 'Not Found')
     else {
       response.writeHead(found.status, { ...security, ...found.headers })
@@ -215,8 +217,8 @@ export function createSite(options: SiteOptions): Site {
   }
 
   /**
-   * Renders a page for the cache. Passes only host and path to the renderer, so nothing else of one
-   * visitor's request can get into a page that others see.
+   * Renders a page for the cache. Passes only host and path to the renderer: a page that others see
+   * must contain nothing of one visitor's request.
    */
   async function render(host: string, path: string, status: number): Promise<RenderedPage> {
     const authority = options.port === undefined ? host : `${host}:${options.port}`
@@ -262,7 +264,7 @@ export function createSite(options: SiteOptions): Site {
     { cause, ...facts }: { host: string; path: string; cause: unknown }
   ): void {
     const id = randomBytes(9).toString('base64url')
-    const status = statusOf(cause)
+    const status = failureStatus(cause)
     log.error({ ...facts, request: id, status, err: cause }, 'a page failed')
     const headers = { ...security, 'cache-control': 'no-store' }
     if (isCrawler(request.headers)) {
@@ -271,7 +273,7 @@ export function createSite(options: SiteOptions): Site {
     }
     response.writeHead(status, {
       ...headers,
-      'content-security-policy': failurePolicy,
+      'content-security-policy': failurePageCsp,
       'content-type': 'text/html; charset=utf-8'
     })
     response.end(request.method === 'HEAD' ? undefined : failurePage(build, { locale, status, id }))
@@ -294,8 +296,8 @@ export function createSite(options: SiteOptions): Site {
 }
 
 /**
- * Returns the version of a company's configuration, for the cache of pages. It includes the
- * company's id, because a host may move to another company.
+ * Returns the version of a company's configuration, which is part of the key of cached pages. It
+ * includes the company's id, because a host may move to another company.
  */
 function versionOf({ company_id, config }: Owner): string {
   return `${company_id} ${config.id} ${config.version}`

@@ -1,6 +1,9 @@
 import { contactLink } from '../../core/pages/contact-link.ts'
 
-/** The HTTP response for one of the small files that programs expect on every host. */
+/**
+ * The HTTP response for one of the small files that programs expect on every host, such as
+ * robots.txt.
+ */
 export interface WellKnownResponse {
   status: 200 | 302
   headers: Record<string, string>
@@ -11,10 +14,10 @@ const securityTxtDays = 180
 const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' }
 
 /**
- * Returns the response for `path` if it is one of the small files that programs expect on every
- * host: robots.txt, change-password and security.txt. Returns undefined for any other path.
+ * Returns the response for a path of one of the small files that programs expect on every host:
+ * robots.txt, change-password and security.txt. Returns undefined for any other path.
  */
-export function wellKnown(
+export function wellKnownResponse(
   path: string,
   host: { origin: string; contact: string | undefined; locale: string },
   now = new Date()

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../contract/kit/errors.ts'
-import { refusedField } from '../api/kit/refused-fields.ts'
+import { refusedFieldError } from '../api/kit/refused-fields.ts'
 
 interface WriteOptions {
   path: string
@@ -10,17 +10,17 @@ interface WriteOptions {
   offset: number
   /** Final size of the file in bytes. A body that would exceed it is refused. */
   size: number
-  /** Signal that ends the writing early. The reason of its abort is thrown. */
+  /** Aborted to end the writing early. The function then throws the reason of the abort. */
   stopped?: AbortSignal
   /** Called with each chunk of the body when it arrives. */
   onBytes?: (bytes: Buffer) => void
-  /** Called after each chunk is written, with the file position after it. */
+  /** Called after each written chunk with the position after it. */
   onWritten?: (offset: number) => void
 }
 
 /**
- * Writes the body of a request into the file at `path` and closes the file. Returns the position
- * after the last written byte. Throws when the connection breaks, when the body is too long and
+ * Writes the body of an HTTP request into the file at `path` and closes the file. Returns the
+ * position after the last byte. Throws when the connection breaks, when the body is too long and
  * when `stopped` is aborted.
  */
 export async function writeBody(request: IncomingMessage, options: WriteOptions): Promise<number> {
@@ -42,9 +42,9 @@ export async function writeBody(request: IncomingMessage, options: WriteOptions)
 }
 
 /**
- * Yields the chunks of a request body as they arrive. Keeps the connection open when the caller
- * stops reading, so that a response can be sent. When `stopped` is aborted, yields what has arrived
- * and then throws the abort's reason.
+ * Yields the chunks of a request body. Keeps the connection open when the caller stops reading, so
+ * that a response can be sent. When `stopped` is aborted, yields what has arrived, then throws the
+ * reason of the abort.
  */
 export async function* readBody(
   request: IncomingMessage,
@@ -76,14 +76,17 @@ export async function* readBody(
 const changes = ['readable', 'end', 'error', 'close']
 
 /**
- * Returns the error for an HTTP request whose connection broke. The client cannot receive it. It is
- * an `AppError`, because all other errors are logged as failures of the server.
+ * Returns the error for an HTTP request whose connection broke. Nobody receives it. It is an
+ * `AppError` because any other error would be logged as a failure of the service.
  */
 export function interruptedError(cause?: unknown): AppError {
-  return refusedField('(body)', { rule: 'format', detail: 'whole: this one broke off' }, cause)
+  return refusedFieldError('(body)', { rule: 'format', detail: 'whole: this one broke off' }, cause)
 }
 
-/** Writes all of `bytes`. One call of `file.write` may write only some of them. */
+/**
+ * Writes all of `bytes` at a position of the file. A single call of `file.write` may write only
+ * some of them.
+ */
 async function writeAll(
   file: Awaited<ReturnType<typeof open>>,
   bytes: Buffer,

@@ -6,8 +6,8 @@ const maxTransfers = 3
 const retrySeconds = 5
 
 /**
- * Takes one of the person's upload slots and returns the function that frees it. Throws
- * `rate_limited` when all slots are taken.
+ * Takes one of a person's upload slots. Returns the function that frees it. Throws `rate_limited`
+ * when all slots are taken.
  */
 export type TakeUploadSlot = (upload: {
   company_id: CompanyId
@@ -16,8 +16,8 @@ export type TakeUploadSlot = (upload: {
 }) => () => void
 
 /**
- * Creates the upload slots of this process: each person may transfer a few uploads at the same
- * time.
+ * Creates the upload slots of this process. They limit how many uploads a person may transfer at
+ * the same time.
  */
 export function createUploadSlots(): TakeUploadSlot {
   // Counts the requests of each upload, by person. An upload can have two requests: a client may

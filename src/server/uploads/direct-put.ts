@@ -15,18 +15,18 @@ import {
   abandonDirectUpload,
   awaitRequest,
   beginDirectUpload,
-  compareRepeated,
   type DirectFile,
   type DirectUpload,
   depositFingerprint,
-  finishDirectUpload
+  finishDirectUpload,
+  requireSameBytes
 } from '../domain/deposits/direct-uploads.ts'
 import { touchUpload, type Upload } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
-import { actorOf } from '../domain/sessions/sessions.ts'
+import { actorIdOf } from '../domain/sessions/sessions.ts'
 import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
-import { endWithKey } from './end-with-key.ts'
+import { closeWhenKeyEnds } from './key-revocation.ts'
 
 /**
  * How often the progress of an upload is recorded, in milliseconds. An upload without progress for
@@ -34,13 +34,13 @@ import { endWithKey } from './end-with-key.ts'
  */
 const touchMs = 10_000
 /**
- * Seconds to wait before each attempt to abandon an upload, in case the database is busy. If all
- * attempts fail, a job ends the upload later.
+ * The seconds to wait before each attempt to abandon an upload, because the database may be busy.
+ * If all attempts fail, a job ends the upload later.
  */
 const abandonAfterSeconds = [0, 1, 3, 10]
 /**
- * How long `PUT /deposit` waits until the deposit is recorded, in milliseconds. After that the
- * response is 202.
+ * The longest time that `PUT /deposit` waits for the deposit to be recorded, in milliseconds. After
+ * that the response is 202.
  */
 const patienceMs = 240_000
 
@@ -58,8 +58,8 @@ interface DirectCall {
 }
 
 /**
- * Serves `PUT /deposit`, which deposits a file in one call. Reads Node's own request: so the body
- * is never in memory as a whole, and the server notices at once when the client disconnects.
+ * Serves `PUT /deposit`, which deposits a file in one call. Reads the body from Node's own request.
+ * So the file is never in memory as a whole, and a disconnection of the client is noticed at once.
  */
 export async function serveDirectUpload(
   deps: Deps,
@@ -84,7 +84,7 @@ async function readFile(
 ): Promise<DirectFile> {
   const token = bearerToken(headers.authorization)
   const person = await admitPerson(deps, tenant, putDeposit, token, { address })
-  endWithKey(deps, person, response)
+  closeWhenKeyEnds(deps, person, response)
   const { searchParams } = new URL(url, 'http://localhost')
   const input = parseInput(putDeposit, queryFields(searchParams))
   if (headers['content-encoding'] !== undefined) {
@@ -98,7 +98,7 @@ async function readFile(
   return {
     company_id: tenant.company_id,
     user_id: person.id,
-    actor: actorOf(person),
+    actor: actorIdOf(person),
     key: idempotencyKey(headers['idempotency-key']?.toString()),
     name,
     category,
@@ -108,8 +108,8 @@ async function readFile(
 }
 
 /**
- * Reads the whole body of `PUT /deposit` while it occupies one of the person's upload slots. Writes
- * the bytes only if the call begins a new upload; otherwise only hashes them.
+ * Reads the body of `PUT /deposit` in one of the person's upload slots, and hashes it. Writes the
+ * bytes only if the call begins a new upload.
  */
 async function takeFile(
   deps: Deps,
@@ -136,8 +136,8 @@ async function takeFile(
 }
 
 /**
- * Writes the body to the file of the upload in progress and returns its fingerprint. Abandons the
- * upload when the writing fails.
+ * Writes the body to the file of the upload and returns its fingerprint. Abandons the upload when
+ * the writing fails.
  */
 async function receive(
   deps: Deps,
@@ -188,7 +188,7 @@ async function abandon(
   }
 }
 
-/** Sends `100 Continue` if the client waits for this response before it sends the body. */
+/** Sends `100 Continue` if the client waits for it before it sends the body. */
 function askForBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
 }
@@ -204,7 +204,7 @@ async function answer(
   const { company_id, user_id } = file
   const request = await awaitRequest(deps, { company_id, user_id, id }, patienceMs)
   if (request.state === 'failed') throw failureOf(request)
-  if (isRepeated) await compareRepeated(deps, file, request, sha256)
+  if (isRepeated) await requireSameBytes(deps, file, request, sha256)
   reply(response, request.state === 'done' ? 201 : 202, request, sha256)
 }
 

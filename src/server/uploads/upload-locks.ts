@@ -1,11 +1,11 @@
 import { AppError } from '../../contract/kit/errors.ts'
-import { uploadBusy } from '../domain/deposits/uploads.ts'
+import { uploadBusyError } from '../domain/deposits/uploads.ts'
 
 /** The most calls that may wait for the lock of one upload. Further calls are refused. */
 const maxWaiting = 2
 /**
- * How long, in milliseconds, the client of the call that holds an upload's lock may be silent while
- * another call waits for the lock. After that, the call of the silent client is ended.
+ * The longest time, in milliseconds, for which the client of the call that holds a lock may send
+ * nothing while another call waits for the lock. Then the call that holds it is ended.
  */
 const quietMs = 500
 
@@ -15,30 +15,30 @@ const quietMs = 500
  */
 export interface UploadLock extends Disposable {
   /**
-   * Aborted when the call that holds the lock must stop writing, for example because its client is
-   * silent while another call waits.
+   * Aborted when the call that holds the lock must stop writing, for example because its client
+   * sends nothing while another call waits.
    */
   readonly stopped: AbortSignal
   /**
-   * Notes that the upload has `offset` bytes and that the call that holds the lock now waits for
-   * bytes of its client.
+   * Notes that the upload has `offset` bytes and that the call now waits for further bytes of its
+   * client.
    */
   awaitBytes(offset: number): void
-  /** Notes that the call that holds the lock no longer waits for bytes of its client. */
+  /** Notes that the call no longer waits for bytes of its client. */
   finish(): void
   /**
-   * Returns whether the client of the call that holds the lock has sent bytes within the last `ms`
-   * milliseconds, or the server is still processing some.
+   * Returns whether the client of this call has sent bytes in the last `ms` milliseconds, or the
+   * server is still processing some.
    */
   isActive(ms: number): boolean
-  /** Returns whether the call that holds the lock has written any bytes. */
+  /** Returns whether this call has written any bytes. */
   hasProgress(): boolean
 }
 
 interface AcquireOptions {
   /**
-   * The offset at which the call wants to write. The call is refused when the upload has more bytes
-   * than that.
+   * The position at which the call wants to write. The call is refused if the upload already has
+   * more bytes.
    */
   offset?: number
   /** Aborted when the client of the call has disconnected. */
@@ -53,11 +53,11 @@ export interface UploadLocks {
    */
   acquire(key: string, options: AcquireOptions): Promise<UploadLock>
   /**
-   * Ends the call that holds the lock of the upload `key` if its client is silent. Returns true if
-   * a call holds the lock and was not ended.
+   * Ends the call that holds the lock of the upload `key`, if its client sends nothing. Returns
+   * true if a call holds the lock and continues.
    */
   requestRelease(key: string): boolean
-  /** Ends the call that holds the lock of the upload `key`. The call throws `reason`. */
+  /** Ends the call that holds the lock of the upload `key`. That call then throws `reason`. */
   stop(key: string, reason: AppError): void
 }
 
@@ -65,7 +65,7 @@ export interface UploadLocks {
  * Returns the error for a call whose offset differs from `offset`, the number of bytes that the
  * upload has.
  */
-export function wrongOffset(offset: number): AppError {
+export function wrongOffsetError(offset: number): AppError {
   return new AppError('upload_offset', `The upload has ${offset} bytes`)
 }
 
@@ -92,11 +92,11 @@ interface Waiter extends AcquireOptions {
 interface Holder {
   stop: AbortController
   /**
-   * Time since which the call waits for bytes of its client, in milliseconds of
-   * `performance.now()`. Undefined while the server is processing bytes.
+   * When the call began to wait for bytes of its client, in milliseconds of `performance.now()`.
+   * Undefined while the server processes bytes.
    */
   waitsSince: number | undefined
-  /** The offset at which the call began to write. Undefined before it writes. */
+  /** The position at which the call began to write. Undefined before that. */
   from: number | undefined
 }
 
@@ -114,8 +114,8 @@ class Queue {
 
   async enter(options: AcquireOptions): Promise<UploadLock> {
     if (!this.#holder) return this.#hold()
-    if (this.#isPassed(options)) throw wrongOffset(this.#offset)
-    if (this.#waiting.length >= maxWaiting) throw uploadBusy()
+    if (this.#isPassed(options)) throw wrongOffsetError(this.#offset)
+    if (this.#waiting.length >= maxWaiting) throw uploadBusyError()
     return new Promise((admit, reject) => {
       const leave = () => waiter.refuse(options.gone.reason)
       const done = () => {
@@ -145,7 +145,7 @@ class Queue {
     return !this.#holder.stop.signal.aborted
   }
 
-  stop(reason = uploadBusy()): void {
+  stop(reason = uploadBusyError()): void {
     this.#holder?.stop.abort(reason)
   }
 
@@ -160,7 +160,7 @@ class Queue {
         this.#offset = offset
         if (this.#waiting.length === 0) return
         for (const waiter of this.#waiting.filter(each => this.#isPassed(each))) {
-          waiter.refuse(wrongOffset(offset))
+          waiter.refuse(wrongOffsetError(offset))
         }
         this.#watch()
       },
@@ -183,8 +183,8 @@ class Queue {
   }
 
   /**
-   * Ends the call that holds the lock if another call waits and the holder's client has been silent
-   * for `quietMs`. If the client is not silent that long, checks again later.
+   * Ends the call that holds the lock if another call waits and the client of the first has sent
+   * nothing for `quietMs`. Otherwise checks again later.
    */
   #watch(): void {
     if (this.#timer || this.#waiting.length === 0 || this.#holder?.waitsSince === undefined) return

@@ -4,8 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { deleteUpload, headUpload, patchUpload, putDeposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { admitPerson, bearerToken } from '../api/kit/admission.ts'
-import { refusedField } from '../api/kit/refused-fields.ts'
-import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from '../api/kit/responses.ts'
+import { refusedFieldError } from '../api/kit/refused-fields.ts'
+import {
+  apiHeadersFor,
+  corsHeaders,
+  errorForCaller,
+  problemResponse
+} from '../api/kit/responses.ts'
 import {
   endWriting,
   leaseWriting,
@@ -21,33 +26,33 @@ import {
   requireUploading,
   restoreReservation,
   type Upload,
-  uploadBusy
+  uploadBusyError
 } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
 import { interruptedError, writeBody } from './body-writer.ts'
 import { createUploadSlots } from './concurrent-uploads.ts'
 import { isDirectUpload, serveDirectUpload } from './direct-put.ts'
-import { endWithKey } from './end-with-key.ts'
-import { createUploadLocks, type UploadLock, wrongOffset } from './upload-locks.ts'
+import { closeWhenKeyEnds } from './key-revocation.ts'
+import { createUploadLocks, type UploadLock, wrongOffsetError } from './upload-locks.ts'
 
 const routes = [headUpload, patchUpload, deleteUpload]
 const tusVersion = '1.0.0'
 const patchType = 'application/offset+octet-stream'
 
 /**
- * Headers with which tus clients create uploads. Calls with these headers are refused, because only
- * `POST /deposit` creates uploads.
+ * The headers with which tus clients create uploads. They are refused, because only `POST /deposit`
+ * creates uploads.
  */
 const creationHeaders = ['upload-length', 'upload-defer-length', 'upload-metadata', 'upload-concat']
 
 /**
- * Delays in milliseconds between attempts to take over the right to write an upload from another
- * process: about 1.5 seconds in total.
+ * The pauses between attempts to take over an upload that another process writes, in milliseconds:
+ * about 1.5 seconds in total.
  */
 const handoverMs = [50, 100, 200, 400, 800]
 
 /**
- * A call of this process that is writing an upload: its lease excludes other processes, its lock
+ * A call of this process that is writing an upload. Its lease excludes other processes, its lock
  * excludes other calls of this process.
  */
 interface Writing {
@@ -55,7 +60,7 @@ interface Writing {
   lock: UploadLock
 }
 
-export interface Uploads {
+export interface UploadHandler {
   /** Serves an HTTP request to `PUT /deposit` or to `/uploads/{id}`. */
   handle(
     request: IncomingMessage,
@@ -65,12 +70,12 @@ export interface Uploads {
 }
 
 /**
- * Creates the handler of `PUT /deposit`, and of tus 1.0 at `/uploads/{id}` for the uploads that
- * `POST /deposit` creates. It reads Node's own request, because only that shows when a client
- * disconnects. Only one call at a time writes an upload: a lock ensures this within the process, a
- * lease between processes.
+ * Creates the handler of `PUT /deposit` and of the tus 1.0 requests to `/uploads/{id}`, for uploads
+ * that `POST /deposit` has created. It reads Node's own requests, because only they show when a
+ * client disconnects. Only one call at a time writes an upload: a lock ensures this within the
+ * process, a lease between processes.
  */
-export function createUploads(deps: Deps): Uploads {
+export function createUploadHandler(deps: Deps): UploadHandler {
   const writer = randomUUID()
   const locks = createUploadLocks()
   const takeSlot = createUploadSlots()
@@ -87,7 +92,7 @@ export function createUploads(deps: Deps): Uploads {
     try {
       const isHeld = await renewWriting(deps, writing.lease, writing.lock.hasProgress())
       // another call may hold the lock by now, and that one must not be stopped
-      if (!isHeld && writings.get(key) === writing) locks.stop(key, uploadBusy())
+      if (!isHeld && writings.get(key) === writing) locks.stop(key, uploadBusyError())
     } catch (error) {
       // if the lease expires, another process takes over the upload, which is harmless
       deps.log.warn({ err: error }, 'write lease not renewed')
@@ -103,17 +108,17 @@ export function createUploads(deps: Deps): Uploads {
       await sleep(ms)
       const next = await leaseWriting(deps, upload, writer)
       if (!('heldUntil' in next)) return next
-      if (next.heldUntil.getTime() !== first.heldUntil.getTime()) throw uploadBusy()
+      if (next.heldUntil.getTime() !== first.heldUntil.getTime()) throw uploadBusyError()
     }
     // the other process has neither released nor renewed its lease, so it has died or hangs
     const last = await leaseWriting(deps, upload, writer, first.heldUntil)
-    if ('heldUntil' in last) throw uploadBusy()
+    if ('heldUntil' in last) throw uploadBusyError()
     return last
   }
 
   /**
-   * Runs `write` while no other call writes the upload. Passes the current state of the upload to
-   * `write`, which returns whether all bytes have been received.
+   * Runs `write` with the current state of the upload, while no other call writes it. `write`
+   * returns whether all bytes have arrived.
    */
   async function exclusively(
     upload: Upload,
@@ -144,8 +149,8 @@ export function createUploads(deps: Deps): Uploads {
   }
 
   /**
-   * Appends the body of a PATCH to the upload and returns the new offset. Marks the upload as
-   * received when it is complete.
+   * Appends the body of a PATCH request to the upload and returns the new offset. Marks the upload
+   * as received when it is complete.
    */
   async function append(
     request: IncomingMessage,
@@ -163,7 +168,7 @@ export function createUploads(deps: Deps): Uploads {
       const { company_id, size } = current
       await deps.blobs.prepareStaging(company_id)
       const held = (await deps.blobs.sizeStaged(current)) ?? 0
-      if (held !== offset) throw wrongOffset(held)
+      if (held !== offset) throw wrongOffsetError(held)
       if (offset + length > size) {
         throw new AppError('too_large', `The upload was announced with ${size} bytes`)
       }
@@ -186,8 +191,8 @@ export function createUploads(deps: Deps): Uploads {
   }
 
   /**
-   * Returns the number of bytes of an upload that the service has. The full size promises that the
-   * deposit will be created, like the response 204 to the last PATCH.
+   * Returns how many bytes of an upload the service has. Returning the full size promises that the
+   * deposit will be created, as the response 204 to the last PATCH does.
    */
   async function offsetOf(upload: Upload, gone: AbortSignal): Promise<number> {
     if (upload.state !== 'uploading') return upload.size
@@ -202,8 +207,8 @@ export function createUploads(deps: Deps): Uploads {
   }
 
   /**
-   * Marks an upload as received if all its bytes have arrived. This is needed if the call that sent
-   * the last bytes failed before it could mark the upload.
+   * Marks an upload as received if all its bytes have arrived, in case the call that sent the last
+   * bytes failed before it did so.
    */
   async function receiveWhole(upload: Upload, gone: AbortSignal): Promise<void> {
     try {
@@ -237,7 +242,7 @@ export function createUploads(deps: Deps): Uploads {
     }
     const token = bearerToken(request.headers.authorization)
     const person = await admitPerson(deps, tenant, route, token, { address })
-    endWithKey(deps, person, response)
+    closeWhenKeyEnds(deps, person, response)
     const id = route.input.safeParse({ id: path.slice('/uploads/'.length) })
     if (!id.success) throw new AppError('not_found', 'No such upload')
     const upload = await getUpload(deps, {
@@ -287,7 +292,7 @@ export function createUploads(deps: Deps): Uploads {
           await serveDirectUpload(deps, takeSlot, { request, response, tenant, address })
         else await serve(request, response, { tenant, address })
       } catch (error) {
-        const expected = expectedError(error)
+        const expected = errorForCaller(error)
         if (expected.status >= 500) deps.log.error({ request: id, err: error }, 'upload failed')
         if (!isDirect) response.setHeader('tus-resumable', tusVersion)
         await refuse(response, expected, id)
@@ -296,7 +301,7 @@ export function createUploads(deps: Deps): Uploads {
   }
 }
 
-/** Throws if a header that tus requires is missing or wrong in an HTTP request. */
+/** Throws if an HTTP request lacks a header that tus requires, or if one has a wrong value. */
 function requireTusHeaders({ method, headers }: IncomingMessage): void {
   if (headers['tus-resumable'] !== tusVersion) throw badHeader('tus-resumable')
   if (method !== 'PATCH') return
@@ -310,7 +315,7 @@ function requireTusHeaders({ method, headers }: IncomingMessage): void {
 }
 
 function badHeader(name: string): AppError {
-  return refusedField(name, { rule: 'format', detail: `as tus ${tusVersion} has it` })
+  return refusedFieldError(name, { rule: 'format', detail: `as tus ${tusVersion} has it` })
 }
 
 async function refuse(response: ServerResponse, error: AppError, id: string): Promise<void> {

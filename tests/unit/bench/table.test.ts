@@ -13,26 +13,33 @@ test('a quantile is one of the values, and no fewer of them lie below it', () =>
   expect(quantile([7], 0.99)).toBe(7)
 })
 
-test('an aim is met when every part of it is', () => {
+test('a target is met when every part of it is', () => {
   const row = { what: 'x', ours: 80, peer: 100, unit: '/s' }
   expect(isMet(row)).toBeUndefined()
-  expect(isMet({ ...row, aim: { ratio: 0.8 } })).toBe(true)
-  expect(isMet({ ...row, aim: { ratio: 0.81 } })).toBe(false)
-  expect(isMet({ ...row, aim: { ratioAtMost: 0.5 } })).toBe(false)
-  expect(isMet({ ...row, aim: { ratio: 0.8, atLeast: 500 } })).toBe(false)
-  expect(isMet({ ...row, aim: { atMost: 300 } })).toBe(true)
+  expect(isMet({ ...row, target: { ratio: 0.8 } })).toBe(true)
+  expect(isMet({ ...row, target: { ratio: 0.81 } })).toBe(false)
+  expect(isMet({ ...row, target: { ratioAtMost: 0.5 } })).toBe(false)
+  expect(isMet({ ...row, target: { ratio: 0.8, atLeast: 500 } })).toBe(false)
+  expect(isMet({ ...row, target: { atMost: 300 } })).toBe(true)
 })
 
-test('an aim that could not be measured is missed', () => {
-  const row = { what: 'x', unit: '/s', ours: Number.NaN, aim: { atLeast: 500 } }
+test('a target that could not be measured is missed', () => {
+  const row = { what: 'x', unit: '/s', ours: Number.NaN, target: { atLeast: 500 } }
   expect(isMet(row)).toBe(false)
-  expect(isMet({ ...row, ours: 1, aim: { ratio: 0.8 } })).toBe(false)
+  expect(isMet({ ...row, ours: 1, target: { ratio: 0.8 } })).toBe(false)
 })
 
-test('shows figures, ratio, aim and verdict in one line a row, and notes below', () => {
+test('shows figures, ratio, target and verdict in one line a row, and notes below', () => {
   const text = render([
-    { what: 'pages', ours: 12_345, peer: 10_000, unit: '/s', aim: { ratio: 0.8 }, note: 'of 9 kB' },
-    { what: 'memory', ours: 312.4, unit: 'MB', aim: { atMost: 300 } },
+    {
+      what: 'pages',
+      ours: 12_345,
+      peer: 10_000,
+      unit: '/s',
+      target: { ratio: 0.8 },
+      note: 'of 9 kB'
+    },
+    { what: 'memory', ours: 312.4, unit: 'MB', target: { atMost: 300 } },
     { what: 'warm start', ours: 0.4567, unit: 's' }
   ])
   expect(text.split('\n').map(line => line.split(/ {2,}/))).toEqual([

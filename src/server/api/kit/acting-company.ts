@@ -6,17 +6,17 @@ import {
 import { Id } from '../../../contract/kit/ids.ts'
 import { findActingCompany } from '../../domain/companies/companies.ts'
 import { getTenant, senderHost } from '../../domain/companies/domains.ts'
-import type { CompanyId, Sender, Tenant } from '../../domain/deps.ts'
+import type { CompanyId, SendingCompany, Tenant } from '../../domain/deps.ts'
 import type { Person } from '../../domain/sessions/sessions.ts'
 import { requirePermission } from './admission.ts'
 import { type ApiContext, person } from './context.ts'
-import { refusedField } from './refused-fields.ts'
+import { refusedFieldError } from './refused-fields.ts'
 
 /**
- * Finds the company in which a call acts and keeps it for the endpoint: the company of a path below
- * `/company/{id}` or of the header `Company`, otherwise the person's own company. Does nothing for
- * an endpoint that administers no company. Throws `not_found` for a company that does not exist and
- * for one in which the person may not act.
+ * Finds the company that a call administers, and sets it as `acting` in the call's context: the
+ * company of a path below `/company/{id}` or of the header `Company`, otherwise the person's own
+ * company. Does nothing for an endpoint that administers no company. Throws `not_found` for a
+ * company that does not exist or that the person may not administer.
  *
  * `by` must have been read from the database for this call, so that a permission that was taken
  * away no longer counts.
@@ -31,19 +31,19 @@ export async function resolveActingCompany(
   if (header !== undefined) requirePermission(by, 'admin')
   const named = Id.safeParse(header).data
   if (header !== undefined && named === undefined) {
-    throw refusedField('company', { rule: 'format', detail: 'the id of a company' })
+    throw refusedFieldError('company', { rule: 'format', detail: 'the id of a company' })
   }
   // a malformed id of the path is refused with the input
   const ofPath = hasCompanyPath(route) ? Id.safeParse(c.req.param('id')).data : undefined
   if (named && ofPath && named !== ofPath) {
-    throw refusedField('company', { rule: 'format', detail: 'the company of the path' })
+    throw refusedFieldError('company', { rule: 'format', detail: 'the company of the path' })
   }
   const wanted = ofPath ?? named ?? by.company_id
   c.set('acting', await findActingCompany(c.get('deps'), by, wanted))
 }
 
 /**
- * Returns the id of the company in which a call acts. Throws for an endpoint that administers no
+ * Returns the id of the company that a call administers. Throws for an endpoint that administers no
  * company.
  */
 export function actingCompany(c: ApiContext): CompanyId {
@@ -53,9 +53,9 @@ export function actingCompany(c: ApiContext): CompanyId {
 }
 
 /**
- * Returns the company in which a call acts, together with one of its hosts. The links in the
- * company's mails lead to this host. Throws `host_needed` if the company has none, and another error
- * for an endpoint that administers no company.
+ * Returns the company that a call administers, with the host to which links in its mails lead.
+ * Throws `host_needed` if the company has no host, and another error for an endpoint that
+ * administers no company.
  */
 export async function actingTenant(c: ApiContext): Promise<Tenant> {
   const [tenant, acting] = [c.get('tenant'), actingCompany(c)]
@@ -63,19 +63,19 @@ export async function actingTenant(c: ApiContext): Promise<Tenant> {
 }
 
 /**
- * Returns the company in which a call acts, and the host that its mails name. Throws `host_needed` as
- * `actingTenant` does if `hasLinks` says that the mails have links, and otherwise returns any host.
+ * Returns the company that a call administers, with the host that its mails name. If the mails have
+ * links (`hasLinks`) and the company has no host, throws `host_needed`.
  */
-export async function actingSender(c: ApiContext, hasLinks: boolean): Promise<Sender> {
+export async function actingSender(c: ApiContext, hasLinks: boolean): Promise<SendingCompany> {
   const [{ company_id }, acting] = [c.get('tenant'), actingCompany(c)]
   if (hasLinks || acting === company_id) return actingTenant(c)
   return { company_id: acting, host: await senderHost(c.get('deps'), acting) }
 }
 
 /**
- * Returns the person who makes a call and the id of the company in which the call acts. Throws for
- * an endpoint that administers no company.
+ * Returns the caller and the id of the company that the call administers. Throws for an endpoint
+ * that administers no company.
  */
-export function act(c: ApiContext): { company_id: CompanyId; by: Person } {
+export function callerAndCompany(c: ApiContext): { company_id: CompanyId; by: Person } {
   return { company_id: actingCompany(c), by: person(c) }
 }

@@ -8,12 +8,12 @@ import { authenticate } from '../../domain/sessions/authentication.ts'
 import { isKeySecret } from '../../domain/sessions/key-secrets.ts'
 import type { Person } from '../../domain/sessions/sessions.ts'
 import type { InFlightCall } from './in-flight-calls.ts'
-import { parseFields, refusedField } from './refused-fields.ts'
+import { parseFields, refusedFieldError } from './refused-fields.ts'
 
 // The checks before every call, both of Hono's routes and of those that read Node's own request.
 
 /** The properties of a route that decide who may call it. */
-export type Admission = Pick<
+export type AccessRules = Pick<
   Endpoint,
   'access' | 'pending' | 'suspended' | 'confirmation' | 'scopes'
 >
@@ -33,7 +33,7 @@ interface Caller {
 export async function admitPerson(
   deps: Pick<Deps, 'db' | 'tokens' | 'clock' | 'keys' | 'settings' | 'counters'>,
   tenant: Tenant,
-  route: Admission,
+  route: AccessRules,
   token: string | undefined,
   { address, inFlight }: Caller
 ): Promise<Person> {
@@ -58,7 +58,7 @@ export async function admitPerson(
  * Throws `person_required` if a program calls a route that only people may call, and
  * `scope_missing` if its API key has none of the scopes of the route.
  */
-function requireScope({ key }: Person, { scopes }: Admission): void {
+function requireScope({ key }: Person, { scopes }: AccessRules): void {
   if (!key) return
   if (!scopes) throw new AppError('person_required', 'Keys for programs may not make this call')
   if (scopes.some(scope => key.scopes.includes(scope))) return
@@ -71,17 +71,17 @@ export function requirePermission(person: Person, access: Endpoint['access']): v
   throw new AppError('forbidden', `This call needs the permission ${access}`)
 }
 
-/** Throws `confirmation_required` when the call needs the caller's password once more. */
-export function requireConfirmation(person: Person, route: Admission): void {
+/** Throws `confirmation_required` when the caller must enter the password again before the call. */
+export function requireConfirmation(person: Person, route: AccessRules): void {
   if (!route.confirmation || person.confirmed) return
   throw new AppError('confirmation_required', 'Confirm the password first: POST /user/confirm')
 }
 
 /**
- * Throws `account_disabled` when the company is suspended and the route is not open to suspended
- * companies.
+ * Throws `account_disabled` when the company is suspended, unless the route is also open to
+ * suspended companies.
  */
-export function refuseSuspended({ disabled }: Tenant, route: Admission): void {
+export function refuseSuspended({ disabled }: Tenant, route: AccessRules): void {
   if (!disabled || route.suspended) return
   throw new AppError('account_disabled', 'The company is suspended', {
     disabled: disabledDetails('company', disabled)
@@ -99,7 +99,7 @@ export function hasAccess(person: Person, access: Endpoint['access']): boolean {
 
 /**
  * Returns the token of an `Authorization` header: `'Bearer x.y.z'` → `'x.y.z'`. Returns undefined
- * without a header, and an empty (invalid) token for any other header.
+ * if there is no header, and `''`, which no token equals, for any other header.
  */
 export function bearerToken(header: string | undefined): string | undefined {
   if (header === undefined) return undefined
@@ -125,7 +125,7 @@ export function queryFields(query: URLSearchParams): Record<string, string> {
   const values = new Map<string, string>()
   for (const [name, value] of query) {
     if (values.has(name)) {
-      throw refusedField(name, { rule: 'format', detail: 'once in the query' })
+      throw refusedFieldError(name, { rule: 'format', detail: 'once in the query' })
     }
     values.set(name, value)
   }
@@ -138,7 +138,7 @@ export function queryFields(query: URLSearchParams): Record<string, string> {
  */
 export function idempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined || /^[\x21-\x7e]{1,255}$/.test(header)) return header
-  throw refusedField('idempotency-key', {
+  throw refusedFieldError('idempotency-key', {
     rule: 'format',
     detail: '1 to 255 printable characters of ASCII'
   })

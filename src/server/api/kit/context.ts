@@ -6,14 +6,14 @@ import type { Person } from '../../domain/sessions/sessions.ts'
 import type { InFlightCall } from './in-flight-calls.ts'
 
 /** The values that the middlewares of `app.ts` provide to the endpoints. */
-export interface Variables {
+export interface ContextVariables {
   deps: Deps
   tenant: Tenant
-  /** Network address of the client, also when it connects through trusted proxies. */
+  /** Network address of the client, even if the client connects through trusted proxies. */
   address: string
   requestId: string
   /**
-   * Path of the endpoint as in the contract: `/process/{id}`. Undefined as long as no endpoint is
+   * Path of the endpoint as in the contract: `/process/{id}`. Undefined until the endpoint is
    * known.
    */
   route: string | undefined
@@ -28,7 +28,7 @@ export interface Variables {
   inFlight: InFlightCall | undefined
   person: Person | undefined
   /**
-   * The id of the company in which the call acts. Undefined for an endpoint that administers no
+   * The id of the company that the call administers. Undefined for an endpoint that administers no
    * company.
    */
   acting: CompanyId | undefined
@@ -37,14 +37,12 @@ export interface Variables {
    * the call accepts any version.
    */
   expectedVersion: number | undefined
-  /**
-   * HTTP status of a success, if it differs from the status in the contract; otherwise undefined.
-   */
+  /** HTTP status of a success. Undefined for the status that the contract names. */
   status: 200 | undefined
 }
 
 /**
- * What the listener tells the API about the connection of a call. Empty for a call from within the
+ * The connection of a call, as the listener passes it to the API. Empty for a call from within the
  * process.
  */
 interface Bindings {
@@ -54,26 +52,20 @@ interface Bindings {
   host?: string | undefined
   /** The HTTP response of this call. It emits `close` when the client disconnects. */
   caller?: WaitingClient
-  /**
-   * Passes an event stream to the listener, which writes it to the connection after the response
-   * headers.
-   */
+  /** Hands an event stream to the listener, which writes it after the response headers. */
   takeStream?: (stream: EventStream) => void
   /**
-   * Passes the body of the response `answer` to the listener, which writes it to the connection
-   * after the response headers.
+   * Hands the body of the response `answer` to the listener, which writes it after the response
+   * headers.
    */
   takeText?: (answer: Response, text: string) => void
 }
 
-export type ApiEnv = { Variables: Variables; Bindings: Bindings }
+export type ApiEnv = { Variables: ContextVariables; Bindings: Bindings }
 export type Api = Hono<ApiEnv>
 export type ApiContext = Context<ApiEnv>
 
-/**
- * Returns the signed-in person who makes a call. Throws for a call without a token, which only
- * public endpoints allow.
- */
+/** Returns the signed-in person who makes a call. Throws if the call has no token. */
 export function person(c: ApiContext): Person {
   const found = c.get('person')
   if (!found) throw new Error('a public endpoint asked for its person')

@@ -7,7 +7,7 @@ import { countedNetworks } from '../../domain/ip-addresses.ts'
  */
 export interface InFlightLimits {
   perPerson: number
-  /** The most concurrent calls of signed-out people from one network. */
+  /** The most concurrent calls that signed-out people may make from one network. */
   perAddress: number
   perCompany: number
 }
@@ -16,8 +16,8 @@ const defaultLimits: InFlightLimits = { perPerson: 250, perAddress: 100, perComp
 const retrySeconds = 1
 
 /**
- * An API call that counts toward the limits of concurrent calls, from its arrival until its `end`
- * is called.
+ * An API call that counts toward the limits of concurrent calls, from its arrival until `end` is
+ * called.
  */
 export interface InFlightCall {
   /**
@@ -35,10 +35,10 @@ export interface InFlightCall {
 
 export interface InFlightCalls {
   /**
-   * Counts a call of a company until its `end` is called. Throws `unavailable` when the company has
-   * too many calls at the same time, and `rate_limited` when the caller's network has too many.
-   * Calls of signed-out people may use half of the company's limit, so that signed-in people are
-   * still served.
+   * Counts a call of a company until `end` of the result is called. Throws `unavailable` when the
+   * company has too many calls at the same time, and `rate_limited` when the network of a
+   * signed-out caller has too many. Calls of signed-out people may use only half of the company's
+   * limit, so that signed-in people are still served.
    */
   begin(call: {
     company: CompanyId
@@ -49,7 +49,7 @@ export interface InFlightCalls {
 }
 
 /**
- * Creates the counters of concurrent calls. A call above a limit is refused at once; it does not
+ * Creates the counters of concurrent calls. A call above a limit is refused at once and does not
  * wait.
  */
 export function createInFlightCalls({

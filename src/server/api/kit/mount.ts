@@ -13,7 +13,7 @@ import { consume } from '../../domain/rate-limits.ts'
 import { resolveDownloadLink } from '../../domain/sessions/download-links.ts'
 import { resolveActingCompany } from './acting-company.ts'
 import {
-  type Admission,
+  type AccessRules,
   admitPerson,
   bearerToken,
   parseInput,
@@ -22,7 +22,7 @@ import {
   requireConfirmation
 } from './admission.ts'
 import type { Api, ApiContext } from './context.ts'
-import { refusedField } from './refused-fields.ts'
+import { refusedFieldError } from './refused-fields.ts'
 
 /** The most bytes of a JSON body, for endpoints that set no limit of their own. */
 export const defaultBodyBytes = 256 * 1024
@@ -32,13 +32,13 @@ const maxDepth = 32
  * few fields each has a few thousand values.
  */
 const maxValues = 10_000
-/** While the event loop is later than this many milliseconds, calls without a token are refused. */
+/** When timers fire later than this many milliseconds, calls without a token are refused. */
 const maxLagMs = 200
 
 /**
  * Adds an endpoint to the API. For each call it checks access, parses the input, calls `run`,
  * parses the output and sends it. Parsing the output removes fields that the contract does not
- * name.
+ * name, so that they never leave the server.
  */
 export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   app: Api,
@@ -58,9 +58,9 @@ export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodM
 }
 
 /**
- * Returns a JSON response. If the listener can write the JSON text to the connection, the
- * `Response` gets no body, because a `Response` would turn the text into a stream. That costs more
- * than all the rest of the response.
+ * Returns a JSON response. If the listener can write the JSON to the connection itself, the
+ * `Response` gets no body: it would turn the text into a stream, which costs more than all the rest
+ * of the response.
  */
 function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response {
   const { takeText } = c.env ?? {}
@@ -91,19 +91,19 @@ export function mountList<Input extends z.ZodMiniType, Item extends z.ZodMiniTyp
 }
 
 /**
- * Parses the header `If-Match`: `'"7"'` → `7`. Returns undefined if the call accepts any version:
- * for `*` and without the header.
+ * Parses the header `If-Match`: `'"7"'` → `7`. Returns undefined for `*` and for no header, which
+ * both accept any version.
  */
 function versionOf(ifMatch: string | undefined): number | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined
   const [, version] = /^"(\d{1,15})"$/.exec(ifMatch) ?? []
   if (version !== undefined) return Number(version)
-  throw refusedField('if-match', { rule: 'format', detail: 'a version in quotes' })
+  throw refusedFieldError('if-match', { rule: 'format', detail: 'a version in quotes' })
 }
 
 /**
  * Sets the header `ETag` to the version of `output`. Returns whether the caller already has this
- * version, so that status 304 without a body is enough.
+ * version, so that an empty response with status 304 is enough.
  */
 function isUnchanged(
   c: ApiContext,
@@ -140,7 +140,7 @@ export function mountStream<Input extends z.ZodMiniType>(
 
 async function admit(
   c: ApiContext,
-  route: Admission & CallAccessFields & Pick<Stream, 'method' | 'linked'>
+  route: AccessRules & CallAccessFields & Pick<Stream, 'method' | 'linked'>
 ): Promise<void> {
   c.set('route', route.path)
   const tenant = c.get('tenant')
@@ -185,13 +185,13 @@ function withPath(
 ): Record<string, unknown> {
   const twice = Object.keys(path).find(name => Object.hasOwn(given, name))
   if (twice === undefined) return { ...given, ...path }
-  throw refusedField(twice, { rule: 'unknown', detail: 'in the path alone' })
+  throw refusedFieldError(twice, { rule: 'unknown', detail: 'in the path alone' })
 }
 
 async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string, unknown>> {
   if (!hasJsonBody(endpoint)) return query(c)
   if (/\?./.test(c.req.url)) {
-    throw refusedField('(query)', {
+    throw refusedFieldError('(query)', {
       rule: 'unknown',
       detail: 'no query: this call takes its input from the body'
     })
@@ -204,7 +204,7 @@ function query(c: ApiContext): Record<string, string> {
 }
 
 async function jsonBody(c: ApiContext, maxBytes?: number): Promise<Record<string, unknown>> {
-  const body = await jsonOf(c, ['application/json'], maxBytes)
+  const body = await readJsonBody(c, ['application/json'], maxBytes)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw notJson('a JSON object')
   }
@@ -215,7 +215,7 @@ async function jsonBody(c: ApiContext, maxBytes?: number): Promise<Record<string
  * Returns the parsed JSON of the body. Throws for other media types, for a body that is too large
  * and for invalid JSON.
  */
-export async function jsonOf(
+export async function readJsonBody(
   c: ApiContext,
   types: string[],
   maxBytes = defaultBodyBytes
@@ -262,7 +262,7 @@ async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array
       return new Uint8Array(await raw.arrayBuffer())
     }
     const chunks: Uint8Array[] = []
-    for await (const chunk of limitedChunks(c, maxBytes)) chunks.push(chunk)
+    for await (const chunk of readBodyChunks(c, maxBytes)) chunks.push(chunk)
     return Buffer.concat(chunks)
   } catch (cause) {
     throw cause instanceof AppError ? cause : brokenOff(cause)
@@ -273,7 +273,7 @@ async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array
  * Yields the chunks of the request's body. Throws `body_too_large` when they have more than
  * `maxBytes` bytes.
  */
-export async function* limitedChunks(
+export async function* readBodyChunks(
   c: ApiContext,
   maxBytes: number
 ): AsyncGenerator<Uint8Array, void> {
@@ -291,8 +291,8 @@ export async function* limitedChunks(
 }
 
 /**
- * Returns the error for a request body that ended early because the client disconnected. The error
- * does not count as a failure of the server.
+ * Returns the error for a request body that ended early because the client disconnected. It is not
+ * logged as a failure of the service.
  */
 function brokenOff(cause: unknown): AppError {
   return notJson('a whole body, and this one broke off', cause)
@@ -322,7 +322,7 @@ function isTooLarge(text: string): boolean {
 }
 
 function notJson(wanted: string, cause?: unknown): AppError {
-  return refusedField('(body)', { rule: 'json', detail: wanted }, cause)
+  return refusedFieldError('(body)', { rule: 'json', detail: wanted }, cause)
 }
 
 function tooLarge(maxBytes: number): AppError {

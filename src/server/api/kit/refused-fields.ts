@@ -7,12 +7,12 @@ import {
 } from '../../../contract/kit/field-errors.ts'
 
 /**
- * The most fields that the `detail` text of an error names. The member `fields` of the error may
- * contain more.
+ * The most fields that the text `detail` of an error names. The error's list `fields` may be
+ * longer.
  */
 const maxNamedFields = 5
 
-/** The default message of zod/mini, which does not say what is wrong. */
+/** The message of zod/mini that does not say what is wrong. */
 const zodDefaultMessage = 'Invalid input'
 
 /**
@@ -41,8 +41,8 @@ function refusedInput(error: { issues: readonly IssueLike[] }): AppError {
   })
 }
 
-/** Returns the error for one invalid field or header whose rule is not part of a schema. */
-export function refusedField(
+/** Returns the error for one invalid field or header that a schema cannot check. */
+export function refusedFieldError(
   name: string,
   error: FieldError & { detail: string },
   cause?: unknown

@@ -10,16 +10,13 @@ const exposedHeaders =
   'content-disposition, content-range, accept-ranges, repr-digest, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, upload-length, upload-expires'
 
 /**
- * Returns the headers that every response of the API has. Adds `Strict-Transport-Security` if the
- * public address uses https.
+ * Returns the headers of every API response. With https, they include `Strict-Transport-Security`.
  */
 export function apiHeadersFor({ scheme }: Deps['settings']): Record<string, string> {
   return scheme === 'https' ? { ...apiHeaders, 'strict-transport-security': hsts } : apiHeaders
 }
 
-/**
- * The headers that every response of the API has, whether the public address uses http or https.
- */
+/** The headers of every API response, with http and https alike. */
 export const apiHeaders = {
   'content-security-policy': apiPolicy,
   'x-content-type-options': 'nosniff',
@@ -47,8 +44,8 @@ export function corsHeaders(
 }
 
 /**
- * Returns the HTTP response of the API for an error. Also used by the upload routes, which Hono
- * does not serve.
+ * Returns the HTTP response of the API for an error. The upload routes, which Hono does not serve,
+ * use it as well.
  */
 export function problemResponse(error: AppError, instance: string): Response {
   const headers = new Headers({ 'content-type': 'application/problem+json' })
@@ -59,10 +56,10 @@ export function problemResponse(error: AppError, instance: string): Response {
 }
 
 /**
- * Returns the error that the caller of the API gets for a thrown error. Messages of the database
- * and stacks stay in the log.
+ * Returns the error to send to the caller of the API for anything that was thrown. Messages of the
+ * database and stack traces stay in the log.
  */
-export function expectedError(error: unknown): AppError {
+export function errorForCaller(error: unknown): AppError {
   if (error instanceof AppError) return error
   if (isDatabaseBusy(error)) {
     return new AppError('unavailable', 'The database is busy', { cause: error, retryAfter: 2 })

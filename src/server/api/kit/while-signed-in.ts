@@ -6,9 +6,9 @@ const bytesPerCheck = 4 * 1024 * 1024
 const msPerCheck = 10_000
 
 /**
- * Returns a stream that passes on the bytes of `body` while the person may read them. Checks the
- * session every 4 MiB and at least every 10 seconds. When the session has ended, the stream fails
- * and the connection is closed, so that no client takes a part for the whole file.
+ * Returns a stream of the bytes of `body` that fails when the person's session ends. Then the
+ * connection is closed, so that no client takes a part for the whole file. Checks the session every
+ * 4 MiB and at least every 10 seconds.
  */
 export function whileSignedIn(
   deps: Pick<Deps, 'db' | 'clock'>,

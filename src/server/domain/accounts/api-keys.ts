@@ -4,7 +4,7 @@ import type { ApiKey, createApiKey as call, NewApiKey } from '../../../contract/
 import { KeyScope } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { maxKeys } from '../../../contract/kit/limits.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { requireGroup } from '../companies/groups.ts'
@@ -18,10 +18,10 @@ import type { Person } from '../sessions/sessions.ts'
 const usualDays = 365
 const dayMs = 86_400_000
 
-/** The owner of API keys: a person or a company. */
+/** The owner of API keys: a person, or the company itself. */
 interface Owner {
   company_id: CompanyId
-  /** Id of the person. Undefined for the keys of the company. */
+  /** Id of the person. Undefined if the company is the owner. */
   user_id: string | undefined
 }
 
@@ -49,9 +49,9 @@ interface Creation extends z.output<typeof call.input> {
 }
 
 /**
- * Creates an API key of the person `by` or, with `group_id`, of the company. A company's key gets
- * an account of its own, which is a member of the group and makes the key's deposits. Throws
- * `key_limit_reached` if the person or company has 100 keys, and `not_found` if the company has no
+ * Creates an API key. With `group_id` it belongs to the company: it gets an account of its own,
+ * which is a member of that group and makes the key's deposits. Otherwise it belongs to the person
+ * `by`. Throws `key_limit_reached` if the owner has 100 keys, and `not_found` if the company has no
  * such group.
  */
 export async function createApiKey(
@@ -95,8 +95,8 @@ interface Revocation extends Owner {
 
 /**
  * Revokes an API key of a person or of the company. After the commit, calls with the key are
- * refused, and its streams, downloads and uploads end. The account of a company's key leaves its
- * group and keeps its history. Throws `not_found` if there is no such key.
+ * refused, and its streams, downloads and uploads end. If the key belongs to the company, its
+ * account leaves its group and keeps its history. Throws `not_found` if there is no such key.
  */
 export async function deleteApiKey(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
@@ -142,9 +142,9 @@ function keysOf(tx: Tx, user_id: string | undefined) {
 
 function withColumns(keys: SelectQueryBuilder<Database, 'api_key', object>) {
   return keys
-    .leftJoin('group', join => inSameCompany(join, 'group.id', 'api_key.group_id'))
+    .leftJoin('group', join => joinInCompany(join, 'group.id', 'api_key.group_id'))
     .leftJoin('user', join =>
-      inSameCompany(join, 'user.id', 'api_key.created_by').on('user.deleted_at', 'is', null)
+      joinInCompany(join, 'user.id', 'api_key.created_by').on('user.deleted_at', 'is', null)
     )
     .select([
       'api_key.id',
@@ -175,8 +175,8 @@ function toKey(row: Row): ApiKey {
 }
 
 /**
- * Locks the row of the person who creates a key. Then their account is not deleted meanwhile, and
- * two keys of theirs are created one after the other. Throws `unauthenticated` if the account is
+ * Locks the row of the person who creates a key. This prevents a deletion of the account at the
+ * same time, and makes parallel creations take turns. Throws `unauthenticated` if the account is
  * deleted.
  */
 async function lockOwner(tx: Tx, { id }: Person): Promise<void> {
@@ -201,7 +201,10 @@ async function requireRoom(tx: Tx, user_id: string | undefined): Promise<void> {
   })
 }
 
-/** Creates the account of a company's key. It is the account of no person and cannot sign in. */
+/**
+ * Creates the account of a company's key. The account belongs to no person, and nobody can sign in
+ * to it.
+ */
 async function createAccount(
   tx: Tx,
   {

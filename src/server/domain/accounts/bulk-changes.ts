@@ -2,12 +2,12 @@ import { DisabledReason } from '../../../contract/kit/disabled.ts'
 import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
 import { type BulkAction, type BulkResult, maxBulkPeople } from '../../../contract/members.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { joinGroup, leaveGroup, requireGroup } from '../companies/groups.ts'
-import type { Deps, Sender } from '../deps.ts'
+import { addPeopleToGroup, removePeopleFromGroup, requireGroup } from '../companies/groups.ts'
+import type { Deps, SendingCompany } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import type { Person } from '../sessions/sessions.ts'
-import { inviteAgain, requireInvitable } from './invitations.ts'
-import { type LockedMembers, lockMembers } from './locked-members.ts'
+import { queueNewInvitations, requireInvitable } from './invitations.ts'
+import { type LockedMembers, lockMemberRows } from './locked-members.ts'
 import {
   disableMembers,
   enableMembers,
@@ -30,15 +30,15 @@ export type BulkChange =
 export type BulkPeople = { ids: string[] } | { filter: MemberFilter; cursor?: string | undefined }
 
 interface Bulk {
-  /** The company of the people, and the host to which their invitations lead. */
-  sender: Sender
+  /** The company of the people, and the host to which the links in their invitations lead. */
+  sender: SendingCompany
   by: Person
   change: BulkChange
   people: BulkPeople
   idempotencyKey: string | undefined
 }
 
-/** Returns how many people a bulk change is about. */
+/** Returns how many people a bulk change would affect. */
 export async function countPeople(
   deps: Pick<Deps, 'db' | 'clock'>,
   { sender, people }: Pick<Bulk, 'sender' | 'people'>
@@ -48,8 +48,8 @@ export async function countPeople(
 }
 
 /**
- * Changes the next 200 people in one transaction. A refusal for one person does not stop the change
- * of the others. `next` of the result is the cursor of the people who remain.
+ * Changes the next 200 people in one transaction. If one person cannot be changed, the others still
+ * are. `next` of the result is the cursor of the people who remain.
  */
 export async function changeUsers(
   deps: BulkDeps,
@@ -59,8 +59,8 @@ export async function changeUsers(
   return inCompany(deps.db, company_id, async tx => {
     const effect = () => treatNext(tx, deps, { sender, by, change, people })
     if (key === undefined) return { body: await effect(), replayed: false }
-    const act = { actor: by.id, route: 'POST /user/bulk', key, input: { change, people } }
-    return runOnce(tx, deps, { company_id, now: deps.clock(), act }, effect)
+    const call = { actor: by.id, route: 'POST /user/bulk', key, input: { change, people } }
+    return runOnce(tx, deps, { company_id, now: deps.clock(), call }, effect)
   })
 }
 
@@ -69,8 +69,8 @@ type Treatment = Omit<Bulk, 'idempotencyKey'>
 async function treatNext(tx: Tx, deps: BulkDeps, treatment: Treatment): Promise<BulkResult> {
   const { by, change, people: wanted } = treatment
   if ('group_id' in change) await requireGroup(tx, change.group_id)
-  const { ids, next } = await nextIds(tx, deps, wanted)
-  const people = await lockMembers(tx, deps, { by, ids })
+  const { ids, next } = await nextPeopleIds(tx, deps, wanted)
+  const people = await lockMemberRows(tx, deps, { by, ids })
   const codes = new Map(ids.map(id => [id, refusalOf(treatment, people, id)]))
   const allowed = ids.filter(id => codes.get(id) === undefined)
   const changed = new Set(await apply(tx, deps, treatment, people, allowed))
@@ -89,8 +89,8 @@ async function treatNext(tx: Tx, deps: BulkDeps, treatment: Treatment): Promise<
   return result
 }
 
-/** Returns the ids of the next 200 of some people, and the cursor of those who remain. */
-export async function nextIds(
+/** Returns the ids of the next 200 of `wanted`, and the cursor of the people who remain. */
+export async function nextPeopleIds(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   wanted: BulkPeople
@@ -100,7 +100,7 @@ export async function nextIds(
   return { ids: people.map(({ id }) => id), next }
 }
 
-/** Returns the code with which a person is refused, or undefined if the person can be changed. */
+/** Returns the code of the error if a person cannot be changed, otherwise undefined. */
 function refusalOf(
   { by, change: { action } }: Treatment,
   people: LockedMembers,
@@ -119,8 +119,8 @@ function refusalOf(
 }
 
 /**
- * Changes people whom `refusalOf` does not refuse. Returns the ids of those for whom there was
- * something to change.
+ * Changes people for whom `refusalOf` has returned no error. Returns the ids of those whom this has
+ * really changed.
  */
 async function apply(
   tx: Tx,
@@ -135,7 +135,7 @@ async function apply(
   switch (change.action) {
     case 'add_to_group':
     case 'remove_from_group': {
-      const move = change.action === 'add_to_group' ? joinGroup : leaveGroup
+      const move = change.action === 'add_to_group' ? addPeopleToGroup : removePeopleFromGroup
       const moved = await move(tx, deps, { by, group_id: change.group_id, user_ids: ids })
       await setMemberColumns(tx, moved, {})
       return moved
@@ -151,7 +151,7 @@ async function apply(
       await endAllSessions(tx, deps, { by, members })
       return ids
     case 'invite':
-      await inviteAgain(tx, deps, { sender, by, members })
+      await queueNewInvitations(tx, deps, { sender, by, members })
       return ids
   }
 }

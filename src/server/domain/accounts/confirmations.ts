@@ -4,8 +4,8 @@ import { confirmSession } from '../sessions/sessions.ts'
 import { type PasswordProof, requirePassword } from './user-keys.ts'
 
 /**
- * Checks the caller's password again and notes the confirmation in their session for five minutes.
- * Throws `password_wrong` or, for an expired or used challenge, `challenge_invalid`.
+ * Checks that the caller has entered the password again, and notes this in the session for five
+ * minutes. Throws `password_wrong` or, if the challenge is expired or used, `challenge_invalid`.
  */
 export async function confirmPassword(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'settings' | 'log' | 'counters'>,

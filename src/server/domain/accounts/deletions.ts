@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import type { CompanyId, Deps, Sender, Tenant } from '../deps.ts'
+import type { CompanyId, Deps, SendingCompany, Tenant } from '../deps.ts'
 import { audit, eraseAuditValues } from '../evidence/audit.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import type { Person } from '../sessions/sessions.ts'
@@ -34,7 +34,7 @@ export async function deleteUser(
 }
 
 interface Erasure {
-  sender: Sender
+  sender: SendingCompany
   /** The person who deletes the accounts: the owner of the only one, or an administrator. */
   by: Person
   people: readonly { id: string; email: string; locale: string }[]
@@ -42,9 +42,9 @@ interface Erasure {
 
 /**
  * Deletes the personal data of accounts: e-mail, username, keys, sessions, API keys, group
- * memberships, mailed links and rows of imports. The rows of the people stay without these data,
- * because deposits and the history refer to their ids. Their deposits stay in the register. The
- * caller must have locked the rows.
+ * memberships, mailed links and rows of imports. The accounts' rows stay, without these data,
+ * because deposits and the history refer to their ids. The deposits stay as well. The caller must
+ * have locked the rows.
  */
 export async function eraseUsers(
   tx: Tx,

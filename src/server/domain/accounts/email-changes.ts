@@ -10,7 +10,7 @@ import { consumeMails } from '../rate-limits.ts'
 import { endSessions, type Person } from '../sessions/sessions.ts'
 import { lockKey, lockPerson, requirePassword, revokeMailedLinks } from './user-keys.ts'
 
-/** How long a requested change of e-mail can be confirmed, in milliseconds. */
+/** How long a new e-mail can be confirmed after the request to change it, in milliseconds. */
 const waitingMs = 3_600_000
 
 interface NewEmail {
@@ -73,8 +73,8 @@ export async function changeEmail(
 
 /**
  * Confirms a change of e-mail: replaces the e-mail and the key. Only the person who requested the
- * change can confirm it. Without this rule, after a typing error, the owner of the mistyped address
- * could confirm an account whose password somebody else knows.
+ * change can confirm it. Otherwise, after a typing error, the owner of the mistyped address could
+ * confirm an account whose password somebody else knows.
  */
 export async function confirmEmail(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,

@@ -11,9 +11,9 @@ const pageLength = 200
 const maxSessions = 100
 
 /**
- * Returns the person's account, sessions and a page of their requests (entries of the history),
- * newest first. The page begins after the request whose id is `cursor`. `complete` is true on the
- * last page.
+ * Returns the data that the service stores about a person: account, sessions and a page of their
+ * requests (entries of the history), newest first. The page begins after the request with the id
+ * `cursor`. `complete` is true on the last page.
  */
 export async function getExport(
   deps: Pick<Deps, 'db' | 'clock'>,

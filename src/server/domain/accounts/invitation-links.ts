@@ -5,14 +5,14 @@ import type { Deps, Tenant } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
 import { readImport } from '../imports/imports.ts'
 import type { Person } from '../sessions/sessions.ts'
-import { type BulkPeople, nextIds } from './bulk-changes.ts'
+import { type BulkPeople, nextPeopleIds } from './bulk-changes.ts'
 import { createLinksToPassOn, requireInvitable } from './invitations.ts'
-import { type LockedMember, type LockedMembers, lockMembers } from './locked-members.ts'
+import { type LockedMember, type LockedMembers, lockMemberRows } from './locked-members.ts'
 
 /**
- * Creates invitation links for the next 200 people, for the administrator to pass on. Leaves out
- * people who need no link or whom the caller may not change. Throws `forbidden` if a mail server is
- * configured.
+ * Creates invitation links for the next 200 people, so that an administrator can pass the links on.
+ * Leaves out people who need no link and people whom the caller may not change. Throws `forbidden`
+ * if a mail server is configured.
  */
 export async function createInvitationLinks(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
@@ -22,8 +22,8 @@ export async function createInvitationLinks(
     throw new AppError('forbidden', 'The service has a mail server, which mails the links')
   }
   return inCompany(deps.db, tenant.company_id, async tx => {
-    const { ids, next } = await nextIds(tx, deps, await narrowed(tx, people))
-    const members = await lockMembers(tx, deps, { by, ids })
+    const { ids, next } = await nextPeopleIds(tx, deps, await narrowed(tx, people))
+    const members = await lockMemberRows(tx, deps, { by, ids })
     const invited = ids.flatMap(id => invitable(members, id))
     const { links, until } = await createLinksToPassOn(tx, deps, tenant, invited)
     for (const { id } of invited) {
@@ -43,8 +43,8 @@ export async function createInvitationLinks(
 }
 
 /**
- * Returns the people without those whom a filter need not find, because they are not invited.
- * Throws `not_found` if the company has no such import.
+ * Restricts a filter to people who are invited, because nobody else gets a link. Throws `not_found`
+ * if the company has no import as in the filter.
  */
 async function narrowed(tx: Tx, people: BulkPeople): Promise<BulkPeople> {
   if ('ids' in people) return people
@@ -53,7 +53,7 @@ async function narrowed(tx: Tx, people: BulkPeople): Promise<BulkPeople> {
   return { ...people, filter: { state: 'invited', ...filter } }
 }
 
-/** Returns a list with the person, or an empty list for somebody who can get no invitation. */
+/** Returns a list with the person, or an empty list if the person cannot be invited. */
 function invitable(members: LockedMembers, id: string): LockedMember[] {
   try {
     const member = members.get(id)

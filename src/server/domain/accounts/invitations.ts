@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { findPrimary, originOf } from '../companies/domains.ts'
+import { findPrimaryDomain, originOf } from '../companies/domains.ts'
 import { requireGroup } from '../companies/groups.ts'
-import type { Deps, Sender, Tenant } from '../deps.ts'
+import type { Deps, SendingCompany, Tenant } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { createMailTokens, mailLink } from '../mail/mail-tokens.ts'
 import type { Person } from '../sessions/sessions.ts'
-import { type LockedMember, lockMember } from './locked-members.ts'
+import { type LockedMember, lockMemberRow } from './locked-members.ts'
 import { addUser } from './new-users.ts'
 import { lockPerson, setKeyByMail } from './user-keys.ts'
 
@@ -28,15 +28,12 @@ interface Invitation {
   idempotencyKey: string | undefined
 }
 
-/** Result of mailing somebody an invitation or a confirmation link. */
-export interface Invited {
+/** What became of the link to a person, in an invitation or for the confirmation of a sign-up. */
+export interface InvitationResult {
   id: string
-  /**
-   * The link, which the administrator must pass on. Absent if a mail server is configured, because
-   * it then mails the link.
-   */
+  /** The link, if no mail server is configured: the administrator must pass it on. */
   link?: string
-  /** Time at which the link will be mailed. Present only if the limits of mails delay it. */
+  /** When the link will be mailed. Absent unless a limit on mails delays it. */
   queued_until?: string
 }
 
@@ -47,15 +44,15 @@ export interface Invited {
 export async function inviteUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, by, idempotencyKey, ...fields }: Invitation
-): Promise<{ body: Invited; replayed: boolean }> {
+): Promise<{ body: InvitationResult; replayed: boolean }> {
   const { company_id } = tenant
   return inCompany(deps.db, company_id, async tx => {
-    const effect = async () => ({ id: await insertInvited(tx, deps, { by, ...fields }) })
-    const act = { actor: by.id, route: 'POST /user', key: idempotencyKey ?? '', input: fields }
+    const effect = async () => ({ id: await insertInvitedPerson(tx, deps, { by, ...fields }) })
+    const call = { actor: by.id, route: 'POST /user', key: idempotencyKey ?? '', input: fields }
     const { body, replayed } =
       idempotencyKey === undefined
         ? { body: await effect(), replayed: false }
-        : await runOnce(tx, deps, { company_id, now: deps.clock(), act }, effect)
+        : await runOnce(tx, deps, { company_id, now: deps.clock(), call }, effect)
     if (replayed) return { body, replayed }
     // not stored for repeated calls, because whoever has the link can get in
     return { body: await sendNow(tx, deps, tenant, body.id), replayed }
@@ -75,7 +72,7 @@ interface InvitedPerson {
  * Adds a person without a password to the transaction's company. Returns the person's id. Throws
  * as `inviteUser` does.
  */
-export async function insertInvited(
+export async function insertInvitedPerson(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   { by, permissions, ...person }: InvitedPerson
@@ -99,20 +96,20 @@ export async function insertInvited(
   return id
 }
 
-/** Sends the first invitation of a person whom `insertInvited` has added. */
+/** Sends the first invitation of a person whom `insertInvitedPerson` has added. */
 export async function sendInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, id }: { tenant: Tenant; id: string }
-): Promise<Invited> {
+): Promise<InvitationResult> {
   return inCompany(deps.db, tenant.company_id, tx => sendNow(tx, deps, tenant, id))
 }
 
 /**
- * Mails the first invitation to everybody who was invited before the company had a host. Leaves out
- * people whom an import has added without inviting them. `host` is the company's first host. Does
- * nothing if `host` is a wildcard, because no link can lead to it.
+ * Mails the first invitation to everybody who was invited before the company had the host `host`,
+ * its first one. Leaves out people whom an import has added without inviting them. Does nothing if
+ * `host` is a wildcard, because no link can lead to it.
  */
-export async function inviteWaiting(
+export async function sendWaitingInvitations(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'signals'>,
   host: string
@@ -134,29 +131,30 @@ async function sendNow(
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   tenant: Tenant,
   id: string
-): Promise<Invited> {
+): Promise<InvitationResult> {
   const invited = { id, ...(await lockPerson(tx, tenant.company_id, id)) }
   const [queued] = await queueInvitations(tx, deps, tenant, [invited])
   return { id, ...queued, ...(await linkWithoutMail(tx, deps, tenant, invited)) }
 }
 
 /**
- * Mails a new invitation link to an invited person. Throws `already_active` if the person has a
- * password already, `person_disabled` if the person is disabled, and `confirmation_required` if the
- * result contains the link of a person with permissions and the caller has not confirmed.
+ * Mails a new invitation link to a person who has no password yet. Throws `already_active` if the
+ * person has one, and `person_disabled` if the person is disabled. If no mail server is configured,
+ * the result contains the link; for a person with permissions this throws `confirmation_required`
+ * unless the caller has just entered their password again.
  */
 export async function resendInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, by, id }: { tenant: Tenant; by: Person; id: string }
-): Promise<Invited> {
+): Promise<InvitationResult> {
   return inCompany(deps.db, tenant.company_id, async tx => {
-    const member = await lockMember(tx, deps, { by, id })
+    const member = await lockMemberRow(tx, deps, { by, id })
     requireInvitable(member)
     // whoever has the link becomes an administrator
     if (!deps.settings.mailServer && member.permissions.length > 0 && !by.confirmed) {
       throw new AppError('confirmation_required', 'Confirm the password first: POST /user/confirm')
     }
-    const [queued] = await inviteAgain(tx, deps, { sender: tenant, by, members: [member] })
+    const [queued] = await queueNewInvitations(tx, deps, { sender: tenant, by, members: [member] })
     return { id, ...queued, ...(await linkWithoutMail(tx, deps, tenant, member)) }
   })
 }
@@ -172,11 +170,11 @@ export function requireInvitable({ state }: Pick<LockedMember, 'state'>): void {
   }
 }
 
-/** Queues the mails of new invitation links for people whom `requireInvitable` accepts. */
-export async function inviteAgain(
+/** Queues new invitation mails for people whom `requireInvitable` accepts. */
+export async function queueNewInvitations(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'signals'>,
-  { sender, by, members }: { sender: Sender; by: Person; members: readonly LockedMember[] }
+  { sender, by, members }: { sender: SendingCompany; by: Person; members: readonly LockedMember[] }
 ): Promise<Queued[]> {
   for (const { id } of members) audit(tx, deps, { by, action: 'user.invite_again', target: id })
   return queueInvitations(tx, deps, sender, members)
@@ -191,8 +189,8 @@ interface Activation {
 }
 
 /**
- * Activates the account of an invited person: stores their first key and the name that they chose.
- * From then on they can sign in.
+ * Activates the account of an invited person, who can sign in from then on. Stores their first key
+ * and the name that they chose.
  */
 export async function activateUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
@@ -228,13 +226,16 @@ interface Invitee {
   locale: string
 }
 
-type Queued = Pick<Invited, 'queued_until'>
+type Queued = Pick<InvitationResult, 'queued_until'>
 
-/** Queues the mails of invitations. Returns for each when it will be sent, if a limit delays it. */
+/**
+ * Queues the mails of invitations. Returns for each invitation when it will be mailed, if a limit
+ * delays it.
+ */
 async function queueInvitations(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'signals'>,
-  sender: Sender,
+  sender: SendingCompany,
   invitees: readonly Invitee[]
 ): Promise<Queued[]> {
   await sql`
@@ -253,13 +254,16 @@ async function queueInvitations(
   )
 }
 
-/** Returns an invitation link for the administrator to pass on, if no mail server is configured. */
+/**
+ * Returns an invitation link for the administrator to pass on, or nothing if a mail server is
+ * configured.
+ */
 async function linkWithoutMail(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'settings'>,
   tenant: Tenant,
   invitee: Invitee
-): Promise<Pick<Invited, 'link'>> {
+): Promise<Pick<InvitationResult, 'link'>> {
   if (deps.settings.mailServer) return {}
   const { links } = await createLinksToPassOn(tx, deps, tenant, [invitee])
   return links[0] === undefined ? {} : { link: links[0] }
@@ -267,8 +271,9 @@ async function linkWithoutMail(
 
 /**
  * Creates invitation links that an administrator passes on. Returns them in the order of
- * `invitees`, and until when they work. They lead to the host that the administrator has open, but to
- * the primary host if that one belongs to a wildcard, below which anybody can invent a host.
+ * `invitees`, and until when they work. They lead to the host of the administrator's page. If that
+ * belongs to a wildcard domain, below which anybody can invent a host, they lead to the primary
+ * host.
  */
 export async function createLinksToPassOn(
   tx: Tx,
@@ -278,7 +283,7 @@ export async function createLinksToPassOn(
 ): Promise<{ links: string[]; until: Date }> {
   const asked = { purpose: 'activate', people: invitees, isHandedOut: true } as const
   const { tokens, until } = await createMailTokens(tx, deps, asked)
-  const primary = isWildcard ? await findPrimary(tx) : undefined
+  const primary = isWildcard ? await findPrimaryDomain(tx) : undefined
   const origin = originOf(deps, primary?.host ?? host)
   const links = invitees.map(({ email, locale }, at) => {
     const path = `/${locale === 'und' ? config.locale : locale}/activate-account`
@@ -295,14 +300,14 @@ const maxPerCompanyDay = 5000
 
 interface Reservation {
   due: Date
-  /** False if an invitation to this e-mail is queued already, for the time `due`. */
+  /** False if an invitation to this e-mail is already queued for the time `due`. */
   isNew: boolean
 }
 
 /**
  * Reserves a time for mailing an invitation to `email`: now, or the first time that the limits of
- * the e-mail and the company allow. Returns the reserved time as `due`. If an invitation to this
- * e-mail is queued already, returns its time, with `isNew` false.
+ * the e-mail and of the company allow. If an invitation to this e-mail is already queued, returns
+ * its time, with `isNew` false.
  */
 export async function scheduleInvitation(
   tx: Tx,
@@ -315,8 +320,8 @@ export async function scheduleInvitation(
 }
 
 /**
- * Reserves for each of several invitations the time at which it may be mailed, as
- * `scheduleInvitation` does for one. `emails` must not contain an e-mail twice.
+ * Reserves a time for mailing each of several invitations, as `scheduleInvitation` does for one.
+ * `emails` must not contain an e-mail twice.
  */
 export async function scheduleInvitations(
   tx: Tx,
@@ -367,7 +372,7 @@ export async function scheduleInvitations(
   return reservations
 }
 
-/** Gives back the reserved times of invitations that have not been sent. */
+/** Frees the times that are reserved for invitations to `emails` and that have not come yet. */
 export async function cancelInvitations(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock'>,
@@ -380,8 +385,7 @@ export async function cancelInvitations(
 }
 
 /**
- * Returns the times of the invitations of each recipient, latest first. The keys of the map are the
- * recipients in hex.
+ * Returns the times of the invitations to each recipient, latest first, by the recipient in hex.
  */
 async function ownTimes(tx: Tx, recipients: Buffer[]): Promise<Map<string, number[]>> {
   const { rows } = await sql<{ recipient: Buffer; due_at: Date }>`
@@ -396,12 +400,12 @@ async function ownTimes(tx: Tx, recipients: Buffer[]): Promise<Map<string, numbe
   return times
 }
 
-/** Returns the pseudonym under which the table `invitation` stores an e-mail. */
+/** Returns the pseudonym that stands for an e-mail in the table `invitation`. */
 function recipientOf(tx: Tx, deps: Pick<Deps, 'keys'>, email: string): Buffer {
   return deps.keys.mac('pseudonym', JSON.stringify(['invitation', tx.companyId, email]))
 }
 
-/** Returns the time `ms` after `start`, or 0 without a start. */
+/** Returns the time `ms` after `start`. Returns 0 if there is no start. */
 function endOf(start: number | undefined, ms: number): number {
   return start === undefined ? 0 : start + ms
 }

@@ -27,17 +27,18 @@ export interface LockedMembers {
    * is not.
    */
   get(id: string): LockedMember
-  /** Returns whether an id is that of a sign-up that waits for confirmation. */
+  /** Returns whether `id` is that of a sign-up that waits for confirmation. */
   isWaiting(id: string): boolean
 }
 
 /**
- * Locks the rows of the people whom the caller is about to change, and the caller's own row. The
- * rows are locked in the order of their ids, so that two administrators who change each other
- * cannot deadlock. Throws `forbidden` if the caller has lost the permission since the call began:
- * if two administrators remove it from each other at the same time, only one call succeeds.
+ * Locks the rows of the people whom the caller is about to change, and the caller's own row, until
+ * the transaction ends. The order of the ids decides which row is locked first, so that two
+ * administrators who change each other cannot deadlock. Throws `forbidden` if the caller no longer
+ * has the permission: if two administrators take it from each other at the same time, only one call
+ * succeeds.
  */
-export async function lockMembers(
+export async function lockMemberRows(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { by, ids }: { by: Person; ids: readonly string[] }
@@ -76,13 +77,16 @@ export async function lockMembers(
   }
 }
 
-/** Locks one person whom the caller is about to change. Throws as `lockMembers` and its `get` do. */
-export async function lockMember(
+/**
+ * Locks the row of one person whom the caller is about to change, as `lockMemberRows` does. Also
+ * throws what its `get` throws.
+ */
+export async function lockMemberRow(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { by, id }: { by: Person; id: string }
 ): Promise<LockedMember> {
-  return (await lockMembers(tx, deps, { by, ids: [id] })).get(id)
+  return (await lockMemberRows(tx, deps, { by, ids: [id] })).get(id)
 }
 
 async function findWaiting(
@@ -94,17 +98,17 @@ async function findWaiting(
     .selectFrom('signup')
     .where('company_id', '=', tx.companyId)
     .where(sql<boolean>`id = any (${ids}::uuid[])`)
-    .where(isWaiting(deps))
+    .where(waitingCondition(deps))
     .select('id')
     .execute()
   return rows.map(({ id }) => id)
 }
 
 /**
- * Returns the SQL condition that a row of `signup` still waits for confirmation: it is not expired,
- * and no account has its e-mail.
+ * Returns the SQL condition that a row of `signup` still waits for confirmation: it has not
+ * expired, and no account has its e-mail.
  */
-export function isWaiting({ clock }: Pick<Deps, 'clock'>) {
+export function waitingCondition({ clock }: Pick<Deps, 'clock'>) {
   return sql<boolean>`signup.expires_at > ${clock()}::timestamptz and not exists (
     select from "user" where "user".company_id = signup.company_id and "user".email = signup.email
     -- looked up row by row: a join would read all people for the first page of a list

@@ -3,46 +3,51 @@ import type { DisabledReason } from '../../../contract/kit/disabled.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { type Member, Permission } from '../../../contract/members.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { joinGroup, leaveGroup, requireGroup } from '../companies/groups.ts'
-import type { CompanyId, Deps, Sender } from '../deps.ts'
+import { addPeopleToGroup, removePeopleFromGroup, requireGroup } from '../companies/groups.ts'
+import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
 import { endSessions, type Person } from '../sessions/sessions.ts'
 import { requireVersion, versionNote } from '../versions.ts'
 import { eraseUsers } from './deletions.ts'
-import { type LockedMember, type LockedMembers, lockMember, lockMembers } from './locked-members.ts'
+import {
+  type LockedMember,
+  type LockedMembers,
+  lockMemberRow,
+  lockMemberRows
+} from './locked-members.ts'
 import { readMember } from './members.ts'
-import { dropSignUps } from './signups.ts'
+import { deleteSignUps } from './signups.ts'
 
 type ChangeDeps = Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>
 
-interface Act {
+interface MemberCall {
   company_id: CompanyId
   by: Person
   id: string
 }
 
-interface Versioned extends Act {
-  /** The version of the person that the caller has seen. Undefined accepts every version. */
+interface Versioned extends MemberCall {
+  /** The version of the person's data that the caller has seen. Undefined accepts every version. */
   version: number | undefined
 }
 
 interface Update extends Versioned {
   username?: string | undefined
   locale?: 'en' | 'fr' | undefined
-  /** Ids of all groups that the person is to be in. */
+  /** Ids of all groups of the person after the change. */
   group_ids?: string[] | undefined
 }
 
 /**
- * Changes the name, the language or the groups of a person. Fields that are undefined stay. Throws
- * `changed_meanwhile` if `version` is not the present version.
+ * Changes the name, the language or the groups of a person. Undefined fields keep their values.
+ * Throws `changed_meanwhile` if `version` is not the present version.
  */
 export async function updateMember(
   deps: ChangeDeps,
   { company_id, by, id, version, group_ids, ...given }: Update
 ): Promise<Member> {
   return inCompany(deps.db, company_id, async tx => {
-    const member = await lockMember(tx, deps, { by, id })
+    const member = await lockMemberRow(tx, deps, { by, id })
     requireVersion(member.version, version)
     const before = { username: member.username, locale: member.locale }
     const after = {
@@ -68,7 +73,7 @@ async function replaceGroups(
   // in one order, so that two calls do not wait for each other
   for (const group_id of [...wanted].sort()) {
     await requireGroup(tx, group_id)
-    await joinGroup(tx, deps, { by, group_id, user_ids: [user_id] })
+    await addPeopleToGroup(tx, deps, { by, group_id, user_ids: [user_id] })
   }
   const present = await tx
     .selectFrom('group_user')
@@ -77,22 +82,23 @@ async function replaceGroups(
     .select('group_id')
     .execute()
   for (const { group_id } of present) {
-    if (!wanted.has(group_id)) await leaveGroup(tx, deps, { by, group_id, user_ids: [user_id] })
+    if (!wanted.has(group_id))
+      await removePeopleFromGroup(tx, deps, { by, group_id, user_ids: [user_id] })
   }
 }
 
 /**
- * Replaces the permissions of a person. Throws `forbidden` if the caller changes `operator` without
- * being an operator, or grants it in a company that is not their own. Throws `not_oneself` if the
- * caller removes a permission of their own; this keeps the last administrator of a company and the
- * last operator of the installation.
+ * Replaces the permissions of a person. Throws `forbidden` if a caller who is not an operator
+ * grants or removes `operator`, or if an operator grants it in another company. Throws
+ * `not_oneself` if callers remove a permission of their own: so a company keeps an administrator,
+ * and the installation an operator.
  */
 export async function setPermissions(
   deps: ChangeDeps,
   { company_id, by, id, version, permissions }: Versioned & { permissions: Permission[] }
 ): Promise<Member> {
   return inCompany(deps.db, company_id, async tx => {
-    const people = await lockMembers(tx, deps, { by, ids: [id] })
+    const people = await lockMemberRows(tx, deps, { by, ids: [id] })
     const member = people.get(id)
     requireVersion(member.version, version)
     const after = Permission.options.filter(each => permissions.includes(each))
@@ -123,10 +129,10 @@ export async function setPermissions(
 /** Deletes a person, or the sign-up of a person who waits for confirmation. */
 export async function deleteMember(
   deps: ChangeDeps,
-  { sender, by, id, version }: Omit<Versioned, 'company_id'> & { sender: Sender }
+  { sender, by, id, version }: Omit<Versioned, 'company_id'> & { sender: SendingCompany }
 ): Promise<void> {
   await inCompany(deps.db, sender.company_id, async tx => {
-    const people = await lockMembers(tx, deps, { by, ids: [id] })
+    const people = await lockMemberRows(tx, deps, { by, ids: [id] })
     if (!people.isWaiting(id)) requireVersion(people.get(id).version, version)
     const erased = await eraseMembers(tx, deps, { sender, by, people, ids: [id] })
     if (erased.length === 0) throw new AppError('not_found', 'No such sign-up')
@@ -139,25 +145,31 @@ export async function deleteMember(
  */
 export async function disableUser(
   deps: ChangeDeps,
-  { company_id, by, id, reason }: Act & { reason: DisabledReason }
+  { company_id, by, id, reason }: MemberCall & { reason: DisabledReason }
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
-    const members = [await lockMember(tx, deps, { by, id })]
+    const members = [await lockMemberRow(tx, deps, { by, id })]
     await disableMembers(tx, deps, { by, members, reason })
   })
 }
 
-/** Enables a disabled person. Sessions from before stay ended, so the person must sign in again. */
-export async function enableUser(deps: ChangeDeps, { company_id, by, id }: Act): Promise<void> {
+/** Enables a disabled person. Their earlier sessions stay ended, so they must sign in again. */
+export async function enableUser(
+  deps: ChangeDeps,
+  { company_id, by, id }: MemberCall
+): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
-    await enableMembers(tx, deps, { by, members: [await lockMember(tx, deps, { by, id })] })
+    await enableMembers(tx, deps, { by, members: [await lockMemberRow(tx, deps, { by, id })] })
   })
 }
 
 /** Ends all sessions of a person and closes their event streams. */
-export async function signOutUser(deps: ChangeDeps, { company_id, by, id }: Act): Promise<void> {
+export async function signOutUser(
+  deps: ChangeDeps,
+  { company_id, by, id }: MemberCall
+): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
-    await endAllSessions(tx, deps, { by, members: [await lockMember(tx, deps, { by, id })] })
+    await endAllSessions(tx, deps, { by, members: [await lockMemberRow(tx, deps, { by, id })] })
   })
 }
 
@@ -167,22 +179,22 @@ interface Targets {
 }
 
 /**
- * Throws `not_oneself` if the person is the caller, because callers must not lock themselves out.
+ * Throws `not_oneself` if `id` is that of the caller, because callers must not lock themselves out.
  */
 export function requireNotOneself(by: Person, id: string): void {
   if (id === by.id) throw new AppError('not_oneself', 'Nobody does this to themselves here')
 }
 
 interface Erasures {
-  sender: Sender
+  sender: SendingCompany
   by: Person
   people: LockedMembers
   ids: readonly string[]
 }
 
 /**
- * Deletes people and sign-ups in the transaction `tx`. Returns their ids, except sign-ups that a
- * parallel call has confirmed or deleted. Throws `not_oneself` for the caller.
+ * Deletes people and sign-ups in the transaction `tx`. Returns their ids, without sign-ups that a
+ * parallel call has confirmed or deleted. Throws `not_oneself` if the caller is among them.
  */
 export async function eraseMembers(
   tx: Tx,
@@ -192,15 +204,15 @@ export async function eraseMembers(
   const members = ids.filter(id => !people.isWaiting(id)).map(people.get)
   for (const { id } of members) requireNotOneself(by, id)
   const waiting = ids.filter(people.isWaiting)
-  const dropped = waiting.length > 0 ? await dropSignUps(tx, deps, { ids: waiting }) : []
+  const dropped = waiting.length > 0 ? await deleteSignUps(tx, deps, { ids: waiting }) : []
   for (const id of dropped) audit(tx, deps, { by, action: 'user.delete', target: id })
   if (members.length > 0) await eraseUsers(tx, deps, { sender, by, people: members })
   return [...dropped, ...members.map(({ id }) => id)]
 }
 
 /**
- * Disables people in the transaction `tx`. Returns the ids of the people whom this changed: those
- * who were not yet disabled for the same reason. Throws `not_oneself` for the caller.
+ * Disables people in the transaction `tx`. Returns the ids of those who were not yet disabled for
+ * the same reason. Throws `not_oneself` if the caller is among them.
  */
 export async function disableMembers(
   tx: Tx,
@@ -244,7 +256,10 @@ export async function enableMembers(
   return ids
 }
 
-/** Ends all sessions of people in the transaction `tx`. Throws `not_oneself` for the caller. */
+/**
+ * Ends all sessions of people in the transaction `tx`. Throws `not_oneself` if the caller is among
+ * them.
+ */
 export async function endAllSessions(
   tx: Tx,
   deps: ChangeDeps,

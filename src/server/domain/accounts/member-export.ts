@@ -5,20 +5,20 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { type MemberFilter, nextMembers, readMembers } from './members.ts'
 
 /**
- * How many people an export reads at a time. Reads fewer while other companies are active, so that
- * their calls hardly wait.
+ * How many people an export reads at a time: fewer while other companies are active, so that their
+ * calls hardly wait.
  */
 const exportPage = { alone: 200, whenContended: 50 }
 /**
- * How long an export that has begun waits for a database connection for its next page, in
- * milliseconds. After that the download breaks off.
+ * How long an export waits for a database connection for its next page, in milliseconds. Then the
+ * download breaks off.
  */
 const nextPageMs = 120_000
 
 /**
- * Yields the people who match the filter as CSV text, a page at a time in the order of their ids.
- * Reads the next page only when the client takes more, so a slow client uses neither memory nor a
- * long transaction.
+ * Yields the people who match the filter as chunks of CSV text, in the order of their ids. Reads
+ * the next page only when the client takes more, so a slow client uses neither memory nor a long
+ * transaction.
  */
 export async function* exportMembers(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -47,7 +47,7 @@ export async function* exportMembers(
   } while (cursor !== undefined)
 }
 
-/** The columns of the CSV file and the function that reads each value. */
+/** The columns of the CSV file, each with the function that returns its value. */
 const columns: Record<string, (member: Member) => string | undefined> = {
   id: ({ id }) => id,
   email: ({ email }) => email,

@@ -9,27 +9,25 @@ import {
 } from '../../../contract/members.ts'
 import type { Session } from '../../../contract/sessions.ts'
 import { UserLocale } from '../../../contract/users.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { readGroups, requireGroup } from '../companies/groups.ts'
 import { usageByGroup } from '../companies/usage.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type Page, type PageInput, readMergedPage, searched } from '../lists.ts'
+import { type Page, type PageInput, readMergedPage, withSearch } from '../lists.ts'
 import { type Person, readSessions } from '../sessions/sessions.ts'
-import { isWaiting } from './locked-members.ts'
+import { waitingCondition } from './locked-members.ts'
 
-/**
- * Which people of a company a list or a change is about: people who match every field that is set.
- */
+/** Selects people of a company: those who match every field that is set. */
 export interface MemberFilter {
   q?: string | undefined
   state?: MemberState | undefined
   group?: string | undefined
   permission?: Permission | undefined
-  /** Id of an import: the people whom it has created. */
+  /** Selects the people whom the import with this id has created. */
   import?: string | undefined
-  /** The person with this e-mail, in the form that `canonicalEmail` returns. */
+  /** Selects the person with this e-mail, in the form that `canonicalEmail` returns. */
   email?: string | undefined
 }
 
@@ -79,7 +77,7 @@ export async function readMember(tx: Tx, deps: Pick<Deps, 'clock'>, id: string):
   return member
 }
 
-/** Returns the active sessions of a person, by last use, at most 100. */
+/** Returns the active sessions of a person, at most 100, most recently used first. */
 export async function listSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, by, id }: { company_id: CompanyId; by: Person; id: string }
@@ -108,7 +106,7 @@ export async function getUsage(
   })
 }
 
-/** Returns how many people have one of the ids or, with a filter, match it. */
+/** Returns how many people have one of the ids or, with a filter, match the filter. */
 export async function countMembers(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -128,8 +126,8 @@ export async function countMembers(
 }
 
 /**
- * Returns the next people who match the filter, in the order of their ids: those whose ids come
- * after `cursor`. `next` is the cursor for the people after them.
+ * Returns the next people who match the filter: those whose ids come after `cursor`, in the order
+ * of the ids. `next` is the cursor for the people after them.
  */
 export async function nextMembers(
   tx: Tx,
@@ -174,8 +172,7 @@ interface PersonRow {
 }
 
 /**
- * Returns the queries of the people among whom `filter` can find somebody: of accounts, of sign-ups
- * or of both.
+ * Returns the queries that can find people for a filter: one of accounts, one of sign-ups, or both.
  */
 function peopleOf(tx: Tx, deps: Pick<Deps, 'clock'>, filter: MemberFilter): People[] {
   const { state, group, permission } = filter
@@ -190,7 +187,7 @@ function peopleOf(tx: Tx, deps: Pick<Deps, 'clock'>, filter: MemberFilter): Peop
   const signUps = tx.selectFrom(({ selectFrom }) =>
     selectFrom('signup')
       .where('company_id', '=', tx.companyId)
-      .where(isWaiting(deps))
+      .where(waitingCondition(deps))
       .select(['company_id', 'id', 'search', 'email', 'created_at'])
       .select([
         sql<Date>`'-infinity'::timestamptz`.as('last_seen_at'),
@@ -205,11 +202,11 @@ function peopleOf(tx: Tx, deps: Pick<Deps, 'clock'>, filter: MemberFilter): Peop
 }
 
 /**
- * Returns the condition that a person has a permission. The few people who have one are read first,
- * from their index: under row-level security PostgreSQL has no figures about permissions and would
- * read all people in the order of the list.
+ * Returns the SQL condition that a person has a permission. It makes PostgreSQL read the few people
+ * with permissions first, from their index. Under row-level security PostgreSQL has no statistics
+ * about permissions and would otherwise read everybody in the order of the list.
  */
-function mayAdminister(tx: Tx, permission: Permission) {
+function permissionCondition(tx: Tx, permission: Permission) {
   return sql<boolean>`person.id in (
     select id from "user" where company_id = ${tx.companyId} and deleted_at is null
       and permissions <> '{}' and permissions @> array[${permission}] offset 0
@@ -217,13 +214,14 @@ function mayAdminister(tx: Tx, permission: Permission) {
 }
 
 /**
- * Returns the condition that an import has created a person. Its people are read once: right after
- * the import PostgreSQL has no figures about them and would read all of them for each person.
+ * Returns the SQL condition that the import `importId` has created a person. It makes PostgreSQL
+ * read the people of the import once. Right after the import PostgreSQL has no statistics about
+ * them and would otherwise read all of them again for each person.
  */
-function wasCreatedBy(tx: Tx, id: string) {
+function createdByImportCondition(tx: Tx, importId: string) {
   return sql<boolean>`person.id = any (array(
     select user_id from import_row
-     where company_id = ${tx.companyId} and import_id = ${id} and verdict = 'new'
+     where company_id = ${tx.companyId} and import_id = ${importId} and verdict = 'new'
   ))`
 }
 
@@ -233,24 +231,24 @@ interface Found {
   state: MemberState
 }
 
-/** Adds the conditions of the filter. Reads only what the indexes of the list have. */
+/** Adds the conditions of a filter to a query. They only need the columns of the list's indexes. */
 function matching(tx: Tx, people: People, filter: MemberFilter) {
   const { q, state, group, permission, email } = filter
   const id = Id.safeParse(q?.trim()).data
-  let found = searched(people, 'person.search', id === undefined ? q : undefined)
+  let found = withSearch(people, 'person.search', id === undefined ? q : undefined)
   if (id !== undefined) found = found.where('person.id', '=', id)
   if (email !== undefined) found = found.where('person.email', '=', email)
   if (state !== undefined) found = found.where('person.state', '=', state)
-  if (permission !== undefined) found = found.where(mayAdminister(tx, permission))
-  if (filter.import !== undefined) found = found.where(wasCreatedBy(tx, filter.import))
+  if (permission !== undefined) found = found.where(permissionCondition(tx, permission))
+  if (filter.import !== undefined) found = found.where(createdByImportCondition(tx, filter.import))
   const rows = found.select(['person.id', 'person.state'])
   if (group === undefined) return rows
   return rows
-    .innerJoin('group_user', join => inSameCompany(join, 'group_user.user_id', 'person.id'))
+    .innerJoin('group_user', join => joinInCompany(join, 'group_user.user_id', 'person.id'))
     .where('group_user.group_id', '=', group)
 }
 
-/** Reads the people who were found, in this order. */
+/** Reads the data of people who were found, in the same order. */
 export async function readMembers(tx: Tx, found: readonly Found[]): Promise<Member[]> {
   const idsOf = (isWaiting: boolean) =>
     found.flatMap(({ id, state }) => ((state === 'waiting') === isWaiting ? [id] : []))
@@ -275,7 +273,7 @@ async function readAccounts(tx: Tx, ids: readonly string[]): Promise<Member[]> {
       .execute(),
     tx
       .selectFrom('group_user')
-      .innerJoin('group', join => inSameCompany(join, 'group.id', 'group_user.group_id'))
+      .innerJoin('group', join => joinInCompany(join, 'group.id', 'group_user.group_id'))
       .where('group_user.company_id', '=', tx.companyId)
       .where(sql<boolean>`group_user.user_id = any (${ids}::uuid[])`)
       .orderBy('group.search')

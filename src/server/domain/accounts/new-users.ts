@@ -12,21 +12,23 @@ interface NewUser {
   locale: 'en' | 'fr' | undefined
   company_id: CompanyId
   /**
-   * The id of the sign-up that became this person, because the person keeps its id. Undefined if
-   * there was no sign-up.
+   * The id of the sign-up that becomes this person, who keeps the id. Undefined if there was no
+   * sign-up.
    */
   id?: string
   permissions?: string[]
   /**
-   * The person's public key, in plain form or encrypted. Undefined for an invited person, who
-   * cannot sign in before they have chosen a password.
+   * The person's public key, in plain form or encrypted. Undefined for an invited person, who has
+   * no password yet.
    */
   key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | ReturnType<typeof sealKey> | undefined
-  /** Whether an administrator has invited the person. The invitation waits until it is queued. */
+  /**
+   * Whether an administrator has invited the person. The caller must still queue the invitation.
+   */
   isInvited?: boolean
   /**
-   * Ids of the person's groups, which the caller has locked. Undefined: the company's default
-   * group.
+   * Ids of the person's groups, whose rows must be locked. Undefined stands for the company's
+   * default group.
    */
   group_ids?: string[] | undefined
 }

@@ -8,8 +8,7 @@ import { endSessions } from '../sessions/sessions.ts'
 import { type PasswordProof, requirePassword, setKey } from './user-keys.ts'
 
 /**
- * Replaces the person's public key, because they have changed their password. Ends their other
- * sessions.
+ * Replaces the public key of a person who changes their password, and ends their other sessions.
  */
 export async function changeKey(
   deps: Pick<

@@ -14,19 +14,17 @@ import { queueMail } from '../mail/mail-queue.ts'
 import { createMailToken, mailLink, readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
 import { consumeMails } from '../rate-limits.ts'
 import { confirmPendingSessions, endSessions, type Person } from '../sessions/sessions.ts'
-import { type Invited, scheduleInvitation } from './invitations.ts'
-import { isWaiting } from './locked-members.ts'
+import { type InvitationResult, scheduleInvitation } from './invitations.ts'
+import { waitingCondition } from './locked-members.ts'
 import { addUser } from './new-users.ts'
 import { lockPerson } from './user-keys.ts'
 
 const dayMs = 24 * 3_600_000
-/**
- * How long a sign-up waits for its confirmation if a mail server sends the link, in milliseconds.
- */
+/** How long a sign-up can be confirmed if a mail server sends the link, in milliseconds. */
 const mailedMs = dayMs
 /**
- * How long a sign-up waits for its confirmation without a mail server, in milliseconds. It is
- * longer because an administrator has to pass the link on.
+ * How long a sign-up can be confirmed without a mail server, in milliseconds. It is longer because
+ * an administrator has to pass the link on.
  */
 const unmailedMs = 30 * dayMs
 
@@ -40,7 +38,7 @@ interface NewSignUp {
 
 /**
  * Stores a sign-up until its e-mail is confirmed, and queues the mail with the link. Does not look
- * up whether the e-mail has an account, so the duration of the call does not reveal it.
+ * up whether the e-mail has an account, so the response time does not reveal it.
  */
 export async function insertSignUp(
   tx: Tx,
@@ -99,22 +97,20 @@ export async function sendVerification(
 
 interface Confirmation {
   tenant: Tenant
-  /** The person who is signed in in the browser that opened the link. Undefined if nobody is. */
+  /** The person who is signed in to the browser that opened the link. Undefined if nobody is. */
   person: Person | undefined
   token: string
   /**
-   * The name, and the key of the password, that the person chose because they opened the link in
-   * another browser than that of the sign-up. Undefined if they opened it in the browser of the
-   * sign-up.
+   * The username and the key of the password that the person chose in a browser other than that of
+   * the sign-up. Undefined in the browser of the sign-up.
    */
   chosen: { public_key_jwt: string; username: string } | undefined
 }
 
 /**
  * Confirms the e-mail of a sign-up and turns the sign-up into a person. The caller must have the
- * session of the sign-up or send a new password and name, which replace those of the sign-up.
- * Without this rule the owner of an e-mail could confirm an account whose password somebody else
- * chose.
+ * session of the sign-up, or send a new password and name that replace those of the sign-up.
+ * Otherwise the owner of an e-mail could confirm an account whose password somebody else chose.
  */
 export async function verifySignUp(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
@@ -154,7 +150,7 @@ export async function verifySignUp(
     if (!(await addUser(tx, deps, { company_id, id: subject, email, ...made }))) throw over()
     if (proof) await endSessions(tx, deps, { company_id, user_ids: [subject] })
     else await confirmPendingSessions(tx, deps, { company_id, user_id: subject })
-    await dropSignUps(tx, deps, { email })
+    await deleteSignUps(tx, deps, { email })
     audit(tx, deps, {
       by: { id: subject, company_id },
       action: 'user.sign_up',
@@ -165,8 +161,8 @@ export async function verifySignUp(
 }
 
 /**
- * A sign-up whose e-mail is not confirmed yet, for the command line. `since` and `until` are when
- * the sign-up began and when it expires.
+ * A sign-up whose e-mail is not confirmed yet, as the command line shows it. It began at `since`
+ * and expires at `until`.
  */
 export interface WaitingSignUp {
   email: string
@@ -182,9 +178,10 @@ export interface WaitingSignUp {
 }
 
 /**
- * Returns the sign-ups of all companies that wait for confirmation, each with a newly created link.
+ * Returns all sign-ups that wait for confirmation, of all companies, each with a newly created
+ * link.
  */
-export async function listWaiting(
+export async function listWaitingSignUps(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
 ): Promise<WaitingSignUp[]> {
   const waiting: WaitingSignUp[] = []
@@ -203,7 +200,7 @@ async function waitingIn(
     .selectFrom('signup')
     .innerJoin('company', 'company.id', 'signup.company_id')
     .where('signup.company_id', '=', company_id)
-    .where(isWaiting(deps))
+    .where(waitingCondition(deps))
     .orderBy('signup.created_at')
     .orderBy('signup.id')
     .select([
@@ -240,20 +237,20 @@ async function createVerifyLink(
 }
 
 /**
- * Mails the confirmation link again to a person whose sign-up waits for confirmation. If no mail
- * server is configured, also returns the link, which the administrator must pass on. Throws
- * `not_waiting` for a person who has no such sign-up but an account in the company.
+ * Mails a new confirmation link to a person whose sign-up waits for confirmation. If no mail server
+ * is configured, the result contains the link, which the administrator must pass on. Throws
+ * `not_waiting` for a person who has an account already.
  */
 export async function sendVerifyLink(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, by, id }: { tenant: Tenant; by: Person; id: string }
-): Promise<Invited> {
+): Promise<InvitationResult> {
   return inCompany(deps.db, tenant.company_id, async tx => {
     const signUp = await tx
       .selectFrom('signup')
       .where('company_id', '=', tx.companyId)
       .where('id', '=', id)
-      .where(isWaiting(deps))
+      .where(waitingCondition(deps))
       .select(['id', 'host', 'email', 'locale'])
       // waits for a confirmation that is making a person of it
       .forNoKeyUpdate()
@@ -288,10 +285,10 @@ export async function deleteExpiredSignUps(
 }
 
 /**
- * Deletes the sign-ups with an e-mail or with one of several ids, and ends their pending sessions
- * and mailed links. Returns the ids of those that it found.
+ * Deletes the sign-ups with an e-mail or with one of several ids. Ends their pending sessions and
+ * their mailed links. Returns the ids of the deleted sign-ups.
  */
-export async function dropSignUps(
+export async function deleteSignUps(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,
   which: { email: string } | { ids: readonly string[] }

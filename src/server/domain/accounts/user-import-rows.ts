@@ -16,7 +16,7 @@ import { foldText } from '../../../core/text/search-words.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { countVerdicts, lockImport, readImport } from '../imports/imports.ts'
-import { judgeUserRows } from './user-import-judging.ts'
+import { checkUserRows } from './user-import-checks.ts'
 
 type Sent = z.output<typeof endpoints.storeImportRows.input>
 type Cells = UserImportRow['cells']
@@ -26,7 +26,7 @@ interface Storing extends Sent {
   company_id: CompanyId
 }
 
-/** What the cells of one row say, in the form in which the table `import_row` stores it. */
+/** The values in the cells of one row, as the table `import_row` stores them. */
 interface ReadRow {
   number: number
   cells: Cells
@@ -39,13 +39,13 @@ interface ReadRow {
 }
 
 /**
- * Number of rows that are read between two turns of the event loop. They take a few milliseconds.
+ * The number of rows that are parsed in one turn of the event loop. They take a few milliseconds.
  */
 const readAtOnce = 250
 
 /**
- * Stores rows of an import of people and replaces stored rows with the same numbers. If the import
- * has been checked, gives these rows and all rows with the same e-mails new verdicts. Throws
+ * Stores rows of an import of people, in place of earlier ones with the same numbers. If the import
+ * has been checked, checks these rows and all rows with the same e-mails again. Throws
  * `import_too_large` if the cells of the import exceed 25 MB.
  */
 export async function storeUserRows(
@@ -89,7 +89,7 @@ export async function storeUserRows(
            and (number between ${from} and ${to}
              or email = any (${[...new Set(emails)]}::text[]))`.execute(tx)
       const numbers = affected.map(({ number }) => number)
-      await judgeUserRows(tx, deps, { id, options: found.options }, numbers)
+      await checkUserRows(tx, deps, { id, options: found.options }, numbers)
       counts = await countVerdicts(tx, id)
     }
     await tx
@@ -109,7 +109,10 @@ interface Reading extends z.output<typeof endpoints.listImportRows.input> {
 /** Number of rows on a page if the call names none. */
 const usualLimit = 100
 
-/** Returns stored rows of an import in the order of the file, and where the next page begins. */
+/**
+ * Returns a page of an import's rows in the order of the file, and the number after which the next
+ * page begins.
+ */
 export async function listUserRows(
   deps: Pick<Deps, 'db'>,
   { company_id, id, verdict, kept, after = 0, limit = usualLimit }: Reading
@@ -134,7 +137,7 @@ export async function listUserRows(
         row: row.number,
         cells: row.cells as Cells, // as: `readRow` made them
         verdict: row.verdict === null ? null : ImportVerdict.parse(row.verdict),
-        reasons: (row.reasons ?? []) as Reason[], // as: `readRow` and `judgeUserRows` made them
+        reasons: (row.reasons ?? []) as Reason[], // as: `readRow` and `checkUserRows` made them
         kept: row.kept === null ? null : ImportKeptReason.parse(row.kept)
       })),
       next: found.length > limit ? (page.at(-1)?.number ?? null) : null
@@ -142,7 +145,9 @@ export async function listUserRows(
   })
 }
 
-/** Reads the cells of a row. Faulty cells do not throw: they become reasons of refusal. */
+/**
+ * Parses the cells of a row. A faulty cell does not throw: the result says why the row is refused.
+ */
 function readRow(number: number, sent: Cells): ReadRow {
   const cells: Cells = {
     email: storable(sent.email),
@@ -190,7 +195,7 @@ function readGroups(names: string[], faults: Reason[]): string[] {
   return []
 }
 
-/** The languages of the interface, each with the words that a cell may have for it. */
+/** The languages of the interface, each with the words that may stand for it in a cell. */
 const languages: [locale: string, ...names: string[]][] = [
   ['en', 'en', 'eng', 'english', 'anglais'],
   ['fr', 'fr', 'fra', 'fre', 'french', 'francais']
@@ -206,7 +211,10 @@ function readLocale(cell: string, faults: Reason[]): string | null {
   return null
 }
 
-/** Returns a cell as the database can store it, without white space around it. */
+/**
+ * Returns the text of a cell without white space around it, and only with characters that the
+ * database can store.
+ */
 function storable(cell: string): string {
   // the ends of a long text, so that trimming it is not quadratic
   return cell

@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
-import type { Applied, ImportSteps, Slice, WorkedImport } from '../imports/import-work.ts'
+import type { AppliedCounts, ImportSteps, RowSlice, WorkedImport } from '../imports/import-work.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { cancelInvitations, scheduleInvitations } from './invitations.ts'
-import { judgeUserRows } from './user-import-judging.ts'
+import { checkUserRows } from './user-import-checks.ts'
 
 /** The steps of the import job for rows that describe people. */
 export const userImportSteps: ImportSteps = {
-  async judge(tx, deps, work, { from, to }) {
+  async checkRows(tx, deps, work, { from, to }) {
     const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
-    await judgeUserRows(tx, deps, work, numbers)
+    await checkUserRows(tx, deps, work, numbers)
   },
   needs: neededGroups,
   keep: keepGroups,
@@ -36,7 +36,11 @@ export const userImportSteps: ImportSteps = {
   }
 }
 
-async function neededGroups(tx: Tx, { id }: WorkedImport, { from, to }: Slice): Promise<string[]> {
+async function neededGroups(
+  tx: Tx,
+  { id }: WorkedImport,
+  { from, to }: RowSlice
+): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select distinct unnest(group_ids) as id from import_row
      where company_id = ${tx.companyId} and import_id = ${id} and verdict in ('new', 'changed')
@@ -45,8 +49,8 @@ async function neededGroups(tx: Tx, { id }: WorkedImport, { from, to }: Slice): 
 }
 
 /**
- * Returns whether all of these groups exist, and prevents their deletion until the transaction
- * ends.
+ * Returns whether all groups with these ids exist. Until the transaction ends, nobody can delete
+ * them.
  */
 async function keepGroups(tx: Tx, ids: string[]): Promise<boolean> {
   const { rows } = await sql<{ id: string }>`
@@ -59,14 +63,14 @@ async function keepGroups(tx: Tx, ids: string[]): Promise<boolean> {
 // would compare each row of a slice with each other one, because a run forbids joins by hash.
 
 /**
- * Creates the people of a slice. Returns the numbers of the rows whose e-mail has an account by
- * now.
+ * Creates the new people of a slice of rows. Returns the numbers of the rows whose e-mail has got
+ * an account since the check.
  */
 async function createPeople(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { id, options }: WorkedImport,
-  { from, to }: Slice
+  { from, to }: RowSlice
 ): Promise<number[]> {
   const company_id = tx.companyId
   const now = deps.clock()
@@ -97,10 +101,14 @@ async function createPeople(
 }
 
 /**
- * Changes the people of a slice. Returns the numbers of the rows whose person was changed by
- * somebody else since the check.
+ * Changes the existing people of a slice of rows. Returns the numbers of the rows whose person
+ * somebody else has changed since the check.
  */
-async function changePeople(tx: Tx, { id }: WorkedImport, { from, to }: Slice): Promise<number[]> {
+async function changePeople(
+  tx: Tx,
+  { id }: WorkedImport,
+  { from, to }: RowSlice
+): Promise<number[]> {
   const company_id = tx.companyId
   const { rows } = await sql<{ number: number }>`
     with slice as materialized (
@@ -184,7 +192,8 @@ async function withdrawInvitations(
 }
 
 /**
- * Yields the people whom a run has created, without those whom an undo has kept, some at a time.
+ * Yields batches of the people whom a run has created, without those whom an undo has left in
+ * place.
  */
 async function* createdPeople(
   tx: Tx,
@@ -204,9 +213,9 @@ async function* createdPeople(
 }
 
 /**
- * Returns the SHA-256 of the ids of all people whom a run has created or changed, each after the
- * first letter of the verdict, in the order of the file. It stays in the audit log when the rows
- * are erased. E-mails are not part of it, because they could be guessed from a hash.
+ * Returns a hash of which people a run has created or changed: the SHA-256 of their ids in the
+ * order of the file, each after the first letter of the row's verdict. It stays in the audit log
+ * when the rows are erased. It does not include e-mails, because they could be guessed from a hash.
  */
 async function digestOf(tx: Tx, { id }: WorkedImport): Promise<string> {
   const { rows } = await sql<{ digest: string | null }>`
@@ -219,7 +228,11 @@ async function digestOf(tx: Tx, { id }: WorkedImport): Promise<string> {
   return rows[0]?.digest ?? ''
 }
 
-async function countApplied(tx: Tx, { id }: WorkedImport, { from, to }: Slice): Promise<Applied> {
+async function countApplied(
+  tx: Tx,
+  { id }: WorkedImport,
+  { from, to }: RowSlice
+): Promise<AppliedCounts> {
   const company_id = tx.companyId
   const { rows } = await sql<{ created: number; changed: number }>`
     select count(*) filter (where verdict = 'new') as created,
@@ -239,8 +252,11 @@ async function countApplied(tx: Tx, { id }: WorkedImport, { from, to }: Slice): 
   return rows[0] ?? { created: 0, changed: 0 }
 }
 
-/** Locks the people of a slice, so that nobody activates or changes them until the undo ends. */
-async function lockPeople(tx: Tx, { id }: WorkedImport, { from, to }: Slice): Promise<void> {
+/**
+ * Locks the people of a slice of rows, so that nobody activates or changes them until the undo
+ * ends.
+ */
+async function lockPeople(tx: Tx, { id }: WorkedImport, { from, to }: RowSlice): Promise<void> {
   await sql`
     select count(*) from (
       select "user".id from "user"
@@ -254,10 +270,10 @@ async function lockPeople(tx: Tx, { id }: WorkedImport, { from, to }: Slice): Pr
 }
 
 /**
- * Removes the people whom a run has created, also from the changed fields of the audit log, and
- * marks those who must stay.
+ * Removes the people whom a run has created, and erases their values from the audit log. Marks
+ * those who must stay.
  */
-async function removePeople(tx: Tx, { id }: WorkedImport, { from, to }: Slice): Promise<void> {
+async function removePeople(tx: Tx, { id }: WorkedImport, { from, to }: RowSlice): Promise<void> {
   const company_id = tx.companyId
   await sql`
     update import_row set kept = case
@@ -294,11 +310,11 @@ async function removePeople(tx: Tx, { id }: WorkedImport, { from, to }: Slice): 
 }
 
 /**
- * Restores the former values of people whom a run has changed. A value that has been changed again
- * since then stays, and so do all values of administrators and deleted people. `kept` of a row says
- * why something stays.
+ * Restores the values that people had before a run changed them. Keeps values that have been
+ * changed again since, and all values of administrators and of deleted people. `kept` of a row says
+ * why something was kept.
  */
-async function restorePeople(tx: Tx, { id }: WorkedImport, { from, to }: Slice): Promise<void> {
+async function restorePeople(tx: Tx, { id }: WorkedImport, { from, to }: RowSlice): Promise<void> {
   const company_id = tx.companyId
   await sql`
     with slice as materialized (

@@ -10,19 +10,19 @@ import { readMailToken, revokeMailTokens, spendMailToken } from '../mail/mail-to
 import { consume, refund } from '../rate-limits.ts'
 import type { Person } from '../sessions/sessions.ts'
 
-/** The caller, with the proof that they know their current password. */
+/** A proof that the caller knows their current password. */
 export interface PasswordProof {
   tenant: Tenant
   person: Person
-  /** A challenge with its signature by the caller's current key. */
+  /** A challenge, signed with the caller's current key. */
   challenge_response: string
 }
 
 /**
- * Checks that the caller knows their current password. Called before changes that must not be
- * possible with a stolen session alone. Locks the rows of the person and the key until the
- * transaction ends. Throws `password_wrong`, or `challenge_invalid` if the challenge is expired,
- * used or not for this purpose.
+ * Checks that the caller knows their current password, before changes that must not be possible
+ * with a stolen session alone. Locks the rows of the person and the key until the transaction ends.
+ * Throws `password_wrong`, or `challenge_invalid` if the challenge is expired, used or for another
+ * purpose.
  */
 export async function requirePassword(
   tx: Tx,
@@ -52,7 +52,7 @@ export async function requirePassword(
 
 /**
  * Locks the row of a person until the transaction ends and returns it. Must be called before
- * `lockKey`, so that the later of two parallel changes finds the key that the earlier one has set.
+ * `lockKey`: so the later of two parallel changes sees the key that the earlier one has stored.
  * Throws `not_found` for a deleted person.
  */
 export async function lockPerson(
@@ -73,7 +73,7 @@ export async function lockPerson(
 }
 
 /**
- * Locks the row of a person's current key until the transaction ends, so that logins and other
+ * Locks the row of a person's current key until the transaction ends, which makes logins and other
  * changes of the key wait. Returns the key, or undefined if the person has none.
  */
 export async function lockKey(
@@ -104,9 +104,9 @@ interface MailedKey {
 }
 
 /**
- * Sets the key of the person to whom a link was mailed, and uses the link up. Locks the rows of the
- * person and the key until the transaction ends. Returns the person. Throws like `readMailToken`,
- * and `mail_token_invalid` if the person's e-mail has changed since the mail.
+ * Sets the key of the person to whom a link was mailed, and uses up the link. Locks the rows of the
+ * person and the key until the transaction ends. Returns the person. Throws as `readMailToken`
+ * does, and `mail_token_invalid` if the person's e-mail has changed since the mail.
  */
 export async function setKeyByMail(
   tx: Tx,
@@ -127,7 +127,10 @@ export async function setKeyByMail(
   return { user_id, email, locale: person.locale }
 }
 
-/** Makes a proven key a person's active one, and revokes their unused mailed links. */
+/**
+ * Makes a key the person's current one. The person must have proven that they have it. Revokes
+ * their unused mailed links.
+ */
 export async function setKey(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,

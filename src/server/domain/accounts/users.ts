@@ -3,7 +3,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { type UserInfo, UserLocale } from '../../../contract/users.ts'
 import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import { initials } from '../../../core/text/initials.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { usageOf } from '../companies/usage.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
@@ -55,14 +55,12 @@ export async function createUser(
     const effect = () => insert(tx, deps, input, proof)
     if (idempotencyKey === undefined) return { body: await effect(), replayed: false }
     const { tenant: _, address: __, isDeveloper: ___, idempotencyKey: key, ...fields } = input
-    const act = { actor: nobody, route: 'POST /user', key: idempotencyKey, input: fields }
-    return runOnce(tx, deps, { company_id: tenant.company_id, now: deps.clock(), act }, effect)
+    const call = { actor: nobody, route: 'POST /user', key: idempotencyKey, input: fields }
+    return runOnce(tx, deps, { company_id: tenant.company_id, now: deps.clock(), call }, effect)
   })
 }
 
-/**
- * Returns the caller's own data. Includes a new `access_token` if the caller's token expires soon.
- */
+/** Returns the caller's own data, with a new `access_token` if the current one expires soon. */
 export async function getUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
   { tenant, person, isDeveloper }: { tenant: Tenant; person: Person; isDeveloper: boolean }
@@ -134,9 +132,9 @@ export async function updateUser(
 }
 
 /**
- * The id that stands for the caller of a sign-up in the table of idempotency keys, because nobody
- * is signed in. Two people cannot get each other's answers, because a key is random and the input
- * must be equal too.
+ * The id that stands for the caller of a sign-up, who is not signed in, in the table of idempotency
+ * keys. Strangers cannot get each other's answers, because a key is random and the input must be
+ * equal too.
  */
 const nobody = '00000000-0000-0000-0000-000000000000'
 
@@ -209,7 +207,7 @@ export async function readUser(
 function readFeatures(tx: Tx, company_id: CompanyId, user_id: string) {
   return tx
     .selectFrom('group')
-    .innerJoin('group_user', join => inSameCompany(join, 'group_user.group_id', 'group.id'))
+    .innerJoin('group_user', join => joinInCompany(join, 'group_user.group_id', 'group.id'))
     .where('group_user.company_id', '=', company_id)
     .where('group_user.user_id', '=', user_id)
     .select('group.features')

@@ -11,22 +11,22 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { listCompanyNames } from './companies.ts'
 import { hasProvedHost } from './domain-rows.ts'
 import { type Meter, readLimitedMeters } from './usage.ts'
-import { countFailures } from './usage-days.ts'
+import { countFailedDeposits } from './usage-days.ts'
 
 type AttentionDeps = Pick<Deps, 'db' | 'clock' | 'settings' | 'blobs' | 'log'>
 
-/** What a check has found. Undefined: nothing to act on. */
+/** What a check has found. Undefined if an administrator need do nothing. */
 type Finding = Omit<AttentionItem, 'kind'> | undefined
 
-/** The share of a limit from which on the limit needs attention. */
+/** A limit needs attention when this part of it is used. */
 const nearShare = 0.8
-/** The most limits that an answer names. */
+/** The most limits that one item of the answer names. */
 const mostNamed = 5
 /** How long a mail may wait before it counts as delayed, in milliseconds. */
 const mailDelayMs = 5 * 60_000
 /** How long mails may wait before something is broken, in milliseconds. */
 const mailFailureMs = 3_600_000
-/** For how many milliseconds one call begins to check further companies. */
+/** After this many milliseconds a call begins to check no further company. */
 const allChecksMs = 2_000
 /** How many companies are checked at the same time. */
 const companiesAtOnce = 4
@@ -41,15 +41,15 @@ const checks = {
   invitations_by_hand: findUnmailedInvitations
 } satisfies Partial<Record<AttentionKind, (tx: Tx, deps: AttentionDeps, now: Date) => unknown>>
 
-/** What checks have found, and those that failed. */
+/** What the checks have found, and which checks failed. */
 type Findings = Pick<Attention, 'items' | 'unchecked'>
 
 const severities = ['error', 'warning', 'info']
 
 /**
- * Returns what an administrator of the company should act on, the most severe first. If a check
- * fails, the error is logged, `unchecked` names the check, and the others still count. Operators
- * also learn of a disk that is nearly full.
+ * Returns what needs the attention of a company's administrators, the most severe first. A check
+ * that fails is logged and named in `unchecked`; the others still count. Operators also learn of a
+ * disk that is nearly full.
  */
 export async function readAttention(
   deps: AttentionDeps,
@@ -66,9 +66,9 @@ export async function readAttention(
 }
 
 /**
- * Returns what operators should act on in all companies, first the companies with the most severe
- * things. Checks a few companies at a time, begins none after two seconds, and returns how many are
- * then left out.
+ * Returns what needs the attention of operators in all companies, the companies with the most
+ * severe items first. Checks a few companies at a time. After two seconds it begins no further
+ * check and returns how many companies are left out.
  */
 export async function readAllAttention(deps: AttentionDeps): Promise<AllAttention> {
   const end = deps.clock().getTime() + allChecksMs
@@ -96,7 +96,10 @@ export async function readAllAttention(deps: AttentionDeps): Promise<AllAttentio
   }
 }
 
-/** Makes all checks of a company in one transaction, or each in its own if one of them fails. */
+/**
+ * Runs all checks of a company in one transaction. If one fails, runs each in a transaction of its
+ * own.
+ */
 async function checkCompany(deps: AttentionDeps, company_id: CompanyId): Promise<Findings> {
   const now = deps.clock()
   const each = Object.entries(checks).map(
@@ -124,7 +127,7 @@ function checkDisk(deps: AttentionDeps): Promise<Findings> {
   return runChecks(deps, undefined, [['disk_nearly_full', () => findFullDisk(deps)]])
 }
 
-/** Runs checks one after the other. Logs each that fails. */
+/** Runs checks one after the other. Logs those that fail. */
 async function runChecks(
   deps: AttentionDeps,
   company: CompanyId | undefined,
@@ -151,22 +154,22 @@ function bySeverity(items: AttentionItem[]): AttentionItem[] {
   return items.toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
-/** Returns the place of an item in the order of severity, the lowest for the most severe. */
+/** Returns the rank of an item by severity: the lowest number for the most severe. */
 function rankOf(item: AttentionItem | undefined): number {
   return item ? severities.indexOf(item.severity) : severities.length
 }
 
 /**
- * Returns whether the disk of the documents is nearly full: less than 5 % are free, and fewer than
- * 10 GB, the size of two of the largest documents.
+ * Returns whether the disk of the documents is nearly full: less than 5 % and less than 10 GB are
+ * free. Two of the largest documents need 10 GB.
  */
-export function isNearlyFull({ total, free }: { total: number; free: number }): boolean {
+export function isDiskNearlyFull({ total, free }: { total: number; free: number }): boolean {
   return free < total * 0.05 && free < 10_000_000_000
 }
 
 async function findFullDisk({ blobs }: AttentionDeps): Promise<Finding> {
   const space = await blobs.space()
-  if (!isNearlyFull(space)) return undefined
+  if (!isDiskNearlyFull(space)) return undefined
   const used = Math.round((1 - space.free / space.total) * 100)
   return { severity: 'error', count: used, since: null }
 }
@@ -188,7 +191,7 @@ async function findHeld(tx: Tx): Promise<Finding> {
 }
 
 async function findFailures(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Finding> {
-  const count = await countFailures(tx, now)
+  const count = await countFailedDeposits(tx, now)
   return finding({ count, since: null }, 'warning')
 }
 
@@ -214,7 +217,7 @@ async function findWaitingPeople(tx: Tx, { settings }: AttentionDeps, now: Date)
   return finding(waiting, settings.mailServer ? 'info' : 'warning')
 }
 
-/** Finds invited people who have no valid link and no queued mail with a link. */
+/** Finds invited people who have no valid link, and no link in a queued mail. */
 async function findExpiredInvitations(
   tx: Tx,
   { settings }: AttentionDeps,
@@ -223,7 +226,7 @@ async function findExpiredInvitations(
   return settings.mailServer ? findWithoutLink(tx, now, mailedLink) : undefined
 }
 
-/** Finds invited people for whom no administrator has got a link that still works. */
+/** Finds invited people for whom no administrator has a link that still works. */
 async function findUnmailedInvitations(
   tx: Tx,
   { settings }: AttentionDeps,
@@ -232,7 +235,9 @@ async function findUnmailedInvitations(
   return settings.mailServer ? undefined : findWithoutLink(tx, now, handedOutLink)
 }
 
-/** The condition that the person `user.id` has a link that works at the time `now`, or will. */
+/**
+ * The SQL condition that a person has a link that works at the time `now`, or will get one by mail.
+ */
 const mailedLink = (now: Date) => sql<boolean>`(exists (
     select from mail_token
      where mail_token.company_id = "user".company_id and subject = "user".id and expires_at > ${now}
@@ -240,7 +245,7 @@ const mailedLink = (now: Date) => sql<boolean>`(exists (
     select from mail where mail.company_id = "user".company_id and subject = "user".id
   ))`
 
-/** The condition that an administrator has a link for `user.id` that works at the time `now`. */
+/** The SQL condition that an administrator has a link for a person that works at the time `now`. */
 const handedOutLink = (now: Date) => sql<boolean>`exists (
     select from mail_token
      where mail_token.company_id = "user".company_id and subject = "user".id and handed_out
@@ -248,8 +253,9 @@ const handedOutLink = (now: Date) => sql<boolean>`exists (
   )`
 
 /**
- * Finds invited people without a link. Finds nobody in a company without a proved domain, to which
- * no link can lead: with a mail server, its invitations are mailed as soon as a host is proved.
+ * Finds invited people without a link. Finds nobody in a company that has not proved a domain: no
+ * link can lead there, and with a mail server its invitations are mailed as soon as it has proved
+ * one.
  */
 async function findWithoutLink(
   tx: Tx,

@@ -6,9 +6,9 @@ const maxElements = 2000
 const maxDepth = 64
 
 /**
- * Checks a logo or favicon and returns its text in a canonical form. Throws `svg_refused`, naming
- * the refused part, for text that is not well-formed XML and for every element or attribute that is
- * not explicitly allowed. Never repairs a picture.
+ * Checks a logo or favicon and returns its SVG in a canonical form. Throws `svg_refused`, which
+ * names the refused part, for text that is not well-formed XML and for every element or attribute
+ * that is not explicitly allowed. Never repairs a picture.
  */
 export function canonicalSvg(text: string, field: 'logo' | 'logo_dark' | 'favicon'): string {
   const refuse = (what: string, detail: string) =>
@@ -28,8 +28,8 @@ export function canonicalSvg(text: string, field: 'logo' | 'logo_dark' | 'favico
 }
 
 /**
- * Checks the pictures of a theme and returns the theme with their canonical texts.
- * Throws `svg_refused`.
+ * Checks the pictures of a theme. Returns the theme with each picture in its canonical form. Throws
+ * `svg_refused`.
  */
 export function canonicalTheme<
   T extends { logo: string; logo_dark?: string | undefined; favicon: string }
@@ -157,8 +157,9 @@ function attributesOf(tag: SaxesTagNS): string {
 }
 
 /**
- * Returns whether the value of an attribute loads nothing from elsewhere. `url(#id)` is the only
- * allowed reference; CSS escapes and comments, which could hide another one, are refused.
+ * Returns whether the value of an attribute loads nothing from elsewhere. The only allowed
+ * reference is `url(#id)`. CSS escapes and comments are refused, because they could hide another
+ * one.
  */
 function isHarmless(name: string, value: string): boolean {
   if (/[\\<]|\/\*|@|javascript:|data:|\p{Cf}/iu.test(value)) return false
@@ -176,14 +177,14 @@ function escapeXml(text: string): string {
     .replace(/\r/g, numbered)
 }
 
-/** Returns a character as a numeric reference: `'\n'` → `'&#10;'` */
+/** Returns a character as a numeric XML reference: `'\n'` → `'&#10;'` */
 function numbered(char: string): string {
   return `&#${char.codePointAt(0)};`
 }
 
 /**
- * The elements that a logo or favicon may contain: shapes, paint and simple filters. Scripts,
- * links, foreign content, animations, style sheets and raster images are missing on purpose.
+ * The elements that a logo or favicon may contain: shapes, paint and simple filters. On purpose
+ * there are no scripts, links, foreign content, animations, style sheets or raster images.
  */
 const allowedElements = new Set(
   `svg g defs symbol use title desc path rect circle ellipse line polyline polygon text tspan textPath

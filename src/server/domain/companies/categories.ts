@@ -6,14 +6,14 @@ import type { CompanyCategory } from '../../../contract/company-categories.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { maxListedCategories } from '../../../contract/kit/limits.ts'
 import { StoredContent } from '../../../contract/requests.ts'
-import { allowedCategories, inSameCompany } from '../../db/joins.ts'
+import { allowedCategories, joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
-import { type Page, type PageInput, readPage, searched } from '../lists.ts'
+import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
 import { requireVersion, versionNote } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 import { requireGroup } from './groups.ts'
@@ -32,15 +32,15 @@ export async function listCategories(deps: Pick<Deps, 'db'>, input: Caller): Pro
 }
 
 /**
- * The company that an administrator changes, and the administrator. An operator may change a
- * company other than their own.
+ * The company that a call administers and the caller, who is an administrator of the company or an
+ * operator.
  */
-interface Act {
+interface AdminCall {
   company_id: CompanyId
   by: { id: string; company_id: CompanyId }
 }
 
-/** The dependencies of a change that enters the audit log. */
+/** What a change needs that is written to the audit log. */
 type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
 
 interface ListInput extends PageInput {
@@ -71,13 +71,13 @@ export async function listCompanyCategories(
   return inCompany(deps.db, company_id, async tx => {
     if (group !== undefined) await requireGroup(tx, group)
     const { items, next } = await readPage(categoriesOf(tx), orders, page, rows => {
-      let found = withColumns(searched(rows, 'category.search', q))
+      let found = withColumns(withSearch(rows, 'category.search', q))
       if (visibility !== undefined) found = found.where('category.visibility', '=', visibility)
       if (store !== undefined) found = found.where('category.store', '=', store)
       if (group === undefined) return found
       return found
         .innerJoin('group_category', join =>
-          inSameCompany(join, 'group_category.category_id', 'category.id')
+          joinInCompany(join, 'group_category.category_id', 'category.id')
         )
         .where('group_category.group_id', '=', group)
     })
@@ -103,13 +103,14 @@ const defaults = {
   retention: null
 } as const
 
-interface Creation extends Act, z.output<typeof endpoints.createCategory.input> {
+interface Creation extends AdminCall, z.output<typeof endpoints.createCategory.input> {
   idempotencyKey: string | undefined
 }
 
 /**
- * Creates a category that no group may use yet. A name that is left out is the same as in the other
- * language. Throws `name_taken` if another category of the company has one of the names.
+ * Creates a category, which no group may use at first. If its name in one language is left out, the
+ * name in the other language is used. Throws `name_taken` if another category of the company has
+ * one of the names.
  */
 export async function createCategory(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
@@ -135,24 +136,24 @@ export async function createCategory(
       return readCategory(tx, id)
     }
     if (key === undefined) return { body: await insert(), replayed: false }
-    const act = { actor: by.id, route: 'POST /category', key, input }
-    return runOnce(tx, deps, { company_id, now, act }, insert)
+    const call = { actor: by.id, route: 'POST /category', key, input }
+    return runOnce(tx, deps, { company_id, now, call }, insert)
   })
 }
 
-interface Change extends Act, z.output<typeof endpoints.updateCategory.input> {
+interface Change extends AdminCall, z.output<typeof endpoints.updateCategory.input> {
   /**
-   * The version of the category that the caller has seen. If it is not the present one, the change
-   * is refused.
+   * The version of the category that the caller has seen. The change is refused if the category has
+   * changed since.
    */
   version: number | undefined
 }
 
 /**
- * Changes the settings of a category. Settings that are undefined stay. Later deposits follow the
- * new settings; existing deposits do not change. Throws `changed_meanwhile` if `version` is not the
+ * Changes the settings of a category. Undefined settings stay as they are. The new settings apply
+ * to later deposits, not to existing ones. Throws `changed_meanwhile` if `version` is not the
  * present version, `name_taken` if another category has one of the names, and
- * `default_group_private` if everybody who signs up could use a category that is not public.
+ * `default_group_private` if everybody who signs up could then use a category that is not public.
  */
 export async function updateCategory(
   deps: AuditedDeps,
@@ -187,14 +188,14 @@ export async function updateCategory(
   return withDefaultGroupCheck(() => inCompany(deps.db, company_id, change))
 }
 
-interface Deletion extends Act {
+interface Deletion extends AdminCall {
   id: string
   version: number | undefined
 }
 
 /**
- * Deletes a category. Throws `in_use` if deposits were begun in it, if groups may use it, or if it
- * is the company's default category. The error counts these uses.
+ * Deletes a category. Throws `in_use`, with the counts, if deposits were begun in it, groups may
+ * use it, or it is the company's default category.
  */
 export async function deleteCategory(
   deps: AuditedDeps,
@@ -228,9 +229,10 @@ export async function deleteCategory(
 }
 
 /**
- * Returns the id of the category for a deposit whose caller named none: the only one that the
- * caller may use, else the company's default. Throws `category_required` with the list of
- * categories if several can be meant, and `category_unknown` if the caller may use none.
+ * Returns the id of the category of a deposit whose caller has chosen none: the only one that the
+ * caller may use, otherwise the company's default. Throws `category_required` with the possible
+ * categories if there are several and no default, and `category_unknown` if the caller may use
+ * none.
  */
 export async function chooseCategory(tx: Tx, caller: Caller): Promise<string> {
   const categories = await readCategories(tx, caller)
@@ -248,7 +250,7 @@ export async function chooseCategory(tx: Tx, caller: Caller): Promise<string> {
 
 async function readCategories(tx: Tx, caller: Caller): Promise<Category[]> {
   const rows = await allowedCategories(tx, caller)
-    .innerJoin('category', join => inSameCompany(join, 'category.id', 'group_category.category_id'))
+    .innerJoin('category', join => joinInCompany(join, 'category.id', 'group_category.category_id'))
     .select(columns)
     .distinct()
     .orderBy('category.is_default', 'desc')
@@ -288,7 +290,7 @@ function categoryOf(row: Row): Category {
   }
 }
 
-/** Returns the columns of the given settings of a category. */
+/** Returns the columns that store the given settings of a category. */
 function rowOf({ names, keep_originals, default: is_default, ...others }: Omit<Category, 'id'>) {
   return { ...others, originals: keep_originals, is_default, names: JSON.stringify(names) }
 }
@@ -327,8 +329,8 @@ async function readCategory(tx: Tx, id: string): Promise<CompanyCategory> {
 
 /**
  * Locks a category and returns its settings and version. With `withDefault`, locks all categories
- * of the company: the category is about to become the default category, and which one it replaces
- * may change until the locks are granted.
+ * of the company, for a change of the default category: until all are locked, another call could
+ * make a different category the default.
  */
 async function lockCategory(tx: Tx, id: string, withDefault: boolean | undefined) {
   const locked = await categoriesOf(tx)
@@ -344,8 +346,8 @@ async function lockCategory(tx: Tx, id: string, withDefault: boolean | undefined
   return { ...settings, version: found.version }
 }
 
-/** Makes the present default category, if there is one, a normal category. */
-async function endDefault(tx: Tx, deps: AuditedDeps, by: Act['by']): Promise<void> {
+/** Makes the present default category, if there is one, an ordinary category. */
+async function endDefault(tx: Tx, deps: AuditedDeps, by: AdminCall['by']): Promise<void> {
   const ended = await tx
     .updateTable('category')
     .set({ is_default: false, version: sql<number>`version + 1` })
@@ -359,8 +361,8 @@ async function endDefault(tx: Tx, deps: AuditedDeps, by: Act['by']): Promise<voi
 }
 
 /**
- * Returns the numbers of deposits that were begun in a category, also of those that ended without
- * success, and of groups that may use it.
+ * Returns how many deposits were begun in a category, successful or not, and how many groups may
+ * use it.
  */
 async function countUses(tx: Tx, id: string): Promise<{ deposits: number; groups: number }> {
   const [deposits, groups] = await Promise.all([

@@ -7,14 +7,14 @@ import type { Database, DisabledMark } from '../../db/schema.ts'
 import {
   companyId,
   inCompany,
-  inCompanyOnce,
   inPlatform,
   type PlatformTx,
+  singleStatementInCompany,
   type Tx
 } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
-import { type Page, type PageInput, readPage, searched } from '../lists.ts'
+import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
 import { requireVersion, versionNote } from '../versions.ts'
 
 interface CompaniesInput extends PageInput {
@@ -35,7 +35,7 @@ interface CompanyRow {
 }
 
 /**
- * Returns a page of all companies of the installation, with what each uses. Only operators may see
+ * Returns a page of all companies of the installation, each with its usage. Only operators may see
  * it.
  */
 export async function listCompanies(
@@ -50,7 +50,7 @@ export async function listCompanies(
   return inPlatform(deps.db, async tx => {
     const all = selectCompanies(tx)
     const { items, next } = await readPage(all, orders, page, rows => {
-      const found = searched(rows, 'company.search', q).selectAll()
+      const found = withSearch(rows, 'company.search', q).selectAll()
       if (state === undefined) return found
       return found.where('company.disabled', state === 'active' ? 'is' : 'is not', null)
     })
@@ -61,7 +61,7 @@ export async function listCompanies(
   })
 }
 
-/** Returns what companies use, by their ids. */
+/** Returns the usage of companies, by their ids. */
 async function readUsage(
   tx: PlatformTx,
   companies: { id: string }[],
@@ -129,7 +129,7 @@ export async function readCompany(tx: Tx | PlatformTx, id: CompanyId): Promise<C
 }
 
 /** Returns whether another company has the same name and has claimed the same host. */
-export async function hasNamesake(
+export async function isNameAndHostTaken(
   tx: Tx,
   { name, host }: { name: string; host: string }
 ): Promise<boolean> {
@@ -152,17 +152,17 @@ function companyOf(row: CompanyRow): Company {
   return { id, version, name, created, domains, suspended: disabled, demo: is_demo }
 }
 
-interface CompanyAct {
+interface CompanyCall {
   company_id: CompanyId
   /** The administrator or operator who acts. */
   by: { id: string; company_id: CompanyId }
 }
 
-interface Renaming extends CompanyAct {
+interface Renaming extends CompanyCall {
   name?: string | undefined
   /**
-   * The version of the company that the caller has seen. If it is not the present one, the change
-   * is refused. If undefined, the version is not checked.
+   * The version of the company that the caller has seen. The change is refused if the company has
+   * changed since. Undefined accepts every version.
    */
   version: number | undefined
 }
@@ -205,13 +205,13 @@ export async function renameCompany(tx: Tx, company_id: CompanyId, name: string)
 }
 
 /**
- * Suspends a company: the API refuses its people from the next call on, and their event streams
- * end. Throws `own_company` if the operator belongs to the company; all operators belong to one
- * company, so none of them can be locked out.
+ * Suspends a company: its people's calls are refused from now on, and their event streams end.
+ * Throws `own_company` for the operator's own company. All operators belong to one company, so none
+ * of them can be locked out.
  */
 export async function suspendCompany(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
-  { company_id, by, reason }: CompanyAct & { reason: DisabledReason }
+  { company_id, by, reason }: CompanyCall & { reason: DisabledReason }
 ): Promise<Company> {
   if (by.company_id === company_id) {
     throw new AppError('own_company', 'Nobody suspends the company that they belong to')
@@ -227,7 +227,7 @@ export async function suspendCompany(
 /** Ends the suspension of a company. Does nothing if it is not suspended. */
 export async function resumeCompany(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
-  { company_id, by }: CompanyAct
+  { company_id, by }: CompanyCall
 ): Promise<Company> {
   return changeCompany(deps, company_id, async (tx, { disabled }) => {
     const before = { suspended: disabled }
@@ -238,7 +238,8 @@ export async function resumeCompany(
 }
 
 /**
- * Changes the columns that `decide` returns in the row of a company. The row is locked meanwhile.
+ * Changes columns of a company while its row is locked. `decide` gets the present values and
+ * returns the new ones.
  */
 async function changeCompany(
   deps: Pick<Deps, 'db' | 'signals'>,
@@ -266,8 +267,9 @@ async function changeCompany(
 }
 
 /**
- * Returns the id of the company in which a person acts: their own, or for an operator any company
- * that exists, even a suspended one. Throws `not_found` if `wanted` is any other company.
+ * Returns the id of the company that a person administers in a call: their own or, for an operator,
+ * any company that exists, even a suspended one. Throws `not_found` if `wanted` is any other
+ * company.
  */
 export async function findActingCompany(
   deps: Pick<Deps, 'db'>,
@@ -277,7 +279,7 @@ export async function findActingCompany(
   const id = companyId(wanted)
   if (id === by.company_id) return id
   const found = by.permissions.includes('operator')
-    ? await inCompanyOnce(deps.db, id, tx =>
+    ? await singleStatementInCompany(deps.db, id, tx =>
         tx.selectFrom('company').where('id', '=', id).select('id').executeTakeFirst()
       )
     : undefined
@@ -286,8 +288,8 @@ export async function findActingCompany(
 }
 
 /**
- * Returns the ids of all companies. Everything else about a company can only be read in a
- * transaction of that company (`inCompany`).
+ * Returns the ids of all companies. Anything else about a company must be read in a transaction of
+ * that company (`inCompany`).
  */
 export async function listCompanyIds(deps: Pick<Deps, 'db'>): Promise<CompanyId[]> {
   const result = await inPlatform(deps.db, tx =>
@@ -314,8 +316,8 @@ export async function removeCompany(
 
 const removalTries = 10
 /**
- * PostgreSQL's codes of errors after which removing a company is tried again: a row was added to a
- * table that had been emptied (23503), or a lock was not free in time (55P03).
+ * PostgreSQL's codes of errors after which the removal of a company is tried again: a row was added
+ * to a table that had been emptied (23503), or a lock did not become free in time (55P03).
  */
 const temporaryErrors = ['23503', '55P03']
 

@@ -1,9 +1,9 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 
 /**
- * Runs a write to groups, categories or domains. Throws `default_group_private` if the write would
- * let the default group of a company with public sign-up use a private category. The database
- * refuses such a write, because everybody who signs up joins the default group.
+ * Runs a write to groups, categories or domains. Throws `default_group_private` if afterwards
+ * everybody could sign up to a company and use a private category, because the default group, which
+ * they join, allows it. The database refuses such a write.
  */
 export async function withDefaultGroupCheck<T>(write: () => Promise<T>): Promise<T> {
   try {

@@ -14,19 +14,19 @@ import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
-import { type Page, type PageInput, readPage, searched } from '../lists.ts'
+import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
 import { requireVersion, versionNote } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 import {
-  type DomainAct,
-  domainNotFound,
+  type DomainCall,
+  domainNotFoundError,
   domainsOf,
   lockCompany,
   lockDomain
 } from './domain-rows.ts'
-import { changedTheme, storePublication, themeForAudit } from './domain-themes.ts'
-import { findPrimary } from './domains.ts'
-import { zoneOf } from './host-names.ts'
+import { applyThemeChanges, storePublishedTheme, themeForAudit } from './domain-themes.ts'
+import { findPrimaryDomain } from './domains.ts'
+import { dnsZoneOf } from './host-names.ts'
 
 interface ListInput extends PageInput {
   company_id: CompanyId
@@ -46,7 +46,7 @@ export async function listDomains(
   } as const
   return inCompany(deps.db, company_id, async tx => {
     const { items, next } = await readPage(domainsOf(tx), orders, page, rows => {
-      const found = withColumns(searched(rows, 'domain.host', q))
+      const found = withColumns(withSearch(rows, 'domain.host', q))
       return state === undefined ? found : found.where(stateOf, '=', state)
     })
     return { items: items.map(domainOf), next }
@@ -56,16 +56,16 @@ export async function listDomains(
 /** Returns a domain with its theme. Throws `not_found` if the company has no such domain. */
 export async function getDomain(
   deps: Pick<Deps, 'db'>,
-  { company_id, id }: Pick<DomainAct, 'company_id' | 'id'>
+  { company_id, id }: Pick<DomainCall, 'company_id' | 'id'>
 ): Promise<DomainDetails> {
   return inCompany(deps.db, company_id, tx => readDomain(tx, id))
 }
 
-interface Change extends DomainAct {
+interface Change extends DomainCall {
   changes: Omit<z.output<typeof updateEndpoint.input>, 'id'>
   /**
-   * The version that the caller has seen. If it is not the present one, nothing is changed.
-   * Undefined accepts every version.
+   * The version of the domain that the caller has seen. The change is refused if the domain has
+   * changed since. Undefined accepts every version.
    */
   version: number | undefined
 }
@@ -82,14 +82,14 @@ export async function updateDomain(
   const change = async (tx: Tx) => {
     const found = await lockDomain(tx, id)
     requireVersion(found.version, version)
-    const changed = theme && changedTheme(Theme.parse(found.theme), theme)
+    const changed = theme && applyThemeChanges(Theme.parse(found.theme), theme)
     await tx
       .updateTable('domain')
       .set({ ...fields, version: found.version + 1 })
       .where('company_id', '=', company_id)
       .where('id', '=', id)
       .execute()
-    if (changed) await storePublication(tx, deps, { by, domain: found, theme: changed })
+    if (changed) await storePublishedTheme(tx, deps, { by, domain: found, theme: changed })
     const before = auditFields(found)
     const after = { ...auditFields(await lockDomain(tx, id)), ...versionNote(version) }
     audit(tx, deps, { by, action: 'domain.update', target: id, before, after })
@@ -100,12 +100,12 @@ export async function updateDomain(
 }
 
 /**
- * Makes a domain the company's primary one. Does nothing if it is. Throws `domain_unsuitable` for a
- * domain that is not verified and for a wildcard.
+ * Makes a domain the company's primary domain. Does nothing if it is that already. Throws
+ * `domain_unsuitable` for a wildcard and for a domain that is not verified.
  */
 export async function makeDomainPrimary(
   deps: Pick<Deps, 'db' | 'signals' | 'clock' | 'random'>,
-  { company_id, by, id }: DomainAct
+  { company_id, by, id }: DomainCall
 ): Promise<DomainDetails> {
   return inCompany(deps.db, company_id, async tx => {
     await lockCompany(tx)
@@ -113,7 +113,7 @@ export async function makeDomainPrimary(
     if (found.verified_at === null || found.host.startsWith('*')) {
       throw new AppError('domain_unsuitable', 'The primary domain is verified and no wildcard')
     }
-    const former = await findPrimary(tx)
+    const former = await findPrimaryDomain(tx)
     if (!former || former.id === id) return readDomain(tx, id)
     const domains = tx.updateTable('domain').where('company_id', '=', company_id)
     const version = sql<number>`version + 1`
@@ -138,15 +138,15 @@ export async function readDomain(tx: Tx, id: string): Promise<DomainDetails> {
     .where('domain.id', '=', id)
     .select('domain.theme')
     .executeTakeFirst()
-  if (!row) throw domainNotFound()
+  if (!row) throw domainNotFoundError()
   return { ...domainOf(row), theme: Theme.parse(row.theme) }
 }
 
 /**
- * Returns the name of the TXT record that proves a host. A wildcard is proved at its base:
- * `'*.acme.fr'` → `'_domain-check.acme.fr'`
+ * Returns the name of the TXT record that proves who owns a host: `'*.acme.fr'` →
+ * `'_domain-check.acme.fr'`
  */
-export function proofName(host: string): string {
+export function proofRecordName(host: string): string {
   return `_domain-check.${host.replace(/^\*\./, '')}`
 }
 
@@ -189,12 +189,12 @@ type Row = Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number
 
 function domainOf(row: Row): Domain {
   const { created_at, proof_token, checked_at, check_outcome, check_values, ...fields } = row
-  const name = proofName(row.host)
+  const name = proofRecordName(row.host)
   return {
     ...fields,
     locale: Locale.parse(row.locale),
     created: created_at.toISOString(),
-    proof: proof_token === null ? null : { name, value: proof_token, zone: zoneOf(row.host) },
+    proof: proof_token === null ? null : { name, value: proof_token, zone: dnsZoneOf(row.host) },
     check:
       checked_at === null || check_outcome === null
         ? null

@@ -4,8 +4,8 @@ import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
 
-/** The domain that an administrator changes, its company, and the administrator. */
-export interface DomainAct {
+/** The domain that a call changes, its company, and the caller. */
+export interface DomainCall {
   company_id: CompanyId
   by: { id: string; company_id: CompanyId }
   id: string
@@ -19,8 +19,8 @@ export function domainsOf(tx: Tx) {
 }
 
 /**
- * Locks the company's row, so that parallel changes of what its domains are together take turns. Must
- * come before `lockDomain`.
+ * Locks the company's row, so that changes of its domains happen one after the other. Must be
+ * called before `lockDomain`.
  */
 export async function lockCompany(tx: Tx): Promise<void> {
   await tx
@@ -38,13 +38,13 @@ export async function lockDomain(tx: Tx, id: string): Promise<DomainRow> {
     .selectAll()
     .forUpdate()
     .executeTakeFirst()
-  if (!row) throw domainNotFound()
+  if (!row) throw domainNotFoundError()
   return row
 }
 
 /**
- * Returns whether the company has a host that it has proved and that is not a wildcard, or with `any`
- * also a wildcard. A host in quarantine counts too, although it is not served.
+ * Returns whether the company has proved a host: one that is not a wildcard or, with `any`, also a
+ * wildcard. A host in quarantine counts too, although it is not served.
  */
 export async function hasProvedHost(tx: Tx, kind: 'exact' | 'any' = 'exact'): Promise<boolean> {
   const found = await domainsOf(tx)
@@ -56,19 +56,22 @@ export async function hasProvedHost(tx: Tx, kind: 'exact' | 'any' = 'exact'): Pr
   return found !== undefined
 }
 
-/** Returns whether a company has proved the host. */
+/** Returns whether any company has proved the host. */
 export async function isProvedHost(tx: Tx, host: string): Promise<boolean> {
   const { rows } = await sql<{ answer: boolean }>`
     select is_proved_host(${host}) as answer`.execute(tx)
   return rows[0]?.answer === true
 }
 
-/** Returns the error for a host that a company has proved, or that the same company has claimed. */
-export function hostTaken(cause?: unknown): AppError {
+/**
+ * Returns the error for a host that another company has proved or the same company has already
+ * claimed.
+ */
+export function hostTakenError(cause?: unknown): AppError {
   return new AppError('host_taken', 'The host is proved by a company or claimed already', { cause })
 }
 
 /** Returns the error for a domain that the company does not have. */
-export function domainNotFound(): AppError {
+export function domainNotFoundError(): AppError {
   return new AppError('not_found', 'No such domain')
 }

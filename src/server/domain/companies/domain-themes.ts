@@ -4,22 +4,23 @@ import { type DomainThemes, Theme, type ThemeChanges } from '../../../contract/d
 import { AppError } from '../../../contract/kit/errors.ts'
 import { formatDigest } from '../../../core/evidence/formats.ts'
 import { themeCorrections } from '../../../core/pages/theme-colors.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
 import { requireVersion } from '../versions.ts'
 import { canonicalTheme } from './canonical-svg.ts'
-import { type DomainAct, type DomainRow, domainNotFound, lockDomain } from './domain-rows.ts'
+import { type DomainCall, type DomainRow, domainNotFoundError, lockDomain } from './domain-rows.ts'
 
 /** Number of published themes of a domain that are kept, including the present one. */
 const keptVersions = 20
 
 type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
 
-interface ThemeAct extends DomainAct {
+interface ThemeCall extends DomainCall {
   /**
-   * The version of the domain's themes that the caller has seen. Undefined accepts every version.
+   * The version of the domain's themes that the caller has seen. The change is refused if they have
+   * changed since. Undefined accepts every version.
    */
   version: number | undefined
 }
@@ -38,12 +39,12 @@ export async function getThemes(
  */
 export async function saveDraft(
   deps: AuditedDeps,
-  { company_id, by, id, version, changes }: ThemeAct & { changes: ThemeChanges }
+  { company_id, by, id, version, changes }: ThemeCall & { changes: ThemeChanges }
 ): Promise<DomainThemes> {
   return inCompany(deps.db, company_id, async tx => {
     const found = await lockDomain(tx, id)
     requireVersion(found.themes_version, version)
-    const draft = changedTheme(Theme.parse(found.draft ?? found.theme), changes)
+    const draft = applyThemeChanges(Theme.parse(found.draft ?? found.theme), changes)
     const saved = { draft: JSON.stringify(draft), draft_at: deps.clock(), draft_by: by.id }
     await setThemes(tx, found, saved)
     return readThemes(tx, id)
@@ -53,7 +54,7 @@ export async function saveDraft(
 /** Deletes the draft of a domain's theme. Does nothing if there is no draft. */
 export async function deleteDraft(
   deps: AuditedDeps,
-  { company_id, id, version }: ThemeAct
+  { company_id, id, version }: ThemeCall
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
     const found = await lockDomain(tx, id)
@@ -68,7 +69,7 @@ export async function deleteDraft(
  */
 export async function publishDraft(
   deps: AuditedDeps & Pick<Deps, 'signals'>,
-  { company_id, by, id, version }: ThemeAct
+  { company_id, by, id, version }: ThemeCall
 ): Promise<DomainThemes> {
   return inCompany(deps.db, company_id, async tx => {
     const found = await lockDomain(tx, id)
@@ -76,7 +77,7 @@ export async function publishDraft(
     if (found.draft === null) return readThemes(tx, id)
     const theme = Theme.parse(found.draft)
     await setThemes(tx, found, noDraft)
-    await storePublication(tx, deps, { by, domain: found, theme })
+    await storePublishedTheme(tx, deps, { by, domain: found, theme })
     const [before, after] = [themeForAudit(Theme.parse(found.theme)), themeForAudit(theme)]
     audit(tx, deps, { by, action: 'domain.publish', target: id, before, after })
     tx.afterCommit(() => deps.signals.domains.send(found.host))
@@ -90,7 +91,7 @@ export async function publishDraft(
  */
 export async function restoreTheme(
   deps: AuditedDeps & Pick<Deps, 'signals'>,
-  { company_id, by, id, version, number }: ThemeAct & { number: number }
+  { company_id, by, id, version, number }: ThemeCall & { number: number }
 ): Promise<DomainThemes> {
   return inCompany(deps.db, company_id, async tx => {
     const found = await lockDomain(tx, id)
@@ -102,7 +103,7 @@ export async function restoreTheme(
       .executeTakeFirst()
     if (!kept) throw new AppError('not_found', 'This theme is not kept')
     const theme = Theme.parse(kept.theme)
-    await storePublication(tx, deps, { by, domain: found, theme, restored: number })
+    await storePublishedTheme(tx, deps, { by, domain: found, theme, restored: number })
     const before = { number: found.theme_number, ...themeForAudit(Theme.parse(found.theme)) }
     const after = { number, ...themeForAudit(theme) }
     audit(tx, deps, { by, action: 'domain.restore', target: id, before, after })
@@ -112,10 +113,10 @@ export async function restoreTheme(
 }
 
 /**
- * Returns `theme` with `changes` made and its pictures in canonical form. Throws `svg_refused` for
- * a picture that is not allowed.
+ * Returns `theme` with `changes` applied and its pictures in canonical form. Throws `svg_refused`
+ * for a picture that is not allowed.
  */
-export function changedTheme(theme: Theme, changes: ThemeChanges): Theme {
+export function applyThemeChanges(theme: Theme, changes: ThemeChanges): Theme {
   const { logo_dark, ...rest } = changes
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   const { logo_dark: present, ...kept } = theme
@@ -124,17 +125,15 @@ export function changedTheme(theme: Theme, changes: ThemeChanges): Theme {
 }
 
 interface Publication {
-  by: DomainAct['by']
+  by: DomainCall['by']
   /** The row of the domain, which the caller has locked. */
   domain: DomainRow
   theme: Theme
   restored?: number
 }
 
-/**
- * Stores a theme as the published one of a domain, under the next number. Keeps the previous ones.
- */
-export async function storePublication(
+/** Stores a theme as the published theme of a domain, under the next number. Keeps earlier ones. */
+export async function storePublishedTheme(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { by, domain, theme, restored }: Publication
@@ -172,7 +171,7 @@ export async function storePublication(
     .execute()
 }
 
-/** Returns a theme as the audit log stores it: each picture is replaced by its fingerprint. */
+/** Returns a theme as the audit log stores it, with a fingerprint in place of each picture. */
 export function themeForAudit({ colors, logo, logo_dark, favicon }: Theme): object {
   const digest = (drawing: string) => formatDigest(createHash('sha256').update(drawing).digest())
   const dark = logo_dark === undefined ? {} : { logo_dark: digest(logo_dark) }
@@ -206,7 +205,7 @@ async function readThemes(tx: Tx, id: string): Promise<DomainThemes> {
   const [row, stored] = await Promise.all([
     tx
       .selectFrom('domain')
-      .leftJoin('user', join => inSameCompany(join, 'user.id', 'domain.draft_by'))
+      .leftJoin('user', join => joinInCompany(join, 'user.id', 'domain.draft_by'))
       .where('domain.company_id', '=', tx.companyId)
       .where('domain.id', '=', id)
       .select([
@@ -221,12 +220,12 @@ async function readThemes(tx: Tx, id: string): Promise<DomainThemes> {
       ])
       .executeTakeFirst(),
     versionsOf(tx, id)
-      .leftJoin('user', join => inSameCompany(join, 'user.id', 'domain_theme.published_by'))
+      .leftJoin('user', join => joinInCompany(join, 'user.id', 'domain_theme.published_by'))
       .select(['number', 'published_at', 'published_by', 'restored', 'user.username'])
       .orderBy('number', 'desc')
       .execute()
   ])
-  if (!row) throw domainNotFound()
+  if (!row) throw domainNotFoundError()
   const first = {
     number: row.theme_number,
     published_at: row.created_at,

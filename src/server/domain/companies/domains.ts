@@ -5,13 +5,15 @@ import { companyId, inCompany, inPlatform, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { isLocalhost } from './host-names.ts'
 
-/** For how many milliseconds a process may use a configuration that another process has changed. */
+/**
+ * For how many milliseconds a process may use a configuration after another process has changed it.
+ */
 const freshMs = 1000
 
-/** Finds the company of a host. Must be disposed at the end, to stop listening to signals. */
-export interface Tenants {
+/** Finds the company of a host. Listens to signals until it is disposed. */
+export interface TenantCache {
   /**
-   * Returns the company whose pages a host such as `docs.acme.fr` serves, or undefined for an
+   * Returns the company whose pages are on a host such as `docs.acme.fr`, or undefined for an
    * unknown host. A domain with exactly this name takes precedence over a wildcard.
    */
   resolve(host: string): Promise<Tenant | undefined>
@@ -19,11 +21,13 @@ export interface Tenants {
 }
 
 /**
- * Creates a cache that finds the company of a host. Changes by this process show at once, those by
+ * Creates a cache that finds the company of a host. Changes by this process apply at once, those by
  * other processes within a second. Unknown hosts cause no query of their own, and all hosts of a
  * wildcard domain share one entry.
  */
-export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'settings'>): Tenants {
+export function openTenantCache(
+  deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'settings'>
+): TenantCache {
   const hosts = fresh(deps, (_all: 'all') => listHosts(deps))
   const domains = fresh(deps, (domain: string) => findTenant(deps, domain))
   const forget = () => {
@@ -46,22 +50,22 @@ export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'setti
   }
 }
 
-/** The hosts that are served, kept in memory. Must be disposed at the end. */
+/** The hosts that are served, kept in memory. Listens to signals until it is disposed. */
 export interface ServedHosts {
   /**
-   * Returns whether pages or the API are served on a host. Does not ask the database. False for
-   * `localhost` names.
+   * Returns whether pages or the API are served on a host, without asking the database. Returns
+   * false for `localhost` names.
    */
   has(host: string): boolean
   [Symbol.dispose](): void
 }
 
-/** Age in milliseconds after which the list of served hosts is read again. */
+/** The age in milliseconds after which the list of served hosts is read again. */
 const listedMs = 1000
 
 /**
  * Reads the list of served hosts and keeps it in memory. Reads it again after each signal about
- * domains, and after a call of `has` that found it older than a second. `has` never waits for this.
+ * domains, and when `has` finds that it is older than a second. `has` does not wait for this.
  */
 export async function openServedHosts(
   deps: Pick<Deps, 'db' | 'signals' | 'log'>
@@ -104,8 +108,8 @@ export async function openServedHosts(
 }
 
 /**
- * Returns which of the domains `hosts` serves a host: the one of the same name, else a wildcard
- * such as `*.acme.fr`. A wildcard does not serve a host that begins with `api.`.
+ * Returns the name of the domain among `hosts` that serves a host: the same name, otherwise a
+ * wildcard such as `*.acme.fr`. A wildcard does not serve hosts that begin with `api.`.
  */
 function domainOf(host: string, hosts: Set<string>): string | undefined {
   if (hosts.has(host)) return host
@@ -116,7 +120,7 @@ function domainOf(host: string, hosts: Set<string>): string | undefined {
 
 /**
  * Returns a cache of the results of `find`. A result is valid for one second. Parallel callers
- * share one call of `find`. When a result is half a second old, `find` is called again in the
+ * share one call of `find`. When a result is half a second old, the cache calls `find` again in the
  * background, so that frequent callers never wait.
  */
 function fresh<Key, Value>(
@@ -127,8 +131,8 @@ function fresh<Key, Value>(
     at: number
     value: Promise<Value>
     /**
-     * The entry that will replace this entry as soon as its result arrives. Undefined if no call of
-     * `find` is running.
+     * The entry that will replace this one as soon as `find` returns. Undefined if `find` is not
+     * running.
      */
     next?: Entry
   }
@@ -240,18 +244,18 @@ export async function getTenant(deps: Pick<Deps, 'db'>, company_id: CompanyId): 
 
 /** Returns the host of the company's primary domain. Throws `host_needed` if it has none. */
 export async function primaryHost(tx: Tx): Promise<string> {
-  const primary = await findPrimary(tx)
+  const primary = await findPrimaryDomain(tx)
   if (!primary) throw hostNeeded()
   return primary.host
 }
 
 /**
- * Returns the host that mails of a company name if the call came from a host of another company: that
- * of the primary domain, or else of any domain. Where that host is not served, no mail is sent.
+ * Returns the host in the mails of a company when the call came to a host of another company: the
+ * host of the primary domain, otherwise of any domain. If that host is not served, no mail is sent.
  */
 export async function senderHost(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<string> {
   return inCompany(deps.db, company_id, async tx => {
-    const primary = await findPrimary(tx)
+    const primary = await findPrimaryDomain(tx)
     if (primary) return primary.host
     const { host } = await tx
       .selectFrom('domain')
@@ -269,10 +273,11 @@ function hostNeeded(): AppError {
 }
 
 /**
- * Returns the primary domain of the company: of those that are verified and no wildcard the one that
- * an administrator has chosen, or else the oldest. Undefined while it has none.
+ * Returns the primary domain of the company: the one that an administrator has chosen, otherwise
+ * the oldest. Wildcards and domains that are not verified do not count. Returns undefined if no
+ * domain counts.
  */
-export async function findPrimary(tx: Tx): Promise<{ id: string; host: string } | undefined> {
+export async function findPrimaryDomain(tx: Tx): Promise<{ id: string; host: string } | undefined> {
   return tx
     .selectFrom('domain')
     .select(['id', 'host'])

@@ -3,28 +3,28 @@ import type * as z from 'zod/mini'
 import type * as endpoints from '../../../contract/groups.ts'
 import { type Group, GroupFeature, LimitInterval } from '../../../contract/groups.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
-import { type Page, type PageInput, readPage, searched } from '../lists.ts'
+import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
 import { requireVersion, versionNote } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 import { readGroupMeters } from './usage.ts'
 
 /**
- * Which company an administrator changes, and who the administrator is. An operator may change a
- * company other than their own.
+ * The company that a call administers and the caller, who is an administrator of the company or an
+ * operator.
  */
-interface Act {
+interface AdminCall {
   company_id: CompanyId
   by: { id: string; company_id: CompanyId }
 }
 
-/** The dependencies of a change that enters the audit log. */
+/** What a change needs that is written to the audit log. */
 type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
 
 interface ListInput extends PageInput {
@@ -34,8 +34,8 @@ interface ListInput extends PageInput {
 }
 
 /**
- * Returns a page of the company's groups with their limits and usage. With `category`, only of
- * groups whose members may use this category. Throws `not_found` if the company has no such
+ * Returns a page of the company's groups with their limits and usage. With `category`, returns only
+ * groups whose members may use that category. Throws `not_found` if the company has no such
  * category.
  */
 export async function listGroups(
@@ -50,11 +50,11 @@ export async function listGroups(
   return inCompany(deps.db, company_id, async tx => {
     if (category !== undefined) await requireCategory(tx, category)
     const { items, next } = await readPage(groupsOf(tx), orders, page, rows => {
-      const found = withColumns(searched(rows, 'group.search', q))
+      const found = withColumns(withSearch(rows, 'group.search', q))
       if (category === undefined) return found
       return found
         .innerJoin('group_category', join =>
-          inSameCompany(join, 'group_category.group_id', 'group.id')
+          joinInCompany(join, 'group_category.group_id', 'group.id')
         )
         .where('group_category.category_id', '=', category)
     })
@@ -72,13 +72,13 @@ export async function getGroup(
   return inCompany(deps.db, company_id, tx => readGroup(tx, deps, id))
 }
 
-interface Creation extends Act, z.output<typeof endpoints.createGroup.input> {
+interface Creation extends AdminCall, z.output<typeof endpoints.createGroup.input> {
   idempotencyKey: string | undefined
 }
 
 /**
- * Creates a group without members and categories. Throws `name_taken` if another group of the
- * company has the name.
+ * Creates a group, without members or categories at first. Throws `name_taken` if another group of
+ * the company has the name.
  */
 export async function createGroup(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
@@ -98,22 +98,22 @@ export async function createGroup(
       return readGroup(tx, deps, id)
     }
     if (key === undefined) return { body: await insert(), replayed: false }
-    const act = { actor: by.id, route: 'POST /group', key, input: settings }
-    return runOnce(tx, deps, { company_id, now, act }, insert)
+    const call = { actor: by.id, route: 'POST /group', key, input: settings }
+    return runOnce(tx, deps, { company_id, now, call }, insert)
   })
 }
 
-interface Change extends Act, z.output<typeof endpoints.updateGroup.input> {
+interface Change extends AdminCall, z.output<typeof endpoints.updateGroup.input> {
   /**
-   * The version of the group that the caller has seen. If it is not the present one, the change is
-   * refused.
+   * The version of the group that the caller has seen. The change is refused if the group has
+   * changed since.
    */
   version: number | undefined
 }
 
 /**
- * Changes the settings of a group that are given and keeps the others. New limits apply to the next
- * deposit or verification. Throws `changed_meanwhile` if `version` is not the present version.
+ * Changes the given settings of a group and keeps the others. New limits apply from the next
+ * deposit or verification on. Throws `changed_meanwhile` if `version` is not the present version.
  */
 export async function updateGroup(
   deps: AuditedDeps,
@@ -138,14 +138,14 @@ export async function updateGroup(
   return withDefaultGroupCheck(() => inCompany(deps.db, company_id, change))
 }
 
-interface Deletion extends Act {
+interface Deletion extends AdminCall {
   id: string
   version: number | undefined
 }
 
 /**
- * Deletes a group. Throws `default_group_needed` for the default group, and `in_use` with the
- * counts if the group has members, deposits or charged requests.
+ * Deletes a group. Throws `default_group_needed` for the default group, and `in_use`, with the
+ * counts, if the group has members, API keys, deposits or charged requests.
  */
 export async function deleteGroup(
   deps: AuditedDeps,
@@ -184,7 +184,7 @@ export async function deleteGroup(
   })
 }
 
-interface Membership extends Act {
+interface Membership extends AdminCall {
   group_id: string
   user_id: string
 }
@@ -194,7 +194,7 @@ export async function addUser(deps: AuditedDeps, input: Membership): Promise<voi
   await inCompany(deps.db, input.company_id, async tx => {
     await requireMembership(tx, deps, input)
     const { user_id } = input
-    const joined = await joinGroup(tx, deps, { ...input, user_ids: [user_id] })
+    const joined = await addPeopleToGroup(tx, deps, { ...input, user_ids: [user_id] })
     if (joined.length > 0) await countVersion(tx, user_id)
   })
 }
@@ -204,14 +204,14 @@ export async function removeUser(deps: AuditedDeps, input: Membership): Promise<
   await inCompany(deps.db, input.company_id, async tx => {
     await requireMembership(tx, deps, input)
     const { user_id } = input
-    const left = await leaveGroup(tx, deps, { ...input, user_ids: [user_id] })
+    const left = await removePeopleFromGroup(tx, deps, { ...input, user_ids: [user_id] })
     if (left.length > 0) await countVersion(tx, user_id)
   })
 }
 
 /** The people who join or leave a group, and the administrator who moves them. */
 interface Move {
-  by: Act['by']
+  by: AdminCall['by']
   group_id: string
   user_ids: readonly string[]
 }
@@ -220,7 +220,7 @@ interface Move {
  * Makes people members of a group. Returns the ids of those who were not members before. The caller
  * must have locked the group and the people, and must increment the versions of the people.
  */
-export async function joinGroup(
+export async function addPeopleToGroup(
   tx: Tx,
   deps: AuditedDeps,
   { by, group_id, user_ids }: Move
@@ -239,7 +239,7 @@ export async function joinGroup(
  * Ends the membership of people in a group. Returns the ids of those who were members. The caller
  * must have locked the people, and must increment their versions.
  */
-export async function leaveGroup(
+export async function removePeopleFromGroup(
   tx: Tx,
   deps: AuditedDeps,
   { by, group_id, user_ids }: Move
@@ -258,8 +258,8 @@ export async function leaveGroup(
 }
 
 /**
- * Increments the version of a person whose groups have changed, because administrators see the
- * groups as part of the person.
+ * Increments the version of a person whose groups have changed. The version includes the groups,
+ * because administrators see them as part of the person.
  */
 async function countVersion(tx: Tx, user_id: string): Promise<void> {
   await tx
@@ -270,7 +270,7 @@ async function countVersion(tx: Tx, user_id: string): Promise<void> {
     .execute()
 }
 
-interface Allowance extends Act {
+interface Allowance extends AdminCall {
   group_id: string
   category_id: string
 }
@@ -292,7 +292,7 @@ export async function addCategory(deps: AuditedDeps, input: Allowance): Promise<
   await withDefaultGroupCheck(() => inCompany(deps.db, company_id, add))
 }
 
-/** Ends the right of a group's members to use a category. Does nothing if they have none. */
+/** Ends the right of a group's members to use a category. Does nothing if they may not use it. */
 export async function removeCategory(deps: AuditedDeps, input: Allowance): Promise<void> {
   const { company_id, by, group_id, category_id } = input
   await inCompany(deps.db, company_id, async tx => {
@@ -311,8 +311,8 @@ export async function removeCategory(deps: AuditedDeps, input: Allowance): Promi
 }
 
 /**
- * Throws `not_found` if the company has no such group. Otherwise nobody can delete the group until
- * the transaction ends.
+ * Throws `not_found` if the company has no such group. Otherwise keeps the group from being deleted
+ * until the transaction ends.
  */
 export async function requireGroup(tx: Tx, id: string): Promise<void> {
   const found = await groupsOf(tx)
@@ -372,7 +372,7 @@ async function readGroup(tx: Tx, deps: Pick<Deps, 'clock'>, id: string): Promise
   return group
 }
 
-/** Reads groups with their limits and usage, by name. */
+/** Returns groups with their limits and usage, sorted by name. */
 export async function readGroups(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -411,8 +411,8 @@ async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promis
 
 /**
  * Locks a group and returns its settings and version. With `withDefault`, locks all groups of the
- * company: the group is about to become the default group, and which one it replaces may change
- * until the locks are granted.
+ * company, for a change of the default group: until all are locked, another call could make a
+ * different group the default.
  */
 async function lockGroup(tx: Tx, id: string, withDefault: boolean | undefined) {
   const locked = await groupsOf(tx)
@@ -431,7 +431,7 @@ async function lockGroup(tx: Tx, id: string, withDefault: boolean | undefined) {
 /**
  * Makes the present default group an ordinary one, so that another group can become the default.
  */
-async function endDefault(tx: Tx, deps: AuditedDeps, by: Act['by']): Promise<void> {
+async function endDefault(tx: Tx, deps: AuditedDeps, by: AdminCall['by']): Promise<void> {
   const { id: target } = await tx
     .updateTable('group')
     .set({ is_default: false, version: sql<number>`version + 1` })
@@ -444,8 +444,8 @@ async function endDefault(tx: Tx, deps: AuditedDeps, by: Act['by']): Promise<voi
 }
 
 /**
- * Returns how many things refer to a group: its members, its API keys, the deposits that were begun
- * in it and the requests that were charged to it.
+ * Returns what refers to a group: the numbers of its members, its API keys, the deposits that were
+ * begun in it and the requests that were charged to it.
  */
 async function countUses(
   tx: Tx,
@@ -512,8 +512,8 @@ async function requireAllowance(tx: Tx, { group_id, category_id }: Allowance): P
 }
 
 /**
- * Locks a category, so that nobody deletes it until the transaction ends. Throws `not_found` if the
- * company has no such category.
+ * Throws `not_found` if the company has no such category. Otherwise keeps the category from being
+ * deleted until the transaction ends.
  */
 async function requireCategory(tx: Tx, id: string): Promise<void> {
   const found = await tx

@@ -14,11 +14,10 @@ export function isLocalhost(name: string): boolean {
 }
 
 /**
- * Throws `host_not_allowed` unless a company may claim the host name. Allowed are domain names
- * below a known top-level domain, also with `*.` before them, which stands for exactly one label.
- * Names that begin with `api.` are refused, because they serve the API of another host. Names that
- * belong to a whole registry, such as `co.uk` and `*.co.uk`, are refused. `*.localhost` names are
- * allowed on a developer's machine only.
+ * Throws `host_not_allowed` unless a company may claim the host name. It may claim domain names
+ * below a known top-level domain, also after `*.`, which stands for exactly one label, and on a
+ * developer's machine `*.localhost` names. It may not claim names that begin with `api.`, which
+ * serve the API of another host, or names of a whole registry, such as `co.uk` and `*.co.uk`.
  */
 export function requireHostName(host: string, isDeveloper: boolean): void {
   const base = host.startsWith(wildcard) ? host.slice(wildcard.length) : host
@@ -36,20 +35,22 @@ export function requireHostName(host: string, isDeveloper: boolean): void {
 }
 
 /**
- * Returns the DNS zone in whose settings the records of a host usually belong: `'docs.acme.fr'` →
+ * Returns the DNS zone to which the records of a host usually belong: `'docs.acme.fr'` →
  * `'acme.fr'`
  */
-export function zoneOf(host: string): string {
+export function dnsZoneOf(host: string): string {
   const base = host.startsWith(wildcard) ? host.slice(wildcard.length) : host
   return getDomain(base, { allowPrivateDomains: true }) ?? base
 }
 
-/** Returns a new random value for the DNS record that proves a host. */
+/**
+ * Returns a new random value for the DNS record with which a company proves that it owns a host.
+ */
 export function newProofToken({ random }: Pick<Deps, 'random'>): string {
   return Buffer.from(random(20)).toString('hex')
 }
 
-/** Returns whether a label is a top-level domain of the list of public suffixes. */
+/** Returns whether a label is a top-level domain, according to the list of public suffixes. */
 function isTopLevel(label: string): boolean {
   const { isIcann, publicSuffix } = parse(`example.${label}`)
   return isIcann === true && publicSuffix !== null

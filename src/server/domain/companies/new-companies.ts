@@ -21,8 +21,8 @@ export interface NewCompany {
     public: boolean
     theme: Theme
     /**
-     * Whether the company has proved that the host name is its own. Pages are served on verified
-     * domains only. True if absent.
+     * Whether the company has proved that it owns the host name. Pages are only served on verified
+     * domains. True if absent.
      */
     isVerified?: boolean
   }[]
@@ -32,7 +32,7 @@ export interface NewCompany {
    */
   demo?: boolean
   /**
-   * Limits of the company's default group, which everybody joins who signs up. `null` means
+   * Limits of the company's default group, which everybody who signs up joins. `null` means
    * unlimited.
    */
   limits: {
@@ -55,7 +55,7 @@ export async function createCompany(
   return company_id
 }
 
-/** Adds the rows of a new company. `tx` must be a transaction of the new company's id. */
+/** Adds the rows of a new company. `tx` must be a transaction of this company. */
 export async function insertCompany(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
@@ -132,9 +132,9 @@ export async function insertCompany(
 }
 
 /**
- * Adds the log of a new company. The log's name never changes. It is `name` if the company has proved
- * its host and no other log has this name. Otherwise the company's id is added, which makes the name
- * unique, so that a mistyped host never names the log of the wrong company.
+ * Adds the log of a new company, with a name that never changes. If the company has proved its host
+ * and no other log has the name `name`, that is the name. Otherwise the company's id is added to
+ * it: a mistyped host must never name the log of the wrong company.
  */
 async function insertLogHead(tx: Tx, name: string, isProved: boolean): Promise<void> {
   const company_id = tx.companyId
@@ -151,8 +151,8 @@ async function insertLogHead(tx: Tx, name: string, isProved: boolean): Promise<v
 }
 
 /**
- * Returns the host in the name of a company's log, with the port if web addresses need one. The port
- * tells the logs of two development servers on one machine apart.
+ * Returns the host as it is part of a log's name, with the port if web addresses need one. The port
+ * distinguishes the logs of two development servers on one machine.
  */
 function withPort(deps: Pick<Deps, 'settings'>, host: string): string {
   const { port } = deps.settings

@@ -1,14 +1,15 @@
 import { sql } from 'kysely'
 import { AppError, type LimitFigures } from '../../../contract/kit/errors.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
-import { type Meter, readMeters, storagePeriod } from './usage.ts'
+import { type Meter, readMeters, storagePeriodStart } from './usage.ts'
 
 /**
- * Requests (entries of the history) and bytes that are reserved for one person in a group, until
- * they are charged or released. `period_start` is the group's period in which the requests count.
+ * What is reserved for one person in a group until it is charged or released: a number of requests
+ * (entries of the history) and of bytes. `period_start` is the start of the group's period to which
+ * the requests count.
  */
 export interface Reservation {
   user_id: string
@@ -16,35 +17,31 @@ export interface Reservation {
   period_start: Date
   requests: number
   bytes: number
-  /** When the requests were made. This decides on which day they are counted. */
+  /** When the requests were made. They count to the usage of this day. */
   made_at: Date
 }
 
-/** What a request is: a deposit or a verification. */
+/** The kind of a request: a deposit or a verification. */
 type Kind = 'deposit' | 'verify'
 
 interface ReserveInput {
   company_id: CompanyId
   user_id: string
-  /**
-   * The category that the group must allow. If undefined, every group of the person is considered.
-   */
+  /** The category that the group must allow. Undefined if any of the person's groups will do. */
   category_id?: string
   requests: number
   bytes: number
   kind: Kind
   now: Date
-  /**
-   * The limits and current usage of the groups to consider, if the caller has begun to read them.
-   */
+  /** The limits and current usage of the possible groups, if the caller already reads them. */
   meters?: Promise<Meter[]>
 }
 
 /**
- * Reserves requests and bytes for a person in one of their groups: the group with the most requests
- * left that has enough. Throws `request_limit_reached` or `storage_limit_reached` if no group has
- * enough; the transaction must then end. The statement that reserves also checks the limit, so
- * parallel calls cannot exceed it.
+ * Reserves requests and bytes for a person in one of their groups. Of the groups that have enough
+ * left, it takes the one with the most requests left. Throws `request_limit_reached` or
+ * `storage_limit_reached` if no group has enough; the transaction must then end. The statement that
+ * reserves also checks the limit, so parallel calls cannot exceed it.
  */
 export async function reserveQuota(
   tx: Tx,
@@ -54,7 +51,7 @@ export async function reserveQuota(
 }
 
 /**
- * Charges requests to one of the person's groups, without reserving them first. Throws
+ * Charges requests to one of the person's groups without a reservation. Throws
  * `request_limit_reached` if no group has enough left.
  */
 export async function chargeRequests(tx: Tx, input: Omit<ReserveInput, 'bytes'>): Promise<void> {
@@ -63,7 +60,7 @@ export async function chargeRequests(tx: Tx, input: Omit<ReserveInput, 'bytes'>)
 
 /**
  * One deposit to charge: one request (entry of the history) and its bytes. `chargeEach` charges
- * several.
+ * several of them.
  */
 export interface Charge {
   category_id: string
@@ -78,19 +75,18 @@ interface ChargesInput {
 }
 
 /**
- * Returns for each charge of `input` the id of the group that would pay for it now, or the error
- * with which it would be refused. Locks nothing, so parallel calls can still use up the quota
- * before the charge is made.
+ * Returns what `chargeEach` would return for the same charges now. Locks nothing, so parallel calls
+ * can still use up the quota before the deposits are charged.
  */
-export async function foreseeCharges(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
+export async function predictCharges(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
   return distribute(await readMetersOf(tx, input), input)
 }
 
 /**
- * Charges one request and its bytes for each of `charges`. Each charge goes to the person's group
- * that has the most requests left. Returns for each charge the id of that group, or the error with
- * which it was refused. First locks the usage of all groups, in the order of their ids, and
- * reads it again. Then sends one statement for each group, however many charges it gets.
+ * Charges several deposits to groups of a person, each to the group that has the most requests
+ * left. Returns for each charge the id of the group, or the error with which it was refused. Locks
+ * the usage of all groups first, in the order of their ids, and reads it again. Then sends one
+ * statement for each group, however many charges it gets.
  */
 export async function chargeEach(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
   const { company_id, user_id } = input
@@ -122,8 +118,8 @@ export async function chargeEach(tx: Tx, input: ChargesInput): Promise<(string |
 }
 
 /**
- * Adds requests and bytes to what a group has used, without checking the group's limits. With zeros
- * it only locks the rows.
+ * Adds requests and bytes to the usage of a group without checking its limits. With zeros it only
+ * locks the rows.
  */
 async function addUsed(
   tx: Tx,
@@ -136,13 +132,13 @@ async function addUsed(
   const place = { company_id, group_id, into: 'used' as const, limit: null }
   await Promise.all([
     add(tx, { ...place, kind: 'requests', period_start, amount: requests }),
-    add(tx, { ...place, kind: 'storage', period_start: storagePeriod, amount: bytes })
+    add(tx, { ...place, kind: 'storage', period_start: storagePeriodStart, amount: bytes })
   ])
 }
 
 /**
- * Returns the limits and usage (meters) of the groups that allow each category of the charges, by
- * category.
+ * Returns, for each category of the charges, the limits and usage (meters) of the groups that allow
+ * it.
  */
 async function readMetersOf(tx: Tx, input: ChargesInput): Promise<Map<string, Meter[]>> {
   const { company_id, user_id, charges, now } = input
@@ -158,7 +154,8 @@ async function readMetersOf(tx: Tx, input: ChargesInput): Promise<Map<string, Me
 }
 
 /**
- * Returns a copy of the meter (limits and usage) of each group in `metersOf`, by the group's id.
+ * Returns a copy of the meter (limits and usage) of each group that occurs in `metersOf`, by the id
+ * of the group.
  */
 function groupsOf(metersOf: Map<string, Meter[]>): Map<string, Meter> {
   const all = [...metersOf.values()].flat()
@@ -166,7 +163,7 @@ function groupsOf(metersOf: Map<string, Meter[]>): Map<string, Meter> {
 }
 
 /**
- * Decides which group pays for each charge. Returns for each charge the id of the group, or the
+ * Decides to which group each charge goes. Returns for each charge the id of the group, or the
  * error if no group has enough left.
  */
 function distribute(
@@ -192,8 +189,8 @@ function distribute(
 }
 
 /**
- * Returns the error for a charge that fits into no group. A group that has requests left but too
- * little storage gives the storage error, which takes precedence.
+ * Returns the error for a charge for which no group has enough left. The storage error takes
+ * precedence, from a group that has requests left but too little storage.
  */
 function refusalOf(meters: Meter[], now: Date): AppError {
   const full = meters.find(({ requestsLeft }) => (requestsLeft ?? Infinity) >= 1)
@@ -205,8 +202,8 @@ function refusalOf(meters: Meter[], now: Date): AppError {
 }
 
 /**
- * Turns a reservation into usage of the group and of the person. Must run in the transaction that
- * records the deposit.
+ * Turns a reservation into usage of the group and of the person. Must be called in the transaction
+ * that records the deposit.
  */
 export async function settleReservation(
   tx: Tx,
@@ -231,10 +228,10 @@ export async function releaseReservation(
 }
 
 /**
- * Counts a deposit that has failed among the figures of the day on which it was begun. Its
- * reservation must have been released in the same transaction, which locks the group's usage.
+ * Counts a failed deposit in the figures of the day on which it was begun. Its reservation must
+ * have been released in the same transaction, because that locks the group's usage.
  */
-export async function countFailure(
+export async function countFailedDeposit(
   tx: Tx,
   company_id: CompanyId,
   { group_id, made_at }: Reservation
@@ -253,11 +250,11 @@ export interface FreedStorage {
 }
 
 /**
- * Subtracts freed storage from the usage of the groups and people to which it was charged. Locks
- * the usage rows of the groups first, in the order of their ids, and then those of the people, so
- * that two transactions cannot wait for each other.
+ * Subtracts storage that is no longer used from the usage of the groups and people to which it was
+ * charged. Locks the rows of the groups first, in the order of their ids, and then those of the
+ * people, so that two transactions cannot deadlock.
  */
-export async function releaseStorage(tx: Tx, freed: readonly FreedStorage[]): Promise<void> {
+export async function subtractStorage(tx: Tx, freed: readonly FreedStorage[]): Promise<void> {
   const groups = [...Map.groupBy(freed, each => each.group_id)].toSorted(([a], [b]) =>
     a < b ? -1 : 1
   )
@@ -287,8 +284,8 @@ export async function releaseStorage(tx: Tx, freed: readonly FreedStorage[]): Pr
 
 /**
  * Reserves storage again for an upload whose reservation was released while no bytes arrived. Uses
- * the upload's group, even if the person has left it. Throws `storage_limit_reached` if the group
- * does not have enough left.
+ * the same group as before, even if the person has left it. Throws `storage_limit_reached` if the
+ * group does not have enough left.
  */
 export async function reserveStorage(
   tx: Tx,
@@ -297,7 +294,7 @@ export async function reserveStorage(
   const { max_storage, taken } = await tx
     .selectFrom('group')
     .leftJoin('usage', join =>
-      inSameCompany(join, 'usage.group_id', 'group.id').on('usage.kind', '=', 'storage')
+      joinInCompany(join, 'usage.group_id', 'group.id').on('usage.kind', '=', 'storage')
     )
     .where('group.company_id', '=', company_id)
     .where('group.id', '=', group_id)
@@ -307,7 +304,7 @@ export async function reserveStorage(
   const isAdded = await add(tx, {
     ...place,
     kind: 'storage',
-    period_start: storagePeriod,
+    period_start: storagePeriodStart,
     amount: bytes,
     limit: max_storage
   })
@@ -340,15 +337,15 @@ async function take(tx: Tx, input: ReserveInput, into: 'reserved' | 'used'): Pro
 }
 
 /**
- * The statement that sets a savepoint. It is sent with `raw`, which keeps the order of statements
- * that are sent together.
+ * The statement that sets a savepoint. It must be sent with `raw`, which keeps the order of
+ * statements that are sent together.
  */
 const savepoint = { name: 'savepoint_take', text: 'savepoint take', values: [] }
 
 /**
  * Reserves or charges requests and bytes in the group of `meter`. Returns the error if the group
- * does not have enough left, or if it was deleted after its meter was read. The caller must then roll
- * the transaction back, because one of the counters may have changed already.
+ * does not have enough left or was deleted meanwhile. The caller must then roll the transaction
+ * back, because one of two counters may have changed already.
  */
 async function takeFrom(
   tx: Tx,
@@ -366,7 +363,7 @@ async function takeFrom(
       add(tx, {
         ...place,
         kind: 'storage',
-        period_start: storagePeriod,
+        period_start: storagePeriodStart,
         amount: bytes,
         limit: max_storage
       }),
@@ -390,7 +387,10 @@ interface Addition {
   limit: number | null
 }
 
-/** Adds to a row of the table `usage` if the sum stays within the limit. Returns whether it did. */
+/**
+ * Adds an amount to a row of the table `usage` if the sum stays within the limit. Returns whether
+ * it did.
+ */
 async function add(tx: Tx, addition: Addition): Promise<boolean> {
   return (await tx.run(additions[addition.into], addition)).length > 0
 }
@@ -412,8 +412,8 @@ function additionTo(into: Addition['into']) {
 }
 
 /**
- * Returns the error for a charge to a group that was deleted after its meter was read. Throws `error`
- * if it is not PostgreSQL's error for that.
+ * Returns the error for a charge to a group that was deleted meanwhile, if `error` is PostgreSQL's
+ * error for this. Throws any other `error`.
  */
 function refuseDeleted(error: unknown): AppError {
   const { code, constraint } = Object(error)
@@ -447,8 +447,8 @@ function storageRefused(meter: Pick<Meter, 'bytesTaken' | 'max_storage'>): AppEr
 }
 
 /**
- * Adds requests and bytes to what the person has used in the group, and to what the group has used
- * on the day of the requests. The tables of these figures contain no reservations.
+ * Adds requests and bytes to two figures: the person's usage in the group, and the group's usage on
+ * the day of the requests. Neither includes reservations.
  */
 async function addToFigures(
   tx: Tx,
@@ -475,7 +475,7 @@ const figuresAddition = prepare(
     select ${use.company_id}::uuid, ${use.user_id}::uuid, ${use.group_id}::uuid, kind, period_start, amount
     from (values
       ('requests', ${use.period_start}::timestamptz, ${use.requests}::bigint),
-      ('storage', ${storagePeriod}::timestamptz, ${use.bytes}::bigint)
+      ('storage', ${storagePeriodStart}::timestamptz, ${use.bytes}::bigint)
     ) as added (kind, period_start, amount)
     where amount > 0
     on conflict (company_id, user_id, group_id, kind, period_start) do update
@@ -483,15 +483,15 @@ const figuresAddition = prepare(
 )
 
 /**
- * Locks the row of a group's used requests and then that of its storage, the order in which
- * `reserveQuota` locks them. An update alone would lock them in the order of its query plan.
+ * Locks the row of a group's used requests and then that of its storage, in the same order as
+ * `reserveQuota`. A single update would lock them in the order of its query plan.
  */
 async function lockUsage(tx: Tx, company_id: CompanyId, held: Reservation): Promise<void> {
   await sql`
     select 1 from usage
     where company_id = ${company_id} and group_id = ${held.group_id}
       and ((kind = 'requests' and period_start = ${held.period_start})
-        or (kind = 'storage' and period_start = ${storagePeriod}))
+        or (kind = 'storage' and period_start = ${storagePeriodStart}))
     order by kind for update`.execute(tx)
 }
 
@@ -502,5 +502,5 @@ async function move(tx: Tx, company_id: CompanyId, held: Reservation, keep: 0 | 
       used = used + ${keep}::int * case kind when 'requests' then ${held.requests}::bigint else ${held.bytes}::bigint end
     where company_id = ${company_id} and group_id = ${held.group_id}
       and ((kind = 'requests' and period_start = ${held.period_start})
-        or (kind = 'storage' and period_start = ${storagePeriod}))`.execute(tx)
+        or (kind = 'storage' and period_start = ${storagePeriodStart}))`.execute(tx)
 }

@@ -8,12 +8,12 @@ import { requireGroup } from './groups.ts'
 const dayMs = 86_400_000
 /** How many days to return if the caller names no first day. */
 const usualDays = 30
-/** No service ran earlier, and the database knows no year 0. */
+/** The earliest day that can be read. No service ran earlier, and the database knows no year 0. */
 const firstDay = '2000-01-01'
 
 interface UsageQuery {
   company_id: CompanyId
-  /** Id of the group whose usage is returned. Undefined: the whole company. */
+  /** Id of the group whose usage is returned. Undefined for the whole company. */
   group?: string | undefined
   /** The first and the last day in UTC, both included: `2026-11-22`. */
   from?: string | undefined
@@ -42,7 +42,7 @@ export async function readUsageDays(
 }
 
 /** Returns the number of deposits of the company that were begun since yesterday and failed. */
-export async function countFailures(tx: Tx, now: Date): Promise<number> {
+export async function countFailedDeposits(tx: Tx, now: Date): Promise<number> {
   const yesterday = dayOf(now.getTime() - dayMs)
   const { failed } = await tx
     .selectFrom('usage_day')

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Usage } from '../../../contract/users.ts'
 import { type Interval, limitIntervals, limitPeriodAt } from '../../../core/limit-period.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { Tx } from '../../db/scope.ts'
@@ -11,10 +11,10 @@ import type { CompanyId } from '../deps.ts'
  * The start of the period in which storage is counted. There is only one period, because used
  * storage is never reset.
  */
-export const storagePeriod = new Date(0)
+export const storagePeriodStart = new Date(0)
 
 /**
- * Returns how much the person's groups have used and may use together, and how much of it this
+ * Returns how much the person's groups may use and have used together, and how much of it this
  * person has used. A limit is `null` if one of the groups is unlimited.
  */
 export async function usageOf(tx: Tx, input: PersonsMeters): Promise<Usage> {
@@ -29,8 +29,8 @@ interface OwnUsage {
 }
 
 /**
- * Returns what `usageOf` returns, as `total`, and what the person has used in each group, by the
- * group's id.
+ * Returns the result of `usageOf` as `total`, and as `own` what the person has used in each group,
+ * by the group's id.
  */
 export async function usageByGroup(
   tx: Tx,
@@ -66,7 +66,7 @@ export async function usageByGroup(
 }
 
 /**
- * The limits of a group and what is used of them. `requestsTaken` and `bytesTaken` include
+ * The limits of a group and how much of them is used. `requestsTaken` and `bytesTaken` include
  * reservations. `requestsLeft` and `bytesLeft` are `null` without a limit.
  */
 export interface Meter {
@@ -85,7 +85,7 @@ const groupsOf = prepare((db, query: PersonsMeters) => groupsOfPerson(db, query)
 
 const groupsFor = prepare((db, query: PersonsMeters & { category_id: string }) =>
   groupsOfPerson(db, query)
-    .innerJoin('group_category', join => inSameCompany(join, 'group_category.group_id', 'group.id'))
+    .innerJoin('group_category', join => joinInCompany(join, 'group_category.group_id', 'group.id'))
     .where('group_category.category_id', '=', query.category_id)
 )
 
@@ -101,27 +101,27 @@ const groupsLimited = prepare((db, query: MeterQuery) =>
 
 function groupsOfPerson(db: StatementBuilder, query: PersonsMeters) {
   return groupsFrom(db, query)
-    .innerJoin('group_user', join => inSameCompany(join, 'group_user.group_id', 'group.id'))
+    .innerJoin('group_user', join => joinInCompany(join, 'group_user.group_id', 'group.id'))
     .where('group_user.user_id', '=', query.user_id)
 }
 
 /**
  * Builds the query of groups with their limits and usage. A group has a row for each period with
- * usage that may be the current one, and at least one row.
+ * usage that may be the current one, or a single row without usage.
  */
 function groupsFrom(db: StatementBuilder, query: MeterQuery) {
   return db
     .selectFrom('group')
     .leftJoin('usage as requests', join =>
-      inSameCompany(join, 'requests.group_id', 'group.id')
+      joinInCompany(join, 'requests.group_id', 'group.id')
         .on('requests.kind', '=', 'requests')
         .on('requests.period_start', '>', earliestPeriod(query.now))
         .on('requests.period_start', '<=', latestPeriod(query.now))
     )
     .leftJoin('usage as storage', join =>
-      inSameCompany(join, 'storage.group_id', 'group.id')
+      joinInCompany(join, 'storage.group_id', 'group.id')
         .on('storage.kind', '=', 'storage')
-        .on('storage.period_start', '=', storagePeriod)
+        .on('storage.period_start', '=', storagePeriodStart)
     )
     .where('group.company_id', '=', query.company_id)
     .select([
@@ -139,8 +139,8 @@ function groupsFrom(db: StatementBuilder, query: MeterQuery) {
 }
 
 /**
- * Returns SQL for a time before the start of a group's current period, so that earlier periods are
- * not read. The time may be up to a day too early, because years differ in length; `limitPeriodAt` picks
+ * Returns SQL for a time before the start of a group's current period, so that earlier periods need
+ * not be read. It may be up to a day too early, because years differ in length; `limitPeriodAt` picks
  * the exact period afterwards. The SQL uses only `now` and the group's interval, because under
  * row-level security PostgreSQL could not use the index with anything else.
  */
@@ -169,7 +169,8 @@ interface PersonsMeters extends MeterQuery {
 }
 
 /**
- * Returns the limits and usage of the person's groups, or only of those that allow the category.
+ * Returns the limits and usage of the person's groups. With `category_id`, returns only groups that
+ * allow that category.
  */
 export async function readMeters(
   tx: Tx,
@@ -230,8 +231,8 @@ function intervalOf(text: string | null): Interval {
 }
 
 /**
- * Returns what a person has used in the current period of each of `meters`, by the group's id.
- * `used` has one entry for each group and period.
+ * Returns what a person has used in the current period of each group in `meters`, by the group's
+ * id. `used` has one entry for each group and period.
  */
 function ownUsageOf(used: PersonalUsage[], meters: Meter[]): Map<string, OwnUsage> {
   const amountOf = (group_id: string, kind: PersonalUsage['kind'], start: Date) =>
@@ -246,13 +247,13 @@ function ownUsageOf(used: PersonalUsage[], meters: Meter[]): Map<string, OwnUsag
       group_id,
       {
         requests_used: amountOf(group_id, 'requests', period_start),
-        storage_used: amountOf(group_id, 'storage', storagePeriod)
+        storage_used: amountOf(group_id, 'storage', storagePeriodStart)
       }
     ])
   )
 }
 
-/** What one person has used and reserved of a group in a period. */
+/** What a person has used and reserved in a group in one period. */
 interface PersonalUsage {
   group_id: string
   kind: 'requests' | 'storage'
@@ -261,9 +262,9 @@ interface PersonalUsage {
 }
 
 /**
- * Sums what a person has used and reserved of each of their groups, by kind and period. Periods
- * that cannot be the current one are left out. The states of open uploads are read by separate
- * queries, because each state has an index of its own.
+ * The query that sums what a person has used and reserved in each group, by kind and period. It
+ * leaves out periods that cannot be the current one. Open uploads are read by one query for each of
+ * their states, because each state has its own index.
  */
 const ownUsage = prepare(
   (_db, { company_id, user_id, now }: PersonsMeters) => sql<PersonalUsage>`
@@ -279,7 +280,7 @@ const ownUsage = prepare(
       union all
       select group_id, 'requests', period_start, 1 from open_upload
       union all
-      select group_id, 'storage', ${storagePeriod}::timestamptz, bytes from open_upload
+      select group_id, 'storage', ${storagePeriodStart}::timestamptz, bytes from open_upload
     )
     select own.group_id, own.kind, own.period_start, sum(own.amount)::bigint as amount
     from own join "group" on "group".company_id = ${company_id} and "group".id = own.group_id

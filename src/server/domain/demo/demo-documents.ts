@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import {
   encodeText,
+  madeUpNotice,
   makeCsv,
   makeJpeg,
   makePdf,
   makePng,
-  makeWav,
-  sampleText
+  makeWav
 } from './demo-files.ts'
 
-/** What becomes of a document of the demonstration: the final state of its deposit. */
+/** The final state of a deposit in the demonstration. */
 export type DemoOutcome = 'done' | 'failed' | 'cancelled' | 'lapsed' | 'uploading'
 
 /** A deposit in the history of the demonstration. */
@@ -26,40 +26,40 @@ export interface DemoDocument {
    */
   makeBytes: () => Uint8Array
   /**
-   * Digest, size and dimensions (in pixels) of the original picture, if the document is a reduced
-   * copy.
+   * Digest, size and dimensions (in pixels) of the picture of which the document is a reduced copy.
+   * Absent if it is no such copy.
    */
   reducedFrom?: { sha256: string; bytes: number; w: number; h: number }
 }
 
 /** A verification in the history of the demonstration. */
-export interface DemoCheck {
+export interface DemoVerification {
   kind: 'verify'
   day: number
   /**
-   * Names of the verified documents. A name that no document of the demonstration has stands for a
-   * file that nobody has deposited.
+   * Names of the verified documents. If no document of the demonstration has the name, it stands
+   * for a file that nobody has deposited.
    */
   names: string[]
 }
 
-/** How many days the demonstration's first day lies before the installation. */
+/** The days between the demonstration's first day and the installation. */
 export const demoSpanDays = 170
 const reducedSize = { w: 600, h: 450 }
 const checkDays = [24.6, 52.4, 91.7, 128.5, 150.2, 168.6]
 
 /**
- * Returns the deposits and verifications of the demonstration, oldest first. They are the same at
- * every call.
+ * Returns the deposits and verifications of the demonstration, oldest first. Every call returns the
+ * same ones.
  */
-export function demoHistory(): (DemoDocument | DemoCheck)[] {
+export function demoHistory(): (DemoDocument | DemoVerification)[] {
   const documents = sheets.map(([day, name, outcome = 'done'], index): DemoDocument => {
     return { kind: 'deposit', day, name, outcome, ...describeFile(name, index) }
   })
   const kept = (before: number) =>
     documents.filter(each => each.outcome === 'done' && each.day < before).map(each => each.name)
   const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0, sixth = 0] = checkDays
-  const checks: DemoCheck[] = [
+  const checks: DemoVerification[] = [
     { kind: 'verify', day: first, names: kept(first).slice(-1) },
     { kind: 'verify', day: second, names: ['Avenant non signé.pdf'] },
     {
@@ -80,8 +80,8 @@ export function sha256Hex(bytes: Uint8Array | string): string {
 }
 
 /**
- * The documents that the notary of the demonstration deposits in half a year: day, name and
- * outcome. The outcome is `done` unless named.
+ * The documents that the notary of the demonstration deposits in half a year. The outcome is `done`
+ * unless given.
  */
 const sheets: [day: number, name: string, outcome?: DemoOutcome][] = [
   [1.4, 'Bail commercial, 12 rue des Tanneurs.pdf'],
@@ -158,7 +158,7 @@ const makers: Record<string, (title: string, index: number) => DescribedFile> = 
   wav: (_title, index) => ({ media_type: 'audio/wav', makeBytes: () => makeWav(20 + index) }),
   txt: (title, index) => ({
     media_type: 'text/plain',
-    makeBytes: () => encodeText(`${title}\n\n${sampleText.repeat(3 + index)}`)
+    makeBytes: () => encodeText(`${title}\n\n${madeUpNotice.repeat(3 + index)}`)
   }),
   csv: (title, index) => ({
     media_type: 'text/csv',
@@ -180,7 +180,7 @@ const makers: Record<string, (title: string, index: number) => DescribedFile> = 
     media_type: 'message/rfc822',
     makeBytes: () =>
       encodeText(
-        `From: syndic@example.com\r\nTo: etude@example.com\r\nSubject: ${title}\r\n\r\n${sampleText}`
+        `From: syndic@example.com\r\nTo: etude@example.com\r\nSubject: ${title}\r\n\r\n${madeUpNotice}`
       )
   }),
   ics: title => ({
@@ -191,11 +191,11 @@ const makers: Record<string, (title: string, index: number) => DescribedFile> = 
   html: title => ({
     media_type: 'text/html',
     makeBytes: () =>
-      encodeText(`<!doctype html><title>${title}</title><h1>${title}</h1><p>${sampleText}</p>\n`)
+      encodeText(`<!doctype html><title>${title}</title><h1>${title}</h1><p>${madeUpNotice}</p>\n`)
   }),
   json: title => ({
     media_type: 'application/json',
     makeBytes: () =>
-      encodeText(`${JSON.stringify({ titre: title, lignes: Array(300).fill(sampleText) })}\n`)
+      encodeText(`${JSON.stringify({ titre: title, lignes: Array(300).fill(madeUpNotice) })}\n`)
   })
 }

@@ -1,11 +1,10 @@
 import { crc32, deflateSync } from 'node:zlib'
 
-/** A notice for the text documents of the demonstration: everything in them is made up. */
-export const sampleText =
+/** A text in the documents of the demonstration that says that everything in them is made up. */
+export const madeUpNotice =
   'Document fictif de démonstration : personnes, lieux et montants sont inventés. ' +
   'Fictional document: people, places and amounts are made up.\n'
 
-/** Returns a text in UTF-8. */
 export function encodeText(content: string): Uint8Array {
   return new TextEncoder().encode(content)
 }
@@ -73,7 +72,7 @@ function pngChunk(type: string, content: Uint8Array = Buffer.alloc(0)): Buffer {
   return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)])
 }
 
-/** Returns a WAV of `seconds` seconds, 16 bits at 8 kHz, which repeats a tone of one second. */
+/** Returns a WAV of `seconds` seconds, 16 bits at 8 kHz. A tone of one second repeats in it. */
 export function makeWav(seconds: number): Uint8Array {
   const rate = 8000
   const samples = rate * seconds
@@ -101,9 +100,8 @@ export function makeWav(seconds: number): Uint8Array {
 }
 
 /**
- * Returns a baseline JPEG of gray squares, 8 pixels wide; `seed` chooses the grays. Each square
- * stores only its brightness, so the coding needs only twelve codes of 4 bits and an "end of block"
- * of 1 bit.
+ * Returns a baseline JPEG of gray squares, each 8 pixels wide. `seed` decides the grays. A square
+ * stores only its brightness, so twelve codes of 4 bits and an "end of block" of 1 bit are enough.
  */
 export function makeJpeg(width: number, height: number, seed: number): Uint8Array {
   const bits: number[] = []

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type * as z from 'zod/mini'
 import type { createDeposit as createDepositCall } from '../../../contract/deposits.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { inCompany } from '../../db/scope.ts'
 import { addUser } from '../accounts/new-users.ts'
 import { listCompanyIds } from '../companies/companies.ts'
@@ -10,7 +10,7 @@ import { createCompany } from '../companies/new-companies.ts'
 import { demoAccount, demoKey } from '../demo-account.ts'
 import { lapseNextUpload } from '../deposits/idle-uploads.ts'
 import { createDeposit } from '../deposits/new-deposits.ts'
-import { holdUpload, settleUpload } from '../deposits/upload-settlement.ts'
+import { postponeSettlement, settleUpload } from '../deposits/upload-settlement.ts'
 import {
   cancelUpload,
   completeUpload,
@@ -22,8 +22,8 @@ import { createVerify } from '../deposits/verifications.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { claim, type Lease, release, renew } from '../leases.ts'
 import {
-  type DemoCheck,
   type DemoDocument,
+  type DemoVerification,
   demoHistory,
   demoSpanDays,
   sha256Hex
@@ -36,9 +36,9 @@ const demoUsername = 'Claire Marchand'
 const gigabyte = 1_000_000_000
 const dayMs = 86_400_000
 /**
- * A time that no clock reaches, which exempts the demonstration from background jobs. An upload
- * that must stay open gets it as the time of its last bytes, so that it never lapses. Every other
- * upload gets it as the end of its lease, so that the job `settle-uploads` does not record it.
+ * A time that no clock reaches. It keeps background jobs away from uploads of the demonstration. An
+ * upload that must stay open has it as the time of its last bytes, so that it never lapses. Every
+ * other upload has it as the end of its lease, so that the job `settle-uploads` does not record it.
  */
 const farAway = new Date('9999-01-01T00:00:00Z')
 
@@ -52,8 +52,8 @@ interface Demo {
 }
 
 /**
- * Creates the company of the demonstration, dated before the installation. `fillDemo` adds its
- * deposits later.
+ * Creates the company of the demonstration, with a date before the installation. `fillDemo` adds
+ * its deposits later.
  */
 export async function createDemo(deps: Deps): Promise<void> {
   const created_at = new Date(deps.clock().getTime() - demoSpanDays * dayMs)
@@ -98,9 +98,9 @@ export async function findDemo(deps: Pick<Deps, 'db'>): Promise<Demo | undefined
 }
 
 /**
- * Adds what is missing of the demonstration's history, with the same operations as for everybody's
- * documents. Skips complete entries, so it can continue after a crash. If several processes call
- * it, one does the work. Returns whether the demonstration is complete.
+ * Adds the missing entries of the demonstration's history, by the same operations as those of
+ * everybody's documents. Skips entries that are complete, so it can continue after a crash. If
+ * several processes call it, one does the work. Returns whether the demonstration is complete.
  */
 export async function fillDemo(deps: Deps, stopping: () => boolean): Promise<boolean> {
   const demo = await findDemo(deps)
@@ -140,7 +140,7 @@ async function seedHistory(deps: Deps, demo: Demo, stopping: () => boolean): Pro
   return true
 }
 
-/** The person to whom the demonstration's documents belong, and the category of the documents. */
+/** The person who deposits the documents of the demonstration, and their category. */
 interface DemoPerson {
   company_id: CompanyId
   user_id: string
@@ -167,7 +167,7 @@ async function seedPerson(deps: Deps, { company_id }: Demo): Promise<DemoPerson>
 }
 
 /**
- * Brings a document of the demonstration to its outcome, and creates its upload first if there is
+ * Brings a deposit of the demonstration to its final state. Creates its upload first if there is
  * none.
  */
 async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocument): Promise<void> {
@@ -189,7 +189,7 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
   }
   // if this process is killed before the settlement, the job must not record the document with the
   // present time
-  await holdUpload(deps, upload, farAway)
+  await postponeSettlement(deps, upload, farAway)
   if (upload.state === 'uploading') {
     // a deposit fails if its bytes differ from the announced ones
     const isFailing = document.outcome === 'failed'
@@ -201,8 +201,8 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
 }
 
 /**
- * Returns the person's upload whose request was created at the current time of `deps.clock`, or
- * undefined. The clock shows the time of the demonstration's entry.
+ * Returns the person's upload that was created at the present time of `deps.clock`, or undefined.
+ * That clock shows the time of the entry in the demonstration's history.
  */
 async function uploadOf(
   deps: Deps,
@@ -211,7 +211,7 @@ async function uploadOf(
   return inCompany(deps.db, company_id, async tx => {
     const found = await tx
       .selectFrom('upload')
-      .innerJoin('request', join => inSameCompany(join, 'request.id', 'upload.request_id'))
+      .innerJoin('request', join => joinInCompany(join, 'request.id', 'upload.request_id'))
       .where('request.company_id', '=', company_id)
       .where('request.user_id', '=', user_id)
       .where('request.created_at', '=', deps.clock())
@@ -244,17 +244,21 @@ async function register(deps: Deps, person: DemoPerson, document: DemoDocument):
       to: { bytes: bytes.length, w: 600, h: 450, type: 'image/jpeg' }
     }
   }
-  await createDeposit(deps, { company_id, user_id, act: undefined, deposit })
+  await createDeposit(deps, { company_id, user_id, call: undefined, deposit })
   const upload = await uploadOf(deps, person)
   if (!upload) throw new Error(`the demonstration has ${name} already`)
   return upload
 }
 
 /**
- * Adds a verification to the demonstration's history, unless the history has an entry of the
- * clock's current time already.
+ * Adds a verification to the demonstration's history at the present time of `deps.clock`, unless
+ * the history has an entry of that time already.
  */
-async function seedCheck(deps: Deps, person: DemoPerson, { names }: DemoCheck): Promise<void> {
+async function seedCheck(
+  deps: Deps,
+  person: DemoPerson,
+  { names }: DemoVerification
+): Promise<void> {
   const { company_id, user_id: id } = person
   const known = await inCompany(deps.db, company_id, tx =>
     tx

@@ -4,14 +4,14 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { StoredContent } from '../../../contract/requests.ts'
 import { isDepositFieldValue } from '../../../core/evidence/deposit-leaf.ts'
 import { acceptsMediaType } from '../../../core/media-types.ts'
-import { allowedCategories, inSameCompany } from '../../db/joins.ts'
+import { allowedCategories, joinInCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /**
- * What a category allows to be deposited: types of files, reduced copies, and whether it stores
- * bytes or only fingerprints.
+ * What may be deposited in a category: types of files, reduced copies, and bytes or only
+ * fingerprints.
  */
 export type CategoryRules = Pick<Category, 'keep_originals' | 'store' | 'media_types'>
 
@@ -25,13 +25,13 @@ interface Wanted {
 }
 
 /**
- * Reads the rules of a category, with a row for each group of the caller that allows it. No row
- * means that the caller may not use the category.
+ * The query of a category's rules. It has a row for each group of the caller that allows the
+ * category, so no row means that the caller may not use it.
  */
 const allowedGroups = prepare((db, wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>) =>
   allowedCategories(db, wanted)
-    .innerJoin('group', join => inSameCompany(join, 'group.id', 'group_category.group_id'))
-    .innerJoin('category', join => inSameCompany(join, 'category.id', 'group_category.category_id'))
+    .innerJoin('group', join => joinInCompany(join, 'group.id', 'group_category.group_id'))
+    .innerJoin('category', join => joinInCompany(join, 'category.id', 'group_category.category_id'))
     .where('group_category.category_id', '=', wanted.category)
     .select([
       'group.features',
@@ -43,8 +43,8 @@ const allowedGroups = prepare((db, wanted: Pick<Wanted, 'company_id' | 'user_id'
 )
 
 /**
- * Returns the rules of a category. Throws if the caller may not use it, or if it does not allow the
- * wanted file.
+ * Returns the rules of a category. Throws if the caller may not use the category, or if the
+ * category does not allow the file.
  */
 export async function getCategoryRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<CategoryRules> {
   checkSize(deps, wanted)
@@ -54,8 +54,8 @@ export async function getCategoryRules(tx: Tx, deps: Deps, wanted: Wanted): Prom
 }
 
 /**
- * Throws `file_empty` for an empty file, and `too_large` for a file that is larger than the service
- * allows.
+ * Throws `file_empty` for an empty file, and `too_large` for a file above the size limit of the
+ * service.
  */
 export function checkSize({ settings }: Pick<Deps, 'settings'>, { size }: Pick<Wanted, 'size'>) {
   if (size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
@@ -65,8 +65,8 @@ export function checkSize({ settings }: Pick<Deps, 'settings'>, { size }: Pick<W
 }
 
 /**
- * Returns the rules of a category. Throws `category_unknown` if the caller may not use it, and
- * `forbidden` if none of the caller's groups may deposit.
+ * Returns the rules of a category. Throws `category_unknown` if the caller may not use the
+ * category, and `forbidden` if the caller is in no group that may deposit.
  */
 export async function readCategoryRules(
   tx: Tx,
@@ -94,7 +94,7 @@ export async function readCategoryRules(
 
 /**
  * Throws `type_not_allowed` if a category does not allow the type of a file, and
- * `transform_not_allowed` if the file is a reduced copy and the category does not allow one.
+ * `transform_not_allowed` if it does not allow a reduced copy and the file is one.
  */
 export function checkType(
   { media_types, keep_originals, store }: CategoryRules,

@@ -1,7 +1,7 @@
 import type { CompanyDeposit } from '../../../contract/company-deposits.ts'
 import { type ConnectionOptions, inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type Page, type PageInput, readPage, searched } from '../lists.ts'
+import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
 
 interface Listing extends PageInput<'created' | '-created'>, Pick<ConnectionOptions, 'caller'> {
   company_id: CompanyId
@@ -14,7 +14,7 @@ interface Listing extends PageInput<'created' | '-created'>, Pick<ConnectionOpti
   to?: string | undefined
 }
 
-/** Returns a page of the recorded deposits of a company. */
+/** Returns a page of all recorded deposits of a company. */
 export async function listDeposits(
   deps: Pick<Deps, 'db'>,
   { company_id, caller, limit, cursor, sort, ...filter }: Listing
@@ -54,7 +54,7 @@ function filtered(
   all: ReturnType<typeof depositsOf>,
   { q, category, user, from, to }: Pick<Listing, 'q' | 'category' | 'user' | 'from' | 'to'>
 ) {
-  let rows = searched(all, 'request.search_name', q)
+  let rows = withSearch(all, 'request.search_name', q)
   if (category !== undefined) rows = rows.where('deposit.category_id', '=', category)
   if (user !== undefined) rows = rows.where('deposit.user_id', '=', user)
   if (from !== undefined) rows = rows.where('deposit.recorded_at', '>=', new Date(from))

@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
-import { chargeEach, foreseeCharges } from '../companies/quotas.ts'
+import { chargeEach, predictCharges } from '../companies/quotas.ts'
 import type { CompanyId, Deps, StagedFile, WaitingClient } from '../deps.ts'
 import { tagOf } from '../evidence/company-keys.ts'
 import { readRequest } from '../history/requests.ts'
-import { claimCalls, freeKeys, idempotencyKeyReused, keepAnswers } from '../idempotency.ts'
+import { claimCalls, freeKeys, idempotencyKeyReusedError, keepAnswers } from '../idempotency.ts'
 import { newId, newRecordId } from '../ids.ts'
 import { type CategoryRules, checkSize, checkType, readCategoryRules } from './category-rules.ts'
 import {
@@ -27,12 +27,12 @@ import { discardUnreferenced } from './unreferenced-files.ts'
 import { encryptDigest } from './upload-digests.ts'
 import { digestKept } from './upload-settlement.ts'
 
-/** How many files a batch moves to their final paths at the same time. */
+/** The most files that a batch moves to their final paths at the same time. */
 const movesAtOnce = 4
 
 /**
- * One file of `POST /deposit/batch`. Its bytes are on disk and match the fingerprint that the
- * caller announced. `key` is the item's idempotency key.
+ * One file of `POST /deposit/batch`. Its bytes are on disk and match the announced fingerprint.
+ * `key` is the idempotency key of this file.
  */
 export interface BatchItem {
   key: string
@@ -40,13 +40,13 @@ export interface BatchItem {
   staged: StagedFile
 }
 
-/** The answer to one file of a batch: what `POST /deposit` would answer to it, or the error. */
+/** The answer to one file of a batch: that of `POST /deposit` to the same file, or the error. */
 export type BatchAnswer = { body: DepositAnswer; replayed: boolean } | AppError
 
 interface BatchInput {
   company_id: CompanyId
   user_id: string
-  /** Id of the person or API key that calls. Each has idempotency keys of its own. */
+  /** Id of the caller: a person or an API key. Each has idempotency keys of its own. */
   actor: string
   items: readonly BatchItem[]
   caller: WaitingClient | undefined
@@ -61,8 +61,8 @@ interface Candidate {
   stored: Buffer
   blobTag: Buffer
   /**
-   * The inode of the file that is stored for the same bytes, if that file is damaged and must be
-   * replaced. Undefined otherwise.
+   * The inode of the file that is stored for the same bytes, if it is damaged and must be replaced.
+   * Undefined otherwise.
    */
   damaged: number | undefined
 }
@@ -78,7 +78,7 @@ interface Accepted extends Candidate {
 /**
  * Deposits the files of a batch in one transaction. Returns an answer for each file, in the same
  * order. A refused file stores and charges nothing and does not affect the others. When this
- * function returns, the deposits are recorded. Locks are taken in the order of all transactions:
+ * function returns, the deposits are recorded. The transaction takes its locks in the usual order:
  * idempotency keys, rows of files, usage, and finally the head of the log.
  */
 export async function depositBatch(deps: Deps, input: BatchInput): Promise<BatchAnswer[]> {
@@ -112,7 +112,7 @@ async function candidateOf(deps: Deps, item: BatchItem, at: number): Promise<Can
 
 const route = 'POST /deposit'
 
-/** One run of a batch's transaction. A transaction that is repeated creates a new instance. */
+/** One attempt at a batch's transaction. A repeated transaction creates a new instance. */
 class Batch {
   readonly #tx: Tx
   readonly #deps: Deps
@@ -120,14 +120,13 @@ class Batch {
   readonly #candidates: readonly Candidate[]
   readonly #answers: (BatchAnswer | undefined)[] = []
   /**
-   * Maps the index of an item to the index of the earlier item that has the same idempotency key.
+   * Finds the earlier item with the same idempotency key: index of an item → index of the earlier
+   * item.
    */
   readonly #sameKey = new Map<number, number>()
-  /**
-   * Maps the index of an item to the index of the earlier item that has the same file.
-   */
+  /** Finds the earlier item with the same file: index of an item → index of the earlier item. */
   readonly #sameFile = new Map<number, number>()
-  /** Maps the index of an item to the id of the group that pays for it. */
+  /** Finds the group that pays for an item: index of the item → id of the group. */
   readonly #payers = new Map<number, string>()
   readonly #now: Date
 
@@ -143,7 +142,7 @@ class Batch {
     const claimed = await this.#claim()
     const allowed = await this.#checkRules(claimed)
     const fresh = await this.#findEarlier(allowed)
-    const foreseen = await this.#charge(fresh, foreseeCharges)
+    const foreseen = await this.#charge(fresh, predictCharges)
     const names = await this.#readNames(foreseen)
     await this.#keepFiles(foreseen)
     const charged = await this.#charge(foreseen, chargeEach)
@@ -168,8 +167,8 @@ class Batch {
   }
 
   /**
-   * Claims the idempotency keys of the batch. Returns the items whose key is new. Answers the items
-   * whose key was used before.
+   * Claims the idempotency keys of the batch. Returns the items whose keys are new. Gives the other
+   * items the answers that are stored for their keys.
    */
   async #claim(): Promise<Candidate[]> {
     const firstOf = new Map<string, Candidate>()
@@ -179,7 +178,7 @@ class Batch {
       if (!first) firstOf.set(item.key, candidate)
       else if (JSON.stringify(first.item.deposit) === JSON.stringify(item.deposit)) {
         this.#sameKey.set(at, first.at)
-      } else this.#answers[at] = idempotencyKeyReused()
+      } else this.#answers[at] = idempotencyKeyReusedError()
     }
     const own = [...firstOf.values()]
     const calls = own.map(({ item }) => ({ key: item.key, input: item.deposit }))
@@ -224,8 +223,8 @@ class Batch {
   }
 
   /**
-   * Answers the items whose file the person has deposited before or is uploading. Notes the items
-   * that repeat the file of an earlier item of the batch. Returns all other items.
+   * Answers items whose file the person has deposited before or is uploading. Notes which items
+   * repeat the file of an earlier item of the batch. Returns all other items.
    */
   async #findEarlier(accepted: Accepted[]): Promise<Accepted[]> {
     const asked = accepted.filter(({ item }) => !item.deposit.again)
@@ -245,7 +244,10 @@ class Batch {
     })
   }
 
-  /** Returns the answers to items whose file the person is uploading, by the index of the item. */
+  /**
+   * Returns the answers to items whose file the person is already uploading, by the index of the
+   * item.
+   */
   async #findOpen(asked: Accepted[]): Promise<Map<number, DepositAnswer>> {
     const { company_id, user_id } = this.#input
     const seal = (digest: Buffer) => encryptDigest(this.#deps.keys, this.#input, digest)
@@ -283,8 +285,8 @@ class Batch {
   }
 
   /**
-   * Returns the requests of the person's newest deposits of the items' files, by the index of the
-   * item.
+   * Returns the request (entry of the history) of the person's newest deposit of each item's file,
+   * by the index of the item.
    */
   async #findOwn(asked: Accepted[]): Promise<Map<number, ProcessedRequest>> {
     const { company_id, user_id } = this.#input
@@ -292,7 +294,7 @@ class Batch {
     const tags = asked.map(({ original }) => tagOf(lookup, 'sha256', original))
     const rows = await this.#tx
       .selectFrom('lookup_tag')
-      .innerJoin('deposit', join => inSameCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
+      .innerJoin('deposit', join => joinInCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
       .where('lookup_tag.company_id', '=', company_id)
       .where('lookup_tag.user_id', '=', user_id)
       .where(sql<boolean>`lookup_tag.tag = any(${tags}::bytea[])`)
@@ -323,8 +325,9 @@ class Batch {
   }
 
   /**
-   * Charges the items to the person's groups, or only foresees it, depending on `charge`. Returns
-   * the items for which enough is left. Answers the others with the error.
+   * Charges the items to the person's groups with `chargeEach`, or only predicts the result with
+   * `predictCharges`. Returns the items for which the groups have enough left. Answers the others
+   * with the error.
    */
   async #charge(items: Accepted[], charge: typeof chargeEach): Promise<Accepted[]> {
     if (items.length === 0) return []
@@ -355,7 +358,10 @@ class Batch {
     )
   }
 
-  /** Writes the rows of the files, which locks them, and moves the files to their final paths. */
+  /**
+   * Writes the rows of the stored files, which locks them, and moves the files to their final
+   * paths.
+   */
   async #keepFiles(items: Accepted[]): Promise<void> {
     const kept = items.filter(isKept)
     if (kept.length === 0) return
@@ -386,8 +392,8 @@ class Batch {
   }
 
   /**
-   * Undoes what `#keepFiles` has written to the rows of files, for items that were refused
-   * afterwards because parallel calls had used up the quota.
+   * Removes what `#keepFiles` has written to the database for items that were refused afterwards,
+   * because parallel calls had used up the quota.
    */
   async #giveUpFiles(items: Accepted[]): Promise<void> {
     for (const { blobTag } of items.filter(isKept)) {
@@ -463,7 +469,7 @@ class Batch {
     return group
   }
 
-  /** Returns whether an item was refused, or repeats the file of a refused item. */
+  /** Returns whether an item was refused, or the earlier item with the same file was. */
   #isRefused(at: number): boolean {
     return this.#answers[this.#sameFile.get(at) ?? at] instanceof AppError
   }
@@ -487,7 +493,7 @@ class Batch {
   }
 
   /**
-   * Stores the answers under the items' idempotency keys. The statement is sent together with the
+   * Stores the answers for the items' idempotency keys. The statement is sent together with the
    * commit.
    */
   async #keepAnswers(claimed: Candidate[]): Promise<void> {

@@ -17,8 +17,8 @@ import { prepare } from '../../db/prepared-statements.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { keyVersion, tagOf } from '../evidence/company-keys.ts'
-import { append, type NewLeaf } from '../evidence/log.ts'
+import { companyKeyVersion, tagOf } from '../evidence/company-keys.ts'
+import { appendLeaves, type NewLeaf } from '../evidence/log-leaves.ts'
 import { sealOpenings } from '../evidence/sealed-openings.ts'
 import { publishRequests, type RequestDraft } from '../history/requests.ts'
 
@@ -35,8 +35,8 @@ export interface NewRecord {
   names: RecordNames
   original: Buffer
   /**
-   * The digest of the stored bytes, the tag (keyed hash) that names the stored file, and the group
-   * to which the bytes were charged. Undefined if only the fingerprint is stored.
+   * What a deposit stores: the digest of the bytes, the tag (keyed hash) that names the file, and
+   * the group that pays. Undefined if only the fingerprint is stored.
    */
   kept: { stored: Buffer; blobTag: Buffer; group_id: string } | undefined
   transform: Record<string, unknown> | null
@@ -46,8 +46,8 @@ export interface NewRecord {
 }
 
 /**
- * The names that the record of a deposit contains: `origin` is that of the company's log, the
- * others are those of the depositor and the category.
+ * The names in the record of a deposit: `origin` is that of the company's log, the others are those
+ * of the depositor and the category.
  */
 export interface RecordNames {
   origin: string
@@ -55,7 +55,7 @@ export interface RecordNames {
   username: string
   category: string
   visibility: string
-  /** How long the category stores files. This is not part of the record. */
+  /** How long the category keeps files. Not part of the record. */
   retention: string | null
 }
 
@@ -65,7 +65,7 @@ interface NamesQuery {
   category_id: string
 }
 
-/** Reads the names that the record of a deposit contains. */
+/** Reads the names for the record of a deposit. */
 export async function readRecordNames(tx: Tx, of: NamesQuery): Promise<RecordNames> {
   const [row] = await tx.run(namesOf, of)
   if (!row) throw new Error(`company ${of.company_id} lacks the names of a record`)
@@ -106,7 +106,10 @@ export async function writeRecord(
   return request
 }
 
-/** How many log leaves are computed before other calls get their turn on the event loop. */
+/**
+ * The number of log leaves that are computed in one turn of the event loop, before other calls get
+ * theirs.
+ */
 const leavesAtOnce = 8
 
 /**
@@ -149,7 +152,7 @@ export async function writeRecords(
     drafts.push(doneDraft(record, leaf.hash))
     newLeaves.push({ record_id, leaf: leaf.leaf, hash: leaf.hash })
   }
-  append(tx, newLeaves)
+  appendLeaves(tx, newLeaves)
   const [requests] = await Promise.all([publishRequests(tx, deps, tx.companyId, drafts), ...sent])
   return requests
 }
@@ -159,7 +162,10 @@ function recordedAt({ now }: NewRecord): Date {
   return new Date(Math.floor(now.getTime() / 1000) * 1000)
 }
 
-/** Returns when the stored file of a record is deleted. Undefined: never, or there is none. */
+/**
+ * Returns when the stored file of a deposit must be deleted. Returns undefined if it is kept
+ * forever or nothing is stored.
+ */
 function keepUntil({ kept, names, now }: NewRecord): Date | undefined {
   if (!kept || names.retention === null) return undefined
   return retentionEnd(now, names.retention)
@@ -209,7 +215,7 @@ const insertTag = prepare((db, { company_id, user_id, record_id, tag, which }: T
   db.insertInto('lookup_tag').values({
     company_id,
     scheme: 1,
-    key_version: keyVersion,
+    key_version: companyKeyVersion,
     tag,
     record_ref: record_id,
     user_id,

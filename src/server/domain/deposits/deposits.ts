@@ -8,7 +8,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { toHex } from '../../../core/bytes.ts'
 import type { DepositField } from '../../../core/evidence/deposit-leaf.ts'
 import { parseDigest } from '../../../core/evidence/formats.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { readOpenings } from '../evidence/sealed-openings.ts'
@@ -55,7 +55,7 @@ interface FindInput {
 }
 
 /**
- * Returns a deposit of the caller with its decrypted values. Throws `not_found` if the caller has
+ * Returns a deposit of the caller with its values decrypted. Throws `not_found` if the caller has
  * no such deposit.
  */
 export async function getDeposit(
@@ -85,8 +85,8 @@ export async function getDeposit(
 }
 
 /**
- * Returns the tag (keyed hash of the bytes) under which the file of a deposit is stored, with its
- * size, name, type and digest. Throws `not_found` if the deposit stores no bytes.
+ * Returns the properties of a deposit's file: the tag (keyed hash of the bytes) under which it is
+ * stored, its size, name, type and digest. Throws `not_found` if the deposit stores no bytes.
  */
 export async function getContent(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
@@ -120,9 +120,9 @@ async function valuesOf(
 async function find(tx: Tx, input: FindInput) {
   const row = await tx
     .selectFrom('deposit')
-    .innerJoin('request', join => inSameCompany(join, 'request.id', 'deposit.request_id'))
-    .leftJoin('blob', join => inSameCompany(join, 'blob.tag', 'deposit.blob_tag'))
-    .innerJoin('log_leaf', join => inSameCompany(join, 'log_leaf.record_id', 'deposit.id'))
+    .innerJoin('request', join => joinInCompany(join, 'request.id', 'deposit.request_id'))
+    .leftJoin('blob', join => joinInCompany(join, 'blob.tag', 'deposit.blob_tag'))
+    .innerJoin('log_leaf', join => joinInCompany(join, 'log_leaf.record_id', 'deposit.id'))
     .where('deposit.company_id', '=', input.company_id)
     .where('deposit.user_id', '=', input.user_id)
     .where('deposit.id', '=', input.id)

@@ -12,29 +12,29 @@ import { encryptDigest } from './upload-digests.ts'
 import { completeUpload, endUpload, findUpload, type Upload } from './uploads.ts'
 
 /**
- * After how many milliseconds without a byte the caller of a `PUT /deposit` counts as disconnected.
- * A repeated call may then start anew.
+ * The caller of a `PUT /deposit` counts as disconnected after this many milliseconds without a
+ * byte. A repeated call may then start anew.
  */
 const deadMs = 60_000
 /**
- * How often a waiting call reads its request (entry of the history), in milliseconds, even if no
- * signal arrives.
+ * How often a waiting call checks the state of its deposit, in milliseconds, even if no signal
+ * arrives.
  */
 const lookMs = 1000
 
 /**
- * A file that arrives as the body of one `PUT /deposit`. Its size is known at the start, its
+ * A file that is sent as the body of `PUT /deposit`. Its size is known at the start, its
  * fingerprint only at the end.
  */
 export interface DirectFile {
   company_id: CompanyId
   user_id: string
-  /** Id of the person or API key that calls. Each has idempotency keys of its own. */
+  /** Id of the caller: a person or an API key. Each has idempotency keys of its own. */
   actor: string
   /** The value of the header `Idempotency-Key`. Undefined without the header. */
   key: string | undefined
   name: string
-  /** The id of the category that the caller chose. Undefined if they chose none. */
+  /** The id of the category. Undefined if the caller has chosen none. */
   category: string | undefined
   media_type: string
   size: number
@@ -102,7 +102,7 @@ export async function finishDirectUpload(
 }
 
 /**
- * Ends an upload that has failed or whose caller has disconnected. Nothing is stored or charged,
+ * Ends an upload after a failure or a disconnection of the caller. Nothing is stored or charged,
  * and the idempotency key can be used again. Does nothing if the upload was completed or ended in
  * the meantime.
  */
@@ -126,7 +126,7 @@ export async function depositFingerprint(
   const { body, replayed } = await createDeposit(deps, {
     company_id,
     user_id,
-    act: actOf(file, { name, category, media_type, size, digest }),
+    call: callOf(file, { name, category, media_type, size, digest }),
     deposit: { name, size, media_type, original: digest, stored: digest, category, again: true }
   })
   if ('duplicate' in body) throw new Error('a duplicate was answered to one who did not ask')
@@ -134,10 +134,10 @@ export async function depositFingerprint(
 }
 
 /**
- * Throws `idempotency_key_reused` if a repeated call has sent different bytes (`sha256`) than the
- * first call with its key.
+ * Throws `idempotency_key_reused` if a repeated call sent other bytes (with the digest `sha256`)
+ * than the first call with its key.
  */
-export async function compareRepeated(
+export async function requireSameBytes(
   deps: Deps,
   file: DirectFile,
   request: ProcessedRequest,
@@ -152,8 +152,8 @@ export async function compareRepeated(
 }
 
 /**
- * Waits until a request (entry of the history) has reached its final state, for at most
- * `patienceMs` milliseconds. Returns the request in its current state.
+ * Waits until a request (entry of the history) has reached its final state, at most `patienceMs`
+ * milliseconds. Returns the request in its current state.
  */
 export async function awaitRequest(
   deps: Deps,
@@ -175,8 +175,8 @@ export async function awaitRequest(
 }
 
 /**
- * Starts to wait for a change of the person's history. `come` resolves at the change, at the latest
- * after a second, because the signal of another process may get lost. `stop` ends the waiting.
+ * Starts to wait for a change of the person's history. The promise `come` resolves at the change,
+ * or after a second, because the signal of another process may get lost. `stop` ends the waiting.
  */
 function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string }) {
   let stop = () => {}
@@ -212,9 +212,9 @@ async function reserve(
       })
       return { upload_id }
     }
-    const act = actOf(file, { name, category, media_type, size })
-    const { body, replayed } = act
-      ? await runOnce(tx, deps, { company_id, now, act }, open)
+    const call = callOf(file, { name, category, media_type, size })
+    const { body, replayed } = call
+      ? await runOnce(tx, deps, { company_id, now, call }, open)
       : { body: await open(), replayed: false }
     // in the same transaction, so that every reservation belongs to an upload that can release it
     const upload = await findUpload(tx, company_id, body.upload_id)
@@ -228,14 +228,13 @@ async function withCategory(tx: Tx, file: DirectFile): Promise<DirectFile & { ca
 }
 
 /**
- * Frees the idempotency key of an upload that has ended, unless a later call has used the key
- * since.
+ * Frees the idempotency key of an upload that has ended, unless a later call has already used it.
  */
 async function forget(tx: Tx, file: DirectFile, upload: Upload): Promise<void> {
-  const act = actOf(file, undefined)
-  if (act) await deleteAnswer(tx, { ...file, act, body: { upload_id: upload.id } })
+  const call = callOf(file, undefined)
+  if (call) await deleteAnswer(tx, { ...file, call, body: { upload_id: upload.id } })
 }
 
-function actOf({ actor, key }: DirectFile, input: unknown): IdempotentCall | undefined {
+function callOf({ actor, key }: DirectFile, input: unknown): IdempotentCall | undefined {
   return key === undefined ? undefined : { actor, route: 'PUT /deposit', key, input }
 }

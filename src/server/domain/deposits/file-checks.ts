@@ -1,19 +1,19 @@
 import { sql } from 'kysely'
-import { inCompany, inCompanyOnce } from '../../db/scope.ts'
+import { inCompany, singleStatementInCompany } from '../../db/scope.ts'
 import { listCompanyIds } from '../companies/companies.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { tagOf } from '../evidence/company-keys.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
 
 /**
- * How many hours old a file must be to be deleted as belonging to nothing. A younger one may belong
- * to a transaction that has not committed yet.
+ * A file that belongs to no upload and no deposit is deleted at this age in hours. A younger one
+ * may belong to a transaction that has not committed yet.
  */
 const orphanHours = 24
 const pageRows = 1000
 /**
- * How many files are deleted in one transaction. They are few, because deposits of the same bytes
- * must wait for the transaction.
+ * The number of files that are deleted in one transaction. It is small, because deposits of the
+ * same bytes must wait for the transaction.
  */
 const discardedAtOnce = 100
 
@@ -21,23 +21,23 @@ const discardedAtOnce = 100
 export interface FileCheckReport {
   checked: number
   /**
-   * The missing files: those that a deposit refers to and that do not exist or have the wrong size.
-   * Each is given by its tag (keyed hash of its bytes) in hex. Their bytes are lost.
+   * The files of deposits that do not exist or have the wrong size. Their bytes are lost. Each is
+   * given by its tag (keyed hash of its bytes) in hex.
    */
   missing: string[]
   /**
-   * The files that a deposit refers to and whose bytes have changed, each by its tag (keyed hash of
-   * the original bytes) in hex. Their bytes are lost.
+   * The files of deposits whose bytes have changed. Their original bytes are lost. Each is given by
+   * its tag (keyed hash of the original bytes) in hex.
    */
   damaged: string[]
-  /** The number of files that were deleted because no upload and no deposit refers to them. */
+  /** The number of deleted files. They belonged to no upload and no deposit. */
   removed: number
 }
 
 /**
- * Compares the stored files of a company with its database rows. Reads a random part of the files
- * again, `rehash` (0 to 1) of them, to find changed bytes. Deletes files older than a day to which
- * no upload and no deposit refers.
+ * Compares the stored files of a company with its database rows. To find changed bytes, reads a
+ * random part of the files again: `rehash` of them, from 0 to 1. Deletes files older than a day
+ * that belong to no upload and no deposit.
  */
 export async function checkFiles(
   deps: Deps,
@@ -52,9 +52,9 @@ export async function checkFiles(
 }
 
 /**
- * Deletes files that are left of removed companies. A company counts as removed only if its removal
- * was noted on disk. That its rows are missing proves nothing: after the restore of an older backup
- * the rows of newer companies are missing too.
+ * Deletes files that removed companies have left. A company counts as removed only if its removal
+ * was noted on disk. Missing rows prove nothing: they are also missing for newer companies after an
+ * older backup was restored.
  */
 export async function deleteLeftoverFiles(
   deps: Pick<Deps, 'db' | 'blobs' | 'clock' | 'log'>
@@ -120,7 +120,7 @@ async function removeStaged(deps: Deps, company_id: CompanyId, before: Date): Pr
   const files = await deps.blobs.listStaged(company_id, before)
   for (let at = 0; at < files.length; at += pageRows) {
     const page = files.slice(at, at + pageRows)
-    const live = await inCompanyOnce(deps.db, company_id, tx =>
+    const live = await singleStatementInCompany(deps.db, company_id, tx =>
       tx
         .selectFrom('upload')
         .select(['id', 'generation'])
@@ -172,7 +172,7 @@ async function knownTags(
   company_id: CompanyId,
   tags: Buffer[]
 ): Promise<Set<string>> {
-  const rows = await inCompanyOnce(deps.db, company_id, tx =>
+  const rows = await singleStatementInCompany(deps.db, company_id, tx =>
     tx
       .selectFrom('blob')
       .select('tag')

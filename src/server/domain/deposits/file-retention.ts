@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { releaseStorage } from '../companies/quotas.ts'
+import { subtractStorage } from '../companies/quotas.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { publishRequests, type RequestDraft } from '../history/requests.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
@@ -10,11 +10,11 @@ import { discardUnreferenced } from './unreferenced-files.ts'
 const erasedAtOnce = 50
 
 /**
- * Erases files of the company whose retention has ended: the category said how long when they were
- * deposited. In one transaction, gives their storage back to the groups and people to which it was
- * charged, and notes the erasure in the history. The records stay, so the documents can still be
- * verified. Afterwards deletes the bytes that no other deposit needs; if that fails, the job
- * `check-files` deletes them. Returns whether there may be more files to erase.
+ * Erases files whose retention has ended, which their category set when they were deposited. One
+ * transaction gives their storage back to the groups and people to which it was charged, and notes
+ * the erasure in the history. The records stay, so the documents can still be verified. Then
+ * deletes the bytes that no other deposit needs; if that fails, the job `check-files` deletes them
+ * later. Returns whether there may be more files to erase.
  */
 export async function eraseExpiredFiles(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const now = deps.clock()
@@ -32,7 +32,7 @@ export async function eraseExpiredFiles(deps: Deps, company_id: CompanyId): Prom
       )
       .execute()
     const freed = await releaseBlobs(tx, due)
-    await releaseStorage(
+    await subtractStorage(
       tx,
       due.flatMap(({ group_id, user_id, tag }) => {
         const bytes = freed.sizes.get(tag.toString('hex')) ?? 0
@@ -65,7 +65,7 @@ interface DueFile {
 async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
   const rows = await tx
     .selectFrom('deposit')
-    .innerJoin('request', join => inSameCompany(join, 'request.id', 'deposit.request_id'))
+    .innerJoin('request', join => joinInCompany(join, 'request.id', 'deposit.request_id'))
     .where('deposit.company_id', '=', tx.companyId)
     .where('deposit.keep_until', '<=', now)
     .where('deposit.blob_tag', 'is not', null)
@@ -98,8 +98,8 @@ async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
 }
 
 /**
- * Removes the references of the deposits from the rows of the files. Returns the size of each file
- * by its tag in hex, and the tags of files to which nothing refers any more.
+ * Removes the references of the deposits `due` to their stored files. Returns the size of each file
+ * by its tag (keyed hash) in hex, and the tags of files to which nothing refers any more.
  */
 async function releaseBlobs(
   tx: Tx,

@@ -1,4 +1,4 @@
-import { inCompany, inCompanyOnce } from '../../db/scope.ts'
+import { inCompany, singleStatementInCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { publishRequest } from '../history/requests.ts'
 import { findUpload, requestDraft } from './uploads.ts'
@@ -19,14 +19,14 @@ export interface HeldUpload {
 }
 
 /**
- * Returns the held uploads of a company, oldest first. Their bytes have arrived, but every attempt
- * to create the deposit has failed.
+ * Returns the held uploads of a company, oldest first: all bytes have arrived, but every attempt to
+ * create the deposit has failed.
  */
 export async function listHeld(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<HeldUpload[]> {
-  const rows = await inCompanyOnce(deps.db, company_id, tx =>
+  const rows = await singleStatementInCompany(deps.db, company_id, tx =>
     tx
       .selectFrom('upload')
       .where('company_id', '=', company_id)
@@ -43,11 +43,11 @@ export async function listHeld(
 }
 
 /**
- * Returns how many uploads of the company are held, because every attempt to create their deposit
- * has failed.
+ * Returns how many uploads of the company are held: every attempt to create their deposit has
+ * failed.
  */
 export async function countHeld(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<number> {
-  const { held } = await inCompanyOnce(deps.db, company_id, tx =>
+  const { held } = await singleStatementInCompany(deps.db, company_id, tx =>
     tx
       .selectFrom('upload')
       .where('company_id', '=', company_id)
@@ -59,8 +59,8 @@ export async function countHeld(deps: Pick<Deps, 'db'>, company_id: CompanyId): 
 }
 
 /**
- * Retries a held upload: tries again to create its deposit, although all earlier attempts have
- * failed. Returns false if the company has no held upload with this request.
+ * Lets the job `settle-uploads` try again to create the deposit of a held upload, although all
+ * earlier attempts have failed. Returns false if the company has no held upload with this request.
  */
 export async function retryHeld(
   deps: Deps,

@@ -1,25 +1,25 @@
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { releaseReservation } from '../companies/quotas.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { closeUpload, findUpload, reservationOf, setReleased } from './uploads.ts'
+import { closeUpload, findUpload, reservationOf, setReleasedBytes } from './uploads.ts'
 
-/** After how many hours without a byte an upload ends. */
+/** An upload ends after this many hours without a byte. */
 const lapseHours = 24
 /**
- * After how many minutes without a byte the storage for an upload's missing bytes is no longer
+ * After this many minutes without a byte, the storage for an upload's missing bytes is no longer
  * reserved.
  */
 const idleMinutes = 10
 const pageRows = 500
 /**
- * After how many minutes without a byte an upload of `PUT /deposit` ends. Its caller cannot
- * continue it, so it would stay open for nothing after a crash of the server.
+ * An upload of `PUT /deposit` ends after this many minutes without a byte. Its caller cannot
+ * continue it, so after a crash of the service it would stay open for nothing.
  */
 const lapseDirectMinutes = 10
 
 /**
- * Releases the storage that is reserved for the missing bytes of uploads to which no bytes come.
- * The storage of the received bytes stays reserved until the upload ends.
+ * Releases the storage that is reserved for the missing bytes of uploads that no longer receive
+ * any. The storage of the received bytes stays reserved until the upload ends.
  */
 export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Promise<void> {
   const now = deps.clock()
@@ -49,7 +49,7 @@ export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Pro
         const bytes = upload.size - arrived
         if (bytes <= 0) return
         await releaseReservation(tx, company_id, { ...reservationOf(upload), requests: 0, bytes })
-        await setReleased(tx, upload, bytes)
+        await setReleasedBytes(tx, upload, bytes)
       })
     }
     const end = page.at(-1)
@@ -59,7 +59,7 @@ export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Pro
 }
 
 /**
- * Ends the oldest upload of the company to which no byte has come for a day, or for ten minutes if
+ * Ends the oldest upload of the company that has received no byte for a day, or for ten minutes if
  * it is an upload of `PUT /deposit`. Its state becomes `lapsed`. Returns whether there was such an
  * upload.
  */

@@ -6,7 +6,7 @@ import type {
 } from '../../../contract/deposits.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
@@ -28,10 +28,10 @@ interface CreateInput {
   company_id: CompanyId
   user_id: string
   /**
-   * Identifies the call, so that a repeated one creates nothing. Undefined if the caller sent no
-   * idempotency key.
+   * The call with its idempotency key, so that repeating it creates nothing. Undefined if the
+   * caller sent no key.
    */
-  act: IdempotentCall | undefined
+  call: IdempotentCall | undefined
   deposit: NewDeposit
   caller?: WaitingClient | undefined
 }
@@ -49,20 +49,20 @@ export type DepositAnswer =
        * bytes.
        */
       upload?: string
-      /** Present if the upload was begun by an earlier call and can be continued. */
+      /** Present if an earlier call began the upload and it can be continued. */
       continued?: true
     }
 
 /**
  * Creates a deposit's request (entry of the history) and its upload, and reserves quota, in one
- * transaction. If the caller has deposited the same file before or is uploading it, returns the
- * existing request instead, unless `deposit.again` is set.
+ * transaction. If the caller has deposited the same file before or is uploading it, returns that
+ * request instead, unless `deposit.again` is set.
  */
 export async function createDeposit(
   deps: Deps,
   input: CreateInput
 ): Promise<{ body: DepositAnswer; replayed: boolean }> {
-  const { company_id, user_id, deposit, act, caller } = input
+  const { company_id, user_id, deposit, call, caller } = input
   checkFingerprints(deposit)
   const now = deps.clock()
   const original = Buffer.from(deposit.original, 'hex')
@@ -98,15 +98,15 @@ export async function createDeposit(
       const { request, upload_id } = await openUpload(tx, deps, planned)
       return { request, upload: `/uploads/${upload_id}` }
     }
-    if (!act) return { body: await create(), replayed: false }
-    return runOnce(tx, deps, { company_id, now, act }, create)
+    if (!call) return { body: await create(), replayed: false }
+    return runOnce(tx, deps, { company_id, now, call }, create)
   }
   return inCompany(deps.db, company_id, register, { caller })
 }
 
 /**
- * Throws `fingerprint_invalid` if the fingerprints, size and type of a deposit do not agree with
- * its transform, which describes how a reduced copy was made.
+ * Throws `fingerprint_invalid` if the fingerprints, size and type of a deposit contradict its
+ * `transform`, which describes how a reduced copy was made.
  */
 export function checkFingerprints(deposit: NewDeposit): void {
   if (!deposit.transform && deposit.original !== deposit.stored) {
@@ -128,12 +128,12 @@ interface PlannedDeposit {
   category: string
   transform?: PictureTransform | undefined
   /**
-   * The digests of the file that the person chose and of the file to store. Undefined if the server
-   * computes them from the bytes later.
+   * The digests of the file that the person chose and of the file to store. Undefined if the
+   * service computes them later from the bytes.
    */
   digests: { original: Buffer; stored: Buffer } | undefined
   rules: CategoryRules
-  /** The limits and current usage of the person's groups, if the caller has begun to read them. */
+  /** The limits and current usage of the person's groups, if the caller already reads them. */
   meters?: Promise<Meter[]>
   now: Date
 }
@@ -216,7 +216,7 @@ export async function openUpload(
   return { request, upload_id }
 }
 
-/** Charges and records a deposit that stores only a fingerprint. Such a deposit needs no upload. */
+/** Charges and records a deposit that stores only a fingerprint and so needs no upload. */
 async function recordFingerprint(
   tx: Tx,
   deps: Deps,
@@ -266,7 +266,7 @@ interface SameFile {
   stored: Buffer
 }
 
-/** Reads the person's most recent open upload of the same bytes into the same category. */
+/** The query of the person's most recent open upload of the same bytes into the same category. */
 const openUploads = prepare((db, file: SameFile) =>
   db
     .selectFrom('upload')
@@ -295,8 +295,8 @@ async function findOpenUpload(
 }
 
 /**
- * Returns the request (entry of the history) of the caller's newest deposit of the same file. Other
- * people's deposits are not searched.
+ * Returns the request (entry of the history) of the caller's newest deposit of the same file. Does
+ * not search other people's deposits.
  */
 async function findOwn(
   tx: Tx,
@@ -307,7 +307,7 @@ async function findOwn(
   const { lookup } = await deps.companyKeys.read(tx)
   const own = await tx
     .selectFrom('lookup_tag')
-    .innerJoin('deposit', join => inSameCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
+    .innerJoin('deposit', join => joinInCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
     .where('lookup_tag.company_id', '=', company_id)
     .where('lookup_tag.user_id', '=', user_id)
     .where('lookup_tag.tag', '=', tagOf(lookup, 'sha256', original))

@@ -5,11 +5,11 @@ import { tagOf } from '../evidence/company-keys.ts'
 import { decryptDigest } from './upload-digests.ts'
 
 /**
- * Deletes those of the stored files with the given tags (keyed hashes of their bytes) to which no
- * deposit and no upload refers. Returns their number. Apart from the removal of a demonstration, no
- * other code deletes the stored bytes of documents. While a file is being deleted, a row in the
- * table `blob` marks it: a deposit of the same bytes waits for that row and then stores its own
- * file.
+ * Deletes stored files to which no deposit and no upload refers: those among `tags`, the keyed
+ * hashes of their bytes. Returns their number. No other code deletes stored bytes of documents,
+ * except for the removal of a demonstration. While a file is being deleted, a row in the table
+ * `blob` marks it. A deposit of the same bytes waits for that row and then stores a file of its
+ * own.
  */
 export async function discardUnreferenced(
   deps: Pick<Deps, 'db' | 'blobs' | 'keys' | 'clock' | 'companyKeys'>,
@@ -37,9 +37,9 @@ export async function discardUnreferenced(
 }
 
 /**
- * Returns the tags (keyed hashes, in hex) of the files of uploads whose bytes have arrived but
- * whose deposit does not exist yet. Such a file must not be deleted: it may already be at its final
- * path, because the transaction that moved it did not commit.
+ * Returns the tags (keyed hashes in hex) of files whose bytes have arrived but whose deposit does
+ * not exist yet. Such a file must not be deleted. It may already be at its final path, although the
+ * transaction that moved it did not commit.
  */
 async function tagsOfUploads(
   tx: Tx,

@@ -6,16 +6,15 @@ interface Owner {
 }
 
 /**
- * Encrypts a file's digest for the row of an upload. Equal digests of the same person give equal
- * bytes, so that a query can find the person's open upload of the same file.
+ * Encrypts the digest of a file for the table `upload`. Equal digests of the same person give equal
+ * results, so that a query can find the person's open upload of the same file.
  */
 export function encryptDigest(keys: Pick<Keys, 'sealSame'>, owner: Owner, digest: Buffer): Buffer {
   return keys.sealSame(digest, aadOf(owner))
 }
 
 /**
- * Decrypts a digest from the row of an upload. A row of an earlier release contains the digest in
- * plain form, 32 bytes.
+ * Decrypts a digest from the table `upload`. Earlier releases stored it in plain form, 32 bytes.
  */
 export function decryptDigest(keys: Pick<Keys, 'open'>, owner: Owner, sealed: Buffer): Buffer {
   return sealed.length === 32 ? sealed : keys.open(sealed, aadOf(owner))

@@ -1,30 +1,33 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { inCompanyOnce } from '../../db/scope.ts'
+import { singleStatementInCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
-import { claim, isFree, type Lease, release, renew } from '../leases.ts'
+import { claim, freeCondition, type Lease, release, renew } from '../leases.ts'
 import { getUpload, requireOpen, requireUploading, type Upload } from './uploads.ts'
 
 const writing: Lease<'upload'> = { table: 'upload', until: 'writer_until', ms: 10_000 }
 /** How often a process renews its write lease while bytes arrive, in milliseconds. */
 export const renewMs = writing.ms / 3
 
-/** The right of one process to write the bytes of an upload, for ten seconds unless renewed. */
+/**
+ * The right of one process to write the bytes of an upload. It lasts ten seconds unless it is
+ * renewed.
+ */
 export interface WriteLease {
   /** The id of the process that has the lease. */
   writer: string
   upload: Upload
   /**
-   * Whether this process took the upload over, because the lease of another process had expired.
-   * The bytes that have arrived are then in the file of the other process and must be copied.
+   * Whether this process has taken over the upload, because the lease of another process had
+   * expired. The bytes so far are then in the file of that process and must be copied.
    */
   isTakenOver: boolean
 }
 
 /**
  * Gives the process `writer` the right to write an upload's bytes. If another process has this
- * right, returns as `heldUntil` the time at which it ends. After a lease that was released the
- * process continues the same file. After a lease that expired the upload's generation grows by one,
- * which gives the process a file of its own, because the other process may still have the old one
+ * right, returns instead when it ends, as `heldUntil`. If the other process has released its lease,
+ * `writer` continues the same file. If that lease has expired, the upload's generation grows by
+ * one, which gives `writer` a file of its own, because the other process may still have its file
  * open. A lease that ends exactly at `ignored` counts as expired.
  */
 export async function leaseWriting(
@@ -36,10 +39,10 @@ export async function leaseWriting(
   for (let upload = known; ; ) {
     const { generation } = upload
     const now = deps.clock()
-    const row = await inCompanyOnce(deps.db, upload.company_id, tx =>
+    const row = await singleStatementInCompany(deps.db, upload.company_id, tx =>
       claim(tx, writing, now, {
         id: upload.id,
-        free: sql`${isFree(writing, now)} or writer = ${writer}::uuid
+        free: sql`${freeCondition(writing, now)} or writer = ${writer}::uuid
           or writer_until = ${ignored ?? null}::timestamptz`,
         where: isCurrent(upload),
         set: {
@@ -62,7 +65,7 @@ export async function leaseWriting(
 }
 
 /**
- * Extends a write lease. With `hasProgress` also notes that bytes have arrived, so that the upload
+ * Extends a write lease. With `hasProgress`, also notes that bytes have arrived, so that the upload
  * does not lapse. Returns false if the process no longer has the lease.
  */
 export async function renewWriting(
@@ -71,7 +74,7 @@ export async function renewWriting(
   hasProgress: boolean
 ): Promise<boolean> {
   const now = deps.clock()
-  return inCompanyOnce(deps.db, upload.company_id, tx =>
+  return singleStatementInCompany(deps.db, upload.company_id, tx =>
     renew(tx, writing, now, {
       id: upload.id,
       where: isHeldBy(writer, upload),
@@ -81,16 +84,16 @@ export async function renewWriting(
 }
 
 /**
- * Ends a write lease. Must be called after the upload's file was closed. With `hasProgress` also
- * notes that bytes have arrived, so that the upload does not lapse. If the upload has ended in the
- * meantime, deletes its file.
+ * Ends a write lease. The upload's file must be closed before. With `hasProgress`, also notes that
+ * bytes have arrived, so that the upload does not lapse. If the upload has ended in the meantime,
+ * deletes its file.
  */
 export async function endWriting(
   deps: Pick<Deps, 'db' | 'clock' | 'blobs'>,
   { upload, writer }: WriteLease,
   hasProgress: boolean
 ): Promise<void> {
-  const isReleased = await inCompanyOnce(deps.db, upload.company_id, tx =>
+  const isReleased = await singleStatementInCompany(deps.db, upload.company_id, tx =>
     release(tx, writing, {
       id: upload.id,
       where: isHeldBy(writer, upload),
@@ -104,7 +107,7 @@ export async function endWriting(
 
 /**
  * Returns the SQL condition that bytes of the upload are missing and that no other process has
- * taken it over. It keeps a process that has lost the upload from changing its row.
+ * taken it over. So a process that has lost the upload cannot change its row.
  */
 function isCurrent({ generation }: Upload): RawBuilder<SqlBool> {
   return sql`state = 'uploading' and generation = ${generation}`

@@ -14,27 +14,26 @@ import {
   lockUpload,
   requestDraft,
   reservationOf,
-  setState,
+  setUploadState,
   type Upload
 } from './uploads.ts'
 
 /**
- * The lease of the process that creates an upload's deposit. It is short and is renewed during the
- * work, so a crash delays the deposit only briefly.
+ * The lease of the process that creates an upload's deposit. It is short and renewed during the
+ * work, so that a crash delays the deposit only briefly.
  */
 const settling: Lease<'upload'> = { table: 'upload', until: 'leased_until', ms: 10_000 }
 
 /**
- * How many seconds to wait after each failed attempt to create a deposit. When the attempt after
- * the last pause fails too, the upload is held until an operator retries it.
+ * The pauses after failed attempts to create a deposit, in seconds. When the attempt after the last
+ * pause fails too, the upload is held until an operator retries it.
  */
 const retrySeconds = [5, 20, 60, 300, 900, 1800, 3600]
 const maxFailureLength = 300
 
 /**
- * Creates the deposit of the company's oldest upload whose bytes have all arrived and whose next
- * attempt is due. Returns whether there was such an upload. After an error the upload waits for its
- * next attempt and does not delay others.
+ * Creates the deposit of the company's oldest upload that is complete and due. Returns whether
+ * there was one. After an error the upload waits for its next attempt and does not delay others.
  */
 export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const upload = await claimReceived(deps, company_id)
@@ -52,8 +51,8 @@ export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promi
 
 /**
  * Creates the deposit of an upload whose bytes have all arrived. The caller must have the upload's
- * lease. If the bytes do not match the declared digest, ends the upload as `failed`. Throws if the
- * file is missing: its bytes were confirmed, so perhaps the disk cannot be reached at the moment.
+ * lease. If the bytes do not match the announced digest, ends the upload as `failed`. Throws if the
+ * file is missing: its bytes had arrived, so perhaps the disk cannot be reached at the moment.
  */
 export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
   const declared = upload.stored && decryptDigest(deps.keys, upload, upload.stored)
@@ -74,8 +73,8 @@ export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
 }
 
 /**
- * Returns the digest of the file that is stored under `tag` (the keyed hash of its bytes), or
- * undefined if there is none. Usually there is none, and then nothing is read.
+ * Returns the digest of the file that is stored under `tag`, the keyed hash of its bytes. Usually
+ * there is no such file; then returns undefined and reads nothing.
  */
 export async function digestKept(
   deps: Deps,
@@ -90,7 +89,7 @@ export async function digestKept(
  * Keeps the job `settle-uploads` from creating the deposit of an upload until a certain time. The
  * upload may still be incomplete.
  */
-export async function holdUpload(
+export async function postponeSettlement(
   deps: Pick<Deps, 'db'>,
   { company_id, id }: Upload,
   until: Date
@@ -116,8 +115,8 @@ async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload 
 }
 
 /**
- * Records a failed attempt to create a deposit, and when the next one is due. After the last
- * attempt marks the upload as held: only an operator can then retry it.
+ * Records a failed attempt to create a deposit, and when the next one is due. If it was the last
+ * one, marks the upload as held: then only an operator can retry it.
  */
 async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<void> {
   const { company_id, request_id, attempts } = upload
@@ -195,7 +194,7 @@ async function record(
     const [names] = await Promise.all([
       readRecordNames(tx, current),
       settleReservation(tx, company_id, reservationOf(current)),
-      setState(tx, current, 'settled')
+      setUploadState(tx, current, 'settled')
     ])
     await writeRecord(tx, deps, {
       ...current,

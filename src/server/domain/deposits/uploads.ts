@@ -1,12 +1,12 @@
 import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
 import type { RequestState } from '../../../contract/requests.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { countFailure, releaseReservation, reserveStorage } from '../companies/quotas.ts'
+import { countFailedDeposit, releaseReservation, reserveStorage } from '../companies/quotas.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { publishRequest, type RequestDraft } from '../history/requests.ts'
 
-/** An upload with the state and facts of its request (entry of the history). */
+/** An upload, with the state and facts of its request (entry of the history). */
 export interface Upload {
   company_id: CompanyId
   id: string
@@ -30,24 +30,22 @@ export interface Upload {
    * create the deposit has failed. `settled`: the deposit exists, or the upload ended without one.
    */
   state: 'uploading' | 'received' | 'held' | 'settled'
-  /**
-   * How many of the missing bytes are no longer reserved, because no bytes arrived for some time.
-   */
+  /** How many of the missing bytes are no longer reserved, because none arrived for some time. */
   released: number
-  /** How many attempts there were to create the deposit. */
+  /** The number of attempts to create the deposit so far. */
   attempts: number
   group_id: string
   period_start: Date
   /** When bytes last arrived. An upload without progress lapses. */
   active_at: Date
   /**
-   * How often another process has taken over writing the upload's bytes. Each time it begins a new
-   * file, so the number is part of the file's name.
+   * The number of times that another process has taken over the upload. Each time it begins a new
+   * file, so this number is part of the file's name.
    */
   generation: number
   /** The id of the process that has the right to write the upload's bytes. Null if none has. */
   writer: string | null
-  /** When the right of `writer` to write the bytes ends, unless that process renews it. */
+  /** When `writer` loses the right to write the bytes unless it renews it. */
   writer_until: Date | null
   request_state: RequestState
   request_created: Date
@@ -82,7 +80,7 @@ export async function touchUpload(deps: Pick<Deps, 'db' | 'clock'>, upload: Uplo
   )
 }
 
-/** Throws `cancelled` or `lapsed` if the upload has ended in one of these ways. */
+/** Throws `cancelled` or `lapsed` if the upload has ended in that way. */
 export function requireOpen({ request_state: state }: Upload): void {
   if (state === 'lapsed' || state === 'cancelled') {
     throw new AppError(state, `The upload has been ${state}`)
@@ -90,10 +88,10 @@ export function requireOpen({ request_state: state }: Upload): void {
 }
 
 /**
- * Returns the error of a call that cannot write an upload's bytes, because another call is writing
- * them. The client can try again after it has requested the current offset.
+ * Returns the error for a call that cannot write an upload's bytes, because another call is writing
+ * them. The client should ask for the current offset and try again.
  */
-export function uploadBusy(): AppError {
+export function uploadBusyError(): AppError {
   return new AppError('upload_busy', 'Another call writes this upload', { retryAfter: 1 })
 }
 
@@ -105,8 +103,8 @@ export function requireUploading({ state }: Upload): void {
 /**
  * Completes an upload after its last byte has arrived: flushes the file to disk and queues the
  * creation of the deposit. After this function returns, the service guarantees the deposit. Does
- * nothing if the upload is complete. If the flush fails, the upload fails for good: the system may
- * have dropped bytes, and a second flush would not report it.
+ * nothing if the upload is already complete. If the flush fails, the upload fails for good: the
+ * system may have dropped bytes, and a second flush would not report that.
  */
 export async function completeUpload(deps: Deps, upload: Upload): Promise<void> {
   const failure = await deps.blobs.syncStaged(upload).then(
@@ -122,14 +120,14 @@ export async function completeUpload(deps: Deps, upload: Upload): Promise<void> 
     requireOpen(current)
     // another process has taken over the upload, so this file no longer belongs to it
     if (current.generation !== upload.generation) {
-      throw uploadBusy()
+      throw uploadBusyError()
     }
     if (current.state !== 'uploading') return
     if (failure?.isFlush) return closeUpload(tx, deps, current, 'failed', 'not_stored')
     if (failure) throw failure.error
     // bytes may have been released before the PATCH began or while it was silent
     await reserveReleased(tx, current)
-    await setState(tx, upload, 'received')
+    await setUploadState(tx, upload, 'received')
     await publishRequest(tx, deps, upload.company_id, requestDraft(current, 'queued'))
     tx.afterCommit(() => deps.signals.uploads.send(upload.company_id))
   })
@@ -137,8 +135,8 @@ export async function completeUpload(deps: Deps, upload: Upload): Promise<void> 
 }
 
 /**
- * Cancels an upload for its person and releases its reservation. Throws `upload_state` if the
- * upload is complete.
+ * Cancels a person's upload and releases its reservation. Throws `upload_state` if the upload is
+ * complete.
  */
 export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
   if (await endUpload(deps, upload, 'cancelled', async () => {})) return
@@ -148,7 +146,7 @@ export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
 /**
  * Ends an incomplete upload, as `cancelled` by its person or as `failed` after an error of the
  * service, and deletes its file. Calls `also` in the same transaction. Returns false if the upload
- * was complete or ended already.
+ * was already complete or ended.
  */
 export async function endUpload(
   deps: Deps,
@@ -183,11 +181,11 @@ export async function restoreReservation(deps: Pick<Deps, 'db'>, upload: Upload)
 async function reserveReleased(tx: Tx, { company_id, id, group_id, released }: Upload) {
   if (released === 0) return
   await reserveStorage(tx, { company_id, group_id, bytes: released })
-  await setReleased(tx, { company_id, id }, 0)
+  await setReleasedBytes(tx, { company_id, id }, 0)
 }
 
 /** Stores how many missing bytes of an upload are no longer reserved. */
-export async function setReleased(
+export async function setReleasedBytes(
   tx: Tx,
   { company_id, id }: Pick<Upload, 'company_id' | 'id'>,
   released: number
@@ -213,18 +211,17 @@ export async function closeUpload(
 ): Promise<void> {
   const held = reservationOf(upload)
   await releaseReservation(tx, upload.company_id, held)
-  if (state === 'failed') await countFailure(tx, upload.company_id, held)
-  await setState(tx, upload, 'settled')
+  if (state === 'failed') await countFailedDeposit(tx, upload.company_id, held)
+  await setUploadState(tx, upload, 'settled')
   await publishRequest(tx, deps, upload.company_id, { ...requestDraft(upload, state), code })
 }
 
 const released = { writer: null, writer_until: null }
 
 /**
- * Sets the state of an upload's bytes and ends every lease on it. With `settled` also deletes its
- * digests.
+ * Sets the state of an upload and ends every lease on it. With `settled`, also deletes its digests.
  */
-export async function setState(
+export async function setUploadState(
   tx: Tx,
   upload: Upload,
   state: 'received' | 'settled'
@@ -242,7 +239,7 @@ export async function setState(
 }
 
 /**
- * Returns what is currently reserved for an upload: one request and the bytes that were not
+ * Returns what is reserved for an upload at present: one request, and the bytes that were not
  * released.
  */
 export function reservationOf(upload: Upload) {
@@ -279,7 +276,7 @@ export async function lockUpload(tx: Tx, upload: Upload): Promise<Upload | undef
 }
 
 /**
- * Returns an upload with its request, as the transaction sees them, or undefined if it does not
+ * Returns an upload with its request as the transaction sees them, or undefined if it does not
  * exist.
  */
 export async function findUpload(
@@ -289,7 +286,7 @@ export async function findUpload(
 ): Promise<Upload | undefined> {
   const row = await tx
     .selectFrom('upload')
-    .innerJoin('request', join => inSameCompany(join, 'request.id', 'upload.request_id'))
+    .innerJoin('request', join => joinInCompany(join, 'request.id', 'upload.request_id'))
     .selectAll('upload')
     .select([
       'request.state as request_state',

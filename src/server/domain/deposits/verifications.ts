@@ -3,16 +3,16 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { maxFingerprintsSignedIn, maxFingerprintsSignedOut } from '../../../contract/kit/limits.ts'
 import type { MatchedFingerprint } from '../../../contract/requests.ts'
 import type { FoundRecord, VerificationResult } from '../../../contract/verifications.ts'
-import { allowedCategories, inSameCompany } from '../../db/joins.ts'
-import { inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
+import { allowedCategories, joinInCompany } from '../../db/joins.ts'
+import { inCompany, singleStatementInCompany, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import { chargeRequests } from '../companies/quotas.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { keyVersion, tagOf } from '../evidence/company-keys.ts'
+import { companyKeyVersion, tagOf } from '../evidence/company-keys.ts'
 import { publishRequest } from '../history/requests.ts'
 import { newId } from '../ids.ts'
 import { consume, consumeShared } from '../rate-limits.ts'
-import { actorOf, type Person } from '../sessions/sessions.ts'
+import { actorIdOf, type Person } from '../sessions/sessions.ts'
 
 interface VerifyInput {
   tenant: Tenant
@@ -23,10 +23,10 @@ interface VerifyInput {
 }
 
 /**
- * Verifies fingerprints. `request_id` is the history entry of the verification, which only a
- * signed-in caller gets.
+ * Verifies fingerprints. A signed-in caller also gets `request_id`, the id of the history entry of
+ * this verification.
  */
-export type Verify = (
+export type VerifyFingerprints = (
   input: VerifyInput
 ) => Promise<{ items: VerificationResult[]; request_id?: string }>
 
@@ -34,7 +34,7 @@ export type Verify = (
  * Returns the function that verifies fingerprints. Parallel calls of signed-out people share SQL
  * statements.
  */
-export function createVerify(deps: Deps): Verify {
+export function createVerify(deps: Deps): VerifyFingerprints {
   const lookUpPublic = createPublicLookUp(deps)
   return input => verify(deps, lookUpPublic, input)
 }
@@ -84,8 +84,8 @@ async function verify(
 }
 
 /**
- * Counts the fingerprints of a call against the rate limits: those of the person or, for a
- * signed-out caller, of the network address and the company.
+ * Counts the fingerprints of a call toward the rate limits of the person or, for a signed-out
+ * caller, of the network address and the company.
  */
 async function countItems(
   deps: Deps,
@@ -93,7 +93,7 @@ async function countItems(
 ): Promise<void> {
   const points = items.length
   if (person) {
-    await consume(deps, 'verify_user_minute', [tenant.company_id, actorOf(person)], points)
+    await consume(deps, 'verify_user_minute', [tenant.company_id, actorIdOf(person)], points)
     return
   }
   await consume(deps, 'verify_address_minute', [tenant.company_id, { address }], points)
@@ -103,23 +103,24 @@ async function countItems(
 }
 
 /**
- * Bounds of the statements that signed-out callers share. A statement takes one or two
- * milliseconds; a slow one delays the next by at most `slowMs` milliseconds. Together they use at
- * most a quarter of the database connections.
+ * How many statements signed-out callers share. A statement takes one or two milliseconds; a slow
+ * one delays the next by at most `slowMs` milliseconds. Together they use at most a quarter of the
+ * database connections.
  */
 const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
 
 type PublicLookUp = (company_id: CompanyId, tags: Buffer[]) => Promise<FoundRecord[][]>
 
 /**
- * Creates the look-up for signed-out callers. They may be many and only read, so parallel calls
- * share statements.
+ * Creates the look-up for signed-out callers. Their calls only read and may be many, so parallel
+ * calls share statements.
  */
 function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
   const loaders = new Map<CompanyId, (tags: Buffer[]) => Promise<FoundRecord[][]>>()
   const createLoader = (company_id: CompanyId) =>
     createBatchLoader(
-      (tags: Buffer[]) => inCompanyOnce(db, company_id, tx => lookUp(tx, tags, undefined)),
+      (tags: Buffer[]) =>
+        singleStatementInCompany(db, company_id, tx => lookUp(tx, tags, undefined)),
       bounds
     )
   return (company_id, tags) => {
@@ -130,9 +131,11 @@ function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
 }
 
 /**
- * Returns the matching deposits of each fingerprint, of which `tags` has the keyed hashes. Returns
- * only the oldest deposit of each kind of match, so that the response stays small. The query itself
- * checks who may find a deposit, so that a hidden deposit takes as long as none.
+ * Returns for each fingerprint the deposits that match it and that `person` may find. `tags` are
+ * the keyed hashes of the fingerprints, and the result is in the same order. Returns only the
+ * oldest deposit of each kind of match, to keep the response small. A single query looks up
+ * deposits and permissions, so that the response time does not reveal whether a hidden deposit
+ * exists.
  */
 async function lookUp(
   tx: Tx,
@@ -143,11 +146,11 @@ async function lookUp(
   const allowed = allowedCategories(tx, caller).select('group_category.category_id')
   const rows = await tx
     .selectFrom('lookup_tag')
-    .innerJoin('deposit', join => inSameCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
-    .innerJoin('log_leaf', join => inSameCompany(join, 'log_leaf.record_id', 'deposit.id'))
+    .innerJoin('deposit', join => joinInCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
+    .innerJoin('log_leaf', join => joinInCompany(join, 'log_leaf.record_id', 'deposit.id'))
     .where('lookup_tag.company_id', '=', tx.companyId)
     .where('lookup_tag.scheme', '=', 1)
-    .where('lookup_tag.key_version', '=', keyVersion)
+    .where('lookup_tag.key_version', '=', companyKeyVersion)
     .where('lookup_tag.tag', '=', sql<Buffer>`any(${tags}::bytea[])`)
     .where(
       sql<boolean>`(deposit.visibility = 'public' or deposit.visibility = 'private' and (

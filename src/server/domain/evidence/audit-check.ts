@@ -5,14 +5,12 @@ import {
   createChangesCommitment,
   firstPreviousHash
 } from '../../../core/evidence/audit-entry.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
-/**
- * The result of checking an audit log. `entries` is the number of entries that were found intact.
- */
+/** The result of verifying an audit log. `entries` is the number of intact entries. */
 export interface AuditCheck {
   entries: number
   /**
@@ -21,7 +19,7 @@ export interface AuditCheck {
    */
   erased: number
   /**
-   * The first entry that the check found to be wrong, with the reason. Absent if the whole log is
+   * The number (`seq`) of the first entry that is wrong, and the reason. Absent if the whole log is
    * intact.
    */
   broken?: { seq: number; reason: string }
@@ -30,8 +28,8 @@ export interface AuditCheck {
 const pageSize = 500
 
 /**
- * Verifies the audit log of a company: recomputes the hash of each entry, from the first to the
- * newest, and compares the last one with the stored head.
+ * Verifies the audit log of a company: recomputes the hash of each entry, oldest first, and
+ * compares the last one with the stored head.
  */
 export async function checkAuditLog(
   deps: Pick<Deps, 'db'>,
@@ -71,7 +69,7 @@ export async function checkAuditLog(
 
 /**
  * Returns the stored head of the audit log and the number of its newest entry. Reads both with one
- * statement, because entries may be added at the same time.
+ * statement, because another transaction may add an entry at any time.
  */
 async function readEnds(tx: Tx, company_id: CompanyId) {
   const row = await tx
@@ -92,8 +90,9 @@ async function readEnds(tx: Tx, company_id: CompanyId) {
 }
 
 /**
- * The person whose deletion erases the changed fields of an entry, as an SQL expression: the target,
- * or the actor where the target is an API key, because people create and revoke only their own keys.
+ * An SQL expression for the person whose deletion erases the changed fields of an entry. This is
+ * the target, or the actor if the target is an API key, because people create and revoke only their
+ * own keys.
  */
 const personOf = sql<string>`case
   when starts_with(entry.action, 'api_key.') then entry.actor_id else entry.target_id end`
@@ -106,7 +105,7 @@ async function readPage(
 ) {
   return tx
     .selectFrom('audit_entry as entry')
-    .leftJoin('audit_value as value', join => inSameCompany(join, 'value.seq', 'entry.seq'))
+    .leftJoin('audit_value as value', join => joinInCompany(join, 'value.seq', 'entry.seq'))
     .leftJoin('user', join =>
       join.onRef('user.company_id', '=', 'entry.company_id').on('user.id', '=', personOf)
     )
@@ -120,7 +119,7 @@ async function readPage(
     .execute()
 }
 
-/** Returns a row of the audit log as the text that its hash covers. */
+/** Returns the text of an audit entry from which its hash is computed. */
 export function auditTextOf(entry: Selectable<Database['audit_entry']>): string {
   return auditEntryText({
     company: entry.company_id,
@@ -135,7 +134,7 @@ export function auditTextOf(entry: Selectable<Database['audit_entry']>): string 
 }
 
 /**
- * Returns what is wrong with the stored changed fields of an audit entry, or undefined if they
+ * Returns what is wrong with the stored changed fields of an audit entry. Returns undefined if they
  * match the entry.
  */
 function faultOf(entry: Entry): string | undefined {

@@ -9,7 +9,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 import { auditTextOf } from './audit-check.ts'
 
-/** Which entries of the audit log to return, and in which language the names in them are. */
+/** Selects entries of the audit log, and the language of the names in them. */
 interface AuditFilter {
   company_id: CompanyId
   locale?: 'en' | 'fr' | undefined
@@ -34,18 +34,17 @@ export async function listAuditEntries(
   return { items: items.map(row => toEntry(row, names, others)), next }
 }
 
-/** How many entries an export reads at a time. Reads fewer while other companies are active. */
+/** How many entries an export reads at a time: fewer while other companies are active. */
 const exportPage = { alone: 500, whenContended: 50 }
 /**
- * How long an export that has begun waits for a database connection for its next page, in
- * milliseconds. After that the download breaks off.
+ * How long an export waits for a database connection for its next page, in milliseconds. Then the
+ * download breaks off.
  */
 const nextPageMs = 120_000
 
 /**
- * Yields entries of the audit log as CSV text, oldest first and a page at a time. Reads the next
- * page only when the client takes more. Leaves out entries that are written after the export has
- * begun.
+ * Yields entries of the audit log as chunks of CSV text, oldest first. Reads the next page only
+ * when the client takes more. Leaves out entries that are written after the export has begun.
  */
 export async function* exportAuditEntries(
   deps: Pick<Deps, 'db'>,
@@ -76,7 +75,7 @@ export async function* exportAuditEntries(
   } while (cursor !== undefined)
 }
 
-/** The columns of the CSV file and the function that returns each value. */
+/** The columns of the CSV file, each with the function that returns its value. */
 const columns: Record<string, (entry: AuditLogEntry, row: Row) => string | number | undefined> = {
   seq: ({ seq }) => seq,
   at: ({ at }) => at,
@@ -133,8 +132,8 @@ async function readRows(
 }
 
 /**
- * Returns the condition that an entry is about an item. For a person, these are also the runs and
- * undos of the imports that have created or changed the person.
+ * Returns the SQL condition that an entry is about the item with the id `target`. If that is a
+ * person, the entries about imports that have created or changed the person count too.
  */
 async function concerns(tx: Tx, target: string): Promise<RawBuilder<boolean>> {
   const { rows: imports } = await sql<{ id: string }>`
@@ -186,7 +185,7 @@ function toEntry(row: Row, names: Names, others: OtherCompanies): AuditLogEntry 
   }
 }
 
-/** `'group.update'` → `'group'` */
+/** Returns the kind of the changed item: `'group.update'` → `'group'` */
 function kindOf(action: string): string {
   return action.split('.')[0] ?? ''
 }
@@ -204,7 +203,8 @@ function changedFields(text: string): AuditChange[] {
 }
 
 /**
- * Returns the name of an item that the entry's own fields contain, such as that of a deleted group.
+ * Returns the name of the changed item from the fields of the entry itself, for items that no
+ * longer exist. Returns undefined if the fields contain no name.
  */
 function nameIn(fields: readonly AuditChange[] | undefined): string | undefined {
   const named = fields?.find(({ field }) => field === 'name' || field === 'username')
@@ -217,7 +217,10 @@ interface Mention {
   id: string
 }
 
-/** Returns the items whose ids are values of fields such as `user_id` and `group_ids`. */
+/**
+ * Returns the items that an entry mentions: those whose ids are the values of fields such as
+ * `user_id` and `group_ids`.
+ */
 function mentionsOf(fields: readonly AuditChange[]): Mention[] {
   return fields.flatMap(({ field, before, after }) => {
     const [, kind] = /^(\w+?)_ids?$/.exec(field) ?? []
@@ -227,8 +230,8 @@ function mentionsOf(fields: readonly AuditChange[]): Mention[] {
 }
 
 /**
- * Returns the names of the company's items that the entries are about or mention, and of the people
- * who made the changes.
+ * Returns the names of the items that the entries are about or mention, and of the people who made
+ * the changes, as far as they belong to the company.
  */
 async function readNames(tx: Tx, rows: readonly Row[], locale: 'en' | 'fr'): Promise<Names> {
   const isHere = ({ acted_in }: Row) => acted_in === tx.companyId
@@ -254,7 +257,7 @@ type NameReader = (
   locale: 'en' | 'fr'
 ) => Promise<{ id: string; name: string }[]>
 
-/** Functions that read the names of items from the database, by the kind of the items. */
+/** The functions that read names of items from the database, by the kind of item. */
 const readers: Record<string, NameReader> = {
   user: (tx, ids) =>
     tx
@@ -300,9 +303,9 @@ const readers: Record<string, NameReader> = {
 type OtherCompanies = Map<string, { name: string; people: Names }>
 
 /**
- * Adds to `others` the names of companies other than `company_id` in which the entries' changes
- * were made or whose operators made them, and the names of these operators. Reads each company in a
- * transaction of its own. Few companies have operators.
+ * Adds to `others` the names of other companies than `company_id` that occur in the entries, and of
+ * their operators who made the changes. Reads each company in a transaction of its own; few
+ * companies have operators.
  */
 async function readOtherCompanies(
   deps: Pick<Deps, 'db'>,

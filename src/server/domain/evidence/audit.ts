@@ -11,48 +11,48 @@ import type { Statement, Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { newId } from '../ids.ts'
 
-interface Act {
+interface AuditedChange {
   /** The person who made the change, and the company that they belong to. */
   by: { id: string; company_id: CompanyId }
   action: AuditAction
   /** The id of the changed object. The first word of `action` says which kind of object it is. */
   target: string
   /**
-   * The fields of the object before the change; `after` has those after it. Values are plain JSON
-   * without negative numbers. The log stores only the fields that differ. `null` and `undefined`
-   * both mean that a field has no value.
+   * The fields of the object before the change; `after` has the fields after it. Values are plain
+   * JSON without negative numbers. The log stores only the fields that differ. `null` and
+   * `undefined` both mean that a field has no value.
    */
   before?: object
   after?: object
   /**
-   * The id of the person whose deletion also erases the changed fields from the log. When absent,
-   * it is `target` if the object is a person, and nobody otherwise.
+   * The id of the person whose deletion erases the changed fields from the log. If absent, it is
+   * `target` for a person, and nobody for any other object.
    */
   concerns?: string
 }
 
 /**
- * Writes an entry to the audit log of the transaction's company. If the actor belongs to another
+ * Writes a change to the audit log of the transaction's company. If the actor belongs to another
  * company, also writes an entry without the changed fields to the log of that company. Writes
- * nothing if `before` and `after` are both given and equal. Must be called before `publishRequest`.
- * The entry is written right before the commit, because it locks the head of the log.
+ * nothing if `before` and `after` are given and equal. Must be called before `publishRequest`. The
+ * entries are written right before the commit, because they lock the head of a log.
  */
-export function audit(tx: Tx, deps: Pick<Deps, 'clock' | 'random'>, act: Act): void {
-  const changes = fieldChangesText(act.before ?? {}, act.after ?? {})
-  if (changes === undefined && act.before && act.after) return
-  enter(tx, deps, act, { company: tx.companyId, changes })
-  const own = act.by.company_id
-  if (own !== tx.companyId) enter(tx, deps, act, { company: own, changes: undefined })
+export function audit(tx: Tx, deps: Pick<Deps, 'clock' | 'random'>, change: AuditedChange): void {
+  const changes = fieldChangesText(change.before ?? {}, change.after ?? {})
+  if (changes === undefined && change.before && change.after) return
+  enter(tx, deps, change, { company: tx.companyId, changes })
+  const own = change.by.company_id
+  if (own !== tx.companyId) enter(tx, deps, change, { company: own, changes: undefined })
 }
 
 function enter(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
-  { by, action, ...act }: Act,
+  { by, action, ...change }: AuditedChange,
   { company, changes }: { company: CompanyId; changes: string | undefined }
 ): void {
   // as the database stores it: the check computes the hash from what is stored
-  const target = act.target.toLowerCase()
+  const target = change.target.toLowerCase()
   const id = newId(deps)
   const at = deps.clock()
   const salt = Buffer.from(deps.random(32))
@@ -73,7 +73,7 @@ function enter(
       Buffer.from(auditEntryText(entry)),
       ...[id, at, by.id, by.company_id, acted_in, action, target],
       commitment.changes ?? null,
-      act.concerns ?? (action.startsWith('user.') ? target : null),
+      change.concerns ?? (action.startsWith('user.') ? target : null),
       salt,
       changes ?? null
     ]

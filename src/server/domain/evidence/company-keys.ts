@@ -1,10 +1,13 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { lookupTagInput } from '../../../core/evidence/lookup-tag.ts'
-import { inCompanyOnce, type Tx } from '../../db/scope.ts'
+import { singleStatementInCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeyring, CompanyKeys, Deps, Keys } from '../deps.ts'
 
-/** The version of the keys of all companies. A rotation of the keys would add the next version. */
-export const keyVersion = 1
+/**
+ * The version of the keys of all companies. If keys are ever replaced, the new ones get the next
+ * version.
+ */
+export const companyKeyVersion = 1
 
 /** Creates the two secret keys of a new company and stores them encrypted. */
 export async function createCompanyKeys(
@@ -15,17 +18,17 @@ export async function createCompanyKeys(
   const rows = (['lookup', 'data'] as const).map(kind => ({
     company_id,
     kind,
-    version: keyVersion,
+    version: companyKeyVersion,
     sealed: deps.keys.seal(deps.random(32), aadOf(company_id, kind)),
-    kek_id: deps.keys.kekId,
+    kek_id: deps.keys.rootSecretId,
     created_at: deps.clock()
   }))
   await tx.insertInto('company_key').values(rows).execute()
 }
 
 /**
- * Creates the keyring of this process. It decrypts the keys of each company once and keeps them in
- * memory.
+ * Creates the object that provides the secret keys of companies. It decrypts the keys of each
+ * company once per process and keeps them in memory.
  */
 export function createCompanyKeyring({ db, keys }: Pick<Deps, 'db' | 'keys'>): CompanyKeyring {
   const unsealed = new Map<CompanyId, CompanyKeys>()
@@ -36,7 +39,8 @@ export function createCompanyKeyring({ db, keys }: Pick<Deps, 'db' | 'keys'>): C
   }
   return {
     read,
-    open: async company_id => unsealed.get(company_id) ?? inCompanyOnce(db, company_id, read)
+    open: async company_id =>
+      unsealed.get(company_id) ?? singleStatementInCompany(db, company_id, read)
   }
 }
 
@@ -45,7 +49,7 @@ async function readCompanyKeys(tx: Tx, keys: Keys): Promise<CompanyKeys> {
   const rows = await tx
     .selectFrom('company_key')
     .where('company_id', '=', company_id)
-    .where('version', '=', keyVersion)
+    .where('version', '=', companyKeyVersion)
     .select(['kind', 'sealed'])
     .execute()
   const unseal = (kind: 'lookup' | 'data') => {
@@ -57,13 +61,13 @@ async function readCompanyKeys(tx: Tx, keys: Keys): Promise<CompanyKeys> {
 }
 
 /**
- * Returns the tag of a fingerprint: a keyed hash, 32 bytes. Equals `lookupTag` of `core`, in a
- * tenth of its time.
+ * Returns the tag of a fingerprint: its hash with the key `lookup`, 32 bytes. Returns the same as
+ * `lookupTag` of `core`, in a tenth of the time.
  */
 export function tagOf(lookup: KeyObject, kind: 'sha256' | 'blob', digest: Uint8Array): Buffer {
   return createHmac('sha256', lookup).update(lookupTagInput(kind, digest)).digest()
 }
 
 function aadOf(company_id: CompanyId, kind: string): string {
-  return `vidimus/company-key/v1|${company_id}|${kind}|${keyVersion}`
+  return `vidimus/company-key/v1|${company_id}|${kind}|${companyKeyVersion}`
 }

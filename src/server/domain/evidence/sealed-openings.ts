@@ -2,11 +2,11 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeys, Deps } from '../deps.ts'
-import { keyVersion } from './company-keys.ts'
+import { companyKeyVersion } from './company-keys.ts'
 
 /**
- * The salt and the value of one field of a deposit. Together they prove what the field's
- * commitment, a salted hash, stands for.
+ * The salt and the value of one field of a deposit. Together they prove what the field's commitment
+ * (a salted hash in the log) stands for.
  */
 export interface Opening {
   salt: string
@@ -14,8 +14,8 @@ export interface Opening {
 }
 
 /**
- * The openings of a deposit: the secrets that show what its log leaf commits to. They are the salt
- * and value of each field, and the link key `lk` (base64url) for the link in its QR code.
+ * The openings of a deposit: the secrets that show what its log leaf stands for. They are the salt
+ * and the value of each field, and the link key `lk` (base64url) for the link in its QR code.
  */
 export interface Openings {
   fields: Record<string, Opening>
@@ -53,7 +53,7 @@ interface SealedOpening {
 const insertOpening = prepare((db, { company_id, record_id, sealed }: SealedOpening) =>
   db
     .insertInto('deposit_opening')
-    .values({ company_id, record_id, key_version: keyVersion, sealed })
+    .values({ company_id, record_id, key_version: companyKeyVersion, sealed })
 )
 
 /**
@@ -73,7 +73,7 @@ export async function readOpenings(
 
 /**
  * Returns the decrypted openings (salts, values and link key) of several deposits, by the deposit's
- * id. A deposit without openings is missing in the result.
+ * id. Leaves out deposits without openings.
  */
 export async function readAllOpenings(
   tx: Tx,

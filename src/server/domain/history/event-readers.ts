@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { ProcessedRequest } from '../../../contract/requests.ts'
-import { inCompanyOnce } from '../../db/scope.ts'
+import { singleStatementInCompany } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import { findTenant } from '../companies/domains.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -11,13 +11,12 @@ import { readEventBounds } from './events.ts'
 /** How often a reader reads new events, in milliseconds, even if no signal arrives. */
 const beatMs = 2000
 /**
- * How often a reader looks up the session of each stream, in milliseconds, even if no signal
- * arrives.
+ * How often a reader checks the session of each stream, in milliseconds, even if no signal arrives.
  */
 const recheckMs = 30_000
 /** The most events that one query reads. */
 const pageEvents = 500
-/** The most sessions whose status one statement reads. */
+/** The most sessions that one statement checks. */
 const maxChecked = 1000
 
 /** An event as the text that is written to a stream. All streams of a person get the same text. */
@@ -27,21 +26,21 @@ export interface EventText {
 }
 
 /**
- * An event stream that gets new events from the reader of its company. None of its methods may
- * throw.
+ * What an event stream offers to the reader of its company, which delivers new events to it. No
+ * method may throw.
  */
 export interface EventSubscriber {
   readonly person: Person
   /** The host on which the stream was opened. */
   readonly host: string
   /**
-   * Receives the person's events since the previous call. The reader has read the company's events
-   * up to the sequence number `until`.
+   * Receives the person's events since the previous call. It has received all of them up to the
+   * sequence number `until`.
    */
   deliver(events: EventText[], until: number): void
   /**
    * Tells the stream to read the person's events up to the sequence number `until` from the
-   * database, because the reader cannot deliver them.
+   * database itself, because the reader cannot deliver them.
    */
   fallBehind(until: number): void
   /** Receives the current status of the session to which the stream belongs. */
@@ -58,14 +57,14 @@ export interface EventReader {
   subscribe(subscriber: EventSubscriber): void
   unsubscribe(subscriber: EventSubscriber): void
   /**
-   * Returns the oldest and newest sequence numbers of the company's events that still exist.
+   * Returns the sequence numbers of the company's oldest and newest events that still exist.
    * Parallel callers share one query.
    */
   bounds(): Promise<{ newest: number; oldest: number }>
 }
 
 /**
- * Returns a function that finds the event reader of a company, and creates it first if necessary. A
+ * Returns a function that returns the event reader of a company and creates it at the first call. A
  * reader reads only while it has subscribers.
  */
 export function createEventReaders(deps: Deps): (company_id: CompanyId) => EventReader {
@@ -81,7 +80,7 @@ export function createEventReaders(deps: Deps): (company_id: CompanyId) => Event
 interface SubscriberState {
   /** The number of the subscription. Later subscriptions have higher numbers. */
   joined: number
-  /** When the session of the subscriber was last looked up, in milliseconds since 1970. */
+  /** When the session of the subscriber was last checked, in milliseconds since 1970. */
   checkedAt: number
 }
 
@@ -253,16 +252,16 @@ export function formatEvent(request: ProcessedRequest): EventText {
 }
 
 /**
- * Returns a page of the events of several people after the sequence number `after`, by the id of
- * the person. The company's events were searched up to the sequence number `seen`. `isFull` is true
- * if there may be another page.
+ * Returns a page of the events of several people, by the id of the person: events with higher
+ * sequence numbers than `after`. `seen` is the sequence number up to which the company's events
+ * were searched. `isFull` is true if there may be another page.
  */
 async function readCompanyEvents(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_ids: string[]; after: number; limit: number }
 ): Promise<{ events: Map<string, EventText[]>; seen: number; isFull: boolean }> {
   // one statement, so that the head of the log matches the events
-  const rows = await inCompanyOnce(deps.db, input.company_id, tx =>
+  const rows = await singleStatementInCompany(deps.db, input.company_id, tx =>
     tx
       .selectFrom('log_head')
       .leftJoin('event', join =>
@@ -291,7 +290,7 @@ async function readCompanyEvents(
   return { events, seen: (isFull && rows.at(-1)?.seq) || first.event_seq, isFull }
 }
 
-/** Returns those of `hosts` that serve the pages of a company. */
+/** Returns the hosts among `hosts` that serve the pages of a company. */
 async function servedHosts(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId,

@@ -13,30 +13,32 @@ import { readEvents } from './events.ts'
 
 const tickMs = 15_000
 /**
- * After how many milliseconds a stream may send its next tick, which keeps the connection alive. A
- * stream looks every two seconds, so two ticks are at most 15 seconds apart.
+ * A stream sends the next tick, which keeps the connection alive, at the earliest after this many
+ * milliseconds. It checks every two seconds, so two ticks are at most 15 seconds apart.
  */
 const tickAfterMs = tickMs - 2000
 const pageEvents = 500
 /**
- * If more events than this wait for a slow client, the stream drops them and later reads them from
- * the database again.
+ * If more than this many events wait for a slow client, the stream drops them and reads them from
+ * the database again later.
  */
 const maxHeldEvents = 64
 /**
- * If waiting events have more characters than this, the stream drops them and later reads them from
- * the database again.
+ * If waiting events have more than this many characters, the stream drops them and reads them from
+ * the database again later.
  */
 const maxHeldChars = 256 * 1024
 
-/** Where a stream writes its events, usually a connection. */
+/** What a stream writes its events to, usually a connection. */
 export interface EventSink {
-  /** Writes text. Returns false if the stream must write no more until its `resume()` is called. */
+  /**
+   * Writes text. Returns false if the stream must not write more before its `resume()` is called.
+   */
   write(text: string): boolean
   end(): void
 }
 
-/** A stream of the changes of a person's history. */
+/** Sends the changes of a person's history as events. */
 export interface EventStream {
   /** Starts to write events to `sink`. Must be called once. */
   start(sink: EventSink): void
@@ -46,13 +48,13 @@ export interface EventStream {
   close(): void
 }
 
-interface Opening {
+interface StreamOpening {
   person: Person
   /** The host on which the person opens the stream. */
   host: string
   /**
    * The sequence number of the last event that the client has (header `Last-Event-ID`). Undefined
-   * for a new client; its stream begins with the next event.
+   * for a new client, whose stream begins with the next event.
    */
   after: number | undefined
 }
@@ -60,13 +62,13 @@ interface Opening {
 /** Opens the event streams of this process. */
 export interface EventStreams {
   /**
-   * Opens a stream of the changes of a person's requests (entries of the history). Each change is
-   * sent once, in order. The stream begins with a tick: an event that reports no change and has the
-   * current sequence number. So a client that then loads its list misses nothing. If events after
-   * `opening.after` no longer exist, a reset comes first, which tells the client to load its list
-   * again. Throws `stream_limit_reached` if too many streams are open.
+   * Opens a stream of the changes of a person's requests (entries of the history). It sends each
+   * change once, in order. It begins with a tick: an event that reports no change and has the
+   * current sequence number. A client that loads its list after the tick misses nothing. If events
+   * after `opening.after` no longer exist, a reset comes first, which tells the client to load its
+   * list again. Throws `stream_limit_reached` if too many streams are open.
    */
-  open(opening: Opening): Promise<EventStream>
+  open(opening: StreamOpening): Promise<EventStream>
 }
 
 /**
@@ -118,7 +120,12 @@ class OpenStream implements EventStream, EventSubscriber {
   #isReading = false
   #isStalled = false
 
-  constructor(deps: Deps, { person, host, after }: Opening, reader: EventReader, seat: Disposable) {
+  constructor(
+    deps: Deps,
+    { person, host, after }: StreamOpening,
+    reader: EventReader,
+    seat: Disposable
+  ) {
     this.person = person
     this.host = host
     this.#deps = deps
@@ -261,17 +268,17 @@ const byeText = 'event: bye\nretry: 2000\ndata: {}\n\n'
 const disabledText = 'event: disabled\ndata: {}\n\n'
 
 /**
- * Returns the text of a `tick` or `reset` with a sequence number. A tick keeps the connection
- * alive; a reset tells the client to load its list again.
+ * Returns the text of a `tick`, which keeps the connection alive, or of a `reset`, which tells the
+ * client to load its list again. Both have a sequence number.
  */
 function markText(name: 'tick' | 'reset', seq: number): string {
   return `event: ${name}\nid: ${seq}\ndata: ${JSON.stringify({ seq })}\n\n`
 }
 
 /**
- * Returns a function that counts an open stream against the limits of the person, the company and
- * the process. Throws `stream_limit_reached`. The stream counts until the returned object is
- * disposed.
+ * Returns a function to call for each new stream. It counts the stream toward the limits of the
+ * person, the company and the process, until the returned object is disposed. It throws
+ * `stream_limit_reached`.
  */
 function createSeats(limits: Limits): (person: Person) => Disposable {
   const taken = new Map<string, number>()

@@ -1,25 +1,25 @@
 import { sql } from 'kysely'
 import { ProcessedRequest } from '../../../contract/requests.ts'
 import { prepare } from '../../db/prepared-statements.ts'
-import { inCompany, inCompanyOnce } from '../../db/scope.ts'
+import { inCompany, singleStatementInCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /**
- * After how many days events are deleted. A client whose last event is older must load its list
+ * Events are deleted after this many days. A client whose last event is older must load its list
  * again.
  */
 const eventDays = 90
 const eventBatch = 1000
 
 /**
- * Returns the newest sequence number that the company has given to an event, and the oldest one
+ * Returns the newest sequence number that an event of the company ever had, and the oldest one
  * whose event still exists.
  */
 export async function readEventBounds(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<{ newest: number; oldest: number }> {
-  const { newest, first } = await inCompanyOnce(deps.db, company_id, tx =>
+  const { newest, first } = await singleStatementInCompany(deps.db, company_id, tx =>
     tx
       .selectFrom('log_head')
       .where('company_id', '=', company_id)
@@ -38,8 +38,8 @@ export async function readEventBounds(
 }
 
 /**
- * Returns a page of a person's events after the sequence number `after`. The company's events were
- * searched up to the sequence number `seen`, from which the next page continues.
+ * Returns a page of a person's events with higher sequence numbers than `after`. `seen` is the
+ * sequence number up to which the company's events were searched; the next page continues there.
  */
 export async function readEvents(
   deps: Pick<Deps, 'db'>,
@@ -78,17 +78,18 @@ export async function deleteExpiredEvents(
   company_id: CompanyId
 ): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - eventDays * 86_400_000)
-  return inCompanyOnce(deps.db, company_id, async tx => {
-    const deleted = await tx.run(deleteEventsBatch, { company_id, before, batch: eventBatch })
+  return singleStatementInCompany(deps.db, company_id, async tx => {
+    const deleted = await tx.run(deleteEventsStatement, { company_id, before, batch: eventBatch })
     return deleted.length === eventBatch
   })
 }
 
 /**
- * Deletes those of the company's `batch` oldest events that are older than `before`. Sequence
- * numbers grow with time, so the primary key finds them and no other index is needed.
+ * The statement that deletes a company's oldest events: `batch` at most, and only those older than
+ * `before`. Sequence numbers grow with time, so the primary key finds the events and no other index
+ * is needed.
  */
-export const deleteEventsBatch = prepare(
+export const deleteEventsStatement = prepare(
   (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
     sql<{ seq: number }>`
       with oldest as (

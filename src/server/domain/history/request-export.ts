@@ -12,20 +12,20 @@ interface ExportInput extends RequestFilter, Pick<ConnectionOptions, 'caller'> {
 }
 
 /**
- * How many requests (entries of the history) an export reads at a time. Reads fewer while other
- * companies are active, so that their calls hardly wait.
+ * How many requests (entries of the history) an export reads at a time: fewer while other companies
+ * are active, so that their calls hardly wait.
  */
 const exportPage = { alone: 200, whenContended: 20 }
 /**
- * How long an export that has begun waits for a database connection for its next page, in
- * milliseconds. After that the download breaks off.
+ * How long an export waits for a database connection for its next page, in milliseconds. Then the
+ * download breaks off.
  */
 const nextPageMs = 120_000
 
 /**
- * Yields requests (entries of the history) as CSV text, a page at a time. Reads the next page only
- * when the client takes more, so a slow client uses neither memory nor a long transaction. Leaves
- * out requests that are created after the export has begun.
+ * Yields requests (entries of the history) as chunks of CSV text. Reads the next page only when the
+ * client takes more, so a slow client uses neither memory nor a long transaction. Leaves out
+ * requests that are created after the export has begun.
  */
 export async function* exportRequests(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
@@ -60,8 +60,8 @@ export async function* exportRequests(
 type ExportedRequest = ProcessedRequest & Partial<Digests>
 
 /**
- * The columns of the CSV file and the function that reads each value. They are named like the
- * fields of a request (entry of the history).
+ * The columns of the CSV file, each with the function that returns its value. They have the names
+ * of a request's fields.
  */
 const columns: Record<
   string,
@@ -92,8 +92,8 @@ const columns: Record<
 }
 
 /**
- * The fingerprints of a deposit in hex: of the file that the person chose and, if it differs, of
- * the reduced copy that is stored.
+ * The fingerprints of a deposit in hex: that of the file that the person chose and, if a reduced
+ * copy is stored, that of the copy.
  */
 interface Digests {
   sha256: string

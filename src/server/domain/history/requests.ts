@@ -2,13 +2,18 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { foldText } from '../../../core/text/search-words.ts'
 import { allowedCategories } from '../../db/joins.ts'
-import { type ConnectionOptions, inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
+import {
+  type ConnectionOptions,
+  inCompany,
+  singleStatementInCompany,
+  type Tx
+} from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type Page, type PageInput, readPage, searched } from '../lists.ts'
+import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
 
 type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
 
-/** A new state of a request (entry of the history) that has no sequence number yet. */
+/** The new state of a request (entry of the history), before it gets its sequence number. */
 export interface RequestDraft {
   id: string
   user_id: string
@@ -20,9 +25,9 @@ export interface RequestDraft {
 }
 
 /**
- * Writes the new state of a request (entry of the history) and an event that reports it, under the
- * company's next sequence number. Locks the head of the company's log, so the transaction must lock
- * no row afterwards.
+ * Writes the new state of a request (entry of the history) and an event that reports it, both with
+ * the company's next sequence number. Locks the head of the company's log, so the transaction must
+ * lock no row afterwards.
  */
 export async function publishRequest(
   tx: Tx,
@@ -126,10 +131,7 @@ function wireOf(row: Omit<Row, 'facts'> & { facts: object }): Omit<ProcessedRequ
   }
 }
 
-/**
- * Which requests (entries of the history) to list. `from` is the first time that is included, `to`
- * the first that is not.
- */
+/** Selects requests (entries of the history). The period includes `from` and excludes `to`. */
 export interface RequestFilter {
   company_id: CompanyId
   /** The person whose requests are listed. `everybody` stands for all people of the company. */
@@ -143,7 +145,7 @@ export interface RequestFilter {
   to?: string | undefined
 }
 
-/** Returns whether the query of a filter may have to read many rows that it does not return. */
+/** Returns whether a query with this filter may have to read many rows that it does not return. */
 function isSearch({ kind, state, q, from, to }: RequestFilter): boolean {
   return [kind, state, q, from, to].some(each => each !== undefined)
 }
@@ -198,7 +200,7 @@ function filtered(
   all: ReturnType<typeof requestsOf>,
   { kind, state, category, q, from, to }: Omit<RequestFilter, 'company_id' | 'user_id'>
 ) {
-  let rows = searched(all, 'search_name', q)
+  let rows = withSearch(all, 'search_name', q)
   if (kind !== undefined) rows = rows.where('kind', '=', kind)
   if (state !== undefined) rows = rows.where('state', '=', state)
   if (category !== undefined) rows = rows.where('category_id', '=', category)
@@ -208,8 +210,8 @@ function filtered(
 }
 
 /**
- * Throws `not_found` if the company has no such category. For the requests of one person, also
- * throws it if that person may not use the category and has never deposited in it.
+ * Throws `not_found` if the company has no such category. When the requests of one person are
+ * selected, also throws it if the person may not use the category and has never deposited in it.
  */
 export async function requireCategory(
   tx: Tx,
@@ -247,7 +249,7 @@ export async function getRequest(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
 ): Promise<ProcessedRequest> {
-  return inCompanyOnce(deps.db, input.company_id, tx => readRequest(tx, input))
+  return singleStatementInCompany(deps.db, input.company_id, tx => readRequest(tx, input))
 }
 
 /**

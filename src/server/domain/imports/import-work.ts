@@ -6,7 +6,7 @@ import { companyId, inCompany, type Tx } from '../../db/scope.ts'
 import { isDatabaseBusy } from '../database-errors.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
-import { claim, isFree, type Lease, release } from '../leases.ts'
+import { claim, freeCondition, type Lease, release } from '../leases.ts'
 import { countVerdicts } from './imports.ts'
 
 type WorkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'process'>
@@ -18,48 +18,52 @@ type WorkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals
 export type WorkedImport = Selectable<Database['import']>
 
 /** The rows `from` to `to` of an import, both inclusive. */
-export interface Slice {
+export interface RowSlice {
   from: number
   to: number
 }
 
 /**
- * How many items a run has created, and how many existing ones now have the values of their rows.
+ * The number of items that a run has created, and of existing items that now have the values of
+ * their rows.
  */
-export interface Applied {
+export interface AppliedCounts {
   created: number
   changed: number
 }
 
-/** What the import job does with the rows of one kind of import. Each function treats one slice. */
+/**
+ * What the import job does with rows of one kind, such as people. Each function works on one slice
+ * of the rows unless it is called at the end.
+ */
 export interface ImportSteps {
-  /** Gives each row of a slice its verdict. */
-  judge(tx: Tx, deps: WorkDeps, work: WorkedImport, slice: Slice): Promise<void>
+  /** Decides and stores a verdict for each row of a slice: new, changed, unchanged or refused. */
+  checkRows(tx: Tx, deps: WorkDeps, work: WorkedImport, slice: RowSlice): Promise<void>
   /**
    * Returns the ids of all items to which the rows of a slice refer, such as groups. They must
    * still exist when a run begins.
    */
-  needs(tx: Tx, work: WorkedImport, slice: Slice): Promise<string[]>
+  needs(tx: Tx, work: WorkedImport, slice: RowSlice): Promise<string[]>
   /**
-   * Locks the items with these ids, so that nobody deletes them until the transaction ends. Returns
-   * whether all of them exist.
+   * Keeps the items with these ids from being deleted until the transaction ends. Returns whether
+   * all of them exist.
    */
   keep(tx: Tx, ids: string[]): Promise<boolean>
   /**
-   * Does what the verdicts of a slice say. Returns the numbers of the rows for which it could not,
-   * because somebody has changed the item since the check.
+   * Does what the verdicts of a slice say. Returns the numbers of rows for which this was
+   * impossible, because somebody has changed the item since the check.
    */
-  apply(tx: Tx, deps: WorkDeps, work: WorkedImport, slice: Slice): Promise<number[]>
+  apply(tx: Tx, deps: WorkDeps, work: WorkedImport, slice: RowSlice): Promise<number[]>
   /**
-   * Runs at the end of the transaction of a run. Returns fields for the audit entry besides the
-   * counts. Must call `goOn` repeatedly during long work, which renews the lease.
+   * Called at the end of the transaction of a run. Returns further fields for the audit entry,
+   * which already has the counts. Long work must call `goOn` repeatedly, which renews the lease.
    */
   afterRun(tx: Tx, deps: WorkDeps, work: WorkedImport, goOn: () => Promise<void>): Promise<object>
-  /** Counts in the database what a run has created and changed for the rows of a slice. */
-  countApplied(tx: Tx, work: WorkedImport, slice: Slice): Promise<Applied>
-  /** Undoes the rows of a slice, and marks the rows whose items it leaves as they are. */
-  revert(tx: Tx, deps: WorkDeps, work: WorkedImport, slice: Slice): Promise<void>
-  /** Runs at the end of the transaction of an undo. */
+  /** Counts what a run has created and changed for the rows of a slice, by the database. */
+  countApplied(tx: Tx, work: WorkedImport, slice: RowSlice): Promise<AppliedCounts>
+  /** Undoes the changes of a slice. Marks the rows whose items it leaves as they are. */
+  revert(tx: Tx, deps: WorkDeps, work: WorkedImport, slice: RowSlice): Promise<void>
+  /** Called at the end of the transaction of an undo. */
   afterUndo(tx: Tx, deps: WorkDeps, work: WorkedImport): Promise<void>
 }
 
@@ -70,26 +74,28 @@ const working: Lease<'import'> = {
   ms: 60_000
 }
 /**
- * Number of rows in one statement: of a run or an undo (`rowsAtOnce`), and of a check
- * (`checkedAtOnce`), which commits after each statement. A statement takes a fraction of a second
- * even on a busy machine.
+ * The number of rows in one statement of a run or an undo (`rowsAtOnce`), and of a check
+ * (`checkedAtOnce`), which commits after each statement. Each takes a fraction of a second even on
+ * a busy machine.
  */
 const [rowsAtOnce, checkedAtOnce] = [1_000, 500]
-/** How often the job tries an import before the import fails. */
+/** The number of attempts after which an import fails. */
 const maxAttempts = 5
 /** The pause after a failed attempt in milliseconds, multiplied by the number of attempts. */
 const retryMs = 3_000
 
-/** Thrown when the company has changed since the check. */
+/**
+ * Thrown when the company has changed since the check, so that the verdicts are no longer valid.
+ */
 class Stale extends Error {}
 /** Thrown when the process stops or another process has taken the import over. */
 class Stopped extends Error {}
 
 /**
- * Checks, runs or undoes the company's import that has waited longest. Returns false if no import
- * waits, or if the import failed and waits for its next attempt. Only one import of a company is
- * worked on at a time. If the process ends meanwhile, another process takes over: it repeats a run
- * or an undo, which is one transaction, and continues a check after the last finished slice.
+ * Checks, runs or undoes the company's import that has waited longest; only one at a time for each
+ * company. If the process ends meanwhile, another process takes over: it repeats a run or an undo,
+ * which is one transaction, and continues a check after the last finished slice. Returns false if
+ * no import waits, or if the import failed and waits for its next attempt.
  */
 export async function workOnNextImport(
   deps: WorkDeps,
@@ -130,10 +136,9 @@ export async function workOnNextImport(
 }
 
 /**
- * Runs `run` in a transaction of a company that does not count as one of the company's connections,
- * so that calls of the company are answered while the transaction lasts. At most two run at the same
- * time, because only one import of a company is worked on: the transaction of a step and the one that
- * stores its progress.
+ * Runs `run` in a transaction of a company that is not counted as one of the company's connections,
+ * so that the company's calls are answered meanwhile. At most two run at the same time, because
+ * only one import of a company is worked on: one for its step and one to store its progress.
  */
 function inBackground<T>(
   deps: WorkDeps,
@@ -154,7 +159,7 @@ async function claimImport(
     .selectFrom('import')
     .where('company_id', '=', tx.companyId)
     .where('state', 'in', ['checking', 'running', 'undoing'])
-    .select(['id', isFree(working, now).as('is_free')])
+    .select(['id', freeCondition(working, now).as('is_free')])
     .orderBy('requested_at')
     .orderBy('id')
     .forUpdate()
@@ -179,7 +184,7 @@ async function check(
     if (stopping()) throw new Stopped()
     await inBackground(deps, work, async tx => {
       await keepLease(tx, deps, work, slice.to)
-      await steps.judge(tx, deps, work, slice)
+      await steps.checkRows(tx, deps, work, slice)
     })
     await nextTurn()
   }
@@ -209,7 +214,7 @@ async function run(
       const facts = await steps.afterRun(tx, deps, work, () => show(work.row_count))
       const { refused: skipped, ...counts } = await countVerdicts(tx, work.id)
       audit(tx, deps, {
-        by: actorOf(work),
+        by: actorIdOf(work),
         action: 'import.run',
         target: work.id,
         after: { name: work.file_name, ...counts, skipped, ...facts }
@@ -256,7 +261,7 @@ async function undo(
     await steps.afterUndo(tx, deps, work)
     const undone = await countUndone(tx, work)
     audit(tx, deps, {
-      by: actorOf(work),
+      by: actorIdOf(work),
       action: 'import.undo',
       target: work.id,
       after: { name: work.file_name, ...undone }
@@ -266,10 +271,9 @@ async function undo(
 }
 
 /**
- * Makes PostgreSQL use indexes until the transaction ends, also when it checks foreign keys. A
- * connection keeps the query plans of these checks. A plan made when a table was nearly empty reads
- * the whole table for each row, and PostgreSQL does not replace it while the table grows in one
- * transaction.
+ * Makes PostgreSQL use indexes until the transaction ends, even to check foreign keys. A connection
+ * keeps the query plans of these checks. A plan from when a table was nearly empty reads the whole
+ * table for each row, and PostgreSQL does not replace it while the table grows in one transaction.
  */
 async function planAsTablesGrow(tx: Tx): Promise<void> {
   await sql`
@@ -304,7 +308,7 @@ async function countUndone(
 function* slicesOf(
   { row_count }: WorkedImport,
   { done = 0, atOnce = rowsAtOnce } = {}
-): Generator<Slice, void> {
+): Generator<RowSlice, void> {
   for (let from = done + 1; from <= row_count; from += atOnce) {
     yield { from, to: Math.min(from + atOnce - 1, row_count) }
   }
@@ -314,9 +318,9 @@ function* slicesOf(
 const shownEveryMs = 500
 
 /**
- * Returns a function that stores how far a long transaction is, and renews the lease. It uses a
- * transaction of its own, because nobody sees what the long one has written. Skips this if no
- * connection is free.
+ * Returns a function that stores the progress of a long transaction and renews the lease. It uses a
+ * transaction of its own, because nobody else sees what the long one has written. It does nothing
+ * if no connection is free.
  */
 function createProgress(deps: WorkDeps, work: WorkedImport): (progress: number) => Promise<void> {
   let next = 0
@@ -345,7 +349,10 @@ async function keepLease(
   await change(tx, work, { progress, leased_until })
 }
 
-/** Ends a step of the job. Throws if another process has taken over the import. */
+/**
+ * Ends a check, a run or an undo: stores the new state of the import. Throws if another process has
+ * taken over the import.
+ */
 async function settle(
   tx: Tx,
   work: WorkedImport,
@@ -398,6 +405,6 @@ async function pause(
   await inBackground(deps, { company_id }, tx => release(tx, working, change, from))
 }
 
-function actorOf({ actor_id, actor_company, company_id }: WorkedImport) {
+function actorIdOf({ actor_id, actor_company, company_id }: WorkedImport) {
   return { id: actor_id ?? '', company_id: companyId(actor_company ?? company_id) }
 }

@@ -11,7 +11,7 @@ import {
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import type { CompanyId, Deps, Sender } from '../deps.ts'
+import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
@@ -20,18 +20,18 @@ import { type Page, type PageInput, readPage } from '../lists.ts'
 // What holds for an import of any kind of rows: its states, its list and its end. What the rows mean
 // is decided elsewhere: `accounts/user-import-*.ts` are about people.
 
-/** The states in which a job works on an import. */
+/** The states of an import on which the import job works. */
 const workingStates = ['checking', 'running', 'undoing'] as const
 
 interface Creation extends z.output<typeof endpoints.createImport.input> {
-  sender: Sender
+  sender: SendingCompany
   by: { id: string }
   idempotencyKey: string | undefined
 }
 
 /**
- * Creates an import. It has no rows yet. Throws `not_found` if one of its groups does not exist,
- * and `too_many_imports` if the company has as many unfinished imports as it may have.
+ * Creates an import without rows. Throws `not_found` if one of its groups does not exist, and
+ * `too_many_imports` if the company has as many unfinished imports as it may have.
  */
 export async function createImport(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
@@ -63,8 +63,8 @@ export async function createImport(
       return readImport(tx, id)
     }
     if (key === undefined) return { body: await insert(), replayed: false }
-    const act = { actor: by.id, route: 'POST /user/import', key, input }
-    return runOnce(tx, deps, { company_id, now, act }, insert)
+    const call = { actor: by.id, route: 'POST /user/import', key, input }
+    return runOnce(tx, deps, { company_id, now, call }, insert)
   })
 }
 
@@ -146,7 +146,7 @@ export async function requestUndo(
 }
 
 /**
- * Erases an import with its rows. The people whom its run has created or changed stay as they are.
+ * Deletes an import and its rows. The people whom its run has created or changed stay as they are.
  */
 export async function deleteImport(
   deps: Pick<Deps, 'db' | 'clock' | 'random'>,
@@ -169,12 +169,12 @@ export async function deleteImport(
   })
 }
 
-/** The most rows that one transaction erases. */
+/** The most rows that one transaction deletes. */
 const erasedAtOnce = 5_000
 
 /**
- * Erases rows of an expired import, and the import when it has none left. Returns true if there may
- * be more to erase.
+ * Deletes rows of an expired import, and the import itself when no row is left. Returns true if
+ * there may be more to delete.
  */
 export async function deleteExpiredImports(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -250,7 +250,9 @@ export async function readImport(tx: Tx, id: string): Promise<Import> {
   return toImport(row)
 }
 
-/** Sets a state in which the import job works on the locked import, and wakes the job. */
+/**
+ * Changes the state of the locked import to one on which the import job works, and wakes the job.
+ */
 async function begin(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,

@@ -1,9 +1,13 @@
 import { sql } from 'kysely'
 import type { Company } from '../../../contract/companies.ts'
 import { companyId, inCompany, type Tx } from '../../db/scope.ts'
-import { type Invited, insertInvited, sendInvitation } from '../accounts/invitations.ts'
-import { hasNamesake, readCompany } from '../companies/companies.ts'
-import { hostTaken, isProvedHost } from '../companies/domain-rows.ts'
+import {
+  type InvitationResult,
+  insertInvitedPerson,
+  sendInvitation
+} from '../accounts/invitations.ts'
+import { isNameAndHostTaken, readCompany } from '../companies/companies.ts'
+import { hostTakenError, isProvedHost } from '../companies/domain-rows.ts'
 import { getTenant } from '../companies/domains.ts'
 import { isLocalhost, requireHostName } from '../companies/host-names.ts'
 import { insertCompany } from '../companies/new-companies.ts'
@@ -11,8 +15,8 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
-import { coversHost, withHostCheck } from './domain-claims.ts'
-import { localhostTheme } from './localhost-theme.ts'
+import { wildcardCoversHost, withHostCheck } from './domain-claims.ts'
+import { productTheme } from './product-theme.ts'
 
 interface NewTenant {
   /** The operator who creates the company. */
@@ -28,12 +32,12 @@ interface NewTenant {
   locale: 'en' | 'fr' | undefined
 }
 
-type CreatedCompany = Company & { invitation?: Invited }
+type CreatedCompany = Company & { invitation?: InvitationResult }
 
 /**
  * Creates a company with its first domain and its first administrator. Invites the administrator if
- * the domain is verified at once. Throws `host_not_allowed`, or `host_taken` if a company has proved
- * the host or a company of the same name waits for its proof.
+ * the domain is verified at once. Throws `host_not_allowed`, or `host_taken` if a company has
+ * proved the host or another company of the same name has claimed it.
  */
 export async function createCompanyWithAdministrator(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
@@ -46,9 +50,9 @@ export async function createCompanyWithAdministrator(
       return { body: await insertCompanyWithAdministrator(deps, input), replayed: false }
     // A transaction belongs to one company, so the new company has its own. If the process stops
     // between the two commits, a repeated call throws `host_taken`.
-    const act = { actor: by.id, route: 'POST /company', key, input: fields }
+    const call = { actor: by.id, route: 'POST /company', key, input: fields }
     return inCompany(deps.db, by.company_id, tx =>
-      runOnce(tx, deps, { company_id: by.company_id, now: deps.clock(), act }, () =>
+      runOnce(tx, deps, { company_id: by.company_id, now: deps.clock(), call }, () =>
         insertCompanyWithAdministrator(deps, input)
       )
     )
@@ -70,28 +74,30 @@ async function insertCompanyWithAdministrator(
   { by, name, host, email, locale }: Omit<NewTenant, 'idempotencyKey' | 'isDeveloper'>
 ): Promise<{ company: Company; user_id: string; isVerified: boolean }> {
   const isVerified =
-    deps.dns === undefined || isLocalhost(host) || (await coversHost(deps, by.company_id, host))
-  const domain = { host, name, title: name, public: false, theme: localhostTheme, isVerified }
+    deps.dns === undefined ||
+    isLocalhost(host) ||
+    (await wildcardCoversHost(deps, by.company_id, host))
+  const domain = { host, name, title: name, public: false, theme: productTheme, isVerified }
   const unlimited = { max_requests: null, max_requests_interval: null, max_storage: null }
   const company_id = companyId(newId(deps))
   return withHostCheck(() =>
     inCompany(deps.db, company_id, async tx => {
       await lockHost(tx, host)
-      if (!isVerified && (await isProvedHost(tx, host))) throw hostTaken()
+      if (!isVerified && (await isProvedHost(tx, host))) throw hostTakenError()
       // as a repeated call does whose first attempt stopped between the two commits
-      if (await hasNamesake(tx, { name, host })) throw hostTaken()
+      if (await isNameAndHostTaken(tx, { name, host })) throw hostTakenError()
       const settings = { name, domains: [domain], locale: locale ?? 'en', limits: unlimited }
       await insertCompany(tx, deps, settings)
       const after = { name, host }
       audit(tx, deps, { by, action: 'company.create', target: company_id, after })
       const invited = { email, locale, permissions: ['admin'] }
-      const user_id = await insertInvited(tx, deps, { by, ...invited })
+      const user_id = await insertInvitedPerson(tx, deps, { by, ...invited })
       return { company: await readCompany(tx, company_id), user_id, isVerified }
     })
   )
 }
 
-/** Makes parallel creations of companies with the same host take turns. */
+/** Makes parallel creations of companies with the same host wait for each other. */
 async function lockHost(tx: Tx, host: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${host}, 0))`.execute(tx)
 }

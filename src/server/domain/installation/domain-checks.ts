@@ -1,10 +1,10 @@
 import type { DomainDetails } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { inviteWaiting } from '../accounts/invitations.ts'
-import { proofName, readDomain } from '../companies/domain-admin.ts'
+import { sendWaitingInvitations } from '../accounts/invitations.ts'
+import { proofRecordName, readDomain } from '../companies/domain-admin.ts'
 import {
-  type DomainAct,
+  type DomainCall,
   domainsOf,
   hasProvedHost,
   isProvedHost,
@@ -18,8 +18,8 @@ import { requireOwnProofs, withHostCheck } from './domain-claims.ts'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 /**
- * How long the DNS record of a domain may be missing before pages are no longer served, in
- * milliseconds.
+ * How long the DNS record of a verified domain may be missing, in milliseconds. After that, its
+ * pages are no longer served.
  */
 const graceMs = 7 * dayMs
 /** How many domains of a company one run of the job checks before it takes the next company. */
@@ -31,12 +31,13 @@ type CheckDeps = Pick<
 >
 
 /**
- * Asks DNS for the record that proves a domain, and verifies the domain if the record exists.
- * Throws `not_found` if the company has no such domain, also if it was removed meanwhile.
+ * Asks DNS for the record that proves who owns a domain, and verifies the domain if the record is
+ * there. Throws `not_found` if the company has no such domain, even if it was only removed
+ * meanwhile.
  */
 export async function checkDomain(
   deps: CheckDeps,
-  { company_id, by, id }: DomainAct
+  { company_id, by, id }: DomainCall
 ): Promise<DomainDetails> {
   await consume(deps, 'domain_check', [company_id, id])
   const domain = await inCompany(deps.db, company_id, tx => readDomain(tx, id))
@@ -53,7 +54,7 @@ export async function checkDomain(
 
 /**
  * Checks domains of a company that were verified by DNS and not checked for a day. Returns whether
- * there may be more of them.
+ * there may be more such domains.
  */
 export async function recheckDomains(deps: CheckDeps, company_id: CompanyId): Promise<boolean> {
   if (deps.dns === undefined) return false
@@ -81,8 +82,8 @@ export async function recheckDomains(deps: CheckDeps, company_id: CompanyId): Pr
 }
 
 /**
- * Runs `store`, which stores what DNS answered. Runs it again if another company has proved the host
- * meanwhile, because the domain is not verified then.
+ * Runs `store`, which stores the answer of DNS. Runs it again if another company has proved the
+ * host meanwhile: the domain is then not verified.
  */
 async function storeAnswer<T>(store: () => Promise<T>): Promise<T> {
   try {
@@ -95,19 +96,19 @@ async function storeAnswer<T>(store: () => Promise<T>): Promise<T> {
 
 async function ask({ dns }: Pick<Deps, 'dns'>, host: string): Promise<DnsAnswer> {
   // an installation without DNS checks believes its administrators
-  return dns ? dns.readTxt(proofName(host)) : { outcome: 'found', values: [] }
+  return dns ? dns.readTxt(proofRecordName(host)) : { outcome: 'found', values: [] }
 }
 
 interface Answered {
   id: string
-  /** The value that the DNS record had to have when DNS was asked. */
+  /** The value that the DNS record was expected to have when DNS was asked. */
   token: string | null | undefined
   answer: DnsAnswer
-  /** The administrator who asked. Undefined for the job. */
-  by?: DomainAct['by']
+  /** The administrator who asked for the check. Undefined for the daily check. */
+  by?: DomainCall['by']
 }
 
-/** Stores what DNS answered, and starts or stops serving the domain. */
+/** Stores the answer of DNS, and starts or stops serving the domain. */
 async function applyAnswer(
   tx: Tx,
   deps: CheckDeps,
@@ -158,7 +159,7 @@ async function applyAnswer(
   if (by) {
     audit(tx, deps, { by, action: 'domain.verify', target: id, after: { host: found.host } })
   }
-  if (!hadHost) await inviteWaiting(tx, deps, found.host)
+  if (!hadHost) await sendWaitingInvitations(tx, deps, found.host)
 }
 
 /** Returns the value of a DNS record as text that the database can store. */

@@ -4,19 +4,19 @@ import type * as z from 'zod/mini'
 import type { DomainDetails, createDomain as endpoint } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { companyId, inCompany, type Tx } from '../../db/scope.ts'
-import { inviteWaiting } from '../accounts/invitations.ts'
+import { sendWaitingInvitations } from '../accounts/invitations.ts'
 import { withDefaultGroupCheck } from '../companies/default-groups.ts'
 import { readDomain } from '../companies/domain-admin.ts'
 import {
-  type DomainAct,
+  type DomainCall,
   domainsOf,
   hasProvedHost,
-  hostTaken,
+  hostTakenError,
   isProvedHost,
   lockCompany,
   lockDomain
 } from '../companies/domain-rows.ts'
-import { findPrimary } from '../companies/domains.ts'
+import { findPrimaryDomain } from '../companies/domains.ts'
 import { isLocalhost, newProofToken, requireHostName } from '../companies/host-names.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
@@ -33,8 +33,8 @@ interface Claim extends z.output<typeof endpoint.input> {
 }
 
 /**
- * Claims a host for a company. Throws `host_not_allowed`, or `host_taken` if a company has proved the
- * host or this company has claimed it.
+ * Claims a host for a company, which creates a domain. Throws `host_not_allowed`, or `host_taken`
+ * if any company has proved the host or this company has already claimed it.
  */
 export async function createDomain(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
@@ -44,12 +44,13 @@ export async function createDomain(
   requireHostName(host, isDeveloper)
   const isOperatorElsewhere = by.permissions.includes('operator') && by.company_id !== company_id
   const isCovered =
-    isLocalhost(host) || (isOperatorElsewhere && (await coversHost(deps, by.company_id, host)))
+    isLocalhost(host) ||
+    (isOperatorElsewhere && (await wildcardCoversHost(deps, by.company_id, host)))
   const now = deps.clock()
   const insert = async (tx: Tx) => {
     const { theme, locale, company } = await inheritedFields(tx)
     const needsProof = !isCovered && deps.dns !== undefined && !(await hasWildcardOf(tx, host))
-    if (needsProof && (await isProvedHost(tx, host))) throw hostTaken()
+    if (needsProof && (await isProvedHost(tx, host))) throw hostTakenError()
     const hadHost = await hasProvedHost(tx)
     const { name = company, title = company, public: isPublic = false } = input
     const texts = { host, name, title, public: isPublic, locale: input.locale ?? locale }
@@ -69,7 +70,7 @@ export async function createDomain(
     audit(tx, deps, { by, action: 'domain.create', target: id, after: texts })
     if (!needsProof) {
       tx.afterCommit(() => deps.signals.domains.send(host))
-      if (!hadHost) await inviteWaiting(tx, deps, host)
+      if (!hadHost) await sendWaitingInvitations(tx, deps, host)
     }
     return readDomain(tx, id)
   }
@@ -77,8 +78,8 @@ export async function createDomain(
     withDefaultGroupCheck(() =>
       inCompany(deps.db, company_id, async tx => {
         if (key === undefined) return { body: await insert(tx), replayed: false }
-        const act = { actor: by.id, route: 'POST /domain', key, input }
-        return runOnce(tx, deps, { company_id, now, act }, () => insert(tx))
+        const call = { actor: by.id, route: 'POST /domain', key, input }
+        return runOnce(tx, deps, { company_id, now, call }, () => insert(tx))
       })
     )
   )
@@ -89,7 +90,7 @@ export async function createDomain(
  */
 export async function deleteDomain(
   deps: Pick<Deps, 'db' | 'dns' | 'random' | 'clock' | 'signals'>,
-  { company_id, by, id, version }: DomainAct & { version: number | undefined }
+  { company_id, by, id, version }: DomainCall & { version: number | undefined }
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
     const found = await lockUnneeded(tx, id)
@@ -113,13 +114,13 @@ export async function deleteDomain(
 }
 
 /**
- * Moves a domain to another company. There it has a new id and the theme of that company. Throws
- * `domain_needed` as `deleteDomain` does, `host_taken` if the other company has claimed the host too,
- * and `not_found` if there is no such company.
+ * Moves a domain to another company, where it gets a new id and the theme of that company. Throws
+ * `domain_needed` as `deleteDomain` does, `host_taken` if the other company has claimed the host
+ * too, and `not_found` if there is no such company.
  */
 export async function moveDomain(
   deps: Pick<Deps, 'db' | 'dns' | 'random' | 'clock' | 'signals'>,
-  { company_id, by, id, to: target }: DomainAct & { to: string }
+  { company_id, by, id, to: target }: DomainCall & { to: string }
 ): Promise<DomainDetails> {
   const to = companyId(target)
   if (to === company_id) return inCompany(deps.db, company_id, tx => readDomain(tx, id))
@@ -159,7 +160,7 @@ export async function moveDomain(
 }
 
 /** Returns whether a verified wildcard domain of a company covers a host name. */
-export async function coversHost(
+export async function wildcardCoversHost(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId,
   host: string
@@ -168,9 +169,9 @@ export async function coversHost(
 }
 
 /**
- * Gives the hosts that a wildcard has proved a proof of their own, because the company no longer has
- * the wildcard. They are served until the daily check has missed their DNS records for seven days.
- * Does nothing for a host that is no wildcard. The wildcard must be locked.
+ * Makes hosts need a DNS record of their own, because the company no longer has the wildcard domain
+ * that proved them. They are served until the daily check has missed their records for seven days.
+ * Does nothing if `wildcard` is no wildcard. The wildcard must be locked.
  */
 export async function requireOwnProofs(
   tx: Tx,
@@ -206,7 +207,7 @@ export async function withHostCheck<T>(write: () => Promise<T>): Promise<T> {
     const { code, constraint } = Object(cause)
     const isTaken = ['domain_host', 'domain_own_host'].includes(constraint)
     if (code !== '23505' || !isTaken) throw cause
-    throw hostTaken(cause)
+    throw hostTakenError(cause)
   }
 }
 
@@ -217,8 +218,8 @@ function asciiHost(host: string): string {
 }
 
 /**
- * Returns whether a verified wildcard of the company covers a host, and locks that wildcard, so that
- * it cannot end before a host is stored that needs no proof because of it.
+ * Returns whether a verified wildcard of the company covers a host. Locks that wildcard: it must
+ * not end before the host is stored, which needs no proof of its own because of it.
  */
 async function hasWildcardOf(tx: Tx, host: string): Promise<boolean> {
   if (host.startsWith('*')) return false
@@ -232,7 +233,7 @@ async function hasWildcardOf(tx: Tx, host: string): Promise<boolean> {
 }
 
 /**
- * Returns what a new domain inherits: the company's name, and the theme and language of the
+ * Returns what a new domain takes over: the company's name, and the theme and language of the
  * company's oldest domain.
  */
 async function inheritedFields(
@@ -257,7 +258,7 @@ async function lockUnneeded(tx: Tx, id: string) {
   await lockCompany(tx)
   const found = await lockDomain(tx, id)
   const others = await domainsOf(tx).where('id', '<>', id).select('id').limit(1).execute()
-  if (others.length > 0 && (await findPrimary(tx))?.id !== id) return found
+  if (others.length > 0 && (await findPrimaryDomain(tx))?.id !== id) return found
   const { users } = await tx
     .selectFrom('user')
     .where('company_id', '=', tx.companyId)

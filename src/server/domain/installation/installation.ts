@@ -4,13 +4,13 @@ import { inPlatform } from '../../db/scope.ts'
 import { listCompanyIds } from '../companies/companies.ts'
 import { createCompany } from '../companies/new-companies.ts'
 import type { Deps } from '../deps.ts'
-import { localhostTheme } from './localhost-theme.ts'
+import { productTheme } from './product-theme.ts'
 
 /**
- * Returns the id of the root secret with which the data of this database are encrypted, or
- * undefined before the first start.
+ * Returns the id of the root secret that encrypts the data of this database, or undefined before
+ * the first start.
  */
-export async function recordedKekId(db: Db): Promise<string | undefined> {
+export async function recordedRootSecretId(db: Db): Promise<string | undefined> {
   const row = await inPlatform(db, tx =>
     tx.selectFrom('installation').select('kek_id').executeTakeFirst()
   )
@@ -18,32 +18,35 @@ export async function recordedKekId(db: Db): Promise<string | undefined> {
 }
 
 /**
- * Records in the database which root secret this process uses. Throws if another one is recorded,
- * because data encrypted with this process's secret could then never be decrypted.
+ * Records in the database which root secret encrypts its data: that of this process. Throws if
+ * another one is recorded, because this process could not decrypt the data.
  */
-export async function recordKekId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<void> {
+export async function recordRootSecretId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<void> {
   await inPlatform(deps.db, tx =>
     tx
       .insertInto('installation')
-      .values({ kek_id: deps.keys.kekId, created_at: deps.clock() })
+      .values({ kek_id: deps.keys.rootSecretId, created_at: deps.clock() })
       .onConflict(conflict => conflict.column('only_row').doNothing())
       .execute()
   )
-  const recorded = await recordedKekId(deps.db)
-  if (recorded !== deps.keys.kekId) {
+  const recorded = await recordedRootSecretId(deps.db)
+  if (recorded !== deps.keys.rootSecretId) {
     throw new Error(
-      `The database was made with the root secret ${recorded}, and this is ${deps.keys.kekId}: start again.`
+      `The database was made with the root secret ${recorded}, and this is ${deps.keys.rootSecretId}: start again.`
     )
   }
 }
 
-/** Runs a query in the database role that serves calls. Throws if the database does not answer. */
+/**
+ * Runs a query in the database role that serves HTTP requests. Throws if the database does not
+ * answer.
+ */
 export async function pingDatabase(deps: Pick<Deps, 'db'>): Promise<void> {
   await inPlatform(deps.db, tx => sql`select 1`.execute(tx))
 }
 
-/** The names that the installation's own company has before it is set up. */
-export const localhostNames = { name: 'Vidimus', title: 'Vidimus', company: 'Vidimus' }
+/** The names of the installation's own company before the setup. */
+export const initialCompanyNames = { name: 'Vidimus', title: 'Vidimus', company: 'Vidimus' }
 
 /**
  * The limits of the default group of a new installation. Everybody who signs up joins the default
@@ -57,7 +60,7 @@ const defaultLimits = {
 
 /**
  * Creates the installation's own company if the database is empty. Returns whether this process has
- * created it; of several that start together, one does.
+ * created it: of several processes that start together, only one does.
  */
 export async function seedInstallation(
   deps: Deps,
@@ -72,7 +75,7 @@ export async function seedInstallation(
     await createCompany(deps, {
       name: names.company,
       domains: [
-        { host, name: names.name, title: names.title, public: isPublic, theme: localhostTheme }
+        { host, name: names.name, title: names.title, public: isPublic, theme: productTheme }
       ],
       locale: 'en',
       limits: defaultLimits

@@ -15,15 +15,15 @@ import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consume, refund } from '../rate-limits.ts'
 
 /**
- * The most setup codes that are valid at the same time. A new code replaces the oldest. Each start
- * of a process creates a code, and so does each call of the command line.
+ * The most setup codes that are valid at the same time. Each start of a process and each call of
+ * the command line creates one. A new code replaces the oldest.
  */
 const maxCodes = 5
 const codeMs = 24 * 3_600_000
 
 /**
- * Creates a setup code, with which the first operator proves to have access to the machine. Returns
- * the code and its link, or undefined if there is an operator already or no company yet.
+ * Creates a setup code, which proves that the first operator has access to the machine. Returns the
+ * code and its link, or undefined if there is an operator already or no company yet.
  */
 export async function createSetupCode(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
@@ -115,8 +115,8 @@ export async function createOperator(
 }
 
 /**
- * Removes the demonstration if the operator chose so. Returns what became of it. Only logs an
- * error, because the operator has already been created.
+ * Removes the demonstration if the operator has chosen so. Returns what became of it. An error is
+ * only logged, because the operator has already been created.
  */
 async function settleDemo(
   deps: Deps,

@@ -20,8 +20,8 @@ import { consume } from '../rate-limits.ts'
 const kdf: KdfId = 'a1'
 
 /**
- * For how many seconds after its end a challenge is still accepted, because the clocks of two
- * processes may differ.
+ * A challenge is accepted for this many seconds after its end, because the clocks of two processes
+ * may differ.
  */
 const skewSeconds = 5
 
@@ -33,8 +33,8 @@ interface ChallengeUse {
 }
 
 /**
- * Returns a new challenge for the browser to sign. The challenge is not stored, and no account is
- * looked up: its MAC later proves that this installation created it.
+ * Returns a new challenge for the browser to sign. Does not store it and looks up no account. Its
+ * MAC proves later that this installation created it.
  */
 export async function createChallenge(
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'counters'>,
@@ -49,7 +49,7 @@ export async function createChallenge(
     iat,
     exp: iat + challengeSeconds,
     kdf,
-    mk: deps.keys.kekId
+    mk: deps.keys.rootSecretId
   }
   const challenge = formatChallenge(purpose, payload, signed => deps.keys.mac('challenge', signed))
   return { challenge, kdf }
@@ -73,8 +73,8 @@ export function readChallenge(
 }
 
 /**
- * Marks a challenge as used. Returns false if it was used before. Of parallel calls exactly one
- * gets true.
+ * Marks a challenge as used. Returns false if it was used before. Of parallel calls, exactly one
+ * returns true.
  */
 export async function spendChallenge(
   tx: Tx,

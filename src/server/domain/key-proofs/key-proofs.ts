@@ -15,14 +15,14 @@ interface Proof {
   purpose: PublicKeyPurpose
   public_key_jwt: string
   /**
-   * Token hash: the SHA-256 (base64url) of the mail token that the proof must contain. Undefined if
-   * the proof must contain none.
+   * The hash that the proof must contain: the SHA-256 (base64url) of the token of a mailed link.
+   * Undefined if it must contain none.
    */
   th?: string | undefined
 }
 
 /**
- * Verifies that the sender of `public_key_jwt` has the private key to the public key in it, and
+ * Verifies that the sender of `public_key_jwt` has the private key of the public key in it, and
  * signed it for this host, e-mail, purpose and mail token. Returns its contents. Throws
  * `key_invalid` otherwise.
  */
@@ -48,7 +48,7 @@ export function verifyKeyProof({
 }
 
 /**
- * Uses up the challenge that a key proof has signed, so that the proof works only once. Throws
+ * Uses up the challenge in a key proof, so that the proof works only once. Throws
  * `challenge_invalid` if the challenge is expired, used or for another purpose.
  */
 export async function spendKeyProof(
@@ -66,8 +66,8 @@ export async function spendKeyProof(
 }
 
 /**
- * Returns the columns that store a person's public key, encrypted so that they are of no use in
- * another person's row.
+ * Returns the columns that store a person's public key. The key is encrypted so that it is of no
+ * use in the row of another person.
  */
 export function sealKey(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
@@ -76,7 +76,7 @@ export function sealKey(
 ) {
   const key_id = newId(deps)
   const pub_enc = sealPublicKey(deps.keys, { company_id, user_id, key_id, kdf }, jwk)
-  return { key_id, kdf, pub_enc, kek_id: deps.keys.kekId }
+  return { key_id, kdf, pub_enc, kek_id: deps.keys.rootSecretId }
 }
 
 /** Stores an encrypted public key as the person's active one, and retires their previous key. */

@@ -3,8 +3,8 @@ import type { Keys } from '../deps.ts'
 import { verifyEs256 } from '../es256.ts'
 
 /**
- * Names the row that stores a public key. The key is encrypted for this row, so a copy of it in
- * another row cannot be decrypted.
+ * Identifies the database row that stores a public key. The key is encrypted for this row, so a
+ * copy in another row cannot be decrypted.
  */
 export interface KeyRow {
   company_id: string
@@ -13,7 +13,7 @@ export interface KeyRow {
   kdf: string
 }
 
-/** An encrypted public key with the row for which it is encrypted. */
+/** An encrypted public key, and the row for which it is encrypted. */
 export interface SealedKey extends KeyRow {
   pub_enc: Buffer
 }
@@ -21,8 +21,8 @@ export interface SealedKey extends KeyRow {
 const version = 0x01
 
 /**
- * Encrypts a public key for its row. A public key is not stored in plain form, because whoever has
- * it could try passwords offline.
+ * Encrypts a public key for its row. It is not stored in plain form, because whoever has it could
+ * try passwords without asking the service.
  */
 export function sealPublicKey(keys: Keys, row: KeyRow, jwk: PublicKeyJwk): Buffer {
   return Buffer.concat([Buffer.of(version), keys.seal(pointOf(jwk), aadOf(row))])

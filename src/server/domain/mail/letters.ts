@@ -1,21 +1,18 @@
 import type { LinkPurpose } from '../../../contract/accounts.ts'
 import { Locale as LocaleSchema } from '../../../contract/domains.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { findPrimary, findTenant, originOf } from '../companies/domains.ts'
+import { findPrimaryDomain, findTenant, originOf } from '../companies/domains.ts'
 import type { CompanyId, Deps, Letter, MailKind, Tenant } from '../deps.ts'
-import { createMailToken, hasFreshToken, mailLink } from './mail-tokens.ts'
+import { createMailToken, hasRecentToken, mailLink } from './mail-tokens.ts'
 
 /**
- * After a reset link was mailed, another reset that is requested within this many milliseconds
- * sends no mail.
+ * If another reset is requested within this many milliseconds after a reset link was mailed, no
+ * mail is sent.
  */
 const justMailedMs = 5 * 60_000
 
-/**
- * A row of the mail queue. It does not contain the text of the mail, which is written when the mail
- * is sent.
- */
+/** A row of the mail queue. It contains no text: that is written when the mail is sent. */
 export interface QueuedMail {
   company_id: CompanyId
   id: string
@@ -63,10 +60,10 @@ export async function prepareLetter(
 }
 
 /**
- * Returns the company of a mail and the host to which its link leads. Usually this is the host on
- * which the mail was requested. If that host belongs to a wildcard domain, whose first label
- * anybody can invent, or is no longer served, it is the company's primary host, if there is one.
- * Undefined if the company has no host.
+ * Returns the company of a mail, with the host for the link in it: usually the host on which the
+ * mail was requested. If that host is no longer served, or belongs to a wildcard domain, whose
+ * first label anybody can invent, it is the company's primary host. Returns undefined if the
+ * company has no host.
  */
 async function findSender(
   deps: Pick<Deps, 'db'>,
@@ -75,7 +72,7 @@ async function findSender(
   const asked = await findTenant(deps, host)
   const own = asked?.company_id === company_id ? asked : undefined
   if (own && !own.isWildcard) return own
-  const primary = await inCompany(deps.db, company_id, findPrimary)
+  const primary = await inCompany(deps.db, company_id, findPrimaryDomain)
   return primary ? findTenant(deps, primary.host) : own
 }
 
@@ -83,7 +80,7 @@ interface Address {
   kind: Letter['kind']
   to: string
   locale: string
-  /** Path of the page to which the letter's link leads, without the language. */
+  /** Path of the page to which the link in the letter leads, without the language. */
   page: string
   token?: string
 }
@@ -130,9 +127,9 @@ async function addressOfSignUp(
 }
 
 /**
- * Returns the letter for a sign-up or a change of e-mail whose e-mail has an account already. A
- * person who has not used their invitation gets it again. Others are told that somebody tried to
- * sign up with their e-mail.
+ * Returns the letter for a sign-up or a change of e-mail if the e-mail has an account already. A
+ * person who has not used their invitation gets it again. Anybody else is told that somebody tried
+ * to use their e-mail.
  */
 async function letterToKnown(
   tx: Tx,
@@ -162,7 +159,7 @@ async function addressOfPerson(
     withinMs: justMailedMs
   } as const
   await lockPerson(tx, mail, person) // two mails to one person may be sent at the same time
-  if (attempts === 1 && (await hasFreshToken(tx, deps, mailed))) return undefined
+  if (attempts === 1 && (await hasRecentToken(tx, deps, mailed))) return undefined
   const token = await tokenFor(tx, deps, mail, 'reset', person)
   const { email: to, locale } = person
   return { kind: 'reset', to, locale, page: 'reset-password', token }
@@ -222,7 +219,7 @@ interface KnownPerson {
   email: string
   locale: string
   hasKey: boolean
-  /** Whether the person was invited by an administrator and has not yet chosen a password. */
+  /** Whether an administrator has invited the person, who has not chosen a password yet. */
   isInvited: boolean
 }
 
@@ -233,7 +230,7 @@ async function findPerson(
   const row = await tx
     .selectFrom('user')
     .leftJoin('user_key', join =>
-      inSameCompany(join, 'user_key.user_id', 'user.id').on('user_key.retired_at', 'is', null)
+      joinInCompany(join, 'user_key.user_id', 'user.id').on('user_key.retired_at', 'is', null)
     )
     .where('user.company_id', '=', company_id)
     .where('user.email', '=', email)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import type { CompanyId, Deps, MailKind, Sender } from '../deps.ts'
+import type { CompanyId, Deps, MailKind, SendingCompany } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { claimNext, type Lease, release } from '../leases.ts'
 import { prepareLetter, type QueuedMail } from './letters.ts'
@@ -8,14 +8,14 @@ import { prepareLetter, type QueuedMail } from './letters.ts'
 interface NewMail {
   kind: MailKind
   /**
-   * The recipient. For mails of kind `signup` and `reset` it is what somebody typed, and may have
-   * no account.
+   * The recipient. For mails of kind `signup` and `reset` this is what somebody typed, so it may
+   * have no account.
    */
   email: string
   locale?: string | undefined
   /**
-   * The id of the sign-up or the person that the mail is about. Undefined if the mail is looked up
-   * by its e-mail alone.
+   * The id of the sign-up or the person that the mail is about. Undefined if only the e-mail
+   * decides whom it is about.
    */
   subject?: string | undefined
   /** When to send the mail. Undefined means now. */
@@ -23,13 +23,13 @@ interface NewMail {
 }
 
 /**
- * Queues a mail in the transaction of the change that it reports. If the transaction rolls back,
- * nothing is sent.
+ * Queues a mail in the transaction of the change that it reports. If the transaction rolls back, no
+ * mail is sent.
  */
 export async function queueMail(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
-  { tenant, ...mail }: NewMail & { tenant: Sender }
+  { tenant, ...mail }: NewMail & { tenant: SendingCompany }
 ): Promise<void> {
   await queueMails(tx, deps, tenant, [mail])
 }
@@ -38,7 +38,7 @@ export async function queueMail(
 export async function queueMails(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
-  { company_id, host }: Sender,
+  { company_id, host }: SendingCompany,
   mails: NewMail[]
 ): Promise<void> {
   const now = deps.clock()
@@ -56,15 +56,15 @@ export async function queueMails(
 
 const sending: Lease<'mail'> = { table: 'mail', until: 'next_at', ms: 120_000 }
 
-/** How many seconds to wait after each failed attempt to send a mail. The last pause repeats. */
+/** The pauses after failed attempts to send a mail, in seconds. The last one repeats. */
 const delaySeconds = [10, 30, 60, 120, 300, 600, 900]
-/** How old a mail becomes before the sender gives up on it and deletes it, in milliseconds. */
+/** A mail that could not be sent is deleted at this age, in milliseconds. */
 const keptMs = 3 * 86_400_000
 
 /**
- * Sends the mail of the company that has been due for the longest time. Returns false if no mail
- * was due, or if sending failed and the mail waits for its next attempt. A crash between sending
- * and noting it sends the mail again, with another token.
+ * Sends the mail of the company that has been due longest. Returns false if none was due, or if
+ * sending failed and the mail waits for its next attempt. If the process crashes right after
+ * sending a mail, the mail is sent again, with another token.
  */
 export async function sendNextMail(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'mails' | 'settings' | 'log'>,

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { LinkPurpose } from '../../../contract/accounts.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { linkMinutes } from '../../../core/link-minutes.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
@@ -18,7 +18,7 @@ interface Bound {
   email: string
 }
 
-/** Creates and returns the token of one mailed link. The database stores only its hash. */
+/** Creates the token for one mailed link and returns it. The database stores only its hash. */
 export async function createMailToken(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
@@ -32,15 +32,15 @@ export async function createMailToken(
 
 interface NewTokens {
   purpose: LinkPurpose
-  /** The people, or the sign-ups that wait for their confirmation, who get a link each. */
+  /** Who gets a link each: people, or sign-ups that wait for confirmation. */
   people: readonly { id: string; email: string }[]
-  /** Whether an administrator gets the links to pass them on. */
+  /** Whether an administrator gets the links, to pass them on. */
   isHandedOut?: boolean
 }
 
 /**
- * Creates one token for each of several people, as `createMailToken` does. Returns the tokens in
- * the order of `people`, and until when they are valid.
+ * Creates one token for each of `people`, as `createMailToken` does. Returns the tokens in the same
+ * order, and until when they are valid.
  */
 export async function createMailTokens(
   tx: Tx,
@@ -68,10 +68,10 @@ export async function createMailTokens(
 }
 
 /**
- * Returns whether an unused token of this purpose was created for `subject` within the last
+ * Returns whether `subject` has an unused token for this purpose that was created within the last
  * `withinMs` milliseconds.
  */
-export async function hasFreshToken(
+export async function hasRecentToken(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { company_id, purpose, subject, withinMs }: Omit<Bound, 'email'> & { withinMs: number }
@@ -89,8 +89,8 @@ export async function hasFreshToken(
 }
 
 /**
- * Returns a link that carries a token in its fragment. Browsers do not send the fragment to a
- * server, so the token gets into no log.
+ * Returns a link with a token in its fragment. Browsers do not send the fragment to a server, so
+ * the token gets into no log.
  */
 export function mailLink(
   origin: string,
@@ -103,9 +103,9 @@ export function mailLink(
 }
 
 /**
- * Returns for whom and for which e-mail a mail token was created, without using it up. Throws
- * `mail_token_used` if it was used, and `mail_token_invalid` if it is unknown or expired or the
- * person's key has changed since.
+ * Returns the person or sign-up and the e-mail for which a mail token was created, without using it
+ * up. Throws `mail_token_used` if it was used, and `mail_token_invalid` if it is unknown or
+ * expired, or if the person's key has changed since.
  */
 export async function readMailToken(
   tx: Tx,
@@ -116,7 +116,7 @@ export async function readMailToken(
   const row = await tx
     .selectFrom('mail_token')
     .leftJoin('user_key', join =>
-      inSameCompany(join, 'user_key.user_id', 'mail_token.subject').on(
+      joinInCompany(join, 'user_key.user_id', 'mail_token.subject').on(
         'user_key.retired_at',
         'is',
         null
@@ -141,8 +141,8 @@ export async function readMailToken(
 }
 
 /**
- * Checks that the token of a mailed link can be used. Returns the person's name if the link is an
- * invitation. Throws like `readMailToken`.
+ * Checks that the token of a mailed link can be used. For an invitation, returns the person's name.
+ * Throws as `readMailToken` does.
  */
 export async function readLink(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -163,8 +163,8 @@ export async function readLink(
 }
 
 /**
- * Uses up a mail token. Of parallel calls one succeeds. The caller must have locked the row of the
- * person or sign-up, so that no key changes in the meantime. Throws like `readMailToken`.
+ * Uses up a mail token. Of parallel calls, only one succeeds. The caller must have locked the row
+ * of the person or sign-up, so that no key changes meanwhile. Throws as `readMailToken` does.
  */
 export async function spendMailToken(
   tx: Tx,

@@ -6,8 +6,8 @@ import type { Deps, Keys, Tenant, TokenClaims, TokenReader } from '../deps.ts'
 import { newId } from '../ids.ts'
 
 /**
- * How many minutes an access token is valid. The session of a closed browser ends with its last
- * token.
+ * How many minutes an access token is valid. If the browser is closed, the session ends with its
+ * last token.
  */
 export const tokenMinutes = 60
 
@@ -54,9 +54,9 @@ export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): TokenReader
   const proofs = new Map<string, Proof>()
 
   /**
-   * Returns the contents of an access token. Verifies the signature of a token only once for each
-   * host, because a browser sends the same token for an hour. Remembers only a hash of the token,
-   * until the key that signed it is removed.
+   * Returns the contents of an access token. Verifies its signature only once for each host,
+   * because a browser sends the same token for an hour. Remembers only a hash of the token, until
+   * the key that signed it is removed.
    */
   async function provenPayload(tenant: Tenant, token: string, now: Date): Promise<Payload> {
     if (token.length > maxTokenLength) throw badToken()
@@ -92,8 +92,8 @@ export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): TokenReader
 const maxTokenLength = 2048
 
 /**
- * How many seconds in the future the time of issue (`iat`) of a token may lie, because the clock of
- * this process may have been set back since.
+ * A token's time of issue (`iat`) may lie this many seconds in the future, because the clock of
+ * this process may have been set back.
  */
 const maxSkewSeconds = 300
 
@@ -159,8 +159,8 @@ async function prove(
 }
 
 /**
- * Returns the public key that a token's header names. Throws `unauthenticated` for a header with
- * anything else than the three fields that this service issues, such as a key or the address of a
+ * Returns the public key that the header of a token names. Throws `unauthenticated` for a header
+ * with anything but the three fields that this service issues, such as a key or the address of a
  * key.
  */
 function verifyingKey(keys: Pick<Keys, 'verifyingKey'>, header: unknown): CryptoKey {
@@ -171,8 +171,8 @@ function verifyingKey(keys: Pick<Keys, 'verifyingKey'>, header: unknown): Crypto
 }
 
 /**
- * Returns the issuer (`iss`) of a host's tokens. It is an identifier and not an address, so the
- * port is missing.
+ * Returns the issuer (`iss`) of a host's tokens. It is a name and not a web address, so it has no
+ * port.
  */
 function issuerOf(tenant: Tenant): string {
   return `https://api.${tenant.host}`
@@ -181,9 +181,9 @@ function issuerOf(tenant: Tenant): string {
 const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
 
 /**
- * Returns whether a token has exactly the form in which it was issued. The same token could be
- * written in other ways: if the signature (r, s) verifies, (r, n−s) does as well, and base64url has
- * several spellings for some bytes.
+ * Returns whether a token has exactly the form in which it was issued. Other forms of the same
+ * token would be valid too: if the signature (r, s) is valid, (r, n−s) is as well, and base64url
+ * has several spellings of some bytes.
  */
 function hasCanonicalForm(token: string): boolean {
   const parts = token.split('.')

@@ -1,26 +1,31 @@
 import { sql } from 'kysely'
 import { disabledDetails } from '../../../contract/kit/disabled.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { DisabledMark } from '../../db/schema.ts'
-import { type ConnectionOptions, inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
+import {
+  type ConnectionOptions,
+  inCompany,
+  singleStatementInCompany,
+  type Tx
+} from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
 import { digestOfKey, isKeySecret } from './key-secrets.ts'
 import { isConfirmed, type Person } from './sessions.ts'
 
-/** The call that is being authenticated, which counts against limits of concurrent calls. */
+/** The call that is being authenticated. It counts toward the limits of concurrent calls. */
 interface InFlight {
   caller: WaitingClient | undefined
   /**
-   * Counts the call against the person's limit of concurrent calls. Throws `rate_limited` if the
+   * Counts the call toward the person's limit of concurrent calls. Throws `rate_limited` if the
    * person has too many.
    */
   countPerson(id: string): void
 }
 
-/** Shortest time between two updates of an API key's last use, in milliseconds. */
+/** The shortest time between two updates of an API key's last use, in milliseconds. */
 const usedMs = 5 * 60_000
 
 /**
@@ -61,8 +66,8 @@ export async function authenticate(
 }
 
 /**
- * Returns the owner of an API key, without any of the owner's permissions. The key is looked up by
- * its hash, so the time that a wrong key takes reveals nothing about other keys.
+ * Returns the owner of an API key, without their permissions. The key is looked up by its hash, so
+ * the response time to a wrong key reveals nothing about other keys.
  */
 async function authenticateKey(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -73,7 +78,7 @@ async function authenticateKey(
   const hash = digestOfKey(secret)
   const read = (tx: Tx) => tx.run(keyWithHash, { company_id, hash: hash ?? Buffer.alloc(0) })
   const [found] = hash
-    ? await inCompanyOnce(deps.db, company_id, read, { caller: inFlight?.caller })
+    ? await singleStatementInCompany(deps.db, company_id, read, { caller: inFlight?.caller })
     : []
   const now = deps.clock()
   if (!found || !isLive(found, now)) {
@@ -120,8 +125,8 @@ async function noteUse(
 export type SessionStatus = 'valid' | 'ended' | 'disabled'
 
 /**
- * Returns the current status of the session of `person`. A session counts as ended when the token
- * of `person` has expired.
+ * Returns the current status of a person's session. If the person's token has expired, the session
+ * counts as ended.
  */
 export async function getSessionStatus(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -132,9 +137,9 @@ export async function getSessionStatus(
 }
 
 /**
- * Returns whether the session of `person` is valid, even if their token has expired, and whether
- * they still have all of `permissions`. Used during long work such as a download, which may outlast
- * the token. `options` say how the check gets its connection.
+ * Returns whether a person's session is valid and they still have all of `permissions`. The token
+ * may have expired, because this is used during long work such as a download. `options` say how the
+ * check waits for a database connection.
  */
 export async function isSignedIn(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -159,7 +164,7 @@ export async function getSessionStatuses<Holder extends Person>(
   people: Holder[]
 ): Promise<Map<Holder, SessionStatus>> {
   const ids = [...new Set(people.map(({ session_id }) => session_id))]
-  const rows = await inCompanyOnce(deps.db, company_id, tx =>
+  const rows = await singleStatementInCompany(deps.db, company_id, tx =>
     tx.run(manySessions, { company_id, ids })
   )
   const now = deps.clock()
@@ -184,13 +189,13 @@ async function findSession(
   options: ConnectionOptions
 ) {
   const read = (tx: Tx) => tx.run(oneSession, wanted)
-  const [found] = await inCompanyOnce(deps.db, wanted.company_id, read, options)
+  const [found] = await singleStatementInCompany(deps.db, wanted.company_id, read, options)
   return found && isLive(found, deps.clock()) ? found : undefined
 }
 
 /**
- * Returns an API key of a user by its id. For a caller with a key, `session_id` is the id of the
- * key.
+ * Returns a valid API key by its id and its owner's. If a program makes the call, `session_id` is
+ * the id of its key.
  */
 async function findKey(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -198,7 +203,7 @@ async function findKey(
   options: ConnectionOptions
 ) {
   const read = (tx: Tx) => tx.run(oneKey, wanted)
-  const [found] = await inCompanyOnce(deps.db, wanted.company_id, read, options)
+  const [found] = await singleStatementInCompany(deps.db, wanted.company_id, read, options)
   return found && isLive(found, deps.clock()) ? found : undefined
 }
 
@@ -231,7 +236,7 @@ const keyWithHash = prepare((db, { company_id, hash }: { company_id: CompanyId; 
 function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
   return db
     .selectFrom('session')
-    .leftJoin('user', join => inSameCompany(join, 'user.id', 'session.user_id'))
+    .leftJoin('user', join => joinInCompany(join, 'user.id', 'session.user_id'))
     .innerJoin('company', 'company.id', 'session.company_id')
     .where('session.company_id', '=', company_id)
     .select([
@@ -250,13 +255,13 @@ function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
 }
 
 /**
- * Builds the query of the company's API keys with their owners, in the columns of a session. API
- * keys stay valid when their owner signs out everywhere.
+ * Builds the query of the company's API keys with their owners. It has the columns of a session.
+ * API keys stay valid when their owner signs out everywhere.
  */
 function keysOf(db: StatementBuilder, company_id: CompanyId) {
   return db
     .selectFrom('api_key')
-    .innerJoin('user', join => inSameCompany(join, 'user.id', 'api_key.user_id'))
+    .innerJoin('user', join => joinInCompany(join, 'user.id', 'api_key.user_id'))
     .innerJoin('company', 'company.id', 'api_key.company_id')
     .where('api_key.company_id', '=', company_id)
     .select([
@@ -275,7 +280,7 @@ function keysOf(db: StatementBuilder, company_id: CompanyId) {
 }
 
 /**
- * Returns whether a session is neither revoked nor expired, and began after its person last signed
+ * Returns whether a session is neither revoked nor expired, and began after the person last signed
  * out everywhere. Compares the start of the session, because the `iat` of a token has no
  * milliseconds.
  */
@@ -295,11 +300,11 @@ function isLive(
 }
 
 function refuseDisabled(scope: 'user' | 'company', mark: DisabledMark | null): void {
-  if (mark) throw accountDisabled(scope, mark)
+  if (mark) throw accountDisabledError(scope, mark)
 }
 
-/** Returns the error of a call by a disabled person or in a disabled company. */
-export function accountDisabled(scope: 'user' | 'company', mark: DisabledMark): AppError {
+/** Returns the error for a call by a disabled person or in a suspended company. */
+export function accountDisabledError(scope: 'user' | 'company', mark: DisabledMark): AppError {
   const who = scope === 'user' ? 'person' : 'company'
   return new AppError('account_disabled', `The ${who} is disabled`, {
     disabled: disabledDetails(scope, mark)

@@ -5,8 +5,8 @@ import { getSessionStatus } from './authentication.ts'
 import type { Person } from './sessions.ts'
 
 /**
- * For how many seconds a download can be started with a download link. The time covers a click and
- * its redirects; the download itself may last longer.
+ * A download can be started with its link for this many seconds, enough for a click and its
+ * redirects. The download itself may last longer.
  */
 const linkSeconds = 60
 
@@ -14,13 +14,13 @@ interface Linked {
   company_id: CompanyId
   user_id: string
   session_id: string
-  /** Id of the deposit that the link downloads. */
+  /** Id of the deposit to download. */
   id: string
   expires: Date
 }
 
 /**
- * Returns the secret part of a link that downloads the deposit `id`. It stands for the person's
+ * Returns the secret part of a link that downloads the deposit `id`. It replaces the person's
  * access token, which must not be part of a URL.
  */
 export function createDownloadLink(

@@ -11,8 +11,8 @@ const checkBytes = 4
 const hintLength = prefix.length + 6
 
 /**
- * Creates the secret of an API key. `hint` is the beginning of the key, which people see later.
- * `digest` is its hash, which the database stores.
+ * Creates the secret of an API key. `hint` is the beginning of the key, which people can see later.
+ * `digest` is the hash of the key, which the database stores.
  */
 export function createKeySecret(deps: Pick<Deps, 'random'>): {
   key: string
@@ -24,7 +24,7 @@ export function createKeySecret(deps: Pick<Deps, 'random'>): {
   return { key, hint: key.slice(0, hintLength), digest: digestOf(key) }
 }
 
-/** Returns whether a bearer token has the form of an API key, even if the key is not valid. */
+/** Returns whether a bearer token looks like an API key, valid or not. */
 export function isKeySecret(token: string): boolean {
   return token.startsWith(prefix)
 }

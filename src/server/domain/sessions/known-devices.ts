@@ -2,10 +2,10 @@ import { timingSafeEqual } from 'node:crypto'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /**
- * Returns a value that the browser keeps after a login. At the next login it proves that the person
+ * Returns a value that the browser keeps after a login. At later logins it proves that the person
  * has signed in with this browser before.
  */
-export function createDevice(
+export function createDeviceProof(
   deps: Pick<Deps, 'keys' | 'random'>,
   company_id: CompanyId,
   user_id: string
@@ -14,8 +14,11 @@ export function createDevice(
   return `${random}.${deviceMac(deps, company_id, user_id, random).toString('base64url')}`
 }
 
-/** Returns whether `createDevice` returned `device` at an earlier login of this person. */
-export function isDeviceOf(
+/**
+ * Returns whether `device` is a value that `createDeviceProof` returned at an earlier login of this
+ * person.
+ */
+export function isDeviceProofOf(
   deps: Pick<Deps, 'keys'>,
   device: string,
   company_id: CompanyId,

@@ -1,7 +1,7 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import { splitResponse } from '../../../core/keys/challenge.ts'
 import type { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
@@ -16,8 +16,8 @@ import {
 } from '../key-proofs/public-keys.ts'
 import { consume, type LimitKey, type LimitName, refund } from '../rate-limits.ts'
 import { issueToken, tokenEnd } from './access-tokens.ts'
-import { accountDisabled } from './authentication.ts'
-import { createDevice, isDeviceOf } from './known-devices.ts'
+import { accountDisabledError } from './authentication.ts'
+import { createDeviceProof, isDeviceProofOf } from './known-devices.ts'
 import { createSession } from './sessions.ts'
 
 interface LogIn {
@@ -26,8 +26,8 @@ interface LogIn {
   email: string
   challenge_response: string
   /**
-   * The value that an earlier login in the same browser returned as `device`. Undefined at the
-   * first login in a browser.
+   * The value that the browser has kept from an earlier login. Undefined at the first login in a
+   * browser.
    */
   device: string | undefined
   /** Network address of the caller. */
@@ -39,9 +39,9 @@ interface LogIn {
 }
 
 /**
- * Creates a session for a signed challenge. Throws `login_failed` for every wrong login and takes
- * equally long for each, so that nothing reveals whether the account exists. Throws
- * `account_disabled` only after a correct password.
+ * Creates a session for a signed challenge. Throws `login_failed` for every wrong login. The
+ * response time is the same for each, so nothing reveals whether the account exists. Throws
+ * `account_disabled` only if the password is correct.
  */
 export async function logIn(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'counters'>,
@@ -78,7 +78,7 @@ export async function logIn(
   const outcome = await tried.done
   if (!outcome) throw loginFailed(deps, input)
   for (const [name, key] of tried.counted) await refund(deps, name, key)
-  if ('disabled' in outcome) throw accountDisabled('user', outcome.disabled)
+  if ('disabled' in outcome) throw accountDisabledError('user', outcome.disabled)
   const { user_id, session_id, pending, created_at, expires_at } = outcome
   deps.log.info({ audit: 'login_ok', company: company_id, user: user_id }, 'signed in')
   const access_token = await issueToken(deps, tenant, {
@@ -88,12 +88,12 @@ export async function logIn(
     signedIn: created_at,
     expires: tokenEnd(created_at, expires_at)
   })
-  return { access_token, device: createDevice(deps, company_id, user_id) }
+  return { access_token, device: createDeviceProof(deps, company_id, user_id) }
 }
 
 /**
- * Returns whether a login uses the demonstration's account outside of a developer's machine. Such a
- * login is refused, because everybody knows the password of that account.
+ * Returns whether a login uses the demonstration's account and does not come from a developer's
+ * machine. Such a login is refused, because everybody knows the password of that account.
  */
 function isDemoKey(
   { tenant, isDeveloper }: LogIn,
@@ -116,7 +116,7 @@ interface Account {
 const personOf = prepare((db, { company_id, email }: { company_id: CompanyId; email: string }) =>
   db
     .selectFrom('user')
-    .innerJoin('user_key', join => inSameCompany(join, 'user_key.user_id', 'user.id'))
+    .innerJoin('user_key', join => joinInCompany(join, 'user_key.user_id', 'user.id'))
     .where('user.company_id', '=', company_id)
     .where('user.email', '=', email)
     .where('user_key.retired_at', 'is', null)
@@ -144,7 +144,7 @@ async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
   return { user_id, disabled, tokens_valid_after, key }
 }
 
-/** How many unconfirmed sign-ups of one e-mail can sign in: the newest ones. */
+/** How many unconfirmed sign-ups of one e-mail can sign in: only the newest. */
 const maxWaiting = 3
 
 interface Waiting {
@@ -169,10 +169,10 @@ const waitingOf = prepare((db, { company_id, email, now }: Waiting) =>
 )
 
 /**
- * Returns the accounts that a login tries when the key of the e-mail's person did not sign the
- * challenge: the unconfirmed sign-ups of the e-mail, then its person once more, because one of the
- * sign-ups may have just become a person. The list always has the same length, filled up with
- * undefined.
+ * Returns the accounts that a login tries if the challenge is not signed with the key of the person
+ * with this e-mail. These are the unconfirmed sign-ups of the e-mail, then the person once more,
+ * because a sign-up may have just become a person. The list always has the same length, filled up
+ * with undefined.
  */
 async function findWaiting(
   tx: Tx,
@@ -196,8 +196,9 @@ async function findWaiting(
 }
 
 /**
- * Returns the first of `accounts` whose key has signed the challenge. Verifies with the decoy key
- * where an account is undefined, so that the duration does not reveal how many accounts exist.
+ * Returns the first of `accounts` whose key has signed the challenge. Where an account is
+ * undefined, verifies with the decoy key, so that the response time does not reveal how many
+ * accounts exist.
  */
 function holderAmong(
   keys: Keys,
@@ -213,8 +214,8 @@ function holderAmong(
 }
 
 /**
- * A valid public key whose private key nobody has. Where an account is missing, the signature is
- * verified with this key, so that a login takes equally long.
+ * A valid public key whose private key nobody has. It verifies the signature where an account is
+ * missing, so that the login takes equally long.
  */
 const decoyKey: PublicKeyJwk = {
   kty: 'EC',
@@ -233,8 +234,8 @@ function sealDecoy(keys: Keys): SealedKey {
 }
 
 /**
- * Returns the rate limits and counters that a failed login counts against. A browser in which the
- * person has signed in before has a counter of its own, so that failures elsewhere do not block the
+ * Returns the rate limits and counters toward which a failed login counts. A browser in which the
+ * person has signed in before has its own counter, so that failures elsewhere do not block the
  * account's owner.
  */
 function failureLimits(
@@ -243,7 +244,7 @@ function failureLimits(
   user_id: string | undefined
 ): [LimitName, LimitKey][] {
   const { company_id } = tenant
-  if (device !== undefined && user_id && isDeviceOf(deps, device, company_id, user_id)) {
+  if (device !== undefined && user_id && isDeviceProofOf(deps, device, company_id, user_id)) {
     return [['login_device', [company_id, device]]]
   }
   return [

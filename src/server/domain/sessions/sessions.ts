@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { Session } from '../../../contract/sessions.ts'
-import { inSameCompany } from '../../db/joins.ts'
+import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
@@ -21,8 +21,8 @@ export interface Person {
   pending: boolean
   permissions: string[]
   /**
-   * Whether the e-mail was confirmed after the caller's token was issued. The token then needs to
-   * be replaced.
+   * Whether the e-mail was confirmed after the caller's token was issued. The token must then be
+   * replaced.
    */
   outdated: boolean
   token_expires: Date
@@ -33,17 +33,17 @@ export interface Person {
    */
   confirmed: boolean
   /**
-   * The API key with which a program calls in place of the person, and the key's scopes. In this
-   * case `session_id` is the id of the key. Undefined for a person who is signed in.
+   * The API key with which a program calls in place of the person, and the key's scopes.
+   * `session_id` is then the id of the key. Undefined if the person is signed in.
    */
   key: { id: string; scopes: readonly string[] } | undefined
 }
 
 /**
- * Returns the id under which a caller's own counters and idempotency keys are kept. A caller with
- * an API key has counters apart from those of the key's owner.
+ * Returns the id for counters and idempotency keys of a caller. A caller with an API key has other
+ * ones than the key's owner.
  */
-export function actorOf({ id, key }: Pick<Person, 'id' | 'key'>): string {
+export function actorIdOf({ id, key }: Pick<Person, 'id' | 'key'>): string {
   return key?.id ?? id
 }
 
@@ -51,15 +51,15 @@ const sessionHours = 12
 const confirmedMs = 5 * 60_000
 /**
  * `GET /user` renews a token that expires within this many minutes. Pages repeat this call, so a
- * session is written about three times an hour.
+ * session is updated about three times an hour.
  */
 const renewMinutes = 40
-/** Shortest time between two updates of a person's `last_seen_at`, in minutes. */
+/** The shortest time between two updates of a person's `last_seen_at`, in minutes. */
 const seenMinutes = 10
 
 /**
- * Returns a new token for the caller if their current one expires within 40 minutes or is outdated,
- * and undefined otherwise. The new token is valid for an hour, but never longer than the session.
+ * Returns a new token for the caller if the current one expires within 40 minutes or is outdated,
+ * otherwise undefined. The new token is valid for an hour, but not longer than the session.
  */
 export async function renewToken(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
@@ -100,8 +100,8 @@ export async function renewToken(
 }
 
 /**
- * Notes that the caller has just entered their password again. The note is valid for five minutes
- * in this session.
+ * Notes in the session that the caller has just entered their password again. This is valid for
+ * five minutes.
  */
 export async function confirmSession(
   tx: Tx,
@@ -118,9 +118,9 @@ export async function confirmSession(
 }
 
 /**
- * Returns whether the password was entered again in a session not long ago, which is noted until
- * `until`. An `until` that lies more than five minutes ahead does not count, because the clock was
- * set back after it was written.
+ * Returns whether the password was entered again in a session not long ago, as `until` says. An
+ * `until` more than five minutes ahead does not count, because the clock must have been set back
+ * since.
  */
 export function isConfirmed(until: Date | null, now: Date): boolean {
   const left = (until?.getTime() ?? 0) - now.getTime()
@@ -183,8 +183,8 @@ export async function createSession(
 
 /**
  * Creates a session and uses up the challenge. Also notes when the person was last seen, unless
- * that was noted within `seenMinutes` or somebody is changing the person: a login holds a lock on
- * the key and must not wait for the person's row.
+ * that was noted within `seenMinutes`, or somebody is changing the person: a login locks the key
+ * and must not wait for the person's row.
  */
 const createSessionSql = `
   with spent as (
@@ -257,12 +257,12 @@ export async function logOut(
   })
 }
 
-/** The number of sessions on a page for a call without `limit`. */
+/** The number of sessions on a page if a call names no `limit`. */
 const sessionPage = 100
 
 /**
- * Returns a page of the caller's sessions that are still in use. The session of this call comes
- * first, then the most recently used.
+ * Returns a page of the caller's sessions that are still in use: first the session of this call,
+ * then the others, most recently used first.
  */
 export async function listSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -274,8 +274,8 @@ export async function listSessions(
 }
 
 /**
- * Reads the sessions of a person that `listSessions` returns. `session_id` is the session of this
- * call.
+ * Returns a page of a person's sessions that are still in use, as `listSessions` does. `session_id`
+ * is the session of this call.
  */
 export async function readSessions(
   tx: Tx,
@@ -289,7 +289,7 @@ export async function readSessions(
   const lastSeen = new Date(now.getTime() - tokenMinutes * 60_000)
   const all = tx
     .selectFrom('session')
-    .innerJoin('user', join => inSameCompany(join, 'user.id', 'session.user_id'))
+    .innerJoin('user', join => joinInCompany(join, 'user.id', 'session.user_id'))
     .where('session.company_id', '=', company_id)
     .where('session.user_id', '=', id)
     .where('session.revoked_at', 'is', null)
@@ -340,8 +340,7 @@ export async function endSession(
 }
 
 /**
- * Ends all sessions of people, except the session with the id `except`. Their event streams
- * close.
+ * Ends all sessions of people, except the one with the id `except`, and closes their event streams.
  */
 export async function endSessions(
   tx: Tx,

@@ -15,7 +15,7 @@ test('makes a root secret and a token key that only their owner can read', async
   const keys = await open(directory)
 
   const names = (await readdir(directory)).sort()
-  expect(names).toEqual([`kek-${keys.kekId}.key`, `token-${keys.signingKey().kid}.jwk`])
+  expect(names).toEqual([`kek-${keys.rootSecretId}.key`, `token-${keys.signingKey().kid}.jwk`])
   expect((await stat(directory)).mode & 0o777).toBe(0o700)
   for (const name of names) expect((await stat(join(directory, name))).mode & 0o777).toBe(0o600)
 })
@@ -23,9 +23,9 @@ test('makes a root secret and a token key that only their owner can read', async
 test('finds the same secrets again', async () => {
   const directory = await newDirectory()
   const first = await open(directory)
-  const second = await open(directory, { recordedKekId: first.kekId })
+  const second = await open(directory, { recordedRootSecretId: first.rootSecretId })
 
-  expect(second.kekId).toBe(first.kekId)
+  expect(second.rootSecretId).toBe(first.rootSecretId)
   expect(second.signingKey().kid).toBe(first.signingKey().kid)
   expect(second.mac('device', 'x')).toEqual(first.mac('device', 'x'))
   expect(second.open(first.seal(Buffer.from('a'), 'here'), 'here').toString()).toBe('a')
@@ -35,15 +35,15 @@ test('goes on after a first start that died before its database named the keys',
   const directory = await newDirectory()
   const first = await open(directory)
   const second = await open(directory)
-  expect(second.kekId).toBe(first.kekId)
+  expect(second.rootSecretId).toBe(first.rootSecretId)
 })
 
 test('names the root secret by its hash and derives a key for each label', async () => {
   const directory = await newDirectory()
   const keys = await open(directory)
-  const secret = await rootSecret(directory, keys.kekId)
+  const secret = await rootSecret(directory, keys.rootSecretId)
 
-  expect(keys.kekId).toBe(createHash('sha256').update(secret).digest('hex').slice(0, 8))
+  expect(keys.rootSecretId).toBe(createHash('sha256').update(secret).digest('hex').slice(0, 8))
   const labels = ['challenge', 'pseudonym', 'link', 'device', 'repetition'] as const
   const macs = labels.map(label => keys.mac(label, 'same text').toString('hex'))
   expect(new Set(macs).size).toBe(5)
@@ -98,7 +98,7 @@ test('signs with the newest valid token key and knows the others', async () => {
     { mode: 0o600 }
   )
   const at = (clock: string) =>
-    open(directory, { recordedKekId: first.kekId, clock: () => new Date(clock) })
+    open(directory, { recordedRootSecretId: first.rootSecretId, clock: () => new Date(clock) })
 
   expect((await at('2029-12-31T23:59:59Z')).signingKey().kid).toBe(file.kid)
   expect((await at('2030-01-01T00:00:00Z')).signingKey().kid).toBe(next.kid)
@@ -162,7 +162,7 @@ test('keeps its private keys to itself', async () => {
 
 const refusals = {
   'a database that names another root secret': {
-    recordedKekId: () => '00000000',
+    recordedRootSecretId: () => '00000000',
     says: /kek-00000000\.key is missing/
   },
   'a folder that others can enter': {
@@ -211,17 +211,18 @@ const refusals = {
 
 test.for(Object.entries(refusals))('refuses to start with %s', async ([, refusal]) => {
   const directory = await newDirectory()
-  const { kekId } = await open(directory)
+  const { rootSecretId } = await open(directory)
   if ('spoil' in refusal) await refusal.spoil(directory)
-  const recordedKekId = 'recordedKekId' in refusal ? refusal.recordedKekId() : kekId
+  const recordedRootSecretId =
+    'recordedRootSecretId' in refusal ? refusal.recordedRootSecretId() : rootSecretId
 
-  await expect(open(directory, { recordedKekId })).rejects.toThrow(refusal.says)
+  await expect(open(directory, { recordedRootSecretId })).rejects.toThrow(refusal.says)
 })
 
 test('makes no second root secret beside one that a database names', async () => {
   const directory = await newDirectory()
   await mkdir(directory, { mode: 0o700 })
-  await expect(open(directory, { recordedKekId: '00000000' })).rejects.toThrow()
+  await expect(open(directory, { recordedRootSecretId: '00000000' })).rejects.toThrow()
   expect(await readdir(directory)).toEqual([])
 })
 
@@ -241,7 +242,12 @@ async function newDirectory(): Promise<string> {
 }
 
 function open(directory: string, options: Partial<Parameters<typeof openKeys>[0]> = {}) {
-  return openKeys({ directory, recordedKekId: undefined, clock: () => new Date(), ...options })
+  return openKeys({
+    directory,
+    recordedRootSecretId: undefined,
+    clock: () => new Date(),
+    ...options
+  })
 }
 
 async function nameOf(directory: string, prefix: string): Promise<string> {
@@ -249,8 +255,8 @@ async function nameOf(directory: string, prefix: string): Promise<string> {
   return join(directory, name ?? 'none')
 }
 
-async function rootSecret(directory: string, kekId: string): Promise<Buffer> {
-  const text = await readFile(join(directory, `kek-${kekId}.key`), 'utf8')
+async function rootSecret(directory: string, rootSecretId: string): Promise<Buffer> {
+  const text = await readFile(join(directory, `kek-${rootSecretId}.key`), 'utf8')
   return Buffer.from(text.trim(), 'hex')
 }
 

@@ -3,7 +3,12 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Db, openDatabase } from '../../../../src/server/db/open.ts'
 import { prepare } from '../../../../src/server/db/prepared-statements.ts'
-import { companyId, inCompany, inCompanyOnce, type Tx } from '../../../../src/server/db/scope.ts'
+import {
+  companyId,
+  inCompany,
+  singleStatementInCompany,
+  type Tx
+} from '../../../../src/server/db/scope.ts'
 import { makeDb } from '../../../helpers/database.ts'
 import { recordStatements } from '../../../helpers/wire.ts'
 
@@ -71,7 +76,7 @@ test.each(all)(
   'sends begin, the one statement by %s and the commit, before PostgreSQL has answered any',
   async way => {
     const answer = wire.holdAnswers()
-    const running = inCompanyOnce(db, company, tx => ways[way].send(tx))
+    const running = singleStatementInCompany(db, company, tx => ways[way].send(tx))
     await expect.poll(() => wire.statements).toEqual([begin, ways[way].text, 'commit'])
     answer()
     await running
@@ -158,7 +163,7 @@ test('undoes a transaction whose last statement fails, and throws its error', as
 })
 
 test('refuses a statement that locks a head where one statement is all', async () => {
-  const running = inCompanyOnce(db, company, async tx => tx.sendLast('log head', logged))
+  const running = singleStatementInCompany(db, company, async tx => tx.sendLast('log head', logged))
   await expect(running).rejects.toThrow('has ended')
 })
 

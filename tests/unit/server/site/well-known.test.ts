@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { wellKnown } from '../../../../src/server/site/well-known.ts'
+import { wellKnownResponse } from '../../../../src/server/site/well-known.ts'
 
 const host = { origin: 'https://docs.acme.fr', contact: 'help@acme.fr', locale: 'fr' }
 
 test('leads password managers to the account page in the reader’s language', () => {
-  expect(wellKnown('/.well-known/change-password', host)).toMatchObject({
+  expect(wellKnownResponse('/.well-known/change-password', host)).toMatchObject({
     status: 302,
     headers: { location: '/fr/me' }
   })
@@ -12,7 +12,7 @@ test('leads password managers to the account page in the reader’s language', (
 
 test('names the company’s own contact for security, and none where there is none', () => {
   const now = new Date('2026-01-01T00:00:00Z')
-  expect(wellKnown('/.well-known/security.txt', host, now)?.body).toBe(
+  expect(wellKnownResponse('/.well-known/security.txt', host, now)?.body).toBe(
     [
       'Contact: mailto:help@acme.fr',
       'Expires: 2026-06-30T00:00:00.000Z',
@@ -22,11 +22,11 @@ test('names the company’s own contact for security, and none where there is no
     ].join('\n')
   )
   for (const contact of [undefined, 'the desk', 'a@b\nContact: evil', 'javascript:alert(1)']) {
-    expect(wellKnown('/.well-known/security.txt', { ...host, contact })).toBeUndefined()
+    expect(wellKnownResponse('/.well-known/security.txt', { ...host, contact })).toBeUndefined()
   }
 })
 
 test('lets robots in and answers for nothing else', () => {
-  expect(wellKnown('/robots.txt', host)?.status).toBe(200)
-  expect(wellKnown('/.well-known/other', host)).toBeUndefined()
+  expect(wellKnownResponse('/robots.txt', host)?.status).toBe(200)
+  expect(wellKnownResponse('/.well-known/other', host)).toBeUndefined()
 })

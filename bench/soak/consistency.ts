@@ -9,17 +9,17 @@ import { connectionTo } from '../../src/server/db/postgres.ts'
 import { demoHistory } from '../../src/server/domain/demo/demo-documents.ts'
 import { demoAccount } from '../../src/server/domain/demo-account.ts'
 import type { ServiceProcess } from '../../tests/helpers/service.ts'
-import type { Remembered } from './depositors.ts'
+import type { RememberedDocument } from './depositors.ts'
 
-export interface Audit {
+export interface ConsistencyReport {
   figures: Record<string, number>
-  /** What is wrong, one sentence for each fault. */
+  /** What is wrong with the service, one sentence for each fault. */
   faults: string[]
 }
 
 /**
- * Rules that the database must satisfy when no job is running, by the sentence that reports a
- * violation. Each statement returns the rows that violate its rule.
+ * Rules that the database must satisfy while no job is running. The key is the sentence that
+ * reports a violation, the value a statement that returns the rows which violate the rule.
  */
 const invariants: Record<string, string> = {
   'the demonstration is half made': `
@@ -101,9 +101,12 @@ const invariants: Record<string, string> = {
 
 /**
  * Compares the service with what the depositors remember, and its tables with its files. Returns
- * the faults and some figures.
+ * the faults, and figures about the service.
  */
-export async function audit(service: ServiceProcess, remembered: Remembered[]): Promise<Audit> {
+export async function checkConsistency(
+  service: ServiceProcess,
+  remembered: RememberedDocument[]
+): Promise<ConsistencyReport> {
   const pool = new pg.Pool(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
   try {
     await waitForQuiet(pool)
@@ -143,7 +146,10 @@ async function waitForQuiet(pool: pg.Pool): Promise<void> {
   }
 }
 
-async function compareWithMemory(pool: pg.Pool, remembered: Remembered[]): Promise<string[]> {
+async function compareWithMemory(
+  pool: pg.Pool,
+  remembered: RememberedDocument[]
+): Promise<string[]> {
   const faults: string[] = []
   const { rows } = await pool.query<{ id: string; state: string; upload: string; size: string }>(
     `select r.id, r.state, u.id as upload, u.size
@@ -254,10 +260,13 @@ async function compareLeaves(pool: pg.Pool): Promise<string[]> {
 }
 
 /**
- * Hashes the stored file of every acknowledged document. Returns a sentence for each document whose
- * bytes are wrong.
+ * Hashes the stored file of every acknowledged document. Returns a sentence for each document with
+ * wrong bytes.
  */
-export async function rehash(service: ServiceProcess, remembered: Remembered[]): Promise<string[]> {
+export async function checkStoredBytes(
+  service: ServiceProcess,
+  remembered: RememberedDocument[]
+): Promise<string[]> {
   const pool = new pg.Pool(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
   try {
     const { rows } = await pool.query<{ request: string; path: string }>(`
@@ -270,7 +279,7 @@ export async function rehash(service: ServiceProcess, remembered: Remembered[]):
     for (const { request, sha256, end } of remembered) {
       if (end !== 'acknowledged') continue
       const path = pathOf.get(request)
-      if (path === undefined) continue // audit() reports it
+      if (path === undefined) continue // checkConsistency() reports it
       const digest =
         digests.get(path) ?? (await sha256Of(join(service.documents, 'blobs', path)).catch(String))
       digests.set(path, digest)

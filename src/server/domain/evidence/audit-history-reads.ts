@@ -4,7 +4,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from './audit.ts'
 
 const action = 'company.read_history'
-/** For how many milliseconds an entry stands for further reads of the same person. */
+/** An entry stands for all further reads by the same person in this many milliseconds. */
 const entryMs = 10 * 60_000
 
 interface Reading {
@@ -15,11 +15,10 @@ interface Reading {
 }
 
 /**
- * Writes to the audit log that an administrator reads what everybody of the company has deposited
- * and verified. Writes one entry for all reads of a person within ten minutes, also if they come at
- * the same time.
+ * Writes an entry to the audit log which says that an administrator reads the history of the whole
+ * company. One entry stands for all reads of a person within ten minutes, even for parallel ones.
  */
-export async function auditReading(
+export async function auditHistoryRead(
   deps: Pick<Deps, 'db' | 'clock' | 'random'>,
   { company_id, by }: Reading
 ): Promise<void> {

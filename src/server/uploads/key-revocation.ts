@@ -4,16 +4,16 @@ import { isSignedIn } from '../domain/sessions/authentication.ts'
 import type { Person } from '../domain/sessions/sessions.ts'
 
 /**
- * How often a running upload checks whether its API key is still valid, in milliseconds. Signals
- * alone are not enough, because they can get lost.
+ * How often the API key of a running upload is checked, in milliseconds. Signals alone are not
+ * enough, because they can get lost.
  */
 const lookMs = 2000
 
 /**
- * Closes the connection of an upload when the API key that made the call is revoked or expires, or
- * when its owner is disabled. Does nothing for an upload by a person who is signed in.
+ * Closes the connection of an upload when the API key of the call is revoked or expires, or when
+ * its owner is disabled. Does nothing if a signed-in person makes the call.
  */
-export function endWithKey(
+export function closeWhenKeyEnds(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   person: Person,
   response: ServerResponse

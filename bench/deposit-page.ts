@@ -8,13 +8,16 @@ import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { launch, traceTasks } from './browser.ts'
 import { median, type Options, type Row } from './table.ts'
 
-/** Sizes between 1 and 200 kB, spread evenly; the same ones in every run. */
+/**
+ * The size of a document in bytes, by its index: between 1 and 200 kB, spread evenly. It is the
+ * same in every run.
+ */
 const sizeOf = (index: number) => 1000 + ((index * 7919) % 199_001)
 
 /**
- * Measures a thousand documents that are chosen at once on the deposit page and deposited by a real
- * service: how long the page is blocked, how long it takes until the last document is deposited,
- * and how much memory the page uses then.
+ * Measures the deposit page with a real service while a thousand documents that were chosen at once
+ * are deposited: how long the page is blocked, how long it takes until the last document is
+ * deposited, and how much memory the page then uses.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const count = quick ? 100 : 1000
@@ -45,9 +48,9 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
 
 interface Deposited {
   seconds: number
-  /** The processor time of the longest task of the page's main thread, in milliseconds. */
+  /** Processor time of the longest task of the page's main thread, in milliseconds. */
   longest: number
-  /** Bytes by which the page's memory grew. */
+  /** Growth of the page's memory in bytes. */
   grown: number
 }
 
@@ -86,9 +89,9 @@ async function makeFiles(folder: string, count: number): Promise<string[]> {
 }
 
 /**
- * Resolves when the page shows a heading with this text. Waits inside the page: Playwright would
- * poll in tasks of the page's main thread that examine every element, and those would be the
- * longest tasks.
+ * Resolves when the page shows a heading with this text. The waiting happens inside the page:
+ * Playwright would poll with tasks in the page's main thread that examine every element, and those
+ * would be the longest tasks.
  */
 function headingOf(page: Page, text: string): Promise<void> {
   return page.evaluate(
@@ -118,9 +121,14 @@ function rowsOf(deposits: Deposited[], count: number): Row[] {
   const of = (figure: keyof Deposited) => median(deposits.map(each => each[figure]))
   const what = `${count.toLocaleString('en')} files chosen`
   return [
-    { what: `${what}, longest task`, ours: of('longest'), unit: 'ms', aim: { atMost: 50 } },
-    { what: `${what}, recorded`, ours: count / of('seconds'), unit: '/s', aim: { atLeast: 100 } },
+    { what: `${what}, longest task`, ours: of('longest'), unit: 'ms', target: { atMost: 50 } },
+    {
+      what: `${what}, recorded`,
+      ours: count / of('seconds'),
+      unit: '/s',
+      target: { atLeast: 100 }
+    },
     // the chosen files alone take 100 MB
-    { what: `${what}, page memory`, ours: of('grown') / 1e6, unit: 'MB', aim: { atMost: 30 } }
+    { what: `${what}, page memory`, ours: of('grown') / 1e6, unit: 'MB', target: { atMost: 30 } }
   ]
 }

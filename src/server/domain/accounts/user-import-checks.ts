@@ -4,15 +4,16 @@ import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 
 /**
- * Gives the rows `numbers` of an import of people their verdicts. Also stores what a run needs for
- * these rows: whom it creates or changes, the groups that the person joins, and the values that an
- * undo restores. Changes no person.
+ * Checks rows of an import of people: decides for each whether it is new, changed, unchanged or
+ * refused, and stores this verdict. `id` is the id of the import, `numbers` are those of the rows.
+ * Also stores what a run needs for these rows: whom it creates or changes, the groups that the
+ * person joins, and the values that an undo restores. Changes no person.
  *
  * New people join the groups of the import and of their row, or the default group if there are
  * none, as invited people do. Existing people join those groups in which they are not yet. An empty
  * cell changes nothing.
  */
-export async function judgeUserRows(
+export async function checkUserRows(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { id, options }: { id: string; options: ImportOptions },
@@ -101,7 +102,7 @@ export async function judgeUserRows(
      where ${which}`.execute(tx)
 }
 
-/** Returns SQL of a new id for each row, made as `newId` makes one: a UUIDv7. */
+/** Returns SQL that creates a new id for each row as `newId` does: a UUIDv7. */
 function newIdSql(deps: Pick<Deps, 'clock'>): RawBuilder<string> {
   const time = Buffer.alloc(6)
   time.writeUIntBE(deps.clock().getTime(), 0, 6)

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { createApp } from '../src/server/app.ts'
 import { readConfig } from '../src/server/config.ts'
 import { connectionTo } from '../src/server/db/postgres.ts'
-import { findTenant, openTenants } from '../src/server/domain/companies/domains.ts'
+import { findTenant, openTenantCache } from '../src/server/domain/companies/domains.ts'
 import { tagOf } from '../src/server/domain/evidence/company-keys.ts'
 import { newId } from '../src/server/domain/ids.ts'
 import { issueToken } from '../src/server/domain/sessions/access-tokens.ts'
@@ -11,27 +11,27 @@ import { openDeps } from '../src/server/open-deps.ts'
 import type { Service } from './processes.ts'
 
 /** An SQL statement as it was passed to `pg`. */
-export interface Captured {
+export interface CapturedStatement {
   name?: string | undefined
   text: string
   values: unknown[]
 }
 
-export type Insider = Awaited<ReturnType<typeof openInsider>>
+export type ServiceInternals = Awaited<ReturnType<typeof openServiceInternals>>
 
 export const host = 'localhost'
 
 /**
- * Opens the database and keys of a running service in this process. Provides functions that create
- * data for which HTTP calls would take hours, and that capture the SQL of a call.
+ * Opens the database and keys of a running service in this process. Returns functions that create
+ * data for which HTTP calls would take hours, and a function that captures the SQL of a call.
  */
-export async function openInsider(service: Service) {
+export async function openServiceInternals(service: Service) {
   await using owned = new AsyncDisposableStack()
   const quiet = { info() {}, warn: console.warn, error: console.error }
   // without DATABASE_NOTIFY, no statement is sent outside of transactions
   const config = readConfig({ DATA_DIR: service.dataDir, DATABASE_NOTIFY: 'false' })
   const { deps } = owned.use(await openDeps(config, quiet))
-  const tenants = owned.use(openTenants(deps))
+  const tenants = owned.use(openTenantCache(deps))
   const app = createApp(deps, tenants)
   const tenant = await findTenant(deps, host)
   if (!tenant) throw new Error(`${host} belongs to nobody`)
@@ -46,12 +46,12 @@ export async function openInsider(service: Service) {
   return {
     company_id,
     socketDir,
-    /** Calls the API within this process. */
+    /** Sends a request to the API within this process. */
     fetch: (request: Request) => app.fetch(request),
     /** The connection pool of the tables' owner, to whom row-level security does not apply. */
     owner,
 
-    /** Returns the tags under which the service looks up these fingerprints. */
+    /** Returns the keyed hashes (tags) under which the service looks up these fingerprints. */
     async tagsOf(digests: Buffer[]): Promise<Buffer[]> {
       const keys = await deps.companyKeys.open(company_id)
       return digests.map(digest => tagOf(keys.lookup, 'sha256', digest))
@@ -97,13 +97,17 @@ export async function openInsider(service: Service) {
      * Runs one API call and returns its SQL statements, from the first `begin` to the last
      * `commit`.
      */
-    async statementsOf(call: { path: string; token?: string; body: object }): Promise<Captured[]> {
-      const captured: Captured[] = []
+    async statementsOf(call: {
+      path: string
+      token?: string
+      body: object
+    }): Promise<CapturedStatement[]> {
+      const captured: CapturedStatement[] = []
       const { query } = pg.Client.prototype
       pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
         const [statement] = given
         if (typeof statement === 'string') captured.push({ text: statement, values: [] })
-        else captured.push(statement as Captured) // as: the only other form that is used
+        else captured.push(statement as CapturedStatement) // as: the only other form that is used
         return Reflect.apply(query, this, given)
       } as typeof query
       try {

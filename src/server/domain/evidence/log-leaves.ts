@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/scope.ts'
 
-/** A leaf to append to a company's log, with its hash. */
+/** A leaf to append to a company's evidence log, and its hash. */
 export interface NewLeaf {
   record_id: string
   leaf: string
@@ -8,11 +8,11 @@ export interface NewLeaf {
 }
 
 /**
- * Appends leaves to the log of the transaction's company, in their order. May be called at any
- * point of the transaction: the leaves are written as its last statement, which locks the head of
+ * Appends leaves to the evidence log of the transaction's company, in their order. May be called at
+ * any point of the transaction: its last statement writes the leaves, because it locks the head of
  * the log.
  */
-export function append(tx: Tx, leaves: readonly NewLeaf[]): void {
+export function appendLeaves(tx: Tx, leaves: readonly NewLeaf[]): void {
   const values = [
     tx.companyId,
     leaves.length,
