@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 const shared = {
   pool: 'forks',
-  setupFiles: 'tests/helpers/wait-timeout.ts',
+  setupFiles: 'tests/helpers/vitest/wait-timeout.ts',
   // a busy machine makes a test of two seconds one of thirty
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -16,11 +16,11 @@ const server = [
   'tests/unit/{bench,contract,core,server,theme}/**/*.test.ts'
 ]
 // loads modules anew for each tab
-const isolated = ['tests/api/tabs.test.ts']
+const isolated = ['tests/api/history/tabs.test.ts']
 
 export default defineConfig({
   test: {
-    globalSetup: 'tests/helpers/global-setup.ts',
+    globalSetup: 'tests/helpers/vitest/global-setup.ts',
     // Each worker talks to PostgreSQL, which needs the rest of a two-core machine.
     maxWorkers: 2,
     reporters: ['default', ['json', { outputFile: '.cache/tests/vitest.json' }]],

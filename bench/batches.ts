@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import http from 'node:http'
 import { createDeposit, createDepositBatch } from '../src/contract/deposits.ts'
-import { batchForm, batchItem, formType } from '../tests/helpers/batches.ts'
+import { batchForm, batchItem, formType } from '../tests/helpers/deposits/batches.ts'
 import { interleave, type LoadFigures, runLoad } from './load.ts'
 import { startService } from './processes.ts'
 import { host, openServiceInternals } from './service-internals.ts'

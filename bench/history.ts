@@ -1,6 +1,6 @@
 import type { CDPSession, Page } from '@playwright/test'
-import { signUp } from '../tests/helpers/page.ts'
-import { seedRequests } from '../tests/helpers/seeded-requests.ts'
+import { signUp } from '../tests/helpers/e2e/page.ts'
+import { seedRequests } from '../tests/helpers/e2e/seeded-requests.ts'
 import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { launch } from './browser.ts'
 import { median, type Options, quantile, type Row } from './table.ts'

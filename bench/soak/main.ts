@@ -24,8 +24,8 @@ type Scenario = (options: Options) => Promise<{ faults: string[] }>
 const scenarios: Record<string, Scenario> = {
   'A-02': runTests(['tests/unit/core/input/email.test.ts']),
   'A-03': runTests(['tests/unit/core/keys/challenge.test.ts']),
-  'B-03': runTests(['tests/api/histories.test.ts']),
-  'B-05': runTests(['tests/api/shared-caches.test.ts']),
+  'B-03': runTests(['tests/api/history/histories.test.ts']),
+  'B-05': runTests(['tests/api/site/shared-caches.test.ts']),
   'B-06': runTests(['tests/api/refusals.test.ts']),
   'C-01': ({ seed, scale }) =>
     killDuringDeposits({ seed, kills: countOf(1000, scale), maxRestartMs: 5000, onKill: say }),
@@ -46,20 +46,20 @@ const scenarios: Record<string, Scenario> = {
   ),
   'C-04 full disk': ({ seed }) => fillDisk({ seed, megabytes: 64 }),
   'C-05': runTests(['tests/api/database-loss.test.ts']),
-  'C-06': runTests(['tests/api/cuts.test.ts']),
-  'C-07': runTests(['tests/api/stream-cuts.test.ts']),
-  'C-10': runTests(['tests/api/upload-writers.test.ts']),
+  'C-06': runTests(['tests/api/deposits/cuts.test.ts']),
+  'C-07': runTests(['tests/api/history/stream-cuts.test.ts']),
+  'C-10': runTests(['tests/api/deposits/upload-writers.test.ts']),
   'C-10 waiting': ({ seed, scale }) => measureWaitingCalls({ seed, seconds: countOf(10, scale) }),
-  'D-01': runTests(['tests/api/usage.test.ts']),
-  'D-02': runTests(['tests/api/quotas.test.ts']),
-  'D-03': runTests(['tests/api/duplicates.test.ts']),
-  'E-01': runTests(['tests/api/fuzz.test.ts']),
+  'D-01': runTests(['tests/api/companies/usage.test.ts']),
+  'D-02': runTests(['tests/api/companies/quotas.test.ts']),
+  'D-03': runTests(['tests/api/deposits/duplicates.test.ts']),
+  'E-01': runTests(['tests/api/contract/fuzz.test.ts']),
   'E-02': runTests([
     'tests/unit/core',
     'tests/unit/server/http/hosts.test.ts',
     'tests/unit/server/domain/companies/canonical-svg.test.ts'
   ]),
-  themes: runBrowserTests('tests/e2e/domains.spec.ts', 'random themes')
+  themes: runBrowserTests('tests/e2e/admin/domains.spec.ts', 'random themes')
 }
 
 const { values } = parseArgs({

@@ -1,8 +1,8 @@
 import { expect, test } from '@playwright/test'
-import { leaveDefaultGroup, makeAdmin } from '../helpers/admins.ts'
-import { makePdf } from '../helpers/documents.ts'
-import { findFirefox, startFirefox } from '../helpers/firefox.ts'
-import { password } from '../helpers/page.ts'
+import { leaveDefaultGroup, makeAdmin } from '../helpers/e2e/admins.ts'
+import { makePdf } from '../helpers/e2e/documents.ts'
+import { findFirefox, startFirefox } from '../helpers/e2e/firefox.ts'
+import { password } from '../helpers/e2e/page.ts'
 
 const path = findFirefox()
 test.skip(!path, 'Firefox is not installed: scripts/setup.mjs says how to have it')

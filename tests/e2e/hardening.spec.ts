@@ -8,8 +8,7 @@ import { parsePublicKeyJwt } from '../../src/core/keys/public-key-jwt.ts'
 import { publicJwk } from '../../src/core/keys/public-key-proof.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
 import { canonicalSvg } from '../../src/server/domain/companies/canonical-svg.ts'
-import { test } from '../helpers/journey.ts'
-import { argon2id } from '../helpers/keys.ts'
+import { test } from '../helpers/e2e/journey.ts'
 import {
   expectSignedInAt,
   fillSignIn,
@@ -17,7 +16,8 @@ import {
   signUpByHand,
   startSession,
   watchFaults
-} from '../helpers/page.ts'
+} from '../helpers/e2e/page.ts'
+import { argon2id } from '../helpers/keys.ts'
 import { goodPictures, hostilePictures, scriptedPictures } from '../helpers/pictures.ts'
 import { dumpOf, encodingsOf } from '../helpers/secrets.ts'
 import { makeServiceProcess } from '../helpers/service.ts'

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, type Page } from '@playwright/test'
-import { inspectInBothSchemes } from '../helpers/accessibility.ts'
-import { test } from '../helpers/journey.ts'
-import { startSession, watchFaults } from '../helpers/page.ts'
-import { seedRequests } from '../helpers/seeded-requests.ts'
+import { inspectInBothSchemes } from '../helpers/e2e/accessibility.ts'
+import { test } from '../helpers/e2e/journey.ts'
+import { startSession, watchFaults } from '../helpers/e2e/page.ts'
+import { seedRequests } from '../helpers/e2e/seeded-requests.ts'
 
 test('finds, filters, opens and exports, and keeps all that in the address', async ({ page }) => {
   const faults = watchFaults(page)

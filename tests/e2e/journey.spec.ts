@@ -1,8 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { type Browser, expect, type Locator, type Page } from '@playwright/test'
-import { makeJpeg, makePdf, makeRandomFile, sha256Of } from '../helpers/documents.ts'
-import { test } from '../helpers/journey.ts'
-import { watchSent } from '../helpers/page.ts'
+import { makeJpeg, makePdf, makeRandomFile, sha256Of } from '../helpers/e2e/documents.ts'
+import { test } from '../helpers/e2e/journey.ts'
+import { watchSent } from '../helpers/e2e/page.ts'
 
 const password = 'a long sentence to keep'
 

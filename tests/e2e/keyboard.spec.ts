@@ -1,9 +1,15 @@
 import { type BrowserContextOptions, expect, type Page } from '@playwright/test'
 import { type Locale, localeNames, type Translate } from '../../src/i18n/index.ts'
-import { inspectPage } from '../helpers/accessibility.ts'
-import { test } from '../helpers/journey.ts'
-import { expectFocusSeen, tabTo, tabToTarget } from '../helpers/keyboard.ts'
-import { expectSignedInAt, nextPassword, password, signUp, startSession } from '../helpers/page.ts'
+import { inspectPage } from '../helpers/e2e/accessibility.ts'
+import { test } from '../helpers/e2e/journey.ts'
+import { expectFocusSeen, tabTo, tabToTarget } from '../helpers/e2e/keyboard.ts'
+import {
+  expectSignedInAt,
+  nextPassword,
+  password,
+  signUp,
+  startSession
+} from '../helpers/e2e/page.ts'
 import { wordsIn } from '../helpers/words.ts'
 
 const windows: Record<string, { settings: BrowserContextOptions; from: Locale; to: Locale }> = {

@@ -1,7 +1,7 @@
 import { type BrowserContext, expect } from '@playwright/test'
-import { inspectPage } from '../helpers/accessibility.ts'
-import { test } from '../helpers/journey.ts'
-import { expectSignedInAt, password, startSession, watchFaults } from '../helpers/page.ts'
+import { inspectPage } from '../helpers/e2e/accessibility.ts'
+import { test } from '../helpers/e2e/journey.ts'
+import { expectSignedInAt, password, startSession, watchFaults } from '../helpers/e2e/page.ts'
 
 // contrast depends on the scheme, the layout on the width; narrow states meet every rule in states.spec.ts
 const looks = [

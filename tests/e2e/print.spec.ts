@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, type Page, test } from '@playwright/test'
-import { startSession } from '../helpers/page.ts'
-import { seedRequests } from '../helpers/seeded-requests.ts'
+import { startSession } from '../helpers/e2e/page.ts'
+import { seedRequests } from '../helpers/e2e/seeded-requests.ts'
 
 test('a verdict prints as a document, in black on white from the dark theme too', async ({
   page

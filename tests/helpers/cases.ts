@@ -15,7 +15,7 @@ import { newId } from '../../src/server/domain/ids.ts'
 import { createKeySecret } from '../../src/server/domain/sessions/key-secrets.ts'
 import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'
 
-// The types and functions for the files `tests/api/<noun>.cases.ts`.
+// The types and functions for the files `tests/api/<room>/<noun>.cases.ts`.
 
 export type RouteName = keyof typeof endpoints | keyof typeof streams
 
@@ -91,7 +91,7 @@ export interface Row {
   filters?: string[]
   /** Set where all people of the company may use a person's thing. */
   shared?: true
-  /** Makes the call and checks what it does. Needed where no file `tests/api/*.test.ts` does so. */
+  /** Makes the call and checks what it does. Needed where no other test of `tests/api` does so. */
   does?: (stage: Stage) => Promise<void>
 }
 

@@ -42,7 +42,9 @@ interface Cases {
 }
 
 const folder = join(import.meta.dirname, '../api')
-const files = readdirSync(folder).filter(file => file.endsWith('.cases.ts'))
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(file =>
+  file.endsWith('.cases.ts')
+)
 /** The cases of each noun, whose file is beside the noun's tests. */
 const nouns: Cases[] = await Promise.all(files.sort().map(file => import(join(folder, file))))
 
@@ -61,7 +63,7 @@ export function routeOf(name: string): Endpoint | Stream {
 
 export function rowOf(name: string): Row {
   const row = rows[name]
-  if (!row) throw new Error(`${name} has no row in tests/api/<noun>.cases.ts`)
+  if (!row) throw new Error(`${name} has no row in tests/api/<room>/<noun>.cases.ts`)
   return row
 }
 

@@ -51,7 +51,7 @@ test('an endpoint is written in the six places of its recipe, and in no list of 
     expect(new Set(files.map(file => file.replace(/\/(en|fr)\//, '/'))).size).toBe(1)
   }
   const [, commands = ''] = /```sh\n(.*?)```/s.exec(recipe) ?? []
-  const generated = commands.match(/tests\/api\/[\w-]+\.test\.ts/g) ?? []
+  const generated = commands.match(/tests\/api\/[\w/-]+\.test\.ts/g) ?? []
   expect(generated.length).toBeGreaterThan(5)
   const naming = ['src/contract', 'src/server', 'src/i18n', 'tests/helpers']
     .flatMap(filesIn)

@@ -1,0 +1,161 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { getChallenge } from '../../../src/contract/sessions.ts'
+import type { RawResponse, TestApp, TestPerson } from '../../helpers/app.ts'
+import type { Refusals, RouteName, Rows, Stage } from '../../helpers/cases.ts'
+import { makeKeys } from '../../helpers/keys.ts'
+import {
+  mailToken,
+  makeEmailChange,
+  makePerson,
+  makeSignUp,
+  proofFor
+} from '../../helpers/mailed.ts'
+
+export const rows: Rows = {
+  checkMailLink: { input: readLinkInput },
+  verifyEmail: { input: verifyEmailInput },
+  sendVerification: {},
+  activateUser: { input: activateUserInput },
+  requestReset: { input: () => ({ email: `person-${randomUUID()}@example.com` }) },
+  resetKey: { input: resetKeyInput },
+  changeEmail: { input: changeEmailInput, proves: 'challenge_invalid' },
+  confirmEmail: {
+    input: async (app, person) => ({ token: await makeEmailChange(app, person) }),
+    proves: 'mail_token_invalid'
+  },
+  deleteUser: { input: deleteUserInput, proves: 'challenge_invalid', spends: 'person' }
+}
+
+/** How each code that a call lists comes about. */
+export function refusals({ app, ada, ask, inputOf }: Stage): Refusals {
+  return {
+    'verifyEmail mail_token_invalid': () => ask('verifyEmail', { token: anyToken() }, {}),
+    'verifyEmail mail_token_used': () => twice('verifyEmail'),
+    'verifyEmail proof_required': async () => {
+      const token = await mailToken(app, 'verify', await makeSignUp(app))
+      return ask('verifyEmail', { token }, {})
+    },
+    'verifyEmail challenge_invalid': () => late('verifyEmail'),
+    'verifyEmail key_invalid': () => withBadKey('verifyEmail'),
+    'checkMailLink mail_token_invalid': () =>
+      ask('checkMailLink', { token: anyToken(), purpose: 'reset' }, {}),
+    'checkMailLink mail_token_used': async () => {
+      const input = await inputOf('resetKey')
+      await ask('resetKey', input, {})
+      return ask('checkMailLink', { token: input['token'], purpose: 'reset' }, {})
+    },
+    'activateUser mail_token_invalid': () => withAnyToken('activateUser'),
+    'activateUser mail_token_used': () => twice('activateUser'),
+    'activateUser challenge_invalid': () => late('activateUser'),
+    'activateUser key_invalid': () => withBadKey('activateUser'),
+    'resetKey mail_token_invalid': () => withAnyToken('resetKey'),
+    'resetKey mail_token_used': () => twice('resetKey'),
+    'resetKey challenge_invalid': () => late('resetKey'),
+    'resetKey key_invalid': () => withBadKey('resetKey'),
+    'changeEmail challenge_invalid': async () => {
+      const input = await inputOf('changeEmail')
+      app.wait(180)
+      return ask('changeEmail', input)
+    },
+    'changeEmail key_invalid': async () =>
+      ask('changeEmail', { ...(await inputOf('changeEmail')), public_key_jwt: 'x.y.z' }),
+    'changeEmail password_wrong': async () =>
+      ask('changeEmail', {
+        ...(await inputOf('changeEmail')),
+        ...(await wrongAnswer())
+      }),
+    'confirmEmail mail_token_invalid': () => ask('confirmEmail', { token: anyToken() }),
+    'confirmEmail mail_token_used': async () => {
+      const input = await inputOf('confirmEmail')
+      await ask('confirmEmail', input)
+      return ask('confirmEmail', input)
+    },
+    'deleteUser challenge_invalid': async () => {
+      const input = await inputOf('deleteUser')
+      app.wait(180)
+      return ask('deleteUser', input)
+    },
+    'deleteUser password_wrong': async () => ask('deleteUser', await wrongAnswer()),
+    'deleteUser last_operator': async () => {
+      const set = (permissions: string[]) =>
+        app.owner.query('update "user" set permissions = $1 where id = $2', [permissions, ada.id])
+      await app.owner.query(`update "user" set permissions = '{admin}'`)
+      await set(['admin', 'operator'])
+      const response = await ask('deleteUser', await inputOf('deleteUser'))
+      await set(['admin'])
+      return response
+    }
+  }
+
+  function anyToken(): string {
+    return randomBytes(32).toString('base64url')
+  }
+
+  async function withAnyToken(name: 'activateUser' | 'resetKey'): Promise<RawResponse> {
+    return ask(name, { ...(await inputOf(name)), token: anyToken() }, {})
+  }
+
+  async function withBadKey(name: RouteName): Promise<RawResponse> {
+    return ask(name, { ...(await inputOf(name)), public_key_jwt: 'x.y.z' }, {})
+  }
+
+  async function twice(name: RouteName): Promise<RawResponse> {
+    const input = await inputOf(name)
+    await ask(name, input, {})
+    return ask(name, input, {})
+  }
+
+  /** With a challenge that ran out. */
+  async function late(name: RouteName): Promise<RawResponse> {
+    const input = await inputOf(name)
+    app.wait(180)
+    return ask(name, input, {})
+  }
+
+  /** To a challenge of ada's, by another key than hers. */
+  async function wrongAnswer(): Promise<{ challenge_response: string }> {
+    const asked = { email: ada.email, purpose: 'rekey' } as const
+    const { challenge } = await app.call(ada.host, getChallenge, asked)
+    return { challenge_response: makeKeys().respond(challenge) }
+  }
+}
+
+async function readLinkInput(app: TestApp): Promise<object> {
+  return { token: await mailToken(app, 'verify', await makeSignUp(app)), purpose: 'verify' }
+}
+
+async function verifyEmailInput(app: TestApp): Promise<object> {
+  const waiting = await makeSignUp(app)
+  const token = await mailToken(app, 'verify', waiting)
+  const public_key_jwt = await proofFor(app, 'verify', { ...waiting, token })
+  return { token, public_key_jwt, username: 'Ada' }
+}
+
+async function activateUserInput(app: TestApp): Promise<object> {
+  const invited = await makePerson(app, true)
+  const token = await mailToken(app, 'activate', invited)
+  const public_key_jwt = await proofFor(app, 'activate', { ...invited, token })
+  return { token, username: 'Ada', public_key_jwt, locale: 'fr' }
+}
+
+async function resetKeyInput(app: TestApp): Promise<object> {
+  const person = await makePerson(app)
+  const token = await mailToken(app, 'reset', person)
+  return { token, public_key_jwt: await proofFor(app, 'reset', { ...person, token }) }
+}
+
+async function changeEmailInput(app: TestApp, person: TestPerson): Promise<object> {
+  const { host, email: present, keys } = person
+  const email = `person-${randomUUID()}@example.com`
+  const { challenge: nonce } = await app.call(host, getChallenge, {
+    email: present,
+    purpose: 'rekey'
+  })
+  const public_key_jwt = makeKeys().publicKeyJwt({ aud: host, email, purpose: 'email', nonce })
+  return { email, challenge_response: keys.respond(nonce), public_key_jwt }
+}
+
+async function deleteUserInput(app: TestApp, { host, email, keys }: TestPerson): Promise<object> {
+  const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
+  return { challenge_response: keys.respond(challenge) }
+}

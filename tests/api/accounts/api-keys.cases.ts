@@ -1,0 +1,61 @@
+import { maxKeys } from '../../../src/contract/kit/limits.ts'
+import type { TestApp } from '../../helpers/app.ts'
+import {
+  confirmSessions,
+  makeApiKey,
+  type Refusals,
+  type Rows,
+  type Stage
+} from '../../helpers/cases.ts'
+
+const settings = async (app: TestApp) => {
+  await confirmSessions(app)
+  return { name: 'Scanner', scopes: ['deposit', 'verify'], expires_in_days: 30 }
+}
+
+export const rows: Rows = {
+  listApiKeys: { input: () => ({ limit: 10 }), ids: { cursor: 'api key' } },
+  createApiKey: { input: settings },
+  deleteApiKey: { ids: { id: 'api key' }, spends: 'api key' },
+  listCompanyApiKeys: {
+    input: () => ({ limit: 10 }),
+    ids: { id: 'company', cursor: 'company api key' },
+    shared: true
+  },
+  createCompanyApiKey: { input: settings, ids: { id: 'company', group_id: 'group' }, shared: true },
+  deleteCompanyApiKey: {
+    ids: { id: 'company', keyId: 'company api key' },
+    spends: 'company api key',
+    shared: true
+  }
+}
+
+/** How each code that a call lists comes about. */
+export function refusals({ app, ada, ask }: Stage): Refusals {
+  const id = app.companies[ada.host] ?? ''
+  const ofCompany = async () => {
+    const { rows: groups } = await app.owner.query(
+      'select id from "group" where company_id = $1 and is_default',
+      [id]
+    )
+    return { id, group_id: groups[0].id }
+  }
+  const unconfirmed = async (name: 'createApiKey' | 'createCompanyApiKey', more: object = {}) => {
+    const input = await settings(app)
+    await app.owner.query('update session set confirmed_until = null')
+    return ask(name, { ...input, ...more })
+  }
+  const full = async (name: 'createApiKey' | 'createCompanyApiKey', more: object = {}) => {
+    const isCompanys = name === 'createCompanyApiKey'
+    for (let made = 0; made < maxKeys; made++) await makeApiKey(app, ada, { isCompanys })
+    return ask(name, { ...(await settings(app)), ...more })
+  }
+  return {
+    'createApiKey confirmation_required': () => unconfirmed('createApiKey'),
+    'createApiKey key_limit_reached': () => full('createApiKey'),
+    'createCompanyApiKey confirmation_required': async () =>
+      unconfirmed('createCompanyApiKey', await ofCompany()),
+    'createCompanyApiKey key_limit_reached': async () =>
+      full('createCompanyApiKey', await ofCompany())
+  }
+}

@@ -1,0 +1,440 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import http from 'node:http'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { deleteUser } from '../../../src/contract/accounts.ts'
+import {
+  createApiKey,
+  createCompanyApiKey,
+  deleteApiKey,
+  deleteCompanyApiKey,
+  listApiKeys,
+  listCompanyApiKeys
+} from '../../../src/contract/api-keys.ts'
+import { listAuditEntries } from '../../../src/contract/audit.ts'
+import { createDeposit } from '../../../src/contract/deposits.ts'
+import {
+  deleteGroup,
+  getGroup,
+  removeGroupUser,
+  updateGroup
+} from '../../../src/contract/groups.ts'
+import { KeyScope } from '../../../src/contract/kit/endpoint.ts'
+import { disableUser, enableUser, listUsers } from '../../../src/contract/members.ts'
+import { listRequests } from '../../../src/contract/requests.ts'
+import { getChallenge, logOut } from '../../../src/contract/sessions.ts'
+import { verify } from '../../../src/contract/verifications.ts'
+import { companyId } from '../../../src/server/db/scope.ts'
+import { checkAuditLog } from '../../../src/server/domain/evidence/audit-check.ts'
+import { digestOfKey } from '../../../src/server/domain/sessions/key-secrets.ts'
+import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
+import { confirmSessions, makeApiKey, makeGroup, requestOf } from '../../helpers/cases.ts'
+import { openStream } from '../../helpers/event-stream.ts'
+import {
+  codeOf,
+  isUpload,
+  makeAdmins,
+  makeThings,
+  routeOf,
+  routes,
+  rowOf
+} from '../../helpers/matrix.ts'
+
+let app: TestApp
+let ada: TestPerson
+let company: string
+beforeAll(async () => {
+  app = await makeApp()
+  ada = await app.signUp()
+  company = app.companies[ada.host] ?? ''
+  await makeAdmins(app.owner)
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+/** Deposits a file in one call, as `curl -T` does. */
+function put(key: string, bytes: Uint8Array, name = 'a.pdf', more: Record<string, string> = {}) {
+  return app.request(`api.${ada.host}`, {
+    method: 'PUT',
+    path: `/deposit?name=${name}`,
+    headers: { ...bearer(key), ...more },
+    body: bytes
+  })
+}
+
+function bodyOf({ body }: RawResponse) {
+  return JSON.parse(body.toString())
+}
+
+function digestsOf(sha256: Buffer) {
+  const digest = sha256.toString('hex')
+  return { original: digest, stored: digest }
+}
+
+async function deleteAccount({ email, keys, call }: TestPerson) {
+  const { challenge } = await call(getChallenge, { email, purpose: 'rekey' })
+  await call(deleteUser, { challenge_response: keys.respond(challenge) })
+}
+
+async function newKey(more: object = {}) {
+  await confirmSessions(app)
+  return ada.call(createApiKey, { name: 'Scanner', scopes: ['deposit', 'history'], ...more })
+}
+
+async function newCompanyKey(more: { group_id?: string; scopes?: KeyScope[] } = {}) {
+  await confirmSessions(app)
+  const group_id = more.group_id ?? (await makeGroup(app, ada.host))
+  const scopes = more.scopes ?? ['deposit', 'history']
+  return ada.call(createCompanyApiKey, { id: company, name: 'Archive', scopes, group_id })
+}
+
+describe('a key', () => {
+  test('is shown once, and only its hash is stored', async () => {
+    const { key, ...rest } = await newKey({ name: 'Nightly scan', expires_in_days: 2 })
+    expect(key).toMatch(/^vdm_[\w-]{48}$/)
+    expect(rest).toMatchObject({
+      name: 'Nightly scan',
+      hint: key.slice(0, 10),
+      scopes: ['deposit', 'history'],
+      group: null,
+      created_by: expect.any(String),
+      last_used: null
+    })
+    expect(Date.parse(rest.expires) - Date.parse(rest.created)).toBe(2 * 86_400_000)
+    const [listed] = await ada.call(listApiKeys, {})
+    expect(listed).toEqual(rest)
+    const { rows } = await app.owner.query('select * from api_key where id = $1', [rest.id])
+    expect(rows[0].hash).toEqual(digestOfKey(key))
+    expect(JSON.stringify(rows)).not.toContain(key)
+    expect(JSON.stringify(app.logged)).not.toContain(key)
+  })
+
+  test('lasts a year if nothing else is said', async () => {
+    const { created, expires } = await newKey()
+    expect(Date.parse(expires) - Date.parse(created)).toBe(365 * 86_400_000)
+  })
+
+  test('deposits a file in one call, and its owner sees it in the history', async () => {
+    const { key, id } = await newKey()
+    const answer = await put(key, randomBytes(300), 'one.pdf')
+    expect(answer.status).toBe(201)
+    const { id: request } = bodyOf(answer)
+    const [newest] = await ada.call(listRequests, { limit: 1 })
+    expect(newest).toMatchObject({ id: request, name: 'one.pdf', state: 'done' })
+    const used = (await ada.call(listApiKeys, {})).find(each => each.id === id)
+    expect(Date.parse(used?.last_used ?? '')).toBeGreaterThan(Date.now() - 60_000)
+  })
+
+  test('notes its last use every five minutes at most', async () => {
+    const { key, id } = await newKey()
+    const lastUsed = async () =>
+      (await ada.call(listApiKeys, {})).find(each => each.id === id)?.last_used
+    await app.call(ada.host, listRequests, {}, { token: key })
+    const first = await lastUsed()
+    app.wait(240)
+    await app.call(ada.host, listRequests, {}, { token: key })
+    expect(await lastUsed()).toBe(first)
+    app.wait(120)
+    await app.call(ada.host, listRequests, {}, { token: key })
+    expect(await lastUsed()).not.toBe(first)
+  })
+
+  test('has idempotency keys of its own', async () => {
+    const [one, other] = [await newKey(), await newKey()]
+    const same = { 'idempotency-key': randomUUID() }
+    const bytes = randomBytes(200)
+    expect((await put(one.key, bytes, 'same.pdf', same)).headers).not.toHaveProperty(
+      'idempotent-replayed'
+    )
+    expect((await put(one.key, bytes, 'same.pdf', same)).headers['idempotent-replayed']).toBe(
+      'true'
+    )
+    expect((await put(other.key, bytes, 'same.pdf', same)).headers).not.toHaveProperty(
+      'idempotent-replayed'
+    )
+  })
+
+  test('can do no more than its owner at the time of the call', async () => {
+    const owner = await app.signUp()
+    const { key } = await makeApiKey(app, owner)
+    expect((await put(key, randomBytes(50))).status).toBe(201)
+    const { rows } = await app.owner.query(
+      'select group_id as id from group_user where user_id = $1',
+      [owner.id]
+    )
+    for (const { id } of rows) await ada.call(removeGroupUser, { groupId: id, userId: owner.id })
+    const refused = await put(key, randomBytes(50))
+    expect(refused.status).toBeGreaterThanOrEqual(400)
+    expect(codeOf(refused)).not.toBe('internal')
+  })
+
+  test('of an administrator sees nothing that only administrators see', async () => {
+    const { key } = await newKey({ scopes: [...KeyScope.options] })
+    await expect(
+      app.call(ada.host, listRequests, { scope: 'company' }, { token: key })
+    ).rejects.toMatchObject({ code: 'forbidden' })
+  })
+})
+
+describe('a key ends', () => {
+  const works = (key: string, host = ada.host) =>
+    app.call(host, listRequests, {}, { token: key }).then(
+      () => 'works',
+      error => error.code
+    )
+
+  test('when it expires', async () => {
+    const { key, id } = await newKey({ expires_in_days: 1 })
+    expect(await works(key)).toBe('works')
+    await app.owner.query(
+      `update api_key set created_at = created_at - interval '1 day',
+         expires_at = expires_at - interval '1 day' where id = $1`,
+      [id]
+    )
+    expect(await works(key)).toBe('unauthenticated')
+  })
+
+  test('when it is revoked, but not when its owner signs out everywhere', async () => {
+    const owner = await app.signUp()
+    const { key: kept } = await makeApiKey(app, owner)
+    await owner.call(logOut, { all: true })
+    expect(await works(kept)).toBe('works')
+    const { key, id } = await newKey()
+    await ada.call(deleteApiKey, { id })
+    expect(await works(key)).toBe('unauthenticated')
+    await expect(ada.call(deleteApiKey, { id })).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('while its owner is disabled', async () => {
+    const owner = await app.signUp()
+    const { key } = await makeApiKey(app, owner)
+    await ada.call(disableUser, { id: owner.id, reason: 'left' })
+    expect(await works(key)).toBe('account_disabled')
+    await ada.call(enableUser, { id: owner.id })
+    expect(await works(key)).toBe('works')
+  })
+
+  test('with the account of its owner', async () => {
+    const owner = await app.signUp()
+    const { key } = await makeApiKey(app, owner)
+    await deleteAccount(owner)
+    expect(await works(key)).toBe('unauthenticated')
+    const { rows } = await app.owner.query('select from api_key where user_id = $1', [owner.id])
+    expect(rows).toEqual([])
+    expect((await checkAuditLog(app.deps, companyId(company))).broken).toBeUndefined()
+  })
+
+  test('at the host of another company, where it is as unknown as one that never was', async () => {
+    const { key } = await newKey()
+    const at = (token: string) =>
+      app.request('api.beta.localhost', requestOf(listRequests, {}, bearer(token)))
+    const { key: never } = await newKey()
+    await app.owner.query('delete from api_key where name = $1', ['no such name'])
+    const [foreign, unknown] = [await at(key), await at(`${never.slice(0, -1)}x`)]
+    expect([foreign.status, unknown.status]).toEqual([401, 401])
+    expect(codeOf(foreign)).toBe('unauthenticated')
+    expect(bodyOf(foreign).detail).toBe(bodyOf(unknown).detail)
+  })
+
+  test('for calls that come while it is being revoked: none is let in a second later', async () => {
+    const { key, id } = await newKey()
+    const outcomes: { at: number; code: string }[] = []
+    let isOver = false
+    const callers = Array.from({ length: 10 }, async () => {
+      while (!isOver) {
+        const at = performance.now()
+        outcomes.push({ at, code: await works(key) })
+      }
+    })
+    await ada.call(deleteApiKey, { id })
+    const revoked = performance.now()
+    await new Promise(resolve => setTimeout(resolve, 1200))
+    isOver = true
+    await Promise.all(callers)
+    const after = outcomes.filter(({ at }) => at > revoked)
+    expect(after.length).toBeGreaterThan(0)
+    expect(new Set(after.map(({ code }) => code))).not.toContain('works')
+  })
+})
+
+describe('revoking a key ends', () => {
+  test('its event stream within a second', async () => {
+    const { key, id } = await newKey()
+    const stream = await openStream(await app.listen(), { host: ada.host, token: key })
+    expect((await stream.next())?.event).toBe('tick')
+    const started = performance.now()
+    await ada.call(deleteApiKey, { id })
+    await stream.ended()
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+
+  test('its upload within a second, which leaves no deposit behind', async () => {
+    const { key, id } = await newKey()
+    const outgoing = http.request({
+      ...{ host: '127.0.0.1', port: await app.listen(), agent: false, method: 'PUT' },
+      path: '/deposit?name=half.pdf',
+      headers: { host: `api.${ada.host}`, ...bearer(key), 'content-length': 1000 }
+    })
+    const broken = new Promise(resolve => outgoing.once('error', resolve))
+    outgoing.write(randomBytes(500))
+    const isOpen = async () => {
+      const open = await app.owner.query("select from upload where name = 'half.pdf'")
+      return open.rows.length > 0
+    }
+    while (!(await isOpen())) await new Promise(resolve => setTimeout(resolve, 20))
+    const started = performance.now()
+    await ada.call(deleteApiKey, { id })
+    await broken
+    expect(performance.now() - started).toBeLessThan(1000)
+    const [newest] = await ada.call(listRequests, { limit: 1 })
+    expect(newest).not.toMatchObject({ name: 'half.pdf', state: 'done' })
+  })
+})
+
+test('too many wrong keys of an address are refused as such, and a good one still works', async () => {
+  const { key } = await newKey()
+  const wrong = async () => {
+    const token = `vdm_${randomBytes(36).toString('base64url')}`
+    return codeOf(await app.request(`api.${ada.host}`, requestOf(listRequests, {}, bearer(token))))
+  }
+  const codes = []
+  for (let tried = 0; tried < 70; tried++) codes.push(await wrong())
+  expect(new Set(codes)).toEqual(new Set(['unauthenticated', 'rate_limited']))
+  expect(codes.at(-1)).toBe('rate_limited')
+  await app.call(ada.host, listRequests, {}, { token: key })
+})
+
+describe('a key of the company', () => {
+  test('deposits in its own name, on its group’s account, and outlives who made it', async () => {
+    const maker = await app.signUp()
+    await makeAdmins(app.owner)
+    await confirmSessions(app)
+    const group_id = await makeGroup(app, ada.host)
+    const { id, key, group } = await maker.call(createCompanyApiKey, {
+      id: company,
+      name: 'Archive',
+      scopes: ['deposit', 'history', 'verify'],
+      group_id
+    })
+    expect(group?.id).toBe(group_id)
+    await deleteAccount(maker)
+    const bytes = randomBytes(500)
+    const answer = await put(key, bytes, 'archive.pdf')
+    expect(answer.status).toBe(201)
+    const { id: request, sha256 } = bodyOf(answer)
+    // its own history, the administrators' list of the company, and nobody else's
+    const own = await app.call(ada.host, listRequests, {}, { token: key })
+    expect(own.map(each => each.id)).toEqual([request])
+    const all = await ada.call(listRequests, { scope: 'company', limit: 5 })
+    expect(all.find(each => each.id === request)).toMatchObject({ user_id: id })
+    const adas = await ada.call(listRequests, { limit: 5 })
+    expect(adas.map(each => each.id)).not.toContain(request)
+    const checked = await app.call(ada.host, verify, { items: [{ sha256 }] }, { token: key })
+    expect(checked.items[0]?.verdict).toBe('authentic')
+    expect(await ada.call(getGroup, { id: group_id })).toMatchObject({
+      user_count: 0,
+      usage: { requests_used: 2, storage_used: 500 }
+    })
+    const listed = (await ada.call(listCompanyApiKeys, { id: company })).find(
+      each => each.id === id
+    )
+    expect(listed?.created_by).toBeNull()
+  })
+
+  test('is no person: no list has it, and it cannot be changed as one', async () => {
+    const { id } = await newCompanyKey()
+    const people = await ada.call(listUsers, { id: company, limit: 200 })
+    expect(people.map(each => each.id)).not.toContain(id)
+    await expect(ada.call(disableUser, { id, reason: 'left' })).rejects.toMatchObject({
+      code: 'not_found'
+    })
+  })
+
+  test('keeps its group from being deleted until it is revoked', async () => {
+    const group_id = await makeGroup(app, ada.host)
+    const { id } = await newCompanyKey({ group_id })
+    await expect(ada.call(deleteGroup, { id: group_id })).rejects.toMatchObject({
+      code: 'in_use',
+      uses: { users: 0, keys: 1 }
+    })
+    await ada.call(deleteCompanyApiKey, { id: company, keyId: id })
+    await ada.call(deleteGroup, { id: group_id })
+  })
+
+  test('is audited when it is made and revoked, without the key', async () => {
+    const { id, key, name } = await newCompanyKey()
+    await ada.call(deleteCompanyApiKey, { id: company, keyId: id })
+    const entries = await ada.call(listAuditEntries, { id: company, target: id })
+    expect(entries.map(({ action, target }) => [action, target.name])).toEqual([
+      ['api_key.revoke', name],
+      ['api_key.create', name]
+    ])
+    expect(JSON.stringify(entries)).not.toContain(key.slice(4))
+  })
+
+  test('50 deposits at once with one key stop exactly at the limit', async () => {
+    const group_id = await makeGroup(app, ada.host)
+    await ada.call(updateGroup, { id: group_id, max_requests: 20, max_requests_interval: 'P1D' })
+    const { key } = await newCompanyKey({ group_id })
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        app
+          .call(
+            ada.host,
+            createDeposit,
+            {
+              name: `${n}.pdf`,
+              size: 10,
+              media_type: 'application/pdf',
+              ...digestsOf(randomBytes(32))
+            },
+            { token: key, idempotencyKey: randomUUID() }
+          )
+          .then(
+            () => 'taken',
+            error => error.code
+          )
+      )
+    )
+    expect(answers.filter(each => each === 'taken')).toHaveLength(20)
+    expect(new Set(answers)).toEqual(new Set(['taken', 'request_limit_reached']))
+  })
+})
+
+describe('every call with a key of each scope', () => {
+  let things: Awaited<ReturnType<typeof makeThings>>
+  const keys: Partial<Record<KeyScope, string>> = {}
+  beforeAll(async () => {
+    things = await makeThings(app, ada, 'scopes.pdf')
+    for (const scope of KeyScope.options) {
+      keys[scope] = (await makeApiKey(app, ada, { scopes: [scope] })).key
+    }
+  })
+
+  test.each(Object.keys(routes))('%s', async name => {
+    const route = routeOf(name)
+    const row = rowOf(name)
+    const input: Record<string, unknown> = { ...(await row.input?.(app, ada)) }
+    for (const scope of KeyScope.options) {
+      for (const [field, thing] of Object.entries(row.ids ?? {})) input[field] = things[thing]
+      const headers = { ...row.headers?.(app, ada), ...bearer(keys[scope] ?? '') }
+      const answer = await app.request(
+        `api.${ada.host}`,
+        requestOf(route, input, headers, row.body)
+      )
+      const wanted = !route.scopes
+        ? 'person_required'
+        : route.scopes.includes(scope)
+          ? undefined
+          : 'scope_missing'
+      const code = route.method === 'HEAD' ? undefined : codeOf(answer)
+      if (wanted === undefined) {
+        expect.soft([401, 403], `${name} with ${scope}`).not.toContain(answer.status)
+      } else {
+        expect.soft(answer.status, `${name} with ${scope}`).toBe(403)
+        if (route.method !== 'HEAD') expect.soft(code, `${name} with ${scope}`).toBe(wanted)
+      }
+    }
+    if (route.scopes) expect(isUpload(route) || route.access !== 'admin').toBe(true)
+  })
+})

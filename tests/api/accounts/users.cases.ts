@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import { getChallenge } from '../../../src/contract/sessions.ts'
+import { createUser } from '../../../src/contract/users.ts'
+import type { RawResponse, TestApp, TestPerson } from '../../helpers/app.ts'
+import {
+  companyWithoutHost,
+  type Refusals,
+  type Rows,
+  requestOf,
+  type Stage,
+  whileKeyInUse
+} from '../../helpers/cases.ts'
+import { makeKeys, type TestKeys } from '../../helpers/keys.ts'
+
+export const rows: Rows = {
+  getUser: {},
+  updateUser: { input: () => ({ username: 'Ada King', locale: 'en' }) },
+  createUser: { input: signUpInput },
+  changeKey: { input: changeKeyInput, proves: 'challenge_invalid' },
+  confirmPassword: { input: confirmPasswordInput, proves: 'challenge_invalid' }
+}
+
+/** How each code that a call lists comes about. */
+export function refusals({ app, ada, ask }: Stage): Refusals {
+  return {
+    'createUser signup_closed': async () => {
+      await app.owner.query(`update domain set public = false where host = 'beta.localhost'`)
+      app.deps.signals.domains.send('beta.localhost')
+      return signUp(app, 'beta.localhost')
+    },
+    'createUser email_taken': () => signUp(app, 'acme.localhost', { email: ada.email }),
+    'createUser host_needed': async () =>
+      ask(
+        'createUser',
+        { email: 'first@example.com' },
+        { authorization: `Bearer ${ada.token}`, ...(await companyWithoutHost(app)) }
+      ),
+    'createUser challenge_invalid': () => signUp(app, 'acme.localhost', { late: true }),
+    'createUser key_invalid': () => signUp(app, 'acme.localhost', { jwt: 'x.y.z' }),
+    'createUser idempotency_in_flight': async () => {
+      const holder = '00000000-0000-0000-0000-000000000000'
+      return whileKeyInUse(app, holder, 'POST /user', key => signUp(app, 'acme.localhost', { key }))
+    },
+    'createUser idempotency_key_reused': async () => {
+      const key = randomUUID()
+      await signUp(app, 'acme.localhost', { key })
+      return signUp(app, 'acme.localhost', { key })
+    },
+    'confirmPassword challenge_invalid': () => confirm('rekey'),
+    'confirmPassword password_wrong': () => confirm('confirm', makeKeys()),
+    'changeKey challenge_invalid': () => changeKey('login'),
+    'changeKey key_invalid': () => changeKey('rekey', { jwt: 'x.y.z' }),
+    'changeKey password_wrong': () => changeKey('rekey', { keys: makeKeys() })
+  }
+
+  /** A confirmation of ada's password as it should be, but for what is given. */
+  async function confirm(
+    purpose: 'confirm' | 'rekey',
+    keys: TestKeys = ada.keys
+  ): Promise<RawResponse> {
+    const { host, email } = ada
+    const { challenge } = await app.call(host, getChallenge, { email, purpose })
+    return ask('confirmPassword', { challenge_response: keys.respond(challenge) })
+  }
+
+  /** A change of ada's password as it should be, but for what is given. */
+  async function changeKey(
+    purpose: 'login' | 'rekey',
+    { keys = ada.keys, jwt }: { keys?: TestKeys; jwt?: string } = {}
+  ): Promise<RawResponse> {
+    const { host: aud, email } = ada
+    const { challenge: nonce } = await app.call(aud, getChallenge, { email, purpose })
+    const proof = { aud, email, purpose: 'rekey', nonce } as const
+    const public_key_jwt = jwt ?? makeKeys().publicKeyJwt(proof)
+    return ask('changeKey', { challenge_response: keys.respond(nonce), public_key_jwt })
+  }
+}
+
+/** The input of a sign-up at acme. */
+export async function signUpInput(app: TestApp): Promise<object> {
+  const host = 'acme.localhost'
+  const email = `person-${randomUUID()}@example.com`
+  const { challenge: nonce } = await app.call(host, getChallenge, { email, purpose: 'signup' })
+  const public_key_jwt = makeKeys().publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })
+  return { email, username: 'Ada', public_key_jwt, locale: 'fr' }
+}
+
+/** The same key again, so that the person can go on to sign in. */
+async function changeKeyInput(app: TestApp, { host, email, keys }: TestPerson): Promise<object> {
+  const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
+  const proof = { aud: host, email, purpose: 'rekey', nonce: challenge } as const
+  return {
+    challenge_response: keys.respond(challenge),
+    public_key_jwt: keys.publicKeyJwt(proof)
+  }
+}
+
+async function confirmPasswordInput(
+  app: TestApp,
+  { host, email, keys }: TestPerson
+): Promise<object> {
+  const { challenge } = await app.call(host, getChallenge, { email, purpose: 'confirm' })
+  return { challenge_response: keys.respond(challenge) }
+}
+
+/** A sign-up as it should be, but for what is given. */
+export async function signUp(
+  app: TestApp,
+  host: string,
+  options: { email?: string; late?: boolean; jwt?: string; key?: string } = {}
+): Promise<RawResponse> {
+  const email = options.email ?? `person-${randomUUID()}@example.com`
+  const { challenge: nonce } = await app.call(host, getChallenge, { email, purpose: 'signup' })
+  if (options.late) app.wait(180)
+  const proof = makeKeys().publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })
+  const input = { email, username: 'Ada', public_key_jwt: options.jwt ?? proof }
+  const headers = options.key === undefined ? {} : { 'idempotency-key': options.key }
+  return app.request(`api.${host}`, requestOf(createUser, input, headers))
+}

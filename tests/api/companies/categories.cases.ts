@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import { createCategory } from '../../../src/contract/company-categories.ts'
+import {
+  makeCategory,
+  makeGroup,
+  type Refusals,
+  type Rows,
+  requestOf,
+  type Stage,
+  whileKeyInUse
+} from '../../helpers/cases.ts'
+
+const newNames = () => ({ en: `Documents ${randomUUID()}`, fr: `Pièces ${randomUUID()}` })
+const settings = {
+  visibility: 'public',
+  keep_originals: 'yes',
+  store: 'fingerprint',
+  media_types: ['application/pdf', 'image/*'],
+  retention: 'P10Y'
+}
+
+export const rows: Rows = {
+  listCategories: {},
+  listCompanyCategories: {
+    input: () => ({
+      limit: 10,
+      q: 'documents',
+      sort: '-name_fr',
+      visibility: 'public',
+      store: 'file'
+    }),
+    ids: { id: 'company', cursor: 'company category', group: 'group' },
+    shared: true
+  },
+  createCategory: { input: () => ({ names: newNames(), ...settings }) },
+  getCategory: { ids: { id: 'company category' }, shared: true },
+  updateCategory: {
+    // as it is, because other calls deposit in it
+    input: () => ({
+      names: newNames(),
+      visibility: 'public',
+      keep_originals: 'person',
+      store: 'file',
+      media_types: null,
+      retention: null,
+      default: true
+    }),
+    ids: { id: 'company category' },
+    shared: true
+  },
+  deleteCategory: { ids: { id: 'company category' }, shared: true, spends: 'category' }
+}
+
+/** How each code that a call lists comes about. */
+export function refusals({ app, ada, ask }: Stage): Refusals {
+  const host = 'acme.localhost'
+  const newCategory = () => makeCategory(app, host)
+
+  return {
+    'createCategory name_taken': async () => {
+      await ask('createCategory', { names: { en: 'Diplomas', fr: 'Diplômes' } })
+      return ask('createCategory', { names: { en: 'Other diplomas', fr: 'DIPLOMES' } })
+    },
+    'createCategory idempotency_in_flight': () =>
+      whileKeyInUse(app, ada.id, 'POST /category', key => create(key, newNames())),
+    'createCategory idempotency_key_reused': async () => {
+      const key = randomUUID()
+      await create(key, newNames())
+      return create(key, newNames())
+    },
+    'updateCategory changed_meanwhile': async () =>
+      ask('updateCategory', { id: await newCategory(), store: 'file' }, { 'if-match': '"999"' }),
+    'updateCategory name_taken': async () => {
+      const id = await newCategory()
+      await ask('createCategory', { names: { en: 'Invoices' } })
+      return ask('updateCategory', { id, names: { fr: 'invoices' } })
+    },
+    'updateCategory default_group_private': async () => {
+      const [groupId, category_id] = [await makeGroup(app, host), await newCategory()]
+      await ask('updateGroup', { id: groupId, is_default: true })
+      await ask('addGroupCategory', { groupId, category_id })
+      return ask('updateCategory', { id: category_id, visibility: 'private' })
+    },
+    'deleteCategory changed_meanwhile': async () =>
+      ask('deleteCategory', { id: await newCategory() }, { 'if-match': '"999"' }),
+    'deleteCategory in_use': () => ask('deleteCategory', { id: ada.category })
+  }
+
+  function create(key: string, names: { en: string; fr: string }) {
+    const headers = { authorization: `Bearer ${ada.token}`, 'idempotency-key': key }
+    return app.request(`api.${host}`, requestOf(createCategory, { names }, headers))
+  }
+}

@@ -1,0 +1,10 @@
+import type { Rows } from '../../helpers/cases.ts'
+
+export const rows: Rows = {
+  listDataSources: {
+    input: () => ({ limit: 10, sort: '-created' }),
+    ids: { id: 'company', cursor: 'data source' },
+    shared: true
+  },
+  getDataSource: { ids: { id: 'data source' }, shared: true }
+}

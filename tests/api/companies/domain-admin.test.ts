@@ -1,0 +1,479 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { requestReset } from '../../../src/contract/accounts.ts'
+import { createCompany } from '../../../src/contract/companies.ts'
+import {
+  checkDomain,
+  createDomain,
+  deleteDomain,
+  getDomain,
+  getDomainConfig,
+  listDomains,
+  makeDomainPrimary,
+  moveDomain
+} from '../../../src/contract/domains.ts'
+import { createInvitationLinks } from '../../../src/contract/members.ts'
+import { listRequests } from '../../../src/contract/requests.ts'
+import { createUser } from '../../../src/contract/users.ts'
+import { companyId } from '../../../src/server/db/scope.ts'
+import { recheckDomains } from '../../../src/server/domain/installation/domain-checks.ts'
+import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
+import { confirmSessions, domainOf } from '../../helpers/cases.ts'
+import { type DnsServer, startDnsServer, type TxtAnswer } from '../../helpers/servers/dns-server.ts'
+
+const acme = 'acme.localhost'
+const beta = 'beta.localhost'
+
+let dns: DnsServer
+let app: TestApp
+let ada: TestPerson
+let bob: TestPerson
+beforeAll(async () => {
+  dns = await startDnsServer()
+  app = await makeApp({ dnsServers: [dns.address] })
+  ada = await app.signUp()
+  bob = await app.signUp(beta)
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = any ($1)`, [
+    [ada.id, bob.id]
+  ])
+})
+afterAll(async () => {
+  await app[Symbol.asyncDispose]()
+  await dns[Symbol.asyncDispose]()
+})
+
+let hosts = 0
+/** Claims a new host for Acme. Returns the domain and the value that proves it. */
+async function claim(host = `docs${++hosts}.acme.fr`, person = ada) {
+  const domain = await person.call(createDomain, { host })
+  return { ...domain, token: domain.proof?.value ?? '' }
+}
+
+/** Claims a new host and proves it. */
+async function prove(host?: string, person?: TestPerson) {
+  const { id, token, proof } = await claim(host, person)
+  dns.set(proof?.name ?? '', { txt: [[token]] })
+  return (person ?? ada).call(checkDomain, { id })
+}
+
+const isServed = (host: string) =>
+  app.call(host, getDomainConfig, { domain: host }).then(
+    () => true,
+    () => false
+  )
+
+test('a claimed host is served once DNS has its record', async () => {
+  const { id, host, state, proof, token, check } = await claim()
+  expect({ state, check }).toEqual({ state: 'unverified', check: null })
+  expect(proof).toEqual({ name: `_domain-check.${host}`, value: token, zone: 'acme.fr' })
+  expect(token).toMatch(/^[0-9a-f]{40}$/)
+  expect(await isServed(host)).toBe(false)
+  dns.set(proof?.name ?? '', { txt: [['v=spf1 -all'], [token]] })
+  expect(await ada.call(checkDomain, { id })).toMatchObject({
+    state: 'verified',
+    check: { outcome: 'found', values: expect.arrayContaining([token]) }
+  })
+  expect(await isServed(host)).toBe(true)
+  expect(await isServed(`other.${host}`)).toBe(false)
+})
+
+test('tells what DNS answered', async () => {
+  const { id, proof } = await claim()
+  const name = proof?.name ?? ''
+  const answers: [TxtAnswer, string, string[]][] = [
+    ['no name', 'no_name', []],
+    ['no record', 'no_record', []],
+    ['server failure', 'server_failed', []],
+    ['refused', 'server_failed', []],
+    [{ txt: [['another'], ['one']] }, 'other_value', ['another', 'one']],
+    [{ txt: [['a\u0000b']] }, 'other_value', ['a�b']],
+    ['silence', 'no_answer', []]
+  ]
+  for (const [answer, outcome, values] of answers) {
+    dns.set(name, answer)
+    const { state, check } = await ada.call(checkDomain, { id })
+    expect({ state, outcome: check?.outcome, values: check?.values }).toEqual({
+      state: 'unverified',
+      outcome,
+      values
+    })
+  }
+}, 30_000)
+
+test('finds a value in several strings, at an alias and in a long answer', async () => {
+  const ways: ((token: string) => TxtAnswer)[] = [
+    token => ({ txt: [[token.slice(0, 7), token.slice(7)]] }),
+    token => ({ cname: 'proofs.example.net', txt: [[token]] }),
+    token => ({ truncated: [...Array.from({ length: 9 }, () => ['x'.repeat(200)]), [token]] })
+  ]
+  for (const way of ways) {
+    const { id, token, proof } = await claim()
+    dns.set(proof?.name ?? '', way(token))
+    expect(await ada.call(checkDomain, { id })).toMatchObject({ state: 'verified' })
+  }
+  expect(dns.asked.some(({ over }) => over === 'tcp')).toBe(true)
+})
+
+test('a wildcard is proved at its base and serves one label', async () => {
+  const { host, proof } = await prove('*.wild.fr')
+  expect(proof?.name).toBe('_domain-check.wild.fr')
+  expect([host, await isServed('a.wild.fr'), await isServed('a.b.wild.fr')]).toEqual([
+    '*.wild.fr',
+    true,
+    false
+  ])
+  // below it nothing has to be proved again
+  expect(await claim('legal.wild.fr')).toMatchObject({ state: 'verified', proof: null })
+})
+
+test('claims only names that a company can have', async () => {
+  const refused = [
+    'co.uk',
+    '*.co.uk',
+    '*.fr',
+    'github.io',
+    'api.acme.fr',
+    '*.api.acme.fr',
+    'docs.acme.nosuchtld',
+    '-docs.acme.fr',
+    'docs-.acme.fr',
+    `${'a'.repeat(64)}.fr`,
+    '127.0.0.1',
+    '0x7f.1',
+    'localhost',
+    '*.localhost'
+  ]
+  for (const host of refused) {
+    await expect(ada.call(createDomain, { host })).rejects.toMatchObject({
+      code: 'host_not_allowed'
+    })
+  }
+  for (const host of [
+    'docs acme.fr',
+    'docs/acme.fr',
+    'http://acme.fr',
+    'acme.fr:80',
+    '',
+    'a.*.acme.fr',
+    `${'a.'.repeat(126)}fr`,
+    'a\ud800.fr'
+  ]) {
+    await expect(ada.call(createDomain, { host })).rejects.toMatchObject({ code: 'invalid_input' })
+  }
+  expect((await ada.call(createDomain, { host: 'Été.Acme.FR' })).host).toBe('xn--t-9fab.acme.fr')
+})
+
+test('a claim blocks nobody, tells nothing of other claims, and of those who prove a host at once one has it', async () => {
+  const host = 'race.example.com'
+  const claims = await Promise.all([ada, bob].map(async by => ({ by, ...(await claim(host, by)) })))
+  const [first, second] = claims.map(({ by: _, id, token, proof, created, ...seen }) => seen)
+  expect(first?.state).toBe('unverified')
+  // what names the company comes from the company itself
+  const named = { name: 'Beta', title: 'Beta', theme: second?.theme }
+  expect({ ...first, ...named }).toEqual({ ...second, ...named })
+  expect(claims[0]?.token).not.toBe(claims[1]?.token)
+  await expect(claim(host)).rejects.toMatchObject({ code: 'host_taken' })
+
+  dns.set(`_domain-check.${host}`, { txt: claims.map(({ token }) => [token]) })
+  const checks = claims.flatMap(({ by, id }) => [by, by, by].map(each => ({ by: each, id })))
+  await Promise.all(checks.map(({ by, id }) => by.call(checkDomain, { id })))
+  const found = await Promise.all(claims.map(({ by, id }) => by.call(getDomain, { id })))
+  expect(found.map(({ state }) => state).toSorted()).toEqual(['taken', 'verified'])
+  const [winner, loser] = found[0]?.state === 'verified' ? [ada, bob] : [bob, ada]
+  const { company } = await app.call(host, getDomainConfig, { domain: host })
+  expect(company).toBe(winner === ada ? 'Acme' : 'Beta')
+  const { rows } = await app.owner.query(
+    `select company_id from audit_entry where action = 'domain.verify' and target_id = any ($1)`,
+    [claims.map(({ id }) => id)]
+  )
+  expect(rows).toEqual([{ company_id: app.companies[winner.host] }])
+  const list = await loser.call(listDomains, {
+    id: app.companies[loser.host] ?? '',
+    state: 'taken'
+  })
+  expect(list).toMatchObject([{ host, proof: { name: `_domain-check.${host}` } }])
+})
+
+test('a wildcard and the hosts below it are claimed and proved each for itself', async () => {
+  const [wild, exact, covered] = [
+    await claim('*.overlap.fr', bob),
+    await claim('docs.overlap.fr', bob),
+    await claim('legal.overlap.fr', bob)
+  ]
+  await prove('*.overlap.fr')
+  const stateOf = async ({ id }: { id: string }) => (await bob.call(getDomain, { id })).state
+  expect([await stateOf(wild), await stateOf(exact)]).toEqual(['taken', 'unverified'])
+  // another company's wildcard proves nothing
+  expect((await bob.call(checkDomain, { id: exact.id })).check?.outcome).not.toBe('found')
+  dns.set(exact.proof?.name ?? '', { txt: [[exact.token]] })
+  expect(await bob.call(checkDomain, { id: exact.id })).toMatchObject({ state: 'verified' })
+  const ownerOf = async (host: string) =>
+    (await app.call(host, getDomainConfig, { domain: host })).company
+  expect([await ownerOf('docs.overlap.fr'), await ownerOf('any.overlap.fr')]).toEqual([
+    'Beta',
+    'Acme'
+  ])
+  await expect(claim('docs.overlap.fr')).rejects.toMatchObject({ code: 'host_taken' })
+  expect((await claim('legal.overlap.fr')).state).toBe('verified')
+  expect(await stateOf(covered)).toBe('taken')
+})
+
+test('a domain that is removed during its check stays removed', async () => {
+  const { id, host, token, proof } = await claim()
+  dns.set(proof?.name ?? '', { txt: [[token]] })
+  await confirmSessions(app)
+  const [checked, removed] = await Promise.allSettled([
+    ada.call(checkDomain, { id }),
+    ada.call(deleteDomain, { id })
+  ])
+  expect(removed.status).toBe('fulfilled')
+  if (checked.status === 'rejected') expect(checked.reason.code).toBe('not_found')
+  await expect(ada.call(getDomain, { id })).rejects.toMatchObject({ code: 'not_found' })
+  expect(await isServed(host)).toBe(false)
+})
+
+test('a record that goes missing ends the domain after seven days, and its return brings it back', async () => {
+  const { id, host, proof } = await prove()
+  const [name, company] = [proof?.name ?? '', companyId(app.companies[acme] ?? '')]
+  const stateAfter = async (days: number) => {
+    await app.owner.query(
+      `update domain set checked_at = checked_at - $2 * interval '1 day',
+         failing_since = failing_since - $2 * interval '1 day' where id = $1`,
+      [id, days]
+    )
+    while (await recheckDomains(app.deps, company));
+    return (await ada.call(getDomain, { id })).state
+  }
+  dns.set(name, 'server failure')
+  expect(await stateAfter(8)).toBe('verified')
+  dns.delete(name)
+  expect(await stateAfter(0.5)).toBe('verified')
+  expect(await stateAfter(1)).toBe('failing')
+  expect(await stateAfter(6)).toBe('failing')
+  expect(await isServed(host)).toBe(true)
+  // an outage of DNS ends nothing
+  dns.set(name, 'server failure')
+  expect(await stateAfter(2)).toBe('failing')
+  dns.delete(name)
+  expect(await stateAfter(1)).toBe('quarantined')
+  expect(await isServed(host)).toBe(false)
+  dns.set(name, { txt: [[proof?.value ?? '']] })
+  expect(await stateAfter(1)).toBe('verified')
+  expect(await isServed(host)).toBe(true)
+
+  // meanwhile another company can prove the host, which then keeps it
+  dns.delete(name)
+  expect(await stateAfter(1)).toBe('failing')
+  expect(await stateAfter(8)).toBe('quarantined')
+  const other = await claim(host, bob)
+  dns.set(name, { txt: [[proof?.value ?? ''], [other.token]] })
+  expect((await bob.call(checkDomain, { id: other.id })).state).toBe('verified')
+  expect(await stateAfter(1)).toBe('taken')
+  expect((await ada.call(checkDomain, { id })).state).toBe('taken')
+  expect((await app.call(host, getDomainConfig, { domain: host })).company).toBe('Beta')
+  await confirmSessions(app)
+  await bob.call(deleteDomain, { id: other.id })
+  expect((await ada.call(checkDomain, { id })).state).toBe('verified')
+})
+
+test('a host below a wildcard needs a record of its own once the wildcard is gone', async () => {
+  const ageAll = async (days: number) => {
+    await app.owner.query(
+      `update domain set checked_at = checked_at - $2 * interval '1 day',
+         failing_since = failing_since - $2 * interval '1 day' where host like $1`,
+      ['%gone.fr', days]
+    )
+    while (await recheckDomains(app.deps, companyId(app.companies[acme] ?? '')));
+  }
+  const stateOf = async ({ id }: { id: string }) => (await ada.call(getDomain, { id })).state
+  const wild = await prove('*.gone.fr')
+  const [kept, lost] = [await claim('kept.gone.fr'), await claim('lost.gone.fr')]
+  const deeper = await prove('a.kept.gone.fr')
+  expect(lost).toMatchObject({ state: 'verified', proof: null })
+  dns.delete('_domain-check.gone.fr')
+  await ageAll(2)
+  await ageAll(8)
+  expect([await stateOf(wild), await stateOf(lost)]).toEqual(['quarantined', 'verified'])
+  expect((await ada.call(getDomain, { id: deeper.id })).proof).toEqual(deeper.proof)
+  const { proof } = await ada.call(getDomain, { id: kept.id })
+  dns.set('_domain-check.kept.gone.fr', { txt: [[proof?.value ?? '']] })
+  await ageAll(2)
+  expect([await stateOf(kept), await stateOf(lost)]).toEqual(['verified', 'failing'])
+  await ageAll(8)
+  expect([await stateOf(kept), await stateOf(lost)]).toEqual(['verified', 'quarantined'])
+  expect((await prove('lost.gone.fr', bob)).state).toBe('verified')
+
+  // the same if the wildcard is removed or moved
+  const setPermissions = (permissions: string) =>
+    app.owner.query('update "user" set permissions = $2 where id = $1', [ada.id, permissions])
+  await setPermissions('{admin,operator}')
+  await confirmSessions(app)
+  const to = app.companies[beta] ?? ''
+  for (const end of [
+    (id: string) => ada.call(deleteDomain, { id }),
+    (id: string) => ada.call(moveDomain, { id, company_id: to })
+  ]) {
+    const { id } = await prove('*.ended.fr')
+    const below = await claim(`docs${++hosts}.ended.fr`)
+    await end(id)
+    expect(await ada.call(getDomain, { id: below.id })).toMatchObject({
+      state: 'verified',
+      proof: { name: `_domain-check.${below.host}`, value: expect.any(String) }
+    })
+  }
+  await setPermissions('{admin}')
+})
+
+test('lists the domains by host, by age and by state', async () => {
+  const id = app.companies[acme] ?? ''
+  const all = await ada.call(listDomains, { id, limit: 200 })
+  expect(all.map(({ host }) => host)).toEqual(all.map(({ host }) => host).toSorted())
+  expect(all.filter(({ primary }) => primary).map(({ host }) => host)).toEqual([acme])
+  const wild = await ada.call(listDomains, { id, q: 'wild', sort: '-created' })
+  expect(wild.map(({ host }) => host)).toEqual(['legal.wild.fr', '*.wild.fr'])
+  const open = await ada.call(listDomains, { id, state: 'unverified', limit: 200 })
+  expect(open.map(each => each.id)).toEqual(
+    all.filter(({ state }) => state === 'unverified').map(each => each.id)
+  )
+})
+
+test('removes a domain with its tokens, but never the primary one', async () => {
+  const { id, host } = await prove()
+  await confirmSessions(app)
+  const token = await app.signIn({ ...ada, host })
+  await app.call(host, listRequests, {}, { token })
+  const primary = await domainOf(app.owner, acme)
+  await expect(ada.call(deleteDomain, { id: primary })).rejects.toMatchObject({
+    code: 'domain_needed',
+    uses: { users: expect.any(Number) }
+  })
+  await ada.call(deleteDomain, { id })
+  await expect(app.call(host, listRequests, {}, { token })).rejects.toMatchObject({
+    code: 'unknown_host'
+  })
+})
+
+test('moves a host to another company with its look and without its tokens', async () => {
+  const { id, host } = await prove()
+  const token = await app.signIn({ ...ada, host })
+  await confirmSessions(app)
+  const to = app.companies[beta] ?? ''
+  await app.owner.query(`update "user" set permissions = '{admin,operator}' where id = $1`, [
+    ada.id
+  ])
+  const moved = await ada.call(moveDomain, { id, company_id: to })
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])
+  expect(moved).toMatchObject({ host, state: 'verified', public: false, name: 'Beta' })
+  expect((await app.call(host, getDomainConfig, { domain: host })).company).toBe('Beta')
+  await expect(app.call(host, listRequests, {}, { token })).rejects.toMatchObject({
+    code: 'unauthenticated'
+  })
+  await expect(ada.call(getDomain, { id })).rejects.toMatchObject({ code: 'not_found' })
+  expect((await bob.call(getDomain, { id: moved.id })).host).toBe(host)
+})
+
+/** Returns the primary host of Acme, and the host to which a mail asked for on its wildcard leads. */
+async function primaryHosts() {
+  const all = await ada.call(listDomains, { id: app.companies[acme] ?? '', limit: 200 })
+  const { email } = await app.signUp(acme)
+  await app.call('any.wild.fr', requestReset, { email })
+  const { link } = await app.letterTo(email, 'reset')
+  return [...all.filter(({ primary }) => primary).map(({ host }) => host), new URL(link).host]
+}
+
+test('mails asked for on a host of a wildcard lead to the primary host, which administrators choose', async () => {
+  expect(await primaryHosts()).toEqual([acme, acme])
+  const { id, host } = await prove()
+  const chosen = await ada.call(makeDomainPrimary, { id })
+  expect(chosen.primary).toBe(true)
+  expect(await ada.call(makeDomainPrimary, { id })).toEqual(chosen)
+  expect(await primaryHosts()).toEqual([host, host])
+  await confirmSessions(app)
+  await expect(ada.call(deleteDomain, { id })).rejects.toMatchObject({ code: 'domain_needed' })
+  const { rows } = await app.owner.query(
+    `select action from audit_entry where target_id = $1 order by seq`,
+    [id]
+  )
+  expect(rows.map(({ action }) => action)).toEqual([
+    'domain.create',
+    'domain.verify',
+    'domain.primary'
+  ])
+
+  // the oldest stands in while the chosen one is not served
+  const setServed = (isServed: boolean) =>
+    app.owner.query(
+      `update domain set verified_at = case when $2 then now() end,
+         quarantined_at = case when $2 then null else now() end where id = $1`,
+      [id, isServed]
+    )
+  await setServed(false)
+  expect(await primaryHosts()).toEqual([acme, acme])
+  await expect(ada.call(makeDomainPrimary, { id })).rejects.toMatchObject({
+    code: 'domain_unsuitable'
+  })
+  await setServed(true)
+  expect(await primaryHosts()).toEqual([host, host])
+})
+
+test('links to pass on that were asked for on a host of a wildcard lead to the primary host', async () => {
+  const host = 'any.wild.fr'
+  const token = await app.signIn({ ...ada, host })
+  await confirmSessions(app)
+  const email = 'passed.on@example.com'
+  const { id, link } = await app.call(host, createUser, { email }, { token })
+  const { links } = await app.call(host, createInvitationLinks, { ids: [id] }, { token })
+  const hosts = [link, links[0]?.link].map(each => new URL(each ?? '').hostname)
+  expect(hosts).toEqual(await primaryHosts())
+})
+
+test('a wildcard and another company’s domain are never the primary one, and of several chosen at once one is', async () => {
+  const [wild] = await ada.call(listDomains, { id: app.companies[acme] ?? '', q: '*.wild.fr' })
+  await expect(ada.call(makeDomainPrimary, { id: wild?.id ?? '' })).rejects.toMatchObject({
+    code: 'domain_unsuitable'
+  })
+  const old = await domainOf(app.owner, acme)
+  await expect(bob.call(makeDomainPrimary, { id: old })).rejects.toMatchObject({
+    code: 'not_found'
+  })
+  const others = [await prove(), await prove(), await prove()]
+  await Promise.all(others.map(({ id }) => ada.call(makeDomainPrimary, { id })))
+  expect((await primaryHosts()).length).toBe(2)
+  await ada.call(makeDomainPrimary, { id: old })
+  expect(await primaryHosts()).toEqual([acme, acme])
+})
+
+test('the first administrator of a company is invited when its host is proved, nobody else', async () => {
+  await app.owner.query(`update "user" set permissions = '{admin,operator}' where id = $1`, [
+    ada.id
+  ])
+  await confirmSessions(app)
+  const email = 'first@newco.example'
+  const company = await ada.call(createCompany, { name: 'Newco', host: 'docs.newco.fr', email })
+  const id = company.domains[0]?.id ?? ''
+  // as an import adds people to whom no invitation shall be sent
+  await app.owner.query(
+    `insert into "user" (company_id, id, email, username, tokens_valid_after, created_at,
+       invited_at, imported_by)
+     values ($1, gen_random_uuid(), 'imported@newco.example', 'Imported', now(), now(), now(),
+       gen_random_uuid())`,
+    [company.id]
+  )
+  const { rows } = await app.owner.query('select proof_token from domain where id = $1', [id])
+  dns.set('_domain-check.docs.newco.fr', { txt: [[rows[0].proof_token]] })
+  const answer = await app.fetch(
+    new Request(`http://api.${acme}/domain/${id}/check`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${ada.token}`,
+        company: company.id,
+        'content-type': 'application/json'
+      },
+      body: '{}'
+    })
+  )
+  expect(await answer.json()).toMatchObject({ state: 'verified' })
+  expect(new URL((await app.letterTo(email, 'activate')).link).host).toBe('docs.newco.fr')
+  const invitations = 'select from invitation where company_id = $1'
+  expect((await app.owner.query(invitations, [company.id])).rowCount).toBe(1)
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])
+})

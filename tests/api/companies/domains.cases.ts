@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto'
+import {
+  confirmSessions,
+  domainOf,
+  makeDomain,
+  type Refusals,
+  type Rows,
+  type Stage,
+  whileKeyInUse
+} from '../../helpers/cases.ts'
+
+export const rows: Rows = {
+  listDomains: {
+    input: () => ({ limit: 10, q: 'o', sort: '-created', state: 'verified' }),
+    ids: { id: 'company', cursor: 'domain' },
+    shared: true
+  },
+  createDomain: {
+    input: () => ({
+      host: `${randomUUID().slice(0, 8)}.example.com`,
+      name: 'Deeds',
+      title: 'Deeds',
+      public: false,
+      locale: 'fr'
+    })
+  },
+  getDomain: { ids: { id: 'domain' }, shared: true },
+  updateDomain: {
+    input: updateDomainInput,
+    ids: { id: 'domain' },
+    shared: true
+  },
+  deleteDomain: {
+    input: async app => {
+      await confirmSessions(app)
+      return {}
+    },
+    ids: { id: 'domain' },
+    shared: true,
+    spends: 'domain'
+  },
+  checkDomain: { ids: { id: 'domain' }, shared: true },
+  moveDomain: {
+    reachesOthers: true,
+    input: async app => {
+      await confirmSessions(app)
+      return { company_id: app.companies['beta.localhost'] }
+    },
+    ids: { id: 'domain' },
+    shared: true,
+    spends: 'domain'
+  },
+  makeDomainPrimary: { ids: { id: 'domain' }, shared: true },
+  getDomainThemes: { ids: { id: 'domain' }, shared: true },
+  saveThemeDraft: { input: () => look, ids: { id: 'domain' }, shared: true },
+  deleteThemeDraft: { ids: { id: 'domain' }, shared: true },
+  publishTheme: { ids: { id: 'domain' }, shared: true },
+  restoreTheme: { input: () => ({ number: 1 }), ids: { id: 'domain' }, shared: true },
+  getDomainConfig: { ids: { domain: 'host' }, refusal: 'unknown_domain', shared: true }
+}
+
+/** How each code that a call lists comes about. */
+export function refusals({ app, ada, ask }: Stage): Refusals {
+  return {
+    'createDomain host_not_allowed': () => ask('createDomain', { host: 'co.uk' }),
+    'createDomain host_taken': () => ask('createDomain', { host: 'beta.localhost' }),
+    'createDomain default_group_private': async () => {
+      await app.owner.query(`update domain set public = false where host = 'acme.localhost'`)
+      await app.owner.query(`update category set visibility = 'private' where company_id = $1`, [
+        app.companies['acme.localhost']
+      ])
+      const refused = await ask('createDomain', { host: 'open.example.com', public: true })
+      await app.owner.query(
+        `update category set visibility = 'public';
+         update domain set public = true where host = 'acme.localhost'`
+      )
+      return refused
+    },
+    'createDomain idempotency_in_flight': () =>
+      whileKeyInUse(app, ada.id, 'POST /domain', key =>
+        ask('createDomain', { host: 'busy.example.com' }, { 'idempotency-key': key })
+      ),
+    'createDomain idempotency_key_reused': async () => {
+      const key = randomUUID()
+      const create = (host: string) => ask('createDomain', { host }, { 'idempotency-key': key })
+      await create('one.example.com')
+      return create('two.example.com')
+    },
+    'deleteDomain confirmation_required': async () => {
+      await app.owner.query('update session set confirmed_until = null')
+      const id = await makeDomain(app.owner, app.companies['acme.localhost'])
+      return ask('deleteDomain', { id })
+    },
+    'deleteDomain domain_needed': async () => {
+      await confirmSessions(app)
+      return ask('deleteDomain', { id: await domainOf(app.owner, 'acme.localhost') })
+    },
+    'deleteDomain changed_meanwhile': async () => {
+      await confirmSessions(app)
+      const id = await makeDomain(app.owner, app.companies['acme.localhost'])
+      return ask('deleteDomain', { id }, { 'if-match': '"999"' })
+    },
+    'moveDomain confirmation_required': async () => {
+      await app.owner.query('update session set confirmed_until = null')
+      return ask('moveDomain', {
+        id: await makeDomain(app.owner, app.companies['acme.localhost']),
+        company_id: app.companies['beta.localhost']
+      })
+    },
+    'moveDomain domain_needed': async () => {
+      await confirmSessions(app)
+      const id = await domainOf(app.owner, 'acme.localhost')
+      return ask('moveDomain', { id, company_id: app.companies['beta.localhost'] })
+    },
+    'moveDomain host_taken': async () => {
+      await confirmSessions(app)
+      const [acme, beta] = [app.companies['acme.localhost'], app.companies['beta.localhost']]
+      const [id, claimed] = [await makeDomain(app.owner, acme), await makeDomain(app.owner, beta)]
+      await app.owner.query(
+        `update domain set verified_at = null, host = (select host from domain where id = $1)
+          where id = $2`,
+        [id, claimed]
+      )
+      return ask('moveDomain', { id, company_id: beta })
+    },
+    'makeDomainPrimary domain_unsuitable': async () => {
+      const id = await makeDomain(app.owner, app.companies['acme.localhost'])
+      await app.owner.query('update domain set verified_at = null where id = $1', [id])
+      return ask('makeDomainPrimary', { id })
+    },
+    'saveThemeDraft svg_refused': async () => {
+      const id = await domainOf(app.owner, 'acme.localhost')
+      return ask('saveThemeDraft', { id, logo: '<script/>' })
+    },
+    ...Object.fromEntries(
+      (['saveThemeDraft', 'deleteThemeDraft', 'publishTheme', 'restoreTheme'] as const).map(
+        name => [
+          `${name} changed_meanwhile`,
+          async () => {
+            const id = await domainOf(app.owner, 'acme.localhost')
+            const input = name === 'restoreTheme' ? { id, number: 1 } : { id }
+            return ask(name, input, { 'if-match': '"999"' })
+          }
+        ]
+      )
+    ),
+    'updateDomain svg_refused': async () => {
+      const id = await domainOf(app.owner, 'acme.localhost')
+      const logo = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
+      return ask('updateDomain', { id, theme: { logo } })
+    },
+    'updateDomain default_group_private': async () => {
+      const id = await domainOf(app.owner, 'acme.localhost')
+      await app.owner.query(`update domain set public = false where host = 'acme.localhost'`)
+      await app.owner.query(`update category set visibility = 'private' where company_id = $1`, [
+        app.companies['acme.localhost']
+      ])
+      const refused = await ask('updateDomain', { id, public: true })
+      await app.owner.query(
+        `update category set visibility = 'public'; update domain set public = true`
+      )
+      return refused
+    },
+    'updateDomain changed_meanwhile': async () => {
+      const id = await domainOf(app.owner, 'acme.localhost')
+      return ask('updateDomain', { id, title: 'Late' }, { 'if-match': '"999"' })
+    },
+    'getDomainConfig unknown_domain': () => ask('getDomainConfig', { domain: 'beta.localhost' })
+  }
+}
+
+const drawing = '<svg xmlns="http://www.w3.org/2000/svg"/>'
+const look = {
+  colors: {
+    dark: false,
+    background: '#ffffff',
+    surface: '#f4f4f4',
+    primary: '#114488',
+    secondary: '#335577',
+    success: '#116633',
+    warning: '#996600',
+    error: '#aa2222',
+    info: '#225588'
+  },
+  logo: drawing,
+  logo_dark: drawing,
+  favicon: drawing
+}
+
+function updateDomainInput(): object {
+  return {
+    name: 'Acme documents',
+    title: 'Acme',
+    public: true,
+    locale: 'en',
+    theme: look,
+    contact: 'help@acme.example',
+    privacy: 'https://acme.example/privacy',
+    terms: 'https://acme.example/terms'
+  }
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'vitest'
+import { addGroupCategory, createGroup, getGroup } from '../../../src/contract/groups.ts'
+import {
+  makeCategory,
+  makeGroup,
+  type Refusals,
+  type Rows,
+  requestOf,
+  type Stage,
+  whileKeyInUse
+} from '../../helpers/cases.ts'
+import { makePerson, makeSignUp } from '../../helpers/mailed.ts'
+
+const settings = {
+  features: ['deposit'],
+  max_requests: 100,
+  max_requests_interval: 'P30D',
+  max_storage: 1_000_000
+}
+const page = { limit: 10, q: 'e', sort: '-created' }
+
+export const rows: Rows = {
+  listGroups: {
+    input: () => page,
+    ids: { id: 'company', cursor: 'group', category: 'company category' },
+    shared: true
+  },
+  createGroup: { input: () => ({ name: `Readers ${randomUUID()}`, ...settings }) },
+  getGroup: { ids: { id: 'group' }, shared: true },
+  updateGroup: {
+    input: () => ({ name: `Readers ${randomUUID()}`, ...settings, is_default: true }),
+    ids: { id: 'group' },
+    shared: true
+  },
+  deleteGroup: { ids: { id: 'group' }, shared: true, spends: 'group' },
+  addGroupUser: { ids: { groupId: 'group', user_id: 'member' }, shared: true },
+  removeGroupUser: { ids: { groupId: 'group', userId: 'member' }, shared: true },
+  addGroupCategory: {
+    ids: { groupId: 'group', category_id: 'company category' },
+    shared: true,
+    async does({ app, ada }) {
+      const groupId = await makeGroup(app, ada.host)
+      const category_id = await makeCategory(app, ada.host)
+      await ada.call(addGroupCategory, { groupId, category_id })
+      const { category_ids } = await ada.call(getGroup, { id: groupId })
+      expect(category_ids).toContain(category_id)
+    }
+  },
+  removeGroupCategory: { ids: { groupId: 'group', categoryId: 'company category' }, shared: true }
+}
+
+/** How each code that a call lists comes about. */
+export function refusals({ app, ada, ask }: Stage): Refusals {
+  const host = 'acme.localhost'
+  const newGroup = () => makeGroup(app, host)
+
+  return {
+    'createGroup name_taken': async () => {
+      await ask('createGroup', { name: 'Élèves' })
+      return ask('createGroup', { name: 'ELEVES' })
+    },
+    'createGroup idempotency_in_flight': () =>
+      whileKeyInUse(app, ada.id, 'POST /group', key => create(key, `Held ${randomUUID()}`)),
+    'createGroup idempotency_key_reused': async () => {
+      const key = randomUUID()
+      await create(key, `One ${key}`)
+      return create(key, `Other ${key}`)
+    },
+    'updateGroup changed_meanwhile': async () =>
+      ask('updateGroup', { id: await newGroup(), name: 'Late' }, { 'if-match': '"999"' }),
+    'updateGroup name_taken': async () => {
+      const id = await newGroup()
+      await ask('createGroup', { name: 'Clerks' })
+      return ask('updateGroup', { id, name: 'clerks' })
+    },
+    'updateGroup default_group_private': async () => {
+      const id = await newGroup()
+      await allowPrivate(id)
+      return ask('updateGroup', { id, is_default: true })
+    },
+    'deleteGroup changed_meanwhile': async () =>
+      ask('deleteGroup', { id: await newGroup() }, { 'if-match': '"999"' }),
+    'deleteGroup in_use': async () => {
+      const id = await newGroup()
+      await ask('addGroupUser', { groupId: id, user_id: (await makePerson(app, true)).id })
+      return ask('deleteGroup', { id })
+    },
+    'deleteGroup default_group_needed': async () => {
+      const id = await newGroup()
+      await ask('updateGroup', { id, is_default: true })
+      return ask('deleteGroup', { id })
+    },
+    'addGroupUser email_unconfirmed': async () => {
+      const user_id = (await makeSignUp(app)).id
+      return ask('addGroupUser', { groupId: await newGroup(), user_id })
+    },
+    'removeGroupUser email_unconfirmed': async () => {
+      const userId = (await makeSignUp(app)).id
+      return ask('removeGroupUser', { groupId: await newGroup(), userId })
+    },
+    'addGroupCategory default_group_private': async () => {
+      const groupId = await newGroup()
+      await ask('updateGroup', { id: groupId, is_default: true })
+      const category_id = await makeCategory(app, host, { visibility: 'private' })
+      return ask('addGroupCategory', { groupId, category_id })
+    }
+  }
+
+  function create(key: string, name: string) {
+    const headers = { authorization: `Bearer ${ada.token}`, 'idempotency-key': key }
+    return app.request(`api.${host}`, requestOf(createGroup, { name }, headers))
+  }
+
+  async function allowPrivate(group: string): Promise<void> {
+    await app.owner.query(
+      'insert into group_category (company_id, group_id, category_id) values ($1, $2, $3)',
+      [app.companies[host], group, await makeCategory(app, host, { visibility: 'private' })]
+    )
+  }
+}

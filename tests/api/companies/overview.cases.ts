@@ -1,0 +1,11 @@
+import type { Rows } from '../../helpers/cases.ts'
+
+export const rows: Rows = {
+  getUsage: {
+    input: () => ({ from: '2026-01-01', to: '2026-03-01' }),
+    ids: { id: 'company', group: 'group' },
+    shared: true
+  },
+  getAttention: { ids: { id: 'company' }, shared: true },
+  getAllAttention: { shared: true }
+}

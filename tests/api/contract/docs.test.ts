@@ -1,0 +1,223 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { getOpenApi } from '../../../src/contract/docs.ts'
+import { errorCodes } from '../../../src/contract/kit/errors.ts'
+import {
+  createOpenApi,
+  errorCodesOf,
+  serverErrorCodes,
+  streamFacts
+} from '../../../src/contract/openapi/openapi.ts'
+import en from '../../../src/i18n/en/docs.json' with { type: 'json' }
+import fr from '../../../src/i18n/fr/docs.json' with { type: 'json' }
+import { makeApp, type RawResponse, type TestApp } from '../../helpers/app.ts'
+import { requestOf } from '../../helpers/cases.ts'
+import {
+  isUpload,
+  makeOperators,
+  makeSpent,
+  makeThings,
+  routeOf,
+  routes,
+  rowOf,
+  spentFieldOf
+} from '../../helpers/matrix.ts'
+
+interface Operation {
+  operationId: string
+  summary: string
+  responses: Record<string, { content?: Record<string, { schema?: object; example?: unknown }> }>
+}
+type Paths = Record<string, Record<string, Operation>>
+
+const names = Object.keys(routes)
+let app: TestApp
+let document: Record<string, unknown>
+let ajv: Ajv2020
+beforeAll(async () => {
+  app = await makeApp()
+  document = await app.call('acme.localhost', getOpenApi, {})
+  ajv = new Ajv2020({ strict: false })
+  formats.default(ajv)
+  ajv.addSchema(document, 'api')
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+test('is an OpenAPI 3.1 document', async () => {
+  const result = await new Validator().validate(structuredClone(document))
+  expect(result).toEqual({ valid: true })
+  expect(document).toMatchObject({ openapi: '3.1.1' })
+})
+
+test('names the host that was asked', async () => {
+  const beta = await app.call('beta.localhost', getOpenApi, {})
+  expect(document).toMatchObject({
+    info: { title: 'Acme API' },
+    servers: [{ url: 'http://api.acme.localhost' }]
+  })
+  expect(beta).toMatchObject({
+    info: { title: 'Beta API' },
+    servers: [{ url: 'http://api.beta.localhost' }]
+  })
+})
+
+test('holds every call once, with a sentence, and every reference leads somewhere', () => {
+  const operations = Object.values(pathsOf(document)).flatMap(Object.values<Operation>)
+  expect(operations.map(({ operationId }) => operationId).sort()).toEqual(names.toSorted())
+  for (const { operationId, summary } of operations) {
+    for (const [locale, { calls }] of Object.entries({ en, fr })) {
+      const place = `a sentence under calls in src/i18n/${locale}/docs.json`
+      expect(Object.keys(calls), place).toContain(operationId)
+    }
+    expect(summary, operationId).not.toContain('calls.')
+  }
+  for (const [, reference] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    expect(document).toHaveProperty((reference ?? '').split('/'))
+  }
+})
+
+test('says what the bytes and headers of each stream are', () => {
+  const described = names.filter(name => routeOf(name).kind === 'stream')
+  const place = 'streamFacts in src/contract/openapi/openapi.ts'
+  expect(Object.keys(streamFacts).sort(), place).toEqual(described.sort())
+})
+
+test('lists for each call the codes it may answer, by their status', () => {
+  for (const name of names) {
+    const { responses } = operationOf(name)
+    for (const code of errorCodesOf(routeOf(name))) {
+      expect(responses[String(errorCodes[code])], `${name} ${code}`).toMatchObject({
+        description: expect.stringContaining(code)
+      })
+    }
+  }
+  const listed = new Set(names.flatMap(name => errorCodesOf(routeOf(name))))
+  // told where there is no call: a wrong method, bytes that are no request, bytes that turned out
+  // others, a disk that failed
+  const elsewhere = [
+    'method_not_allowed',
+    'malformed_request',
+    'request_timeout',
+    'headers_too_large',
+    'transfer_corrupt',
+    'not_stored',
+    'held'
+  ]
+  expect(serverErrorCodes.filter(code => !listed.has(code) && !elsewhere.includes(code))).toEqual(
+    []
+  )
+})
+
+test('writes an address that leads people to the page', async () => {
+  const answer = await app.request('api.acme.localhost', { path: '/docs' })
+  expect(answer.status).toBe(302)
+  expect(answer.headers['location']).toBe('http://acme.localhost/docs')
+})
+
+test.each(names)('%s answers what its description says, good and bad', async name => {
+  const person = await app.signUp()
+  // a case of the groups makes one with a low limit the default
+  await app.owner.query('update "group" set max_requests = null')
+  const row = rowOf(name)
+  const { ids = {}, input, headers, body, ownRefusal } = row
+  const named: Record<string, unknown> = {}
+  if (Object.keys(ids).length > 0) {
+    const own = await makeThings(app, person, 'described')
+    if (ownRefusal) own.company = app.companies['beta.localhost'] ?? ''
+    for (const [field, thing] of Object.entries(ids)) named[field] = own[thing]
+  }
+  await makeOperators(app.owner)
+  const good: Record<string, unknown> = { ...(await input?.(app, person)), ...named }
+  // those of `makeThings` are in use
+  const spent = ['category', 'domain'].includes(row.spends ?? '') && spentFieldOf(row)
+  if (spent) good[spent] = await makeSpent(app, row, person)
+  const authorization = `Bearer ${person.token}`
+  const send = (values: Record<string, unknown>, more: Record<string, string>) =>
+    app.request(
+      `api.${person.host}`,
+      requestOf(routeOf(name), values, { ...headers?.(app, person), ...more }, body)
+    )
+  const refused = [await send(good, { authorization: 'Bearer x.y.z' })]
+  // tus knows no fields
+  if (!isUpload(routeOf(name))) {
+    refused.push(await send({ ...good, surplus: '1' }, { authorization }))
+  }
+  if (routeOf(name).access !== 'public') refused.push(await send(good, {}))
+  for (const answer of refused) {
+    expect(answer.status, name).toBeGreaterThanOrEqual(400)
+    expectDescribed(name, answer)
+  }
+  // each call above has made one, and a company may have few at a time
+  if (name === 'createImport') {
+    await app.owner.query('delete from import_row')
+    await app.owner.query('delete from import')
+  }
+  const answer = await send(good, { authorization })
+  expect(answer.status, answer.body.toString()).toBeLessThan(400)
+  expectDescribed(name, answer)
+})
+
+test('has an example of each answer in JSON, which its own schema allows', () => {
+  const described = names.flatMap(name =>
+    Object.entries(operationOf(name).responses)
+      .filter(([status]) => Number(status) < 400)
+      .map(([status, { content = {} }]) => ({ name, status, media: content['application/json'] }))
+  )
+  const inJson = described.filter(({ media }) => media?.schema !== undefined)
+  expect(inJson.length).toBeGreaterThan(25)
+  for (const { name, status, media } of inJson) {
+    const validate = ajv.compile({ $ref: `api#/${pointerTo(name, status, 'application/json')}` })
+    const place = `${name} ${status}: samples in src/contract/openapi/schema-examples.ts`
+    expect(validate(media?.example), `${place} ${JSON.stringify(validate.errors)}`).toBe(true)
+  }
+})
+
+test('is the same for the same contract', () => {
+  const options = { title: 'A', server: 'http://a', sentenceOf: (name: string) => name }
+  expect(createOpenApi(options)).toEqual(createOpenApi(options))
+})
+
+function pathsOf(of: Record<string, unknown>): Paths {
+  return of['paths'] as Paths // as: the test of the whole form is the first one
+}
+
+function operationOf(name: string): Operation {
+  const { path, method } = routeOf(name)
+  const found = pathsOf(document)[path]?.[method.toLowerCase()]
+  if (!found) throw new Error(`${name} is not described`)
+  return found
+}
+
+/** The status is a described one, and so are media type and body. */
+function expectDescribed(name: string, { status, headers, body }: RawResponse): void {
+  const described = operationOf(name).responses[String(status)]
+  expect(described, `${name} ${status} ${body}`).toBeDefined()
+  const type = (headers['content-type'] ?? '').split(';')[0] ?? ''
+  const content = described?.content ?? {}
+  if (body.length === 0 && status < 400) return
+  if (routeOf(name).method === 'HEAD') return
+  const isBytes = Object.keys(content).includes('application/octet-stream')
+  if (isBytes && status < 400) return
+  expect(Object.keys(content), `${name} ${status}`).toContain(type)
+  if (type.startsWith('text/')) return
+  const validate = ajv.compile({ $ref: `api#/${pointerTo(name, status, type)}` })
+  expect(validate(JSON.parse(body.toString())), JSON.stringify(validate.errors)).toBe(true)
+}
+
+/** Where the document has the schema of an answer. */
+function pointerTo(name: string, status: number | string, type: string): string {
+  const { path, method } = routeOf(name)
+  const pointer = [
+    'paths',
+    path,
+    method.toLowerCase(),
+    'responses',
+    String(status),
+    'content',
+    type
+  ]
+  const place = pointer.map(part => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')
+  return `${encodeURI(place)}/schema`
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { endpoints, streams } from '../../../src/contract/index.ts'
+import { hasJsonBody, type Stream } from '../../../src/contract/kit/endpoint.ts'
+import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
+import { confirmSessions, domainOf } from '../../helpers/cases.ts'
+import { formType } from '../../helpers/deposits/batches.ts'
+import { heavyBodies, heavyForms, pathOf } from '../../helpers/deposits/heavy-bodies.ts'
+import { makeOperators } from '../../helpers/matrix.ts'
+import { testTimeout } from '../../helpers/soak.ts'
+
+let app: TestApp
+let ada: TestPerson
+let known: Record<string, Record<string, unknown>>
+beforeAll(async () => {
+  app = await makeApp()
+  ada = await app.signUp()
+  await makeOperators(app.owner)
+  known = {
+    updateDomain: { id: await domainOf(app.owner, 'acme.localhost') },
+    createDeposit: { category: ada.category }
+  }
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+/** Of 256 kB, what the smaller body has; the larger one has twice as much. */
+const bytes = 120_000
+/** What takes less is lost in the noise of a busy machine and holds nobody up. */
+const floorMs = 8
+
+const taking = Object.entries(endpoints).filter(([, endpoint]) => hasJsonBody(endpoint))
+
+test.each(taking)(
+  '%s: twice the body takes at most three times the time',
+  async (name, endpoint) => {
+    if (endpoint.confirmation) await confirmSessions(app)
+    const path = pathOf(endpoint, known[name])
+    const [small, large] = [bytes, 2 * bytes].map(size =>
+      heavyBodies(endpoint, known[name] ?? {}, size)
+    )
+    for (const [at, { what, text }] of (large ?? []).entries()) {
+      const twice = await leastOf(what, text)
+      if (twice <= floorMs) continue
+      const once = Math.max(floorMs, await leastOf(what, small?.[at]?.text ?? ''))
+      expect(
+        twice / once,
+        `${what}: ${once.toFixed(0)} ms, then ${twice.toFixed(0)} ms`
+      ).toBeLessThan(3)
+    }
+
+    /**
+     * Processor time of one call, in milliseconds: the least of several, because others work here
+     * too.
+     */
+    async function leastOf(what: string, text: string): Promise<number> {
+      let least = Number.POSITIVE_INFINITY
+      for (let tries = 0; tries < 5 && least > floorMs; tries++) {
+        const before = process.threadCpuUsage()
+        await post(what, text)
+        const { user, system } = process.threadCpuUsage(before)
+        least = Math.min(least, (user + system) / 1000)
+      }
+      return least
+    }
+
+    async function post(what: string, text: string): Promise<void> {
+      const answer = await app.fetch(
+        new Request(`http://api.acme.localhost${path}`, {
+          method: endpoint.method,
+          headers: {
+            'content-type': 'application/json',
+            'idempotency-key': randomUUID(),
+            authorization: `Bearer ${ada.token}`
+          },
+          body: text
+        })
+      )
+      const said = await answer.text()
+      expect(answer.status, said).not.toBe(500)
+      if (!answer.ok) expect(said.length, what).toBeLessThan(8192)
+    }
+  },
+  testTimeout(120_000)
+)
+
+const forms = Object.entries<Stream>(streams).flatMap(([name, { form, path }]) =>
+  form ? [{ name, form, path }] : []
+)
+
+test.each(forms)(
+  '$name: a form holds the event loop for 50 ms at most',
+  async ({ form, path }) => {
+    for (const { what, body } of heavyForms(form, 2 * bytes)) {
+      let least = Number.POSITIVE_INFINITY
+      for (let tries = 0; tries < 5 && least > 50; tries++) {
+        least = Math.min(least, await longestBlock(() => postForm(path, body)))
+      }
+      expect(least, what).toBeLessThan(50)
+    }
+  },
+  testTimeout(120_000)
+)
+
+async function postForm(path: string, body: Uint8Array): Promise<void> {
+  const answer = await app.fetch(
+    new Request(`http://api.acme.localhost${path}`, {
+      method: 'POST',
+      headers: { 'content-type': formType, authorization: `Bearer ${ada.token}` },
+      body: Buffer.from(body)
+    })
+  )
+  expect(answer.status, await answer.text()).toBeLessThan(500)
+}
+
+/** The longest stretch of this thread's processor time between two turns of its event loop. */
+async function longestBlock(run: () => Promise<void>): Promise<number> {
+  let longest = 0
+  let last = process.threadCpuUsage()
+  let isOver = false
+  const look = () => {
+    const { user, system } = process.threadCpuUsage(last)
+    longest = Math.max(longest, (user + system) / 1000)
+    last = process.threadCpuUsage()
+    if (!isOver) setImmediate(look)
+  }
+  setImmediate(look)
+  await run()
+  isOver = true
+  look()
+  return longest
+}

@@ -1,0 +1,290 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import http, { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { exportAuditEntries } from '../../../src/contract/audit.ts'
+import { putDeposit } from '../../../src/contract/deposits.ts'
+import { createGroup, updateGroup } from '../../../src/contract/groups.ts'
+import { deleteMember, disableUser } from '../../../src/contract/members.ts'
+import { getRequest, listRequests } from '../../../src/contract/requests.ts'
+import { createUser } from '../../../src/contract/users.ts'
+import { verify } from '../../../src/contract/verifications.ts'
+import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
+import { makeApiKey, requestOf } from '../../helpers/cases.ts'
+
+const snippets = join(import.meta.dirname, '../../../docs/snippets')
+const api = 'http://api.acme.localhost'
+const programs: Record<string, string> = { '.sh': 'sh', '.ts': process.execPath, '.py': 'python3' }
+
+interface Outcome {
+  output: string
+  code: number | null
+}
+
+type Runner = (name: string, file: string, env?: Record<string, string>) => Promise<Outcome>
+
+let app: TestApp
+let ada: TestPerson
+let proxy: Server
+let folder: string
+let key: string
+let port: number
+beforeAll(async () => {
+  app = await makeApp()
+  ada = await app.signUp()
+  key = (await makeApiKey(app, ada, { scopes: ['deposit', 'history'] })).key
+  port = await app.listen()
+  proxy = await startProxy(port)
+  folder = await mkdtemp(join(tmpdir(), 'vidimus-snippets-'))
+})
+afterAll(async () => {
+  proxy.close()
+  proxy.closeAllConnections()
+  await rm(folder, { recursive: true, force: true })
+  await app[Symbol.asyncDispose]()
+})
+
+test('are all run by a test below', async () => {
+  const files = await readdir(snippets)
+  expect(files.sort()).toEqual([
+    'audit-log.py',
+    'deposit-line.sh',
+    'deposit.json',
+    'deposit.py',
+    'deposit.sh',
+    'deposit.ts',
+    'history.json',
+    'history.py',
+    'history.sh',
+    'history.ts',
+    'localhost.py',
+    'localhost.ts',
+    'verify.json',
+    'verify.py',
+    'verify.sh',
+    'verify.ts'
+  ])
+})
+
+test.skipIf(isMissing('curl', 'sha256sum'))('verify.sh tells a known file', () =>
+  expectVerified('verify.sh')
+)
+
+test.skipIf(isMissing('python3'))('verify.py tells a known file', () => expectVerified('verify.py'))
+
+test('verify.ts tells a known file', () => expectVerified('verify.ts'))
+
+test('the program in TypeScript runs where the resolver knows no *.localhost', () =>
+  expectVerified('verify.ts', runHere))
+
+test.skipIf(isMissing('python3'))('so does the one in Python', () =>
+  expectVerified('verify.py', runHere)
+)
+
+test.skipIf(isMissing('curl', 'sha256sum'))('and the one with curl', () =>
+  expectVerified('verify.sh', runHere)
+)
+
+test.skipIf(isMissing('curl'))('the line with curl puts a file on record', async () => {
+  const bytes = randomBytes(5000)
+  const there = join(folder, 'line')
+  await mkdir(there)
+  await writeFile(join(there, 'a.pdf'), bytes)
+  const line = await readFile(join(snippets, 'deposit-line.sh'), 'utf8')
+  const here = line.replace('https://api.example.com', `${api}:${port}`)
+  await writeFile(join(there, 'line.sh'), `cd '${there}'\n${here}`)
+  await expectDeposited(await runFile(join(there, 'line.sh'), '', { KEY: key }), 'a.pdf')
+})
+
+test.skipIf(isMissing('curl'))('deposit.sh puts a file on record', () =>
+  expectDeposit('deposit.sh')
+)
+
+test('deposit.ts puts a file on record', () => expectDeposit('deposit.ts'))
+
+test.skipIf(isMissing('python3'))('deposit.py puts a file on record', () =>
+  expectDeposit('deposit.py')
+)
+
+test.skipIf(isMissing('curl', 'python3'))(
+  'the programs that deposit run where the resolver knows no *.localhost',
+  async () => {
+    for (const extension of ['sh', 'ts', 'py']) await expectDeposit(`deposit.${extension}`, runHere)
+  }
+)
+
+test.skipIf(isMissing('curl', 'python3'))('history.* list what was deposited', async () => {
+  const name = 'history.pdf'
+  await app.deposit(ada, randomBytes(300), name)
+  for (const extension of ['sh', 'ts', 'py']) {
+    const { output, code } = await run(`history.${extension}`, '', { KEY: key })
+    expect(code, output).toBe(0)
+    const entries = listRequests.output.parse(JSON.parse(output))
+    expect(entries[0]).toMatchObject({ kind: 'deposit', state: 'done', name })
+    await expectShown('history.json', output)
+  }
+})
+
+/** Expects that the answer of an example shows the fields that the API returns. */
+async function expectShown(name: string, output: string): Promise<void> {
+  const shown: unknown = JSON.parse(await readFile(join(snippets, name), 'utf8'))
+  expect(fieldsIn(shown)).toEqual(fieldsIn(JSON.parse(output)))
+}
+
+/** Returns the sorted names of the fields of a JSON value, and of the first item of each list. */
+function fieldsIn(value: unknown, at = ''): string[] {
+  if (Array.isArray(value)) return fieldsIn(value[0], `${at}[]`)
+  if (typeof value !== 'object' || value === null) return [at]
+  return Object.entries(value)
+    .flatMap(([name, each]) => fieldsIn(each, `${at}.${name}`))
+    .sort()
+}
+
+async function expectDeposit(name: string, runner: Runner = run): Promise<void> {
+  const path = join(folder, 'été 1.pdf')
+  await writeFile(path, randomBytes(5000))
+  await expectDeposited(await runner(name, path, { KEY: key }), 'été 1.pdf')
+}
+
+async function expectDeposited({ output, code }: Outcome, name: string): Promise<void> {
+  expect(code, output).toBe(0)
+  const { id } = putDeposit.message.parse(JSON.parse(output))
+  expect(await ada.call(getRequest, { id })).toMatchObject({ state: 'done', name, size: 5000 })
+  await expectShown('deposit.json', output)
+}
+
+test.skipIf(isMissing('curl'))('a refused snippet fails and says why', async () => {
+  const path = join(folder, 'refused.pdf')
+  await writeFile(path, 'x')
+  const { output, code } = await run('deposit.sh', path, { KEY: 'vdm_nothing' })
+  expect(code).not.toBe(0)
+  expect(JSON.parse(output)).toMatchObject({ code: 'unauthenticated' })
+})
+
+test.skipIf(isMissing('python3'))('audit-log.py checks the export of an audit log', async () => {
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])
+  const { id } = await ada.call(createGroup, { name: '=1+1, "Élèves";=2' })
+  await ada.call(updateGroup, { id, name: 'Crew\u2028' })
+  const { id: person } = await ada.call(createUser, { email: 'bob@example.com' })
+  await ada.call(disableUser, { id: person, reason: 'left' })
+  await ada.call(deleteMember, { id: person })
+  const company = app.companies['acme.localhost'] ?? ''
+  const headers = { authorization: `Bearer ${ada.token}` }
+  const request = requestOf(exportAuditEntries, { id: company }, headers)
+  const text = (await app.request('api.acme.localhost', request)).body.toString()
+  const lines = text.trimEnd().split('\r\n')
+  const count = lines.length - 1
+  expect(count).toBeGreaterThan(4)
+  const check = async (changed: string, ...noted: string[]) => {
+    const path = join(folder, 'audit.csv')
+    await writeFile(path, changed)
+    return runFile(join(snippets, 'audit-log.py'), path, {}, ...noted)
+  }
+
+  const last = lines.at(-1)?.slice(-64) ?? ''
+  const said = `${count} entries, 2 of them with erased fields. The hash of the last one: ${last}\n`
+  expect(await check(text)).toEqual({ output: said, code: 0 })
+  expect(await check(text, `${count}`, last)).toEqual({ output: said, code: 0 })
+  const broken: [string, RegExp, string[]?][] = [
+    [text.replaceAll('Crew', 'Team'), /Entry \d+ is broken: its changed fields/],
+    [text.replace('group.create', 'group.delete'), /Entry \d+ is broken: its column action/],
+    [text.replaceAll('group.create', 'group.delete'), /Entry \d+ is broken: it does not follow/],
+    [lines.toSpliced(2, 1).join('\r\n'), /Entry 2 is broken: it is missing/],
+    // a cut tail shows by a noted hash alone
+    [lines.slice(0, -1).join('\r\n'), /it does not have the hash/, [`${count}`, last]]
+  ]
+  for (const [changed, says, noted = []] of broken) {
+    const { output, code } = await check(changed, ...noted)
+    expect(output).toMatch(says)
+    expect(code).toBe(1)
+  }
+})
+
+async function expectVerified(name: string, runner = run): Promise<void> {
+  const bytes = randomBytes(3000)
+  const path = join(folder, `${name}.pdf`)
+  await writeFile(path, bytes)
+  const before = await runner(name, path)
+  expect(JSON.parse(before.output).items).toMatchObject([{ verdict: 'not_found' }])
+  await app.deposit(ada, bytes)
+  const { output, code } = await runner(name, path)
+  expect(code, output).toBe(0)
+  expect(verify.output.parse(JSON.parse(output)).items).toMatchObject([
+    { verdict: 'authentic', company: 'Acme', findings: [{ match: 'original' }] }
+  ])
+  await expectShown('verify.json', output)
+}
+
+/** Runs a snippet as a reader of a real host would: a proxy leads its name to this machine. */
+function run(name: string, file: string, env: Record<string, string> = {}) {
+  const { port } = proxy.address() as AddressInfo // as: it listens on TCP
+  const at = { http_proxy: `http://127.0.0.1:${port}`, NODE_USE_ENV_PROXY: '1' }
+  return runFile(join(snippets, name), file, { API: api, ...at, ...env })
+}
+
+/**
+ * Runs a snippet as /docs of a host under localhost shows it, with no proxy and no resolver but the
+ * machine's.
+ */
+async function runHere(name: string, file: string, env: Record<string, string> = {}) {
+  const extension = name.slice(name.lastIndexOf('.'))
+  const parts = extension === '.sh' ? [name] : [`localhost${extension}`, name]
+  const texts = await Promise.all(parts.map(part => readFile(join(snippets, part), 'utf8')))
+  const whole = join(folder, `here-${name}`)
+  await writeFile(whole, texts.join(''))
+  return runFile(whole, file, { API: `${api}:${port}`, ...env })
+}
+
+function runFile(path: string, file: string, env: Record<string, string>, ...more: string[]) {
+  const program = programs[path.slice(path.lastIndexOf('.'))] ?? ''
+  const child = spawn(program, [path, file, ...more], {
+    env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', ...env }
+  })
+  const output: Buffer[] = []
+  child.stdout.on('data', chunk => output.push(chunk))
+  child.stderr.on('data', chunk => process.stderr.write(chunk))
+  return new Promise<Outcome>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', code => resolve({ output: Buffer.concat(output).toString(), code }))
+  })
+}
+
+/** Forwards what it is asked to the app's port, under the name it was asked for. */
+async function startProxy(port: number): Promise<Server> {
+  const server = createServer((request, response) => {
+    const { host, pathname, search } = new URL(request.url ?? '/', api)
+    const { method, headers } = request
+    const onward = http.request({
+      host: '127.0.0.1',
+      port,
+      method,
+      path: pathname + search,
+      headers: { ...headers, host }
+    })
+    onward.once('error', () => response.destroy())
+    onward.once('response', answer => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    request.pipe(onward)
+  })
+  // Node asks for a tunnel even where none is needed
+  server.on('connect', (_request, socket) => {
+    const onward = http.globalAgent.createConnection({ host: '127.0.0.1', port })
+    if (!onward) throw new Error('no connection')
+    socket.write('HTTP/1.1 200 OK\r\n\r\n')
+    onward.pipe(socket).pipe(onward)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
+
+function isMissing(...tools: string[]): boolean {
+  const missing = tools.filter(tool => spawnSync(tool, ['--version']).error !== undefined)
+  for (const tool of missing) console.warn(`NOT RUN: a snippet needs ${tool}, which is not there`)
+  return missing.length > 0
+}

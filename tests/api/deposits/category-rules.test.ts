@@ -1,0 +1,275 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type CompanyCategory,
+  createCategory,
+  updateCategory
+} from '../../../src/contract/company-categories.ts'
+import { createDeposit, putDeposit } from '../../../src/contract/deposits.ts'
+import { addGroupCategory, addGroupUser, createGroup } from '../../../src/contract/groups.ts'
+import type { AppError } from '../../../src/contract/kit/errors.ts'
+import type { ProcessedRequest } from '../../../src/contract/requests.ts'
+import { verify } from '../../../src/contract/verifications.ts'
+import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
+import { uploadOf } from '../../helpers/client.ts'
+import { batchItem, depositAll } from '../../helpers/deposits/batches.ts'
+import { snapshot } from '../../helpers/matrix.ts'
+
+let app: TestApp
+let depositor: TestPerson
+let groupMember: TestPerson
+let otherMember: TestPerson
+let administrator: TestPerson
+let group: string
+beforeAll(async () => {
+  app = await makeApp()
+  depositor = await app.signUp()
+  groupMember = await app.signUp()
+  otherMember = await app.signUp()
+  administrator = await app.signUp()
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [
+    administrator.id
+  ])
+  const made = await administrator.call(createGroup, {
+    name: 'Letting agents',
+    features: ['deposit']
+  })
+  group = made.id
+  for (const { id: user_id } of [depositor, groupMember]) {
+    await administrator.call(addGroupUser, { groupId: group, user_id })
+  }
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+type Settings = Partial<
+  Pick<
+    CompanyCategory,
+    'visibility' | 'store' | 'keep_originals' | 'media_types' | 'retention' | 'default'
+  >
+>
+
+/** Creates a category that the group may use. */
+async function makeCategory({ default: isDefault, ...settings }: Settings): Promise<string> {
+  const names = { en: `Leases ${randomUUID()}` }
+  const { id } = await administrator.call(createCategory, { names, ...settings })
+  await administrator.call(addGroupCategory, { groupId: group, category_id: id })
+  if (isDefault) await administrator.call(updateCategory, { id, default: true })
+  return id
+}
+
+const ways = ['tus', 'batch', 'PUT'] as const
+type Way = (typeof ways)[number]
+
+interface Wanted {
+  category: string | undefined
+  media_type: string
+  /** Whether the bytes are a reduced copy of a picture, which `PUT` cannot declare. */
+  isReduced?: boolean
+}
+
+/** Deposits bytes in one of the ways. Throws the code with which the deposit was refused. */
+async function deposit(
+  way: Way,
+  person: TestPerson,
+  bytes: Buffer,
+  { category, media_type, isReduced = false }: Wanted
+): Promise<ProcessedRequest> {
+  const type = isReduced ? 'image/jpeg' : media_type
+  const transform = {
+    kind: 'image-recompress',
+    quality: 70,
+    tool: 'vidimus/1 canvas',
+    from: { bytes: 3_000_000, w: 4000, h: 3000, type: media_type },
+    to: { bytes: bytes.length, w: 600, h: 450, type }
+  } as const
+  const item = batchItem(bytes, {
+    ...(category === undefined ? {} : { category }),
+    media_type: type,
+    ...(isReduced ? { transform, original: hashOf(randomBytes(8)) } : {})
+  })
+  if (way === 'batch') {
+    const [result] = await depositAll(app, person, [item], [bytes])
+    if (!result || !('request' in result)) {
+      throw result && 'problem' in result ? result.problem.code : 'no result'
+    }
+    return result.request
+  }
+  if (way === 'tus') {
+    const { key, ...input } = item
+    const made = await person
+      .call(createDeposit, input, { idempotencyKey: key })
+      .catch((error: AppError) => {
+        throw error.code
+      })
+    if ('request' in made && made.upload === undefined) return made.request
+    const { request, upload } = uploadOf(made)
+    const { status } = await app.patch(person, upload, bytes)
+    if (status !== 204) throw new Error(`PATCH answered ${status}`)
+    return app.until(person, request.id, ['done', 'failed'])
+  }
+  const query = new URLSearchParams({ name: 'a.pdf', media_type })
+  if (category !== undefined) query.set('category', category)
+  const { status, body } = await app.request(`api.${person.host}`, {
+    method: 'PUT',
+    path: `${putDeposit.path}?${query}`,
+    headers: {
+      authorization: `Bearer ${person.token}`,
+      'content-length': String(bytes.length)
+    },
+    body: bytes
+  })
+  const answer = JSON.parse(body.toString())
+  if (status !== 201) throw answer.code
+  return answer
+}
+
+const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+async function contentStatus(person: TestPerson, id: string): Promise<number> {
+  const headers = { authorization: `Bearer ${person.token}` }
+  const path = `/deposit/${id}/content`
+  return (await app.request(`api.${person.host}`, { path, headers })).status
+}
+
+/** Returns who finds each of at most 20 documents: `['stranger', 'administrator']`. */
+async function findersOf(documents: Buffer[]): Promise<string[][]> {
+  const input = { items: documents.map(bytes => ({ sha256: hashOf(bytes) })) }
+  const answers = await Promise.all(
+    Object.entries({
+      stranger: app.call(depositor.host, verify, input),
+      'member of the group': groupMember.call(verify, input),
+      'other member': otherMember.call(verify, input),
+      administrator: administrator.call(verify, input)
+    }).map(async ([who, answer]) => ({ who, items: (await answer).items }))
+  )
+  return documents.map((_, at) =>
+    answers.filter(({ items }) => items[at]?.verdict === 'authentic').map(({ who }) => who)
+  )
+}
+
+const everybody = ['stranger', 'member of the group', 'other member', 'administrator']
+const finders = {
+  public: everybody,
+  private: ['member of the group', 'administrator'],
+  receipt_only: []
+}
+
+type Kind = 'pdf' | 'png' | 'reduced png'
+const kinds: Record<Kind, Omit<Wanted, 'category'>> = {
+  pdf: { media_type: 'application/pdf' },
+  png: { media_type: 'image/png' },
+  'reduced png': { media_type: 'image/png', isReduced: true }
+}
+
+/** What a category says, what is deposited, and the code with which it is refused, if it is. */
+const table: [settings: Settings, kind: Kind, refusal?: string][] = [
+  [{ visibility: 'public' }, 'pdf'],
+  [{ visibility: 'private' }, 'pdf'],
+  [{ visibility: 'receipt_only' }, 'pdf'],
+  [{ store: 'fingerprint', visibility: 'public' }, 'png'],
+  [{ store: 'fingerprint', visibility: 'private' }, 'pdf'],
+  [{ store: 'fingerprint', visibility: 'receipt_only' }, 'pdf'],
+  [{ store: 'fingerprint' }, 'reduced png', 'transform_not_allowed'],
+  [{ store: 'fingerprint', media_types: ['application/pdf'] }, 'pdf'],
+  [{ store: 'fingerprint', media_types: ['application/pdf'] }, 'png', 'type_not_allowed'],
+  [{ media_types: ['application/pdf'] }, 'pdf'],
+  [{ media_types: ['application/pdf'] }, 'png', 'type_not_allowed'],
+  // the reduced copy is a JPEG, but the chosen file is what counts
+  [{ media_types: ['image/png'] }, 'reduced png'],
+  [{ media_types: ['image/jpeg'] }, 'reduced png', 'type_not_allowed'],
+  [{ media_types: ['image/*'] }, 'png'],
+  [{ media_types: ['image/*'] }, 'pdf', 'type_not_allowed'],
+  [{ keep_originals: 'person' }, 'png'],
+  [{ keep_originals: 'person' }, 'reduced png'],
+  [{ keep_originals: 'no' }, 'png'],
+  [{ keep_originals: 'no' }, 'reduced png'],
+  [{ keep_originals: 'yes' }, 'png'],
+  [{ keep_originals: 'yes' }, 'reduced png', 'transform_not_allowed'],
+  [{ retention: 'P30D' }, 'pdf'],
+  [{ retention: 'P30D', store: 'fingerprint' }, 'pdf']
+]
+
+describe.each(ways)('a deposit by %s', way => {
+  // a reduced copy is declared beside its bytes, and the body of PUT is only bytes
+  const cases = table.filter(([, kind]) => way !== 'PUT' || kind !== 'reduced png')
+  const accepted = cases.filter(([, , refusal]) => refusal === undefined)
+  const refused = cases.filter(([, , refusal]) => refusal !== undefined)
+
+  /** Deposits a document of each case. Returns the answers, or the codes of refusals. */
+  async function depositEach(some: typeof cases) {
+    const categories = await Promise.all(some.map(([settings]) => makeCategory(settings)))
+    const documents = some.map(() => randomBytes(100))
+    const before = await snapshot(app.owner)
+    const answers = []
+    // one after the other, because few uploads of a person may run at the same time
+    for (const [at, [, kind]] of some.entries()) {
+      const wanted = { category: categories[at], ...kinds[kind] }
+      const bytes = documents[at] ?? Buffer.of()
+      answers.push(await deposit(way, depositor, bytes, wanted).catch(code => code))
+    }
+    const after = await snapshot(app.owner)
+    return { categories, answers, before, after, found: await findersOf(documents) }
+  }
+
+  let made: Awaited<ReturnType<typeof depositEach>>
+  beforeAll(async () => {
+    made = await depositEach(accepted)
+  })
+
+  test.each(accepted.map(([settings, kind], at) => [settings, kind, at] as const))(
+    'follows a category of %j: %s',
+    async (settings, _kind, at) => {
+      const { visibility = 'public', store = 'file', retention } = settings
+      const request = made.answers[at]
+      expect(request).toMatchObject({ state: 'done', category_id: made.categories[at] })
+      const isStored = store === 'file'
+      expect(request.store === 'fingerprint').toBe(!isStored)
+      expect(request.keep_until !== undefined).toBe(isStored && retention !== undefined)
+      expect(made.found[at]).toEqual(finders[visibility])
+      const id = request.deposit_id ?? ''
+      expect(await contentStatus(depositor, id)).toBe(isStored ? 200 : 404)
+      // who may find a document may not read it
+      expect(await contentStatus(groupMember, id)).toBe(404)
+      expect(await contentStatus(administrator, id)).toBe(404)
+    }
+  )
+
+  test('is refused without a trace where the category does not allow it', async () => {
+    const { answers, before, after, found } = await depositEach(refused)
+    expect(answers).toEqual(refused.map(([, , refusal]) => refusal))
+    expect(after).toEqual(before)
+    expect(found.flat()).toEqual([])
+  })
+
+  test('is refused to whose groups may not use the category', async () => {
+    const wanted = { category: await makeCategory({}), ...kinds.pdf }
+    const before = await snapshot(app.owner)
+    for (const person of [otherMember, administrator]) {
+      const refused = deposit(way, person, randomBytes(100), wanted)
+      await expect(refused).rejects.toBe('category_unknown')
+    }
+    expect(await snapshot(app.owner)).toEqual(before)
+  })
+
+  test('that names no category is made in the default one, or refused without', async () => {
+    const id = await makeCategory({ default: true, visibility: 'private' })
+    const wanted = { category: undefined, ...kinds.pdf }
+    const bytes = randomBytes(100)
+    expect(await deposit(way, depositor, bytes, wanted)).toMatchObject({ category_id: id })
+    expect(await findersOf([bytes])).toEqual([finders.private])
+    await administrator.call(updateCategory, { id, default: false })
+    const refused = deposit(way, depositor, randomBytes(100), wanted)
+    await expect(refused).rejects.toBe('category_required')
+  })
+
+  test('keeps the visibility of its day', async () => {
+    const id = await makeCategory({ visibility: 'private' })
+    const bytes = randomBytes(100)
+    await deposit(way, depositor, bytes, { category: id, ...kinds.pdf })
+    await administrator.call(updateCategory, { id, visibility: 'public' })
+    expect(await findersOf([bytes])).toEqual([finders.private])
+    const later = randomBytes(100)
+    await deposit(way, depositor, later, { category: id, ...kinds.pdf })
+    expect(await findersOf([later])).toEqual([finders.public])
+  })
+})

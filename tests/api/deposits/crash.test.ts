@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { killDuringDeposits } from '../../../bench/soak/crash.ts'
+import { seed } from '../../helpers/soak.ts'
+
+// security.md C-01
+
+test(`loses and doubles nothing when it is killed under sixteen depositors (SEED=${seed})`, async () => {
+  const report = await killDuringDeposits({ seed, kills: 5 })
+  expect(report.faults).toEqual([])
+  expect(report.acknowledged).toBeGreaterThan(16)
+  expect(report.figures).toMatchObject({
+    deposits: report.acknowledged,
+    leaves: report.acknowledged
+  })
+}, 400_000)

@@ -1,0 +1,37 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { verify } from '../../../src/contract/verifications.ts'
+import { makeApp } from '../../helpers/app.ts'
+import {
+  type Refusals,
+  type Rows,
+  requestOf,
+  type Stage,
+  uploadBytes,
+  withoutRequests
+} from '../../helpers/cases.ts'
+
+const uploadDigest = createHash('sha256').update(uploadBytes).digest('hex')
+
+export const rows: Rows = {
+  verify: { input: () => ({ items: [{ sha256: uploadDigest }] }) }
+}
+
+/** How each code that a call lists comes about. */
+export function refusals({ app, ask }: Stage): Refusals {
+  return {
+    'verify too_many_items': () => ask('verify', { items: fingerprints(21) }, {}),
+    'verify request_limit_reached': () =>
+      withoutRequests(app, () => ask('verify', { items: fingerprints(1) })),
+    'verify lookup_limited': async () => {
+      const limits = { ...app.deps.settings.limits, verifyPerAddressMinute: 1 }
+      await using strict = await makeApp({ settings: { limits } })
+      const request = requestOf(verify, { items: fingerprints(1) })
+      await strict.request('api.acme.localhost', request)
+      return await strict.request('api.acme.localhost', request)
+    }
+  }
+
+  function fingerprints(count: number): { sha256: string }[] {
+    return Array.from({ length: count }, () => ({ sha256: randomBytes(32).toString('hex') }))
+  }
+}

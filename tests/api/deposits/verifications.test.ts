@@ -1,0 +1,65 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { verify } from '../../../src/contract/verifications.ts'
+import { readConfig } from '../../../src/server/config.ts'
+import { makeApp } from '../../helpers/app.ts'
+
+const fingerprints = (count: number) =>
+  Array.from({ length: count }, () => ({ sha256: randomBytes(32).toString('hex') }))
+
+test('takes the largest batch of a signed-in person under the limits that are the default', async () => {
+  await using app = await makeApp({ settings: { limits: readConfig({}).limits } })
+  const ada = await app.signUp()
+  expect((await ada.call(verify, { items: fingerprints(1000) })).items).toHaveLength(1000)
+  await expect(ada.call(verify, { items: fingerprints(1) })).rejects.toMatchObject({
+    code: 'lookup_limited'
+  })
+  app.wait(61)
+})
+
+test('asks a stranger to wait after sixty fingerprints a minute', async () => {
+  await using app = await makeApp({ settings: { limits: readConfig({}).limits } })
+  const ask = (count: number, address = '192.0.2.7') =>
+    app.call('acme.localhost', verify, { items: fingerprints(count) }, { address })
+  for (let batch = 0; batch < 3; batch++) await ask(20)
+  await expect(ask(1)).rejects.toMatchObject({ code: 'lookup_limited', status: 429 })
+  await expect(ask(20, '192.0.2.8')).resolves.toBeDefined()
+})
+
+test('takes a fingerprint in either case, and says what it wants of another', async () => {
+  await using app = await makeApp()
+  const ada = await app.signUp()
+  const bytes = randomBytes(100)
+  await app.deposit(ada, bytes)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const asked = { items: [{ sha256: sha256.toUpperCase() }] }
+  const { items } = await app.call('acme.localhost', verify, asked)
+  expect(items).toMatchObject([{ sha256, verdict: 'authentic' }])
+
+  const answer = await app.request('api.acme.localhost', {
+    method: 'POST',
+    path: verify.path,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ items: [{ sha256: `sha256:${sha256}`, size: 3 }] })
+  })
+  expect(JSON.parse(answer.body.toString())).toMatchObject({
+    code: 'invalid_input',
+    detail:
+      'Refused. Wanted: items.0.sha256 (64 hexadecimal digits); items.0.size (no field of this call)',
+    fields: {
+      'items.0.sha256': { rule: 'regex', detail: '64 hexadecimal digits' },
+      'items.0.size': { rule: 'unknown', detail: 'no field of this call' }
+    }
+  })
+})
+
+test('keeps the answer small however often a file was deposited, and tells the first record', async () => {
+  await using app = await makeApp()
+  const ada = await app.signUp()
+  const bytes = randomBytes(100)
+  const first = await app.deposit(ada, bytes)
+  for (let again = 0; again < 4; again++) await app.deposit(ada, bytes)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const { items } = await app.call('acme.localhost', verify, { items: [{ sha256 }] })
+  expect(items[0]?.findings).toMatchObject([{ match: 'original', leaf_hash: first.leaf_hash }])
+})

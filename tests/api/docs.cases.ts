@@ -1,6 +1,0 @@
-import type { Rows } from '../helpers/cases.ts'
-
-export const rows: Rows = {
-  getOpenApi: {},
-  getDocs: { status: 302 }
-}

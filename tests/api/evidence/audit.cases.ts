@@ -1,0 +1,23 @@
+import type { Rows } from '../../helpers/cases.ts'
+
+const filter = {
+  locale: 'fr',
+  action: 'user.invite',
+  from: '2020-01-01T00:00:00Z',
+  to: '2100-01-01T00:00:00+01:00'
+}
+
+export const rows: Rows = {
+  listAuditEntries: {
+    input: () => ({ limit: 10, ...filter }),
+    ids: { id: 'company', cursor: 'audit entry', actor: 'member', target: 'member' },
+    filters: ['actor', 'target'],
+    shared: true
+  },
+  exportAuditEntries: {
+    input: () => filter,
+    ids: { id: 'company', actor: 'member', target: 'member' },
+    filters: ['actor', 'target'],
+    shared: true
+  }
+}

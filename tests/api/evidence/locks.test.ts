@@ -1,0 +1,146 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createDeposit, putDeposit } from '../../../src/contract/deposits.ts'
+import { verify } from '../../../src/contract/verifications.ts'
+import { companyId, inCompany, type Tx } from '../../../src/server/db/scope.ts'
+import { audit } from '../../../src/server/domain/evidence/audit.ts'
+import { appendLeaves } from '../../../src/server/domain/evidence/log-leaves.ts'
+import { publishRequest } from '../../../src/server/domain/history/requests.ts'
+import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
+import { headLocks } from '../../helpers/head-locks.ts'
+
+// Every test of the API runs under guardHeads(). This one shows that the guard sees the statements, and
+// that whatever makes a leaf ends with it.
+
+let app: TestApp
+let ada: TestPerson
+beforeAll(async () => {
+  app = await makeApp()
+  ada = await app.signUp()
+})
+afterAll(() => app[Symbol.asyncDispose]())
+beforeEach(() => {
+  Object.assign(headLocks, { audit: 0, publish: 0, append: 0 })
+})
+
+test('an upload ends with its leaf', async () => {
+  expect(await app.deposit(ada, randomBytes(300))).toMatchObject({ state: 'done' })
+  expect(headLocks.append).toBe(1)
+  expect(headLocks.publish).toBeGreaterThan(1)
+})
+
+test('a file in one call ends with its leaf', async () => {
+  const bytes = randomBytes(300)
+  const query = new URLSearchParams({ name: 'put.pdf', media_type: 'application/pdf' })
+  const answer = await app.request(`api.${ada.host}`, {
+    method: 'PUT',
+    path: `${putDeposit.path}?${query}`,
+    headers: {
+      authorization: `Bearer ${ada.token}`,
+      'idempotency-key': randomUUID(),
+      'content-length': String(bytes.length)
+    },
+    body: bytes
+  })
+  expect(answer.status).toBe(201)
+  expect(headLocks.append).toBe(1)
+})
+
+test('a fingerprint with an idempotency key ends with its leaf, and its answer is kept', async () => {
+  await app.owner.query(`update category set store = 'fingerprint' where id = $1`, [ada.category])
+  try {
+    const sha256 = createHash('sha256').update(randomBytes(9)).digest('hex')
+    const file = { name: 'a.pdf', size: 9, media_type: 'application/pdf', again: true }
+    const input = { ...file, original: sha256, stored: sha256, category: ada.category }
+    const key = { idempotencyKey: randomUUID() }
+    const first = await ada.call(createDeposit, input, key)
+    expect(await ada.call(createDeposit, input, key)).toEqual(first)
+    expect(headLocks).toMatchObject({ publish: 1, append: 1 })
+  } finally {
+    await app.owner.query(`update category set store = 'file' where id = $1`, [ada.category])
+  }
+})
+
+test('a verification ends with its event', async () => {
+  await ada.call(verify, { items: [{ sha256: 'ab'.repeat(32) }] })
+  expect(headLocks).toMatchObject({ publish: 1, append: 0 })
+})
+
+test('a leaf enters without a request, behind all that were committed before', async () => {
+  await app.deposit(ada, randomBytes(300))
+  const before = await newestLeaf()
+  await Promise.all(
+    Array.from({ length: 20 }, () => inAcme(async tx => appendLeaves(tx, [newLeaf()])))
+  )
+  const parallel = await newestLeaf()
+  expect(parallel.seq).toBeGreaterThanOrEqual(before.seq + 20)
+  const { deposit_id } = await app.deposit(ada, randomBytes(300))
+  const deposited = await newestLeaf()
+  expect(deposited.record_id).toBe(deposit_id)
+  const last = newLeaf()
+  await inAcme(async tx => appendLeaves(tx, [last]))
+  expect(await newestLeaf()).toEqual({ seq: deposited.seq + 1, record_id: last.record_id })
+  // the events of the company still have no gap
+  const { rows } = await app.owner.query(
+    `select count(*)::int as events, max(seq)::int as newest from event where company_id = $1`,
+    [app.companies['acme.localhost']]
+  )
+  expect(rows[0].events).toBe(rows[0].newest)
+})
+
+test('a revocation could write rows, tell the audit log and enter a leaf in one transaction', async () => {
+  await inAcme(async tx => {
+    appendLeaves(tx, [newLeaf()])
+    const by = { id: ada.id, company_id: tx.companyId }
+    audit(tx, app.deps, { by, action: 'group.create', target: randomUUID() })
+    await touchCategory(tx)
+  })
+  expect(headLocks).toEqual({ audit: 1, publish: 0, append: 1 })
+})
+
+test('a leaf of a company without a log undoes its transaction', async () => {
+  const company = companyId(randomUUID())
+  const entering = inCompany(app.deps.db, company, async tx => appendLeaves(tx, [newLeaf()]))
+  await expect(entering).rejects.toMatchObject({ code: '23502', column: 'seq' })
+})
+
+test('the guard refuses a row behind an event', async () => {
+  const draft = {
+    id: randomUUID(),
+    user_id: ada.id,
+    kind: 'verify',
+    state: 'done',
+    created: new Date(),
+    facts: {}
+  } as const
+  const acting = inAcme(async tx => {
+    await publishRequest(tx, app.deps, tx.companyId, draft)
+    await touchCategory(tx)
+  })
+  await expect(acting).rejects.toThrow('sent after the publish: update "category"')
+})
+
+function inAcme(run: (tx: Tx) => Promise<unknown>): Promise<unknown> {
+  return inCompany(app.deps.db, companyId(app.companies['acme.localhost'] ?? ''), run)
+}
+
+function touchCategory(tx: Tx): Promise<unknown> {
+  return tx
+    .updateTable('category')
+    .set({ visibility: 'public' })
+    .where('company_id', '=', tx.companyId)
+    .where('id', '=', ada.category)
+    .execute()
+}
+
+function newLeaf() {
+  return { record_id: randomBytes(16).toString('base64url'), leaf: '{}', hash: randomBytes(32) }
+}
+
+async function newestLeaf(): Promise<{ seq: number; record_id: string }> {
+  const { rows } = await app.owner.query(
+    `select seq::int, record_id from log_leaf where company_id = $1 order by log_leaf.seq desc limit 1`,
+    [app.companies['acme.localhost']]
+  )
+  return rows[0]
+}

@@ -1,0 +1,183 @@
+import { connect, type Socket } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { expect, test } from 'vitest'
+import {
+  checkImport,
+  createImport,
+  getImport,
+  runImport,
+  storeImportRows
+} from '../../../src/contract/imports.ts'
+import { connectionSharesOf } from '../../../src/server/db/open.ts'
+import { inCompany } from '../../../src/server/db/scope.ts'
+import { userImportSteps } from '../../../src/server/domain/accounts/user-import-steps.ts'
+import {
+  type ImportSteps,
+  workOnNextImport
+} from '../../../src/server/domain/imports/import-work.ts'
+import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
+import { makeAdmins } from '../../helpers/matrix.ts'
+
+const acme = 'acme.localhost'
+
+/** A connection that asks and hears what is answered. */
+async function open(app: TestApp): Promise<{ socket: Socket; heard: () => string }> {
+  const socket = connect(await app.listen(), '127.0.0.1')
+  let text = ''
+  socket.on('data', chunk => {
+    text += chunk.toString('latin1')
+  })
+  socket.on('error', () => undefined)
+  return { socket, heard: () => text }
+}
+
+function headOf(method: string, path: string, headers: Record<string, string>): string {
+  const lines = Object.entries({ host: `api.${acme}`, ...headers })
+  const text = lines.map(([name, value]) => `${name}: ${value}`).join('\r\n')
+  return `${method} ${path} HTTP/1.1\r\n${text}\r\n\r\n`
+}
+
+/** A call whose body does not end before the test says so. */
+async function hold(app: TestApp, token?: string) {
+  const { socket, heard } = await open(app)
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const headers = { ...authorization, 'content-type': 'application/json', 'content-length': '2' }
+  socket.write(`${headOf('POST', token === undefined ? '/verify' : '/deposit', headers)}{`)
+  return {
+    heard,
+    end() {
+      socket.write('}')
+    }
+  }
+}
+
+const ask = (app: TestApp, person?: TestPerson) =>
+  app.request(`api.${acme}`, {
+    path: person ? '/user' : '/category',
+    headers: person ? { authorization: `Bearer ${person.token}` } : {}
+  })
+
+test('refuses what a person asks beyond a number of calls under way, and nobody else', async () => {
+  await using app = await makeApp({
+    inFlightLimits: { perPerson: 2, perAddress: 10, perCompany: 100 }
+  })
+  const [ada, bob] = [await app.signUp(), await app.signUp()]
+  const held = [await hold(app, ada.token), await hold(app, ada.token)]
+  await expect.poll(async () => (await ask(app, ada)).status).toBe(429)
+  const refused = await ask(app, ada)
+  expect(refused.headers['retry-after']).toBe('1')
+  expect(JSON.parse(refused.body.toString())).toMatchObject({ code: 'rate_limited' })
+  expect((await ask(app, bob)).status).toBe(200)
+  for (const call of held) call.end()
+  await expect.poll(() => held.every(call => call.heard().includes('400 Bad Request'))).toBe(true)
+  expect((await ask(app, ada)).status).toBe(200)
+})
+
+test('strangers of one address, and all of them, leave room for those who are signed in', async () => {
+  await using app = await makeApp({
+    inFlightLimits: { perPerson: 10, perAddress: 1, perCompany: 4 }
+  })
+  const ada = await app.signUp()
+  const held = await hold(app)
+  const stranger = () => app.request(`api.${acme}`, { path: `/${acme}` })
+  await expect.poll(async () => (await stranger()).status).toBe(429)
+  expect((await ask(app, ada)).status).toBe(200)
+  held.end()
+  await expect.poll(async () => (await stranger()).status).toBe(200)
+})
+
+test('a company with too many calls under way is asked to wait, and the other is served', async () => {
+  await using app = await makeApp({
+    inFlightLimits: { perPerson: 10, perAddress: 10, perCompany: 2 }
+  })
+  const ada = await app.signUp()
+  const other = await app.signUp('beta.localhost')
+  const held = [await hold(app, ada.token), await hold(app, ada.token)]
+  await expect.poll(async () => (await ask(app, ada)).status).toBe(503)
+  const refused = await ask(app, ada)
+  expect(refused.headers['retry-after']).toBe('1')
+  expect(JSON.parse(refused.body.toString())).toMatchObject({ code: 'unavailable' })
+  const { status } = await app.request('api.beta.localhost', {
+    path: '/user',
+    headers: { authorization: `Bearer ${other.token}` }
+  })
+  expect(status).toBe(200)
+  for (const call of held) call.end()
+  for (let n = 0; n < 5; n++) await ask(app, ada)
+  expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
+  expect(app.logged.filter(({ level }) => level === 'warn')).toMatchObject([
+    { text: 'calls were refused for want of time', facts: { refused: 1 } }
+  ])
+})
+
+test('a company that runs an import is served, though others are active and it has one connection more', async () => {
+  await using app = await makeApp()
+  const { db } = app.deps
+  const ada = await app.signUp()
+  await makeAdmins(app.owner)
+  const { [acme]: company, 'beta.localhost': other } = app.companies
+  if (!company || !other) throw new Error('no companies')
+  const work = (steps: ImportSteps) => workOnNextImport(app.deps, company, steps, () => false)
+  const file = { file_name: 'people.csv', rows: 1, bytes: 20, send_invitations: false }
+  const { id } = await ada.call(createImport, file)
+  await ada.call(storeImportRows, { id, from: 1, rows: [{ email: 'bob@example.com' }] })
+  await ada.call(checkImport, { id })
+  await work(userImportSteps)
+  await ada.call(runImport, { id, skip_refused: false })
+
+  const begun = Promise.withResolvers<void>()
+  const isOver = Promise.withResolvers<void>()
+  const { apply } = userImportSteps
+  const running = work({
+    ...userImportSteps,
+    async apply(...given) {
+      begun.resolve()
+      await isOver.promise
+      return apply(...given)
+    }
+  })
+  await begun.promise
+  // all connections but one that the company may have beside others on this machine
+  const held = Array.from({ length: Math.min(availableParallelism(), 16) - 1 }, () =>
+    inCompany(db, company, () => isOver.promise)
+  )
+  db.present.note(other)
+  const isActive = setInterval(() => db.present.note(other), 50)
+  try {
+    for (let n = 0; n < 3; n++) expect((await ask(app, ada)).status).toBe(200)
+    expect(await ada.call(getImport, { id })).toMatchObject({ state: 'running' })
+  } finally {
+    clearInterval(isActive)
+    isOver.resolve()
+  }
+  await Promise.all([running, ...held])
+  expect(await ada.call(getImport, { id })).toMatchObject({ state: 'done', result: { created: 1 } })
+})
+
+test('a call that waits for the database leaves the line when its client goes', async () => {
+  await using app = await makeApp()
+  const ada = await app.signUp()
+  const shares = connectionSharesOf(app.deps.db)
+  const isOver = Promise.withResolvers<void>()
+  const company = app.companies[acme]
+  if (!company) throw new Error('no acme')
+  let begun = 0
+  const busy = Array.from({ length: 16 }, () =>
+    inCompany(app.deps.db, company, () => {
+      begun++
+      return isOver.promise
+    })
+  )
+  // a job of the company may have held a connection, so that one of these waited first
+  await expect.poll(() => begun).toBe(busy.length)
+  await expect.poll(() => shares.waiting).toBe(0)
+  const { socket } = await open(app)
+  socket.write(headOf('GET', '/user', { authorization: `Bearer ${ada.token}` }))
+  await expect.poll(() => shares.waiting).toBeGreaterThan(0)
+  socket.destroy()
+  await expect.poll(() => shares.waiting).toBe(0)
+  isOver.resolve()
+  await Promise.all(busy)
+  await expect.poll(() => app.logged.some(({ text }) => text === 'api')).toBe(true)
+  expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
+})

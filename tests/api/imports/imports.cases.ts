@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import { createImport, importLimits } from '../../../src/contract/imports.ts'
+import {
+  companyWithoutHost,
+  makeImport,
+  type Refusals,
+  type Rows,
+  requestOf,
+  type Stage,
+  whileKeyInUse
+} from '../../helpers/cases.ts'
+
+const row = () => ({
+  email: `imported-${randomUUID()}@example.com`,
+  username: 'Grace',
+  groups: ['Default'],
+  locale: 'fr'
+})
+
+export const rows: Rows = {
+  listImports: {
+    input: () => ({ limit: 10 }),
+    ids: { id: 'company', cursor: 'import' },
+    shared: true
+  },
+  createImport: {
+    input: () => ({
+      file_name: 'people.csv',
+      rows: 3,
+      bytes: 300,
+      groups: [],
+      send_invitations: false,
+      locale: 'fr'
+    })
+  },
+  getImport: { ids: { id: 'import' }, shared: true },
+  storeImportRows: {
+    input: () => ({ from: 1, rows: [row()] }),
+    ids: { id: 'import' },
+    shared: true
+  },
+  listImportRows: {
+    input: () => ({ verdict: 'refused', kept: 'true', after: 0, limit: 10 }),
+    ids: { id: 'import' },
+    shared: true
+  },
+  checkImport: { ids: { id: 'import' }, shared: true, spends: 'import' },
+  runImport: {
+    input: () => ({ skip_refused: true }),
+    ids: { id: 'checked import' },
+    shared: true,
+    spends: 'checked import'
+  },
+  undoImport: { ids: { id: 'done import' }, shared: true, spends: 'done import' },
+  deleteImport: { ids: { id: 'import' }, shared: true, spends: 'import' }
+}
+
+/** How each code that a call lists comes about. */
+export function refusals({ app, ada, ask }: Stage): Refusals {
+  const host = 'acme.localhost'
+  const unknownState = async (name: 'checkImport' | 'runImport' | 'undoImport', state: string) => {
+    const id = await makeImport(app, host)
+    await app.owner.query('update import set state = $2 where id = $1', [id, state])
+    return ask(name, { id, ...(name === 'runImport' ? { skip_refused: true } : {}) })
+  }
+  const create = (key: string, rows: number) => {
+    const headers = { authorization: `Bearer ${ada.token}`, 'idempotency-key': key }
+    const input = { file_name: 'people.csv', rows, bytes: 10, send_invitations: false }
+    return app.request(`api.${host}`, requestOf(createImport, input, headers))
+  }
+  return {
+    'createImport host_needed': async () =>
+      ask(
+        'createImport',
+        { file_name: 'people.csv', rows: 1, bytes: 10, send_invitations: true },
+        await companyWithoutHost(app)
+      ),
+    'createImport idempotency_in_flight': () =>
+      whileKeyInUse(app, ada.id, 'POST /user/import', key => create(key, 1)),
+    'createImport idempotency_key_reused': async () => {
+      const key = randomUUID()
+      await create(key, 1)
+      return create(key, 2)
+    },
+    'createImport too_many_imports': async () => {
+      const made: string[] = []
+      while (made.length < importLimits.open) made.push(await makeImport(app, host))
+      const answer = await create(randomUUID(), 1)
+      await app.owner.query('delete from import_row where import_id = any ($1)', [made])
+      await app.owner.query('delete from import where id = any ($1)', [made])
+      return answer
+    },
+    'storeImportRows import_state': async () =>
+      ask('storeImportRows', {
+        id: await makeImport(app, host, 'done import'),
+        from: 1,
+        rows: [row()]
+      }),
+    'storeImportRows import_too_large': async () => {
+      const id = await makeImport(app, host)
+      await app.owner.query('update import set stored_bytes = 25000000 where id = $1', [id])
+      return ask('storeImportRows', { id, from: 1, rows: [row()] })
+    },
+    'checkImport import_state': () => unknownState('checkImport', 'done'),
+    'checkImport import_incomplete': async () => {
+      const id = await makeImport(app, host)
+      await app.owner.query('update import set row_count = 2 where id = $1', [id])
+      return ask('checkImport', { id })
+    },
+    'runImport import_state': () => unknownState('runImport', 'open'),
+    'runImport import_refused_rows': async () => {
+      const id = await makeImport(app, host, 'checked import')
+      await app.owner.query(
+        `update import set counts = '{"new": 0, "changed": 0, "unchanged": 0, "refused": 1}'
+          where id = $1`,
+        [id]
+      )
+      return ask('runImport', { id, skip_refused: false })
+    },
+    'undoImport import_state': () => unknownState('undoImport', 'undone'),
+    'deleteImport import_state': async () => {
+      const id = await makeImport(app, host)
+      await app.owner.query(
+        `update import set state = 'running', leased_until = now() + interval '1 hour'
+          where id = $1`,
+        [id]
+      )
+      return ask('deleteImport', { id })
+    }
+  }
+}

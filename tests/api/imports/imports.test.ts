@@ -1,0 +1,647 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { activateUser, deleteUser } from '../../../src/contract/accounts.ts'
+import { listAuditEntries } from '../../../src/contract/audit.ts'
+import { createGroup, deleteGroup } from '../../../src/contract/groups.ts'
+import {
+  checkImport,
+  createImport,
+  deleteImport,
+  getImport,
+  type Import,
+  importLimits,
+  listImportRows,
+  listImports,
+  runImport,
+  storeImportRows,
+  type UserImportRow,
+  undoImport
+} from '../../../src/contract/imports.ts'
+import { disableUser, updateMember } from '../../../src/contract/members.ts'
+import { getChallenge } from '../../../src/contract/sessions.ts'
+import { updateUser } from '../../../src/contract/users.ts'
+import type { CompanyId } from '../../../src/server/domain/deps.ts'
+import { checkAuditLog } from '../../../src/server/domain/evidence/audit-check.ts'
+import { deleteExpiredJob } from '../../../src/server/jobs/delete-expired.ts'
+import { runImportsJob } from '../../../src/server/jobs/run-imports.ts'
+import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
+import { makeKeys } from '../../helpers/keys.ts'
+import { mailToken, makePerson, proofFor } from '../../helpers/mailed.ts'
+import { makeAdmins } from '../../helpers/matrix.ts'
+import '../../helpers/soak.ts'
+
+interface Row {
+  email: string
+  username?: string
+  groups?: string[]
+  locale?: string
+}
+
+let app: TestApp
+let ada: TestPerson
+let company: CompanyId
+let everybody: string
+beforeAll(async () => {
+  app = await makeApp({ runsImports: true, sendsMails: false })
+  ada = await app.signUp()
+  const found = app.companies[ada.host]
+  if (!found) throw new Error('no company')
+  company = found
+  await makeAdmins(app.owner)
+  everybody = (await ada.call(createGroup, { name: 'Lecteurs Été' })).id
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const newEmail = () => `person-${randomUUID()}@example.com`
+
+interface Options {
+  groups?: string[]
+  send_invitations?: boolean
+  locale?: 'en' | 'fr'
+}
+
+async function store(rows: Row[], options: Options = {}): Promise<string> {
+  const input = { file_name: 'people.csv', rows: rows.length, bytes: 1000, send_invitations: false }
+  const { id } = await ada.call(createImport, { ...input, ...options })
+  for (let at = 0; at < rows.length; at += importLimits.rowsPerCall) {
+    const some = rows.slice(at, at + importLimits.rowsPerCall)
+    await ada.call(storeImportRows, { id, from: at + 1, rows: some })
+  }
+  return id
+}
+
+/** Waits until no job works on an import. */
+async function settled(id: string): Promise<Import> {
+  for (let tries = 0; tries < 3000; tries++) {
+    const found = await ada.call(getImport, { id })
+    if (!['checking', 'running', 'undoing'].includes(found.state)) return found
+    await sleep(20)
+  }
+  throw new Error(`import ${id} is still worked on`)
+}
+
+async function check(rows: Row[], options?: Options): Promise<Import> {
+  const id = await store(rows, options)
+  await ada.call(checkImport, { id })
+  return settled(id)
+}
+
+async function run(id: string, skip_refused = false): Promise<Import> {
+  await ada.call(runImport, { id, skip_refused })
+  return settled(id)
+}
+
+async function undo(id: string): Promise<Import> {
+  await ada.call(undoImport, { id })
+  return settled(id)
+}
+
+async function peopleOf(emails: string[]) {
+  const { rows } = await app.owner.query(
+    `select id, email, username, locale, permissions,
+            array(select g.name from group_user m join "group" g on g.company_id = m.company_id
+                   and g.id = m.group_id where m.user_id = u.id order by 1) as groups
+       from "user" u where company_id = $1 and email = any ($2) order by email`,
+    [company, emails]
+  )
+  return rows
+}
+
+async function verdictsOf(id: string) {
+  const { rows } = await ada.call(listImportRows, { id, limit: 1000 })
+  return rows.map(({ verdict, reasons }) => [verdict, ...reasons.map(reasonText)])
+}
+
+const reasonText = (reason: UserImportRow['reasons'][number]) =>
+  [`${reason.column} ${reason.code}`, reason.value, reason.row].filter(Boolean).join(' ')
+
+async function countPeople(): Promise<number> {
+  const { rows } = await app.owner.query('select count(*)::int from "user" where company_id = $1', [
+    company
+  ])
+  return rows[0].count
+}
+
+/** Gives an invited person a password, as the link of the invitation does. */
+async function activate(person: { id: string; email: string }): Promise<void> {
+  const token = await mailToken(app, 'activate', person)
+  const public_key_jwt = await proofFor(app, 'activate', { ...person, keys: makeKeys(), token })
+  await app.call(ada.host, activateUser, { token, username: 'Chosen', public_key_jwt })
+}
+
+test('creates, changes and leaves people as the check has said, and counts them', async () => {
+  const [created, changed, same] = [newEmail(), newEmail(), newEmail()]
+  await run((await check([{ email: changed, username: 'Old' }, { email: same }])).id)
+  const before = await countPeople()
+  const checked = await check([
+    {
+      email: ` ${created.toUpperCase()} `,
+      username: 'Zoë',
+      groups: ['lecteurs ete'],
+      locale: 'FR'
+    },
+    { email: changed, username: 'New', groups: ['LECTEURS ÉTÉ'] },
+    { email: same, username: '', groups: [], locale: '' }
+  ])
+  expect(checked).toMatchObject({
+    state: 'checked',
+    counts: { new: 1, changed: 1, unchanged: 1, refused: 0 },
+    result: null
+  })
+  expect(await countPeople()).toBe(before)
+  const done = await run(checked.id)
+  expect(done).toMatchObject({
+    state: 'done',
+    result: { created: 1, changed: 1, unchanged: 1, skipped: 0, differs: false }
+  })
+  expect(await countPeople()).toBe(before + 1)
+  const people = await peopleOf([created, changed])
+  expect(people.find(({ email }) => email === created)).toMatchObject({
+    username: 'Zoë',
+    locale: 'fr',
+    permissions: [],
+    groups: ['Lecteurs Été']
+  })
+  const [{ groups }] = await peopleOf([same])
+  expect(groups).toHaveLength(1)
+  expect(groups).not.toContain('Lecteurs Été')
+  expect(people.find(({ email }) => email === changed)).toMatchObject({ username: 'New' })
+  // the same file again changes nothing
+  const again = await check([
+    { email: created, username: 'Zoë', groups: ['lecteurs ete'], locale: 'fr' },
+    { email: changed, username: 'New', groups: ['Lecteurs Été'] }
+  ])
+  expect(again.counts).toEqual({ new: 0, changed: 0, unchanged: 2, refused: 0 })
+})
+
+test('judges messy cells, and none of them makes a call fail', async () => {
+  const twice = newEmail()
+  const big = 'x'.repeat(1_000_000)
+  const rows: Row[] = [
+    { email: twice, username: '=HYPERLINK("http://evil.test")' },
+    { email: `\t${twice.toUpperCase()}  ` },
+    { email: '' },
+    { email: 'no address' },
+    { email: `${'a'.repeat(300)}@example.com` },
+    { email: newEmail(), username: 'a\u0007b' },
+    { email: newEmail(), username: 'x'.repeat(81) },
+    { email: newEmail(), groups: ['Nobody\u0000', 'Lecteurs Été'], locale: 'de' },
+    { email: newEmail(), username: '\ud800', groups: ['\udfff'] },
+    { email: '\u0000@example.com' },
+    { email: ada.email, username: 'Owned' },
+    { email: newEmail(), groups: Array.from({ length: 60 }, (_, n) => `Group ${n}`) },
+    { email: newEmail(), username: '\u202etxt.exe' }
+  ]
+  const { id, counts } = await check(rows)
+  expect(counts).toEqual({ new: 1, changed: 0, unchanged: 0, refused: 12 })
+  expect(await verdictsOf(id)).toEqual([
+    ['new'],
+    ['refused', 'email duplicate 1'],
+    ['refused', 'email required'],
+    ['refused', 'email format'],
+    ['refused', 'email too_long'],
+    ['refused', 'username format'],
+    ['refused', 'username too_long'],
+    ['refused', 'locale unknown de', 'groups unknown Nobody\ufffd'],
+    ['refused', 'username format', 'groups unknown \ufffd'],
+    ['refused', 'email format'],
+    ['refused', 'email administrator'],
+    ['refused', 'groups too_many'],
+    ['refused', 'username format']
+  ])
+  const huge = await check([{ email: newEmail(), username: big }, { email: big }])
+  expect(await verdictsOf(huge.id)).toEqual([
+    ['refused', 'username too_long'],
+    ['refused', 'email too_long']
+  ])
+  await expect(ada.call(runImport, { id, skip_refused: false })).rejects.toMatchObject({
+    code: 'import_refused_rows'
+  })
+  const done = await run(id, true)
+  expect(done.result).toEqual({ created: 1, changed: 0, unchanged: 0, skipped: 12, differs: false })
+  // a formula is a name like any other
+  expect(await peopleOf([twice])).toMatchObject([{ username: '=HYPERLINK("http://evil.test")' }])
+  expect(await peopleOf([ada.email])).toMatchObject([
+    { username: 'Ada Lovelace', permissions: ['admin'] }
+  ])
+})
+
+test('understands a language by its name in either language, and by a longer tag', async () => {
+  const cells = ['fr-FR', 'en_us', 'Français', 'FRENCH', 'anglais', 'English', 'deutsch', 'fr fr']
+  const { id } = await check(cells.map(locale => ({ email: newEmail(), locale })))
+  const { rows } = await ada.call(listImportRows, { id })
+  expect(rows.map(({ verdict }) => verdict)).toEqual([
+    ...Array.from({ length: 6 }, () => 'new'),
+    'refused',
+    'refused'
+  ])
+  await run(id, true)
+  const { rows: people } = await app.owner.query(
+    `select "user".locale from "user" join import_row on user_id = "user".id
+      where import_id = $1 order by number`,
+    [id]
+  )
+  expect(people.map(({ locale }) => locale)).toEqual(['fr', 'en', 'fr', 'fr', 'en', 'en'])
+})
+
+test('is among the changes of each person whom it has created or changed', async () => {
+  const [known, email] = [await makePerson(app), newEmail()]
+  const { id } = await check([{ email }, { email: known.email, username: 'Other' }])
+  await run(id)
+  const { rows } = await app.owner.query('select id from "user" where email = $1', [email])
+  const actionsOf = async (target: string) => {
+    const entries = await ada.call(listAuditEntries, { id: company, target })
+    return entries.map(({ action, target: { id: about } }) => [action, about])
+  }
+  expect(await actionsOf(rows[0].id)).toEqual([['import.run', id]])
+  expect(await actionsOf(known.id)).toEqual([['import.run', id]])
+  // of a person whom it has created also when its rows are erased
+  await ada.call(updateMember, { id: rows[0].id, username: 'Later' })
+  await ada.call(deleteImport, { id })
+  expect(await actionsOf(rows[0].id)).toEqual([
+    ['user.update', rows[0].id],
+    ['import.run', id]
+  ])
+})
+
+test('refuses people who are disabled or deleted', async () => {
+  const invited = await makePerson(app, true)
+  await ada.call(disableUser, { id: invited.id, reason: 'left' })
+  const deleted = `${randomUUID()}@deleted.invalid`
+  await app.owner.query(
+    `insert into "user" (company_id, id, email, username, tokens_valid_after, created_at, deleted_at)
+     values ($1, gen_random_uuid(), $2, '–', now(), now(), now())`,
+    [company, deleted]
+  )
+  const { id } = await check([{ email: invited.email }, { email: deleted }])
+  expect(await verdictsOf(id)).toEqual([
+    ['refused', 'email disabled'],
+    ['refused', 'email deleted']
+  ])
+})
+
+test('mends rows after the check, and judges their twins again', async () => {
+  const email = newEmail()
+  const { id } = await check([{ email }, { email, groups: ['Nobody'] }, { email: 'wrong' }])
+  const mended = await ada.call(storeImportRows, { id, from: 2, rows: [{ email: newEmail() }] })
+  expect(mended).toMatchObject({ state: 'checked', stored: 3, counts: { new: 2, refused: 1 } })
+  await ada.call(storeImportRows, { id, from: 1, rows: [{ email: newEmail() }] })
+  const last = await ada.call(storeImportRows, { id, from: 3, rows: [{ email }] })
+  expect(last.counts).toEqual({ new: 3, changed: 0, unchanged: 0, refused: 0 })
+  // the first of a pair takes the address, the second loses it again
+  const pair = await ada.call(storeImportRows, { id, from: 1, rows: [{ email }] })
+  expect(pair.counts).toMatchObject({ new: 2, refused: 1 })
+  expect(await verdictsOf(id)).toEqual([['new'], ['new'], ['refused', 'email duplicate 1']])
+})
+
+test('takes chunks in any order and twice, and asks for those that are missing', async () => {
+  const emails = [newEmail(), newEmail(), newEmail()]
+  const input = { file_name: 'a.csv', rows: 3, bytes: 1, send_invitations: false }
+  const { id } = await ada.call(createImport, input)
+  const put = (from: number, ...rows: Row[]) => ada.call(storeImportRows, { id, from, rows })
+  await put(3, { email: emails[2] ?? '' })
+  await put(1, { email: 'first' })
+  await expect(ada.call(checkImport, { id })).rejects.toMatchObject({ code: 'import_incomplete' })
+  await put(1, { email: emails[0] ?? '' }, { email: emails[1] ?? '' })
+  expect(await put(3, { email: emails[2] ?? '' })).toMatchObject({ stored: 3, state: 'open' })
+  await expect(put(3, { email: 'a' }, { email: 'b' })).rejects.toMatchObject({
+    code: 'invalid_input'
+  })
+  await ada.call(checkImport, { id })
+  expect((await settled(id)).counts).toMatchObject({ new: 3 })
+  const { rows: some, next } = await ada.call(listImportRows, { id, limit: 2 })
+  expect([some.map(({ row }) => row), next]).toEqual([[1, 2], 2])
+  const rest = await ada.call(listImportRows, { id, after: 2, limit: 2, verdict: 'new' })
+  expect([rest.rows.map(({ row }) => row), rest.next]).toEqual([[3], null])
+})
+
+test('runs once although it is asked twice, and two imports of the same people one by one', async () => {
+  const emails = Array.from({ length: 50 }, newEmail)
+  const rows = emails.map(email => ({ email }))
+  const [first, second] = [await check(rows), await check([...rows].reverse())]
+  const asked = await Promise.allSettled(
+    [first, first, second].map(({ id }) => ada.call(runImport, { id, skip_refused: false }))
+  )
+  expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+  const ends = [await settled(first.id), await settled(second.id)]
+  expect(ends.map(({ state }) => state).sort()).toEqual(['done', 'failed'])
+  expect(ends.find(({ state }) => state === 'failed')).toMatchObject({
+    failure: 'changed_meanwhile',
+    result: null
+  })
+  expect(await peopleOf(emails)).toHaveLength(50)
+})
+
+test('changes nothing when somebody of the file was added after the check', async () => {
+  const [taken, free] = [await makePersonLater(), newEmail()]
+  const checked = await check([{ email: free }, { email: taken.email }])
+  await taken.make()
+  expect(await run(checked.id)).toMatchObject({ state: 'failed', failure: 'changed_meanwhile' })
+  expect(await peopleOf([free])).toEqual([])
+  await ada.call(checkImport, { id: checked.id })
+  expect((await settled(checked.id)).counts).toMatchObject({ new: 1, unchanged: 1 })
+  expect(await run(checked.id)).toMatchObject({ state: 'done', result: { created: 1 } })
+})
+
+test('skips who was added after the check where refused rows are skipped, and says so', async () => {
+  const [taken, free] = [await makePersonLater(), newEmail()]
+  const checked = await check([{ email: free }, { email: taken.email }])
+  await taken.make()
+  expect((await run(checked.id, true)).result).toEqual({
+    created: 1,
+    changed: 0,
+    unchanged: 0,
+    skipped: 1,
+    differs: true
+  })
+  expect(await verdictsOf(checked.id)).toEqual([['new'], ['refused', 'email changed_meanwhile']])
+})
+
+/** An e-mail that has no account until `make` creates one. */
+async function makePersonLater() {
+  const email = newEmail()
+  const make = () =>
+    app.owner.query(
+      `insert into "user" (company_id, id, email, username, tokens_valid_after, created_at)
+       values ($1, gen_random_uuid(), $2, 'Late', now(), now())`,
+      [company, email]
+    )
+  return { email, make }
+}
+
+test('changes nothing when a group was deleted after the check', async () => {
+  const group = await ada.call(createGroup, { name: `Short-lived ${randomUUID()}` })
+  const email = newEmail()
+  const checked = await check([{ email, groups: [group.name] }])
+  await ada.call(deleteGroup, { id: group.id })
+  expect(await run(checked.id)).toMatchObject({ state: 'failed', failure: 'changed_meanwhile' })
+  expect(await peopleOf([email])).toEqual([])
+})
+
+test('never makes an administrator of a person and changes none', async () => {
+  const promoted = await makePerson(app, true)
+  const checked = await check([{ email: promoted.email, username: 'Renamed' }])
+  expect(checked.counts).toMatchObject({ changed: 1 })
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [promoted.id])
+  expect(await run(checked.id)).toMatchObject({ state: 'failed' })
+  expect(await peopleOf([promoted.email])).toMatchObject([{ username: 'Ada' }])
+})
+
+test('undoes as one what nobody has touched, and says why it keeps the rest', async () => {
+  const emails = Array.from({ length: 4 }, newEmail).sort()
+  const [gone = '', active = '', admin = '', deleted = ''] = emails
+  const [restored, touched] = [await makePerson(app, true), await makePerson(app, true)]
+  const checked = await check(
+    [
+      ...emails.map(email => ({ email })),
+      { email: restored.email, username: 'Imported', locale: 'fr' },
+      { email: touched.email, username: 'Imported', locale: 'fr' }
+    ],
+    { groups: [everybody], send_invitations: true }
+  )
+  await run(checked.id)
+  const people = await peopleOf(emails)
+  const idOf = (email: string) => people.find(person => person.email === email).id
+  await activate({ id: idOf(active), email: active })
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [idOf(admin)])
+  await app.owner.query(`update "user" set deleted_at = now() where id = $1`, [idOf(deleted)])
+  await app.owner.query(`update "user" set username = 'Later' where id = $1`, [touched.id])
+  expect(await undo(checked.id)).toMatchObject({
+    state: 'undone',
+    undone: { removed: 1, restored: 1, kept: 4 }
+  })
+  expect(await peopleOf([gone])).toEqual([])
+  expect(await peopleOf([restored.email])).toMatchObject([{ username: 'Ada', locale: 'und' }])
+  expect((await peopleOf([restored.email]))[0].groups).not.toContain('Lecteurs Été')
+  expect(await peopleOf([touched.email])).toMatchObject([{ username: 'Later', locale: 'und' }])
+  const { rows } = await ada.call(listImportRows, { id: checked.id, kept: 'true' })
+  expect(rows.map(({ cells, kept }) => [cells.email, kept])).toEqual([
+    [active, 'activated'],
+    [admin, 'administrator'],
+    [deleted, 'deleted'],
+    [touched.email, 'changed']
+  ])
+  const { rows: mails } = await app.owner.query('select email from mail where email = any ($1)', [
+    emails
+  ])
+  expect(mails.map(({ email }) => email)).not.toContain(gone)
+  await expect(ada.call(undoImport, { id: checked.id })).rejects.toMatchObject({
+    code: 'import_state'
+  })
+})
+
+test('invites within the limits of a day, or nobody', async () => {
+  const [quiet, loud] = [newEmail(), newEmail()]
+  await run((await check([{ email: quiet }])).id)
+  await app.owner.query('delete from invitation')
+  await app.owner.query(
+    `insert into invitation (company_id, id, recipient, due_at)
+     select $1, gen_random_uuid(), '\\x00', now() - interval '1 hour' from generate_series(1, 4999)`,
+    [company]
+  )
+  const late = newEmail()
+  await run((await check([{ email: loud }, { email: late }], { send_invitations: true })).id)
+  const { rows } = await app.owner.query(
+    `select email, kind, next_at > now() + interval '22 hours' as later from mail
+      where email = any ($1)`,
+    [[quiet, loud, late]]
+  )
+  expect(rows).toEqual([
+    { email: loud, kind: 'activate', later: false },
+    { email: late, kind: 'activate', later: true }
+  ])
+})
+
+test('writes one entry for a run and one for its undo to the audit log', async () => {
+  const { id } = await check([{ email: newEmail() }, { email: newEmail() }])
+  await run(id)
+  await undo(id)
+  const { rows } = await app.owner.query(
+    `select action, actor_id, value.changes::jsonb->'after' as after from audit_entry
+       left join audit_value value using (company_id, seq)
+      where target_id = $1 order by seq`,
+    [id]
+  )
+  expect(rows).toMatchObject([
+    { action: 'import.run', actor_id: ada.id, after: { new: 2, name: 'people.csv' } },
+    { action: 'import.undo', actor_id: ada.id, after: { removed: 2 } }
+  ])
+  expect(rows[0].after.digest).toMatch(/^[0-9a-f]{64}$/)
+  expect(await checkAuditLog(app.deps, company)).not.toHaveProperty('broken')
+})
+
+test('an undo leaves no name of the people whom it removes in the audit log', async () => {
+  const email = newEmail()
+  const { id } = await check([{ email }])
+  await run(id)
+  const [person] = await peopleOf([email])
+  await ada.call(updateMember, { id: person.id, username: 'Soon Gone' })
+  const named = async () => {
+    const told = `select from audit_value where changes like '%Soon Gone%'`
+    return (await app.owner.query(told)).rows.length
+  }
+  expect(await named()).toBe(1)
+  await undo(id)
+  expect(await named()).toBe(0)
+  expect(await checkAuditLog(app.deps, company)).not.toHaveProperty('broken')
+})
+
+test('begins again after a crash in the middle, and does nothing twice', async () => {
+  const emails = Array.from({ length: 20 }, newEmail)
+  const { id } = await check(emails.map(email => ({ email })))
+  const broken = await breakGroups('57P03')
+  await ada.call(runImport, { id, skip_refused: false })
+  for (let tries = 0; tries < 500 && (await attemptsOf(id)) === 0; tries++) await sleep(20)
+  await sleep(200)
+  expect(await ada.call(getImport, { id })).toMatchObject({ state: 'running', result: null })
+  expect(await peopleOf(emails)).toEqual([])
+  await expect.poll(() => logLevelsOf(id)).toEqual(new Set(['warn']))
+  await broken.mend()
+  // the lease that a dead process leaves ends by itself
+  await app.owner.query('update import set leased_until = now() where id = $1', [id])
+  await runImportsJob(app.deps).run(() => false, true)
+  expect(await settled(id)).toMatchObject({
+    state: 'done',
+    result: { created: 20, differs: false }
+  })
+  // a process that dies between the commit and the count leaves it to the next
+  await app.owner.query(`update import set state = 'running', result = null where id = $1`, [id])
+  await runImportsJob(app.deps).run(() => false, true)
+  expect(await settled(id)).toMatchObject({
+    state: 'done',
+    result: { created: 20, differs: false }
+  })
+  expect(await peopleOf(emails)).toHaveLength(20)
+})
+
+async function attemptsOf(id: string): Promise<number> {
+  const { rows } = await app.owner.query('select attempts from import where id = $1', [id])
+  return rows[0].attempts
+}
+
+test('gives up after five failures, with nothing changed', async () => {
+  const email = newEmail()
+  const { id } = await check([{ email }])
+  const broken = await breakGroups()
+  await ada.call(runImport, { id, skip_refused: false })
+  for (let tries = 0; tries < 100 && (await stateOf(id)) === 'running'; tries++) {
+    // the pause after a failure; an attempt that runs keeps its import by its number
+    await app.owner.query('update import set leased_until = null where id = $1', [id])
+    await runImportsJob(app.deps).run(() => false, true)
+    await sleep(50)
+  }
+  await broken.mend()
+  expect(await settled(id)).toMatchObject({ state: 'failed', failure: 'interrupted' })
+  expect(await peopleOf([email])).toEqual([])
+  expect(logLevelsOf(id)).toEqual(new Set(['error']))
+})
+
+/** Returns the levels of the log's lines about the failures of a run. */
+function logLevelsOf(id: string): Set<string> {
+  const about = app.logged.filter(({ facts }) => Object(facts).import === id && 'err' in facts)
+  return new Set(about.map(({ level }) => level))
+}
+
+async function stateOf(id: string): Promise<string> {
+  return (await ada.call(getImport, { id })).state
+}
+
+/** Makes every new membership of a group fail with an error code until `mend` is called. */
+async function breakGroups(code = '58000') {
+  await app.owner.query(
+    `create function crash() returns trigger language plpgsql as
+       $$ begin raise exception 'crash' using errcode = '${code}'; end $$;
+     create trigger crash after insert on group_user execute function crash()`
+  )
+  const mend = () => app.owner.query('drop trigger crash on group_user; drop function crash')
+  return { mend }
+}
+
+test('erases the rows of a person with their account, and all rows after 30 days', async () => {
+  const person = await app.signUp()
+  const { id } = await check([{ email: person.email, username: 'Grace' }, { email: newEmail() }])
+  const { challenge } = await app.call(ada.host, getChallenge, {
+    email: person.email,
+    purpose: 'rekey'
+  })
+  await person.call(deleteUser, { challenge_response: person.keys.respond(challenge) })
+  const { rows } = await ada.call(listImportRows, { id })
+  expect(rows.map(({ row }) => row)).toEqual([2])
+  await app.owner.query('update import set expires_at = now() where id = $1', [id])
+  await deleteExpiredJob(app.deps).run(() => false, true)
+  await expect(ada.call(getImport, { id })).rejects.toMatchObject({ code: 'not_found' })
+  const { rows: left } = await app.owner.query('select from import_row where import_id = $1', [id])
+  expect(left).toEqual([])
+})
+
+test('lists imports, newest first, and erases one', async () => {
+  const [older, newer] = [await store([{ email: 'a' }]), await store([{ email: 'b' }])]
+  const listed = await ada.call(listImports, { id: company, limit: 2 })
+  expect(listed.map(({ id }) => id)).toEqual([newer, older])
+  expect(listed[0]).toMatchObject({ created_by: 'Ada Lovelace', rows: 1, stored: 1 })
+  await ada.call(deleteImport, { id: newer })
+  await expect(ada.call(getImport, { id: newer })).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('keeps changes that a person has made to themselves', async () => {
+  const person = await app.signUp()
+  const checked = await check([{ email: person.email, username: 'Imported' }])
+  await run(checked.id)
+  await person.call(updateUser, { username: 'Myself' })
+  expect((await undo(checked.id)).undone).toEqual({ removed: 0, restored: 0, kept: 1 })
+  expect(await peopleOf([person.email])).toMatchObject([{ username: 'Myself' }])
+})
+
+test('counts what the database has, whatever the rows, and an undo leaves it as it was', async () => {
+  const known = Array.from({ length: 4 }, newEmail)
+  await run((await check(known.map(email => ({ email, username: 'Known' })))).id)
+  const email = fc.oneof(
+    fc.constantFrom(...known),
+    fc.constantFrom(...known.map(each => ` ${each.toUpperCase()}`)),
+    fc.nat(8).map(n => `fresh-${n}@example.com`),
+    fc.string()
+  )
+  const row = fc.record(
+    {
+      email,
+      username: fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('Known', 'Other')),
+      groups: fc.array(fc.constantFrom('Lecteurs Été', 'Nobody', '')),
+      locale: fc.constantFrom('en', 'fr', 'FR ', 'de', '')
+    },
+    { requiredKeys: ['email'] }
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 12 }), async rows => {
+      const before = await stateOfPeople()
+      const checked = await check(rows)
+      const counts = checked.counts
+      if (!counts) throw new Error('no counts')
+      expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(rows.length)
+      const done = await run(checked.id, true)
+      expect(done.result).toEqual({
+        created: counts.new,
+        changed: counts.changed,
+        unchanged: counts.unchanged,
+        skipped: counts.refused,
+        differs: false
+      })
+      expect((await stateOfPeople()).length).toBe(before.length + counts.new)
+      const undone = await undo(checked.id)
+      expect(undone.undone).toEqual({ removed: counts.new, restored: counts.changed, kept: 0 })
+      expect(await stateOfPeople()).toEqual(before)
+    }),
+    { numRuns: 12 }
+  )
+})
+
+async function stateOfPeople(): Promise<object[]> {
+  const { rows } = await app.owner.query(
+    `select id, email, username, locale, permissions,
+            array(select group_id from group_user m where m.user_id = u.id order by 1) as groups
+       from "user" u where company_id = $1 order by id`,
+    [company]
+  )
+  return rows
+}

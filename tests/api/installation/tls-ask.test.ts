@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { openServedHosts, type ServedHosts } from '../../../src/server/domain/companies/domains.ts'
+import { startManagementServer } from '../../../src/server/management.ts'
+import { makeApp, type TestApp } from '../../helpers/app.ts'
+import { makeDomain } from '../../helpers/cases.ts'
+import { freePort } from '../../helpers/service.ts'
+
+let app: TestApp
+let served: ServedHosts
+let management: AsyncDisposable
+let port: number
+beforeAll(async () => {
+  app = await makeApp()
+  served = await openServedHosts(app.deps)
+  port = await freePort()
+  const connections = { hasRoom: () => true }
+  management = await startManagementServer({
+    port,
+    deps: app.deps,
+    connections,
+    served,
+    isReady: () => true
+  })
+})
+afterAll(async () => {
+  await management[Symbol.asyncDispose]()
+  served[Symbol.dispose]()
+  await app[Symbol.asyncDispose]()
+})
+
+const ask = async (domain: string) =>
+  (await fetch(`http://127.0.0.1:${port}/tls-ask?domain=${encodeURIComponent(domain)}`)).status
+
+async function hostOf(id: string): Promise<string> {
+  return (await app.owner.query('select host from domain where id = $1', [id])).rows[0].host
+}
+
+test('allows certificates for served hosts and their APIs alone', async () => {
+  const host = await hostOf(await makeDomain(app.owner, app.companies['acme.localhost']))
+  await makeDomain(app.owner, app.companies['acme.localhost'])
+  await app.owner.query(
+    `update domain set host = '*.wild.fr' where host <> $1 and host like '%.com'`,
+    [host]
+  )
+  app.deps.signals.domains.send(host)
+  await vi.waitFor(async () => expect(await ask(host)).toBe(200))
+  const answers: Record<string, number> = {
+    [host.toUpperCase()]: 200,
+    [`api.${host}`]: 200,
+    [`www.${host}`]: 403,
+    [`api.api.${host}`]: 403,
+    'docs.wild.fr': 200,
+    'api.docs.wild.fr': 200,
+    'wild.fr': 403,
+    'a.b.wild.fr': 403,
+    '*.wild.fr': 403,
+    'a b.wild.fr': 403,
+    'a/b.wild.fr': 403,
+    'é.wild.fr': 403,
+    '-.wild.fr': 403,
+    [`${'a'.repeat(64)}.wild.fr`]: 403,
+    'docs.wild.fr.': 403,
+    'api.wild.fr': 403,
+    'acme.localhost': 403,
+    'other.example.org': 403,
+    '': 403
+  }
+  for (const [domain, status] of Object.entries(answers)) {
+    expect([domain, await ask(domain)]).toEqual([domain, status])
+  }
+})
+
+test('refuses a host that no longer counts, and says so in the log once a minute', async () => {
+  const id = await makeDomain(app.owner, app.companies['acme.localhost'])
+  const host = await hostOf(id)
+  app.deps.signals.domains.send(host)
+  await vi.waitFor(async () => expect(await ask(host)).toBe(200))
+  await app.owner.query('update domain set verified_at = null where id = $1', [id])
+  app.deps.signals.domains.send(host)
+  await vi.waitFor(async () => expect(await ask(host)).toBe(403))
+  for (let at = 0; at < 20; at++) await ask(`scan${at}.example.org`)
+  expect(
+    app.logged.filter(({ text }) => text.startsWith('a certificate was refused'))
+  ).toHaveLength(1)
+})
+
+test('answers from memory while the database fails', async () => {
+  const id = await makeDomain(app.owner, app.companies['acme.localhost'])
+  const host = await hostOf(id)
+  app.deps.signals.domains.send(host)
+  await vi.waitFor(async () => expect(await ask(host)).toBe(200))
+  await app.owner.query('revoke execute on function list_hosts() from vidimus_app')
+  try {
+    app.deps.signals.domains.send(host)
+    await vi.waitFor(() =>
+      expect(app.logged.map(({ text }) => text)).toContain('the list of hosts could not be read')
+    )
+    expect([await ask(host), await ask('other.example.org')]).toEqual([200, 403])
+  } finally {
+    await app.owner.query('grant execute on function list_hosts() to vidimus_app')
+  }
+})

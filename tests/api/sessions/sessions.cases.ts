@@ -1,0 +1,28 @@
+import { getChallenge } from '../../../src/contract/sessions.ts'
+import type { TestApp, TestPerson } from '../../helpers/app.ts'
+import type { Refusals, Rows, Stage } from '../../helpers/cases.ts'
+import { makeKeys } from '../../helpers/keys.ts'
+
+export const rows: Rows = {
+  getChallenge: { input: () => ({ email: 'ada@example.com', purpose: 'login' }) },
+  logIn: { input: logInInput },
+  logOut: { input: () => ({ all: false }), spends: 'session' },
+  listSessions: { input: () => ({ limit: 10 }), ids: { cursor: 'session' } },
+  endSession: { ids: { id: 'session' }, spends: 'another session' }
+}
+
+/** How each code that a call lists comes about. */
+export function refusals({ app, ada, ask }: Stage): Refusals {
+  return {
+    'logIn login_failed': async () => {
+      const { challenge } = await app.call('acme.localhost', getChallenge, { email: ada.email })
+      const challenge_response = makeKeys().respond(challenge)
+      return ask('logIn', { email: ada.email, challenge_response })
+    }
+  }
+}
+
+async function logInInput(app: TestApp, { host, email, keys }: TestPerson): Promise<object> {
+  const { challenge } = await app.call(host, getChallenge, { email })
+  return { email, challenge_response: keys.respond(challenge), device: 'none' }
+}

@@ -1,0 +1,14 @@
+import type { Rows } from '../../helpers/cases.ts'
+
+const policyReport = {
+  type: 'csp-violation',
+  body: { effectiveDirective: 'script-src-elem', documentURL: 'http://acme.localhost/en' }
+}
+
+export const rows: Rows = {
+  receiveCspReports: {
+    headers: () => ({ 'content-type': 'application/reports+json' }),
+    body: Buffer.from(JSON.stringify([policyReport])),
+    status: 204
+  }
+}

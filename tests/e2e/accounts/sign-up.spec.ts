@@ -1,0 +1,118 @@
+import { expect, type Page } from '@playwright/test'
+import { newEmail } from '../../helpers/client.ts'
+import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
+import { test } from '../../helpers/e2e/journey.ts'
+
+const password = 'seven green bicycles in the rain'
+
+test('a form with many errors lists its fields as links', async ({ page }) => {
+  await page.goto('/en/sign-up')
+  const submit = page.locator('main form [type=submit]')
+  await expect(submit).toBeEnabled()
+  await submit.click()
+  const note = page.getByRole('alert').filter({ hasText: '4 fields need your attention:' })
+  await expect(note.getByRole('listitem')).toHaveText([
+    'Email Value is required',
+    'Username Value is required',
+    'Password Value is required',
+    'Confirm password Value is required'
+  ])
+  await inspectInBothSchemes(page)
+  await note.getByRole('link', { name: 'Username' }).press('Enter')
+  await expect(page.locator('input[name=username]')).toBeFocused()
+  await page.keyboard.type('Ada')
+  await expect(note).toHaveCount(0)
+})
+
+test('a forgotten password on a developer’s machine leads to the outbox, with the e-mail kept', async ({
+  page
+}) => {
+  await page.goto('/en/sign-in')
+  await page.getByLabel('Email').fill('ada@example.com')
+  await page.getByRole('link', { name: 'Forgot your password?' }).click()
+  // the page of the sign-in has such a field too
+  await expect(page.getByRole('heading', { level: 1, name: 'Choose a new password' })).toBeVisible()
+  await expect(page.getByLabel('Email')).toHaveValue('ada@example.com')
+  await page.getByRole('button', { name: 'Send me a link' }).click()
+  await expect(page.getByText('a file in the outbox folder on this computer')).toBeVisible()
+  await page.getByRole('button', { name: 'Use another email' }).click()
+  await expect(page.getByLabel('Email')).toHaveValue('ada@example.com')
+})
+
+test('what is typed, sent and carried by an invitation is kept before the form’s script runs', async ({
+  page
+}) => {
+  const release = await holdForms(page)
+  await page.goto('/en/sign-in')
+  await page.getByLabel('Email').fill('ada@example.com')
+  await page.getByRole('link', { name: 'Forgot your password?' }).click()
+  await expect(page).toHaveURL(/\/en\/reset-password\?email=ada%40example\.com$/)
+  await expect(page.getByLabel('Email')).toHaveValue('ada@example.com')
+  await page.goto('/en/sign-in?email=bob%40example.com')
+  await page.getByRole('main').getByRole('link', { name: 'Create an account' }).click()
+  await expect(page).toHaveURL(/\/en\/sign-up\?email=bob%40example\.com$/)
+  await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
+  await expect(page).toHaveURL(/\/en\/sign-in\?email=bob%40example\.com$/)
+  await page.getByLabel('Email').press('Enter')
+  release()
+  await expect(page.getByText('Value is required')).toBeVisible()
+  await expect(page.getByLabel('Email')).toHaveValue('bob@example.com')
+})
+
+test('a change of language takes a half-filled form along, and nothing of it is stored', async ({
+  page
+}) => {
+  const release = await holdForms(page)
+  await page.goto('/en/sign-up')
+  const email = await fillIn(page)
+  await speak(page, 'Français')
+  await expect(page).toHaveURL(/\/fr\/sign-up$/)
+  release()
+  await expect(page.getByLabel('Nom d’utilisateur')).toHaveValue('Ada Lovelace')
+  await expect(page.getByLabel(/Adresse e.mail/)).toHaveValue(email)
+  await expect(page.getByLabel('Mot de passe', { exact: true })).toHaveValue(password)
+  const stored = await page.evaluate(() =>
+    JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state, document.cookie])
+  )
+  expect(stored).not.toContain(password)
+  expect(stored).not.toContain('Ada Lovelace')
+  // another page ends it
+  await page.goto('/fr/sign-in')
+  await page.goto('/fr/sign-up')
+  await expect(page.getByLabel('Nom d’utilisateur')).toHaveValue('')
+})
+
+test('a weak password is named together with everything else that is wrong', async ({ page }) => {
+  await page.goto('/en/sign-up')
+  await page.getByLabel('Username').fill('Ada Lovelace')
+  await page.getByLabel('Password', { exact: true }).fill('passwordpassword')
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await expect(page.getByLabel('Email')).toHaveAccessibleDescription(/.+/)
+  await expect(page.getByLabel('Password', { exact: true })).toHaveAttribute('aria-invalid', 'true')
+})
+
+async function fillIn(page: Page): Promise<string> {
+  const email = newEmail()
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Username').fill('Ada Lovelace')
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.locator('input[name=repeat]').fill(password)
+  return email
+}
+
+/**
+ * Delays the scripts of the forms, as a slow connection does. Returns the function that lets them
+ * come.
+ */
+async function holdForms(page: Page): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route('**/_astro/Sign{In,Up}.*.js', async route => {
+    await promise
+    await route.continue()
+  })
+  return resolve
+}
+
+async function speak(page: Page, language: string): Promise<void> {
+  await page.locator('a[data-locale]', { hasText: language }).first().dispatchEvent('click')
+}

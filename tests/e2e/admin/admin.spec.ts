@@ -1,0 +1,235 @@
+import { expect, type Page } from '@playwright/test'
+import { fetchAt } from '../../helpers/client.ts'
+import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
+import { makeAdmin } from '../../helpers/e2e/admins.ts'
+import { test } from '../../helpers/e2e/journey.ts'
+import { expectFocusSeen } from '../../helpers/e2e/keyboard.ts'
+import { inspectAtWidths } from '../../helpers/e2e/looks.ts'
+import {
+  expectSignedInAt,
+  fillSignIn,
+  password,
+  signUp,
+  startSession
+} from '../../helpers/e2e/page.ts'
+
+const nobody = '01978a5e-0000-7000-8000-00000000dead'
+
+test('an administrator finds their company from the drawer, and its groups', async ({ page }) => {
+  const { site, company } = await signUpAdmin(page)
+  const { word } = await addGroups(page, 1)
+  const drawer = page.getByRole('navigation', { name: 'Main navigation' })
+  await drawer.getByRole('link', { name: 'Administration' }).click()
+  await expect(page).toHaveURL(`${site}/en/admin/${company}`)
+  await expect(drawer.getByRole('link', { name: 'Administration' })).toHaveAttribute(
+    'aria-current',
+    'true'
+  )
+  await expect(page.locator('[data-state=ready]')).toContainText(/\d+ groups?|More than/)
+  // the company's own name stands above
+  await expect(page.getByRole('heading', { level: 1 })).not.toHaveText('Administration')
+  await inspectInBothSchemes(page)
+  await page.getByRole('main').getByRole('link', { name: 'All groups' }).click()
+  await expect(page).toHaveURL(`${site}/en/admin/${company}/groups`)
+  const sections = page.getByRole('navigation', { name: 'Sections of the administration' })
+  await expect(sections.getByRole('link', { name: 'Groups' })).toHaveAttribute(
+    'aria-current',
+    'page'
+  )
+  await page.getByLabel('Group name').fill(word)
+  await expect(rows(page)).toHaveCount(1)
+  await rowLink(page, 0).click()
+  await expect(page).toHaveURL(/\/groups\/[0-9a-f-]{36}$/)
+  await page.getByRole('link', { name: 'Groups' }).first().click()
+  await expect(page).toHaveURL(`${site}/en/admin/${company}/groups`)
+})
+
+test('search and order of a list are in the address, survive a reload, and say what they found', async ({
+  page
+}) => {
+  const { site, company } = await signUpAdmin(page)
+  const { word, names } = await addGroups(page, 3)
+  await page.goto(`${site}/en/admin/${company}/groups`)
+  await page.getByLabel('Group name').fill(word)
+  await expect(page).toHaveURL(`${site}/en/admin/${company}/groups?q=${word}`)
+  await expect(page.getByText('3 rows')).toBeVisible()
+  await expect(rowNames(page)).toHaveText(names)
+  await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute(
+    'aria-sort',
+    'ascending'
+  )
+  await page.getByRole('button', { name: 'Name' }).click()
+  await expect(rowNames(page)).toHaveText(names.toReversed())
+  await expect(page).toHaveURL(`${site}/en/admin/${company}/groups?q=${word}&sort=-name`)
+  await page.reload()
+  await expect(rowNames(page)).toHaveText(names.toReversed())
+  await expect(page.getByLabel('Group name')).toHaveValue(word)
+  await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute(
+    'aria-sort',
+    'descending'
+  )
+  await page.getByRole('button', { name: 'Created' }).click()
+  await expect(rowNames(page)).toHaveText(names)
+
+  await page.getByLabel('Group name').fill(`${word} nowhere`)
+  await expect(
+    page.getByRole('heading', { name: `Nothing matches “${word} nowhere”.` })
+  ).toBeVisible()
+  await inspectInBothSchemes(page)
+  await page.getByRole('button', { name: 'Clear search' }).click()
+  await expect(page.getByLabel('Group name')).toHaveValue('')
+  await expect(rows(page).nth(1)).toBeVisible()
+})
+
+test('a list is walked with the keyboard, and its rows are links of their own', async ({
+  page
+}) => {
+  const { site, company } = await signUpAdmin(page)
+  const { word, names } = await addGroups(page, 3)
+  await page.goto(`${site}/en/admin/${company}/groups?q=${word}`)
+  await rowLink(page, 0).focus()
+  await expectFocusSeen(page)
+  await page.keyboard.press('ArrowDown')
+  await expect(rowLink(page, 1)).toBeFocused()
+  await expectFocusSeen(page)
+  await page.keyboard.press('End')
+  await expect(rowLink(page, 2)).toBeFocused()
+  await page.keyboard.press('Home')
+  await expect(rowLink(page, 0)).toBeFocused()
+  // one stop for Tab: it leaves the table
+  await page.keyboard.press('Tab')
+  for (const nr of names.keys()) await expect(rowLink(page, nr)).not.toBeFocused()
+  await rowLink(page, 0).focus()
+  const href = await rowLink(page, 0).getAttribute('href')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(`${site}${href}`)
+  await page.goBack()
+  const [tab] = await Promise.all([
+    page.context().waitForEvent('page'),
+    // anywhere in the row
+    rows(page)
+      .nth(1)
+      .click({ modifiers: ['ControlOrMeta'], position: { x: 400, y: 20 } })
+  ])
+  // `toHaveURL` waits for scripts of the tab, which do not run in the background of the headless shell
+  await expect.poll(() => tab.url()).toMatch(/\/groups\/[0-9a-f-]{36}$/)
+})
+
+test('a long list is loaded page by page', async ({ page }) => {
+  const { site, company } = await signUpAdmin(page)
+  const { word } = await addGroups(page, 55)
+  await page.goto(`${site}/en/admin/${company}/groups?q=${word}`)
+  await expect(rows(page)).toHaveCount(50)
+  await expect(page.getByText('More than 50 rows')).toBeVisible()
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await expect(rows(page)).toHaveCount(55)
+  await expect(page.getByText('No more entries.')).toBeVisible()
+  // what is there stays while the connection is lost, and says so
+  await page.route('**/company/*/groups?*', route => route.abort())
+  await page.getByRole('button', { name: 'Created' }).click()
+  await expect(page.getByRole('alert')).toBeVisible()
+  await page.unroute('**/company/*/groups?*')
+  await page.getByRole('button', { name: 'Retry' }).click()
+  await expect(rows(page)).toHaveCount(50)
+})
+
+test('the list of groups, the audit log and data sources in French, narrow and in the dark', async ({
+  page
+}) => {
+  const { site, company } = await signUpAdmin(page, 'fr')
+  const { word, names } = await addGroups(page, 2, {
+    max_requests: 100,
+    max_storage: 2_500_000_000
+  })
+  await page.goto(`${site}/fr/admin/${company}/groups?q=${word}`)
+  await expect(page.getByRole('heading', { level: 1, name: 'Groupes' })).toBeVisible()
+  await expect(page.getByText('0 sur 100').first()).toBeVisible()
+  await inspectAtWidths(page, 768, 1280)
+  await page.setViewportSize({ width: 320, height: 800 })
+  // the order can be changed there too
+  await page.getByRole('button', { name: 'Nom' }).click()
+  await expect(rowNames(page)).toHaveText(names.toReversed())
+  for (const path of ['audit', 'data_sources', 'create/data_source']) {
+    await page.goto(`${site}/fr/admin/${company}/${path}`)
+    await expect(page.locator('main :is([data-state=ready], [data-state=empty])')).toBeVisible()
+    await inspectInBothSchemes(page)
+  }
+})
+
+test('a deep link leads through sign-in and back, with its query and hash', async ({
+  page,
+  browser
+}) => {
+  const { site, company, email } = await signUpAdmin(page, 'en', { chosen: password })
+  const path = `/en/admin/${company}/groups/${nobody}?a=1#b`
+  const other = await (await browser.newContext()).newPage()
+  await other.goto(`${site}${path}`)
+  await expect(other).toHaveURL(/\/en\/sign-in\?redirect=/)
+  await fillSignIn(other, email, password)
+  await expectSignedInAt(other, `${site}${path}`)
+})
+
+test('an address that names nothing says so within the page', async ({ page }) => {
+  const { site } = await signUpAdmin(page)
+  for (const path of [`/${nobody}`, '/x', '/%25zz/groups', `/${nobody}/groups`, '/a%00b/groups']) {
+    const answer = await page.goto(`${site}/en/admin${path}`)
+    expect(answer?.status(), path).toBe(200)
+    await expect(page.getByText('There is nothing here that you administer.')).toBeVisible()
+  }
+  await inspectInBothSchemes(page)
+  await page.getByRole('link', { name: 'Open your company' }).click()
+  await expect(page).toHaveURL(/\/en\/admin\/[0-9a-f-]{36}$/)
+  await expect(page.locator('[data-state=ready]')).toBeVisible()
+})
+
+test('a person without the permission is led home', async ({ page }) => {
+  const site = test.info().project.use.baseURL ?? ''
+  await signUp(page, `${site}/en`)
+  await page.goto(`${site}/en/admin`)
+  await expect(page).toHaveURL(`${site}/en`)
+  await expect(page.getByText('Your account does not have access to that page.')).toBeVisible()
+})
+
+/** Signs an administrator up. Returns the site and the id of the company. */
+async function signUpAdmin(page: Page, locale = 'en', person = {}) {
+  const site = test.info().project.use.baseURL ?? ''
+  const email = await startSession(page, `${site}/${locale}`, { username: 'Anna Admin', ...person })
+  const company = await makeAdmin(email)
+  await page.goto(`${site}/${locale}`)
+  await expect(page.locator('html')).toHaveAttribute('data-can', /admin/)
+  return { site, company, email }
+}
+
+/** Creates groups over the API. Returns their names in order, and the word with which all begin. */
+async function addGroups(page: Page, count: number, limits: object = {}) {
+  const { host, port, protocol } = new URL(page.url())
+  const send = fetchAt(Number(port))
+  const cookies = await page.context().cookies()
+  const token = cookies.find(({ name }) => name === '__Host-vidimus')?.value
+  const word = `list${crypto.randomUUID().slice(0, 8)}`
+  const names = Array.from(
+    { length: count },
+    (_, nr) => `${word} ${String(nr + 1).padStart(2, '0')}`
+  )
+  for (const name of names) {
+    const answer = await send(`${protocol}//api.${host}/group`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name, ...limits })
+    })
+    expect(answer.status, await answer.text()).toBe(201)
+  }
+  return { word, names }
+}
+
+function rows(page: Page) {
+  return page.locator('.data-table tbody tr')
+}
+
+function rowNames(page: Page) {
+  return page.locator('.data-table tbody th')
+}
+
+function rowLink(page: Page, nr: number) {
+  return rows(page).nth(nr).getByRole('link')
+}

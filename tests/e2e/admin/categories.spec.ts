@@ -1,0 +1,205 @@
+import { writeFile } from 'node:fs/promises'
+import { expect, type Page } from '@playwright/test'
+import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
+import { askDatabase, makeAdmin } from '../../helpers/e2e/admins.ts'
+import { makePdf, sha256Of } from '../../helpers/e2e/documents.ts'
+import { test } from '../../helpers/e2e/journey.ts'
+import { inspectAtWidths, walkedLocales } from '../../helpers/e2e/looks.ts'
+import { startSession } from '../../helpers/e2e/page.ts'
+
+const home = (locale = 'en') => `${test.info().project.use.baseURL}/${locale}`
+
+/** Signs up an administrator. Returns their e-mail, company and the address of its pages. */
+async function signUpAdmin(page: Page, locale = 'en') {
+  const email = await startSession(page, home(locale), { username: 'Anna Admin' })
+  const company = await makeAdmin(email)
+  return { email, company, admin: `${home(locale)}/admin/${company}` }
+}
+
+/** Makes a group with the feature `deposit` and one member. Returns its name. */
+async function makeGroup(company: string, member: string): Promise<string> {
+  const name = `Agents ${Date.now()}`
+  await askDatabase(
+    `with made as (
+       insert into "group" (company_id, id, name, features, is_default, created_at)
+       values ($1, gen_random_uuid(), $2, '{deposit}', false, now()) returning company_id, id
+     )
+     insert into group_user (company_id, group_id, user_id)
+     select made.company_id, made.id, u.id from made, "user" u where u.email = $3`,
+    [company, name, member]
+  )
+  return name
+}
+
+/** Opens the page of a new category and waits until its script runs. */
+async function openForm(page: Page, admin: string) {
+  await page.goto(`${admin}/create/category`)
+  await expect(page.locator('main form [type=submit]')).toBeEnabled()
+}
+
+function section(page: Page, name: string) {
+  return page.getByRole('region', { name, exact: true })
+}
+
+/** Asks for the verdict on a fingerprint. */
+async function verdictOn(page: Page, fingerprint: string) {
+  await page.goto(`${home()}/verify`)
+  await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeEnabled()
+  const field = page.locator('input[name=fingerprint]')
+  await field.fill(fingerprint)
+  await field.press('Enter')
+  return page.locator('[data-verdict]')
+}
+
+test('a category of fingerprints of PDFs is made, used, refused and verified', async ({
+  page,
+  browser
+}) => {
+  const member = await (await browser.newContext()).newPage()
+  const email = await startSession(member, home(), { username: 'Mona Member' })
+  const { company, admin } = await signUpAdmin(page)
+  const group = await makeGroup(company, email)
+  await member.goto(`${home()}/deposit`)
+  await expect(member.locator('main input[type=file]').first()).toBeAttached()
+
+  // by keyboard alone
+  const name = `Leases ${Date.now()}`
+  await openForm(page, admin)
+  const own = page.getByLabel('Name in English')
+  await own.press('Enter')
+  await expect(own).toBeFocused()
+  await expect(page.getByText('Value is required')).toHaveCount(1)
+  await page.keyboard.type(name)
+  await page.getByRole('radio', { name: 'Everyone' }).focus()
+  await page.keyboard.press('ArrowDown')
+  const priv = page.getByRole('radio', { name: 'Members and administrators' })
+  await expect(priv).toBeChecked()
+  await expect(priv).toHaveAccessibleDescription(/To everyone else they do not exist\.$/)
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('ArrowDown')
+  await expect(page.getByRole('radio', { name: 'Only the fingerprint' })).toBeChecked()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Space')
+  await expect(page.getByRole('checkbox', { name: 'PDF' })).toBeChecked()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
+  const settings = section(page, 'Settings')
+  await expect(settings).toContainText('Members and administrators')
+  await expect(settings).toContainText('Only the fingerprint')
+  await expect(settings).toContainText('PDF')
+  await expect(settings).not.toContainText('Keep files for')
+  const groups = section(page, 'Groups')
+  await expect(groups).toContainText('Nobody can deposit here yet')
+  const box = groups.getByRole('combobox', { name: 'Add a group' })
+  await box.fill(group)
+  await expect(page.getByRole('option', { name: group })).toBeVisible()
+  await box.press('Enter')
+  await expect(groups.getByText(`${group} was added.`)).toBeVisible()
+  await expect(section(page, 'Latest changes')).toContainText('created the category')
+
+  // the member's page, which is open, offers the category when it is seen again
+  await member.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+  await member.getByRole('combobox', { name: 'Category' }).selectOption({ label: name })
+  await expect(member.getByText(/records only the fingerprint/)).toBeVisible()
+  const [pdf, picture] = [await makePdf(`${name}.pdf`, name), `.cache/${name}.png`]
+  await writeFile(picture, Buffer.from('89504e470d0a1a0a', 'hex'))
+  const input = member.locator('main input[type=file]').first()
+  await input.setInputFiles(picture)
+  await expect(member.getByText('This category does not accept this type of file.')).toBeVisible()
+  await input.setInputFiles(pdf)
+  await expect(member.getByText('Fingerprint recorded')).toBeVisible()
+
+  const fingerprint = await sha256Of(pdf)
+  const stranger = await (await browser.newContext()).newPage()
+  await expect(await verdictOn(stranger, fingerprint)).toContainText(
+    'has no record of this fingerprint'
+  )
+  await expect(await verdictOn(member, fingerprint)).toContainText(
+    'recorded a file with this fingerprint'
+  )
+
+  await page.getByRole('button', { name: 'Delete category…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await expect(page.getByText('Still used by: 1 deposit, 1 group.')).toBeVisible()
+})
+
+test('two administrators edit a category at once, and the second chooses what to keep', async ({
+  page,
+  browser
+}) => {
+  const { admin } = await signUpAdmin(page)
+  await openForm(page, admin)
+  await page.getByLabel('Name in English').fill(`Both ${Date.now()}`)
+  await page.getByRole('button', { name: 'Create category' }).click()
+  await expect(section(page, 'Settings')).toBeVisible()
+  const second = await (await browser.newContext()).newPage()
+  await signUpAdmin(second)
+  await second.goto(page.url())
+  const theirs = section(second, 'Settings')
+  await theirs.getByRole('button', { name: 'Edit' }).click()
+  await expect(theirs.getByLabel('Name in English')).toBeFocused()
+  await theirs.getByLabel('Always the original').check()
+  await theirs.getByLabel('How long').fill('10')
+  await theirs.getByLabel('PDF').check()
+
+  const mine = section(page, 'Settings')
+  await mine.getByRole('button', { name: 'Edit' }).click()
+  // what means nothing for fingerprints is not asked
+  await mine.getByLabel('Only the fingerprint').check()
+  await expect(mine.getByLabel('Always the original')).toBeHidden()
+  await expect(mine.getByLabel('How long')).toBeHidden()
+  await mine.getByLabel('The file', { exact: true }).check()
+  await mine.getByLabel('How long').fill('1000')
+  await mine.getByRole('button', { name: 'Save' }).click()
+  await expect(mine.getByLabel('How long')).toBeFocused()
+  await mine.getByLabel('How long').fill('18')
+  await mine.getByLabel('Unit').selectOption('M')
+  await mine.getByRole('button', { name: 'Save' }).click()
+  await expect(mine).toContainText('18 months')
+  await expect(mine.getByRole('button', { name: 'Edit' })).toBeFocused()
+
+  await theirs.getByRole('button', { name: 'Save' }).click()
+  await expect(second.getByRole('heading', { name: 'Someone else has changed this' })).toBeFocused()
+  const conflict = second.locator('[data-state=changed]')
+  await expect(conflict.getByRole('group', { name: 'Keep files for' })).toContainText('10 years')
+  await expect(conflict.getByRole('group', { name: 'Keep files for' })).toContainText('18 months')
+  await second.setViewportSize({ width: 320, height: 900 })
+  await inspectInBothSchemes(second)
+  await conflict.getByLabel(/Yours 10 years/).focus()
+  await second.keyboard.press('ArrowDown')
+  await conflict.getByRole('button', { name: 'Save this choice' }).press('Enter')
+  await expect(conflict).toHaveCount(0)
+  await expect(theirs.getByRole('heading')).toBeFocused()
+  await expect(theirs).toContainText('18 months')
+  await expect(theirs).toContainText('Always the original')
+  await expect(theirs).toContainText('PDF')
+})
+
+for (const locale of walkedLocales) {
+  test(`the screens of categories hold in ${locale}, small, large and dark`, async ({ page }) => {
+    const { admin } = await signUpAdmin(page, locale)
+    await openForm(page, admin)
+    const name = page.locator(`input[name="names.${locale}"]`)
+    await page.locator('main form [type=submit]').click()
+    await expect(name).toHaveAttribute('aria-invalid', 'true')
+    await expect(page.locator('main [aria-invalid=true]')).toHaveCount(1)
+    await inspectAtWidths(page, 1280)
+    await name.fill(`Baux d’habitation ${locale} ${Date.now()}`)
+    await page.locator('main form [type=submit]').click()
+    await expect(page.locator('[aria-labelledby=recent-changes][data-state=ready]')).toBeVisible()
+    await inspectAtWidths(page, 1280)
+    await page.locator('[aria-labelledby=category-settings] button').click()
+    await inspectAtWidths(page, 1280)
+    await page.goto(`${admin}/categories`)
+    await expect(page.locator('main tbody tr').first()).toBeVisible()
+    await inspectAtWidths(page, 1280)
+  })
+}
+
+test('a category that does not exist says so', async ({ page }) => {
+  const { admin } = await signUpAdmin(page)
+  for (const id of ['01a2045d-60aa-7d12-b723-da6d5313e1ed', 'nothing']) {
+    await page.goto(`${admin}/categories/${id}`)
+    await expect(page.getByText('There is no such category.')).toBeVisible()
+  }
+})

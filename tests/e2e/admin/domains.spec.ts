@@ -1,0 +1,228 @@
+import { expect, type Page } from '@playwright/test'
+import { type Colors, updateDomain } from '../../../src/contract/domains.ts'
+import { themeCss } from '../../../src/core/pages/theme-colors.ts'
+import { newEmail, signUpAt } from '../../helpers/client.ts'
+import { inspectInBothSchemes, inspectPage } from '../../helpers/e2e/accessibility.ts'
+import { askDatabase, makeAdmin } from '../../helpers/e2e/admins.ts'
+import { test } from '../../helpers/e2e/journey.ts'
+import { startSession } from '../../helpers/e2e/page.ts'
+import { logoSvg, svgFile } from '../../helpers/e2e/themes.ts'
+import { createRandom } from '../../helpers/random.ts'
+import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
+
+const home = (locale = 'en') => `${test.info().project.use.baseURL}/${locale}`
+
+/** Signs up an administrator at a site. Returns the address of their company's pages. */
+async function signUpAdmin(page: Page, locale = 'en', site = home(locale)) {
+  const email = await startSession(page, site, { username: 'Anna Admin' })
+  const company = await makeAdmin(email)
+  return { email, company, admin: `${site}/admin/${company}` }
+}
+
+/**
+ * Gives a company a domain of its own, so that a test changes no pages of others. Its id comes last,
+ * because the domain whose id comes first is the company's main one.
+ */
+async function addDomain(company: string, { isVerified }: { isVerified: boolean }) {
+  const name = `brand-${newEmail()
+    .replace(/[^a-z0-9]/g, '')
+    .slice(0, 24)}`
+  const host = isVerified ? `${name}.localhost` : `${name}.example.com`
+  const [domain] = await askDatabase<{ id: string }>(
+    `insert into domain
+       (company_id, id, host, name, title, public, locale, theme, verified_at, proof_token)
+     select company_id, overlay(gen_random_uuid()::text placing 'f' from 1)::uuid, $2, name, title, true, 'en', theme,
+            case when $3 then now() end, case when $3 then null else 'a-token-for-this-test' end
+       from domain where company_id = $1 and host = 'localhost' returning id`,
+    [company, host, isVerified]
+  )
+  const { port } = new URL(home())
+  return { id: domain?.id ?? '', host, site: `http://${host}:${port}/en` }
+}
+
+function section(page: Page, name: string) {
+  return page.getByRole('region', { name, exact: true })
+}
+
+test('of two administrators who change the same color, the second chooses', async ({
+  page,
+  browser
+}) => {
+  const [own] = await askDatabase<{ company_id: string }>(
+    `select company_id from domain where host = 'localhost'`,
+    []
+  )
+  const { id, site } = await addDomain(own?.company_id ?? '', { isVerified: true })
+  // the service learns of a row that it has not written itself within a second
+  await expect.poll(async () => (await page.goto(site))?.status()).toBe(200)
+  const { admin } = await signUpAdmin(page, 'en', site)
+  const other = await (await browser.newContext()).newPage()
+  await signUpAdmin(other, 'en', site)
+  for (const each of [page, other]) {
+    await each.goto(`${admin}/domains/${id}`)
+    await expect(section(each, 'Look').getByText('There is nothing to publish.')).toBeVisible()
+  }
+  await section(other, 'Look').getByLabel('Second color', { exact: true }).fill('#006644')
+  await expect(section(other, 'Look').getByText('Draft saved')).toBeVisible()
+  await section(page, 'Look').getByLabel('Second color', { exact: true }).fill('#663399')
+  const conflict = page.getByRole('form', { name: 'Someone else has changed this' })
+  await expect(conflict).toContainText('#663399')
+  await expect(conflict).toContainText('#006644')
+  await conflict.getByRole('button', { name: /theirs/i }).click()
+  await expect(conflict).toHaveCount(0)
+  await expect(section(page, 'Look').getByLabel('Second color', { exact: true })).toHaveValue(
+    '#006644'
+  )
+
+  // what only one of them has changed is kept for both
+  await section(other, 'Look').getByRole('switch').check()
+  await expect(section(other, 'Look').getByText('Draft saved')).toBeVisible()
+  await section(page, 'Look').getByLabel('Logo', { exact: true }).setInputFiles(svgFile(logoSvg()))
+  await expect(section(page, 'Look').getByText('Default mode: light')).toBeVisible()
+  await expect(section(page, 'Look').getByText('Logo: new picture')).toBeVisible()
+
+  // why a picture was refused stays while another one is chosen
+  const look = section(page, 'Look')
+  const styled = logoSvg('<style>.a{fill:red}</style>')
+  await look.getByLabel('Logo in dark mode', { exact: true }).setInputFiles(svgFile(styled))
+  await expect(look.getByText('presentation attributes')).toBeVisible()
+  await look.getByLabel('Browser icon', { exact: true }).setInputFiles(svgFile(logoSvg()))
+  await expect(look.getByText('Browser icon: new picture')).toBeVisible()
+  await expect(look.getByText('Draft saved')).toBeVisible()
+  await expect(look.getByText('presentation attributes')).toBeVisible()
+
+  // the page itself shows what is published, and the editor what was restored
+  const logo = page.locator('.bar-logo img').first()
+  const secondary = () =>
+    page.evaluate(() =>
+      getComputedStyle(document.documentElement).getPropertyValue('--color-secondary')
+    )
+  const standard = await secondary()
+  await look.getByRole('button', { name: /^Publish on/ }).click()
+  await expect(logo).toHaveAttribute('src', /230a7/)
+  expect(await secondary()).not.toBe(standard)
+  await look.getByRole('button', { name: 'Restore version 1' }).click()
+  await expect(look.getByText('Version 3 (version 1 again)')).toBeVisible()
+  await expect.poll(secondary).toBe(standard)
+  await expect(logo).not.toHaveAttribute('src', /230a7/)
+  await expect(look.getByLabel('Second color', { exact: true })).toHaveValue('')
+  await expect(look.getByText('There is nothing to publish.')).toBeVisible()
+})
+
+test('the settings of a host are edited in place, and its removal asks to type it', async ({
+  page
+}) => {
+  const { company, admin } = await signUpAdmin(page)
+  const { id, host } = await addDomain(company, { isVerified: true })
+  await page.goto(`${admin}/domains/${id}`)
+  const settings = section(page, 'Settings')
+  await settings.getByRole('button', { name: 'Edit' }).click()
+  await settings.getByLabel('Title').fill('Archive of Acme')
+  await settings.getByLabel('Privacy policy').fill('acme.example/privacy')
+  await settings.getByRole('button', { name: 'Save' }).click()
+  await expect(settings.getByLabel('Privacy policy')).toBeFocused()
+  await expect(settings.getByText('Enter a web address that begins with https://.')).toBeVisible()
+  await settings.getByLabel('Privacy policy').fill('https://acme.example/privacy')
+  await settings.getByLabel('By invitation').check()
+  await settings.getByRole('button', { name: 'Save' }).click()
+  await expect(settings.getByText('Archive of Acme')).toBeVisible()
+  await expect(settings.getByText('Only people you invite get an account.')).toBeVisible()
+  await expect(settings.getByRole('button', { name: 'Edit' })).toBeFocused()
+
+  await page.getByRole('button', { name: 'Remove domain…' }).click()
+  await page.getByLabel(`Type ${host} to confirm`).fill('another.host')
+  await page.getByRole('button', { name: 'Remove for good' }).click()
+  await expect(page.getByText(`must be equal to the ${host} value`)).toBeVisible()
+})
+
+test('a name is judged while it is typed, and each step reads well in French, on a phone, in the dark', async ({
+  page
+}) => {
+  await page.setViewportSize({ width: 320, height: 700 })
+  const { company, admin } = await signUpAdmin(page, 'fr')
+  await page.goto(`${admin}/create/domain`)
+  await expect(page.locator('main form [type=submit]')).toBeEnabled()
+  const field = page.getByLabel('Nom d’hôte')
+  // hidden until the page knows that the person is an administrator
+  await expect(field).toBeVisible()
+  await field.focus()
+  await page.keyboard.type('api.a')
+  await expect(page.getByText('appartiennent à l’API d’un autre hôte')).toBeVisible()
+  await field.fill('')
+  await page.keyboard.type('docs.acme.nonsense')
+  await page.keyboard.press('Enter')
+  await expect(field).toBeFocused()
+  await expect(
+    page.getByText('Il n’existe pas de domaine de premier niveau .nonsense.')
+  ).toBeVisible()
+  await field.fill('*.acme.fr')
+  await expect(page.getByText('Tous les noms qui se terminent par acme.fr')).toBeVisible()
+  await inspectInBothSchemes(page)
+
+  const { id, host } = await addDomain(company, { isVerified: false })
+  await page.goto(`${admin}/domains/${id}`)
+  await expect(page.getByText(`_domain-check.${host}`, { exact: true })).toBeVisible()
+  await expect(page.getByText(`api.${host}`, { exact: true })).toBeVisible()
+  await inspectInBothSchemes(page)
+  // from here on the keyboard alone
+  await page.getByRole('button', { name: 'C’est fait' }).focus()
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\?step=check$/)
+  await expect(page.getByRole('heading', { name: 'Vérifier la preuve' })).toBeFocused()
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'Vérifier la preuve' })).toBeVisible()
+  await page.getByRole('link', { name: '4. Apparence' }).focus()
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Il n’y a rien à publier')).toBeVisible()
+  await inspectInBothSchemes(page)
+})
+
+// each pair of colours of 1,000 themes is measured in tests/unit/core/pages/theme-colors.test.ts
+const themes = runCount(2, 50)
+
+test('random themes can be read in both modes', async ({ browser }) => {
+  test.setTimeout(testTimeout(300_000))
+  const random = createRandom(seed)
+  const { hostname, port } = new URL(home())
+  const anna = await signUpAt(Number(port), hostname, { email: newEmail() })
+  const company = await makeAdmin(anna.email)
+  const { id, site } = await addDomain(company, { isVerified: true })
+  const colour = () => `#${random.bytes(3).toString('hex')}`
+  const stranger = await (await browser.newContext()).newPage()
+  await expect.poll(async () => (await stranger.goto(site))?.status()).toBe(200)
+  const admin = await (await browser.newContext()).newPage()
+  await makeAdmin(await startSession(admin, site))
+  const looks = [
+    { page: stranger, path: '/verify' },
+    { page: admin, path: `/admin/${company}/domains/${id}` },
+    { page: stranger, path: '' },
+    { page: admin, path: `/admin/${company}` },
+    { page: stranger, path: '/sign-up' },
+    { page: admin, path: '/me' },
+    { page: stranger, path: '/docs' },
+    { page: admin, path: `/admin/${company}/groups` },
+    { page: admin, path: '/deposit' }
+  ]
+  for (let at = 0; at < themes; at++) {
+    const colors: Colors = { dark: random.chance(0.5), primary: colour(), secondary: colour() }
+    for (const role of ['background', 'surface', 'success', 'warning', 'error', 'info'] as const)
+      if (random.chance(0.5)) colors[role] = colour()
+    await anna.call(updateDomain, { id, theme: { colors } })
+    await test.step(JSON.stringify(colors), async () => {
+      const { page, path } = random.pick(looks)
+      await expect
+        .poll(async () => {
+          await page.goto(`${site}${path}`)
+          return page.locator('style').first().textContent()
+        })
+        .toBe(themeCss(colors))
+      await expect(page.locator('main [data-state=loading]')).toHaveCount(0)
+      for (const mode of ['vidimus', 'vidimus-dark']) {
+        await page.evaluate(theme => {
+          document.documentElement.dataset['theme'] = theme
+        }, mode)
+        await inspectPage(page, 'colours')
+      }
+    })
+  }
+})

@@ -1,0 +1,41 @@
+import { useState } from 'react'
+import { createRoot } from 'react-dom/client'
+import { AppError } from '../../../src/contract/kit/errors.ts'
+import type { Locale, Words } from '../../../src/i18n/index.ts'
+import { withWords } from '../../../src/islands/kit/use-words.ts'
+import { LimitEditor } from '../../../src/islands/limits/LimitEditor.tsx'
+import type { GroupLimits } from '../../../src/islands/limits/LimitFields.tsx'
+
+/** All words of both languages, put in by the bundler. */
+declare const catalogues: Record<Locale, Record<string, Words>>
+
+const example: GroupLimits = {
+  max_requests: 1000,
+  max_requests_interval: 'P1D',
+  max_storage: 2_500_000_000
+}
+
+/** The limit editor as its users will meet it: to read, to change, and where the change fails. */
+const LimitGallery = withWords(function LimitGallery() {
+  const [limits, setLimits] = useState(example)
+  const fail = async () => {
+    throw new AppError('forbidden', 'This page changes nothing')
+  }
+  return (
+    <div className="flex flex-col gap-6">
+      <section className="sheet" data-example="shown">
+        <LimitEditor limits={example} />
+      </section>
+      <section className="sheet" data-example="changed">
+        <LimitEditor limits={limits} update={async changed => setLimits(changed)} />
+      </section>
+      <section className="sheet" data-example="failing">
+        <LimitEditor limits={example} update={fail} />
+      </section>
+    </div>
+  )
+})
+
+const place = document.querySelector('#gallery')
+const locale = document.body.dataset.locale === 'fr' ? 'fr' : 'en'
+if (place) createRoot(place).render(<LimitGallery locale={locale} words={catalogues[locale]} />)

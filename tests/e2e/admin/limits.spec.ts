@@ -1,0 +1,96 @@
+import { expect, type Page } from '@playwright/test'
+import { test } from '../../helpers/e2e/journey.ts'
+import { openLimitGallery } from '../../helpers/e2e/limit-gallery.ts'
+
+async function open(page: Page, locale: 'en' | 'fr') {
+  await openLimitGallery(page, `${test.info().project.use.baseURL}/${locale}`)
+}
+
+function exampleOf(page: Page, name: 'shown' | 'changed' | 'failing') {
+  return page.locator(`[data-example=${name}]`)
+}
+
+test('limits are changed in place, by hand or by keyboard', async ({ page }) => {
+  await open(page, 'en')
+  const shown = exampleOf(page, 'shown')
+  await expect(shown).toContainText('1,000 documents per day')
+  await expect(shown).toContainText('2.5 GB')
+  await expect(shown.getByRole('button')).toHaveCount(0)
+
+  const changed = exampleOf(page, 'changed')
+  await changed.getByRole('button', { name: 'Change limits' }).press('Enter')
+  const requests = changed.getByLabel('Documents', { exact: true })
+  const storage = changed.getByLabel('Storage in gigabytes')
+  await expect(requests).toBeFocused()
+  await expect(changed.getByLabel('Period').locator('option')).toHaveText([
+    'in total',
+    'per day',
+    'per month (30 days)',
+    'per year'
+  ])
+  await requests.fill('-5')
+  await page.keyboard.press('Tab')
+  await expect(requests).toHaveValue('0')
+  await changed.getByLabel('Period').selectOption('P1Y')
+  await storage.fill('1.2')
+  await storage.press('Enter')
+  await expect(changed).toContainText('0 documents per year')
+  await expect(changed).toContainText('1.2 GB')
+  await expect(changed.getByRole('button', { name: 'Change limits' })).toBeFocused()
+
+  await changed.getByRole('button', { name: 'Change limits' }).click()
+  await requests.fill('many')
+  await storage.fill('')
+  await changed.getByRole('button', { name: 'Save limits' }).click()
+  await expect(changed.getByText('Unlimited')).toHaveCount(2)
+})
+
+test('cancelling brings the limits back as they were', async ({ page }) => {
+  await open(page, 'fr')
+  const changed = exampleOf(page, 'changed')
+  for (const leave of ['button', 'Escape']) {
+    await changed.getByRole('button', { name: 'Modifier les limites' }).click()
+    const storage = changed.getByLabel('Stockage en gigaoctets')
+    await expect(storage).toHaveValue('2,5')
+    await storage.fill('9')
+    if (leave === 'Escape') await storage.press('Escape')
+    else await changed.getByRole('button', { name: 'Annuler' }).click()
+    await expect(changed).toContainText('1 000 documents par jour')
+    await expect(changed).toContainText('2,5 Go')
+  }
+})
+
+test.describe('where the change fails', () => {
+  test.use({ provoked: /^This page changes nothing$/ })
+
+  test('a save that fails is logged, leaves the form, and keeps what was typed', async ({
+    page
+  }) => {
+    const logged: string[] = []
+    page.on('pageerror', error => logged.push(error.message))
+    await open(page, 'en')
+    const failing = exampleOf(page, 'failing')
+    const requests = failing.getByLabel('Documents', { exact: true })
+    await failing.getByRole('button', { name: 'Change limits' }).click()
+    await requests.fill('7')
+    await failing.getByRole('button', { name: 'Save limits' }).click()
+    const note = failing.getByRole('alert')
+    await expect(note).toContainText(
+      'Your limits are not saved. Documents: 7 documents per day. Storage: 2.5 GB.'
+    )
+    await expect(failing.getByRole('button', { name: 'Change limits' })).toBeEnabled()
+    await expect(failing).toContainText('1,000 documents per day')
+    expect(logged).toEqual(['This page changes nothing'])
+
+    await note.getByRole('button', { name: 'Retry' }).click()
+    await expect.poll(() => logged.length).toBe(2)
+    await note.getByRole('button', { name: 'Edit again' }).click()
+    await expect(requests).toBeFocused()
+    await expect(requests).toHaveValue('7')
+    await requests.press('Escape')
+    await expect(note).toHaveCount(0)
+    // what the server has
+    await failing.getByRole('button', { name: 'Change limits' }).click()
+    await expect(requests).toHaveValue('1,000')
+  })
+})

@@ -1,0 +1,342 @@
+import { type Browser, expect, type Page } from '@playwright/test'
+import { newEmail } from '../../helpers/client.ts'
+import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
+import { defaultGroupOf, makeAdmin } from '../../helpers/e2e/admins.ts'
+import { test } from '../../helpers/e2e/journey.ts'
+import { inspectAtWidths, walkedLocales } from '../../helpers/e2e/looks.ts'
+import { fillSignIn, nextPassword, password, signUp, startSession } from '../../helpers/e2e/page.ts'
+
+const home = (locale = 'en') => `${test.info().project.use.baseURL}/${locale}`
+
+/** Signs up an administrator. Returns the address of their company's pages. */
+async function signUpAdmin(page: Page, locale = 'en', person = {}) {
+  const email = await startSession(page, home(locale), { username: 'Anna Admin', ...person })
+  const company = await makeAdmin(email)
+  return { email, company, admin: `${home(locale)}/admin/${company}` }
+}
+
+/** Opens the page that invites a person, and waits until its script runs. */
+async function openForm(page: Page, admin: string) {
+  await page.goto(`${admin}/create/user`)
+  await expect(page.locator('main form [type=submit]')).toBeEnabled()
+}
+
+/** Invites a person and waits for their page. Returns the email. */
+async function invite(page: Page, admin: string, email = newEmail()) {
+  await openForm(page, admin)
+  await page.locator('input[name=email]').fill(email)
+  await page.locator('main form [type=submit]').click()
+  await expect(page).toHaveURL(/\/users\/[0-9a-f-]{36}$/)
+  await expect(page.locator('main [data-state=ready]').first()).toBeVisible()
+  return email
+}
+
+/** Signs up a person in a browser of their own, and opens their page as an administrator. */
+async function openPerson(page: Page, browser: Browser, admin: string, username: string) {
+  const theirs = await (await browser.newContext()).newPage()
+  const email = await startSession(theirs, home(), { username, chosen: nextPassword })
+  // the form to invite the same person again leads to their page
+  await openForm(page, admin)
+  await page.locator('input[name=email]').fill(email)
+  await page.locator('main form [type=submit]').click()
+  await page.getByRole('alert').getByRole('link').click()
+  await expect(page.getByRole('heading', { level: 1, name: username })).toBeVisible()
+  return { theirs, email }
+}
+
+function section(page: Page, name: string) {
+  return page.getByRole('region', { name, exact: true })
+}
+
+async function createGroup(page: Page, admin: string, name: string) {
+  await page.goto(`${admin}/create/group`)
+  await expect(page.locator('main form [type=submit]')).toBeEnabled()
+  await page.getByLabel('Name', { exact: true }).fill(name)
+  await page.getByRole('button', { name: 'Create group' }).click()
+  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
+}
+
+test('an administrator invites a person, who activates the account with the link', async ({
+  page,
+  browser
+}) => {
+  const { admin } = await signUpAdmin(page)
+  await openForm(page, admin)
+  await expect(page.getByRole('button', { name: /^Leave out/ })).toHaveCount(1)
+  await page.getByRole('button', { name: 'Invite' }).click()
+  await expect(page.getByLabel('Email')).toBeFocused()
+  await expect(page.getByText('Value is required')).toBeVisible()
+  const email = newEmail()
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Name (optional)').fill('Ines Invited')
+  await page.locator('main select[name=locale]').selectOption('fr')
+  await page.getByRole('button', { name: 'Invite' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Ines Invited' })).toBeVisible()
+  await expect(page.getByText(`${email} is invited. Pass the link on.`)).toBeVisible()
+  await expect(section(page, 'Identity')).toContainText('Invited, has not chosen a password yet')
+  await expect(section(page, 'Identity')).toContainText('Français')
+  await expect(section(page, 'Groups').getByRole('link')).toHaveCount(1)
+  const box = page.getByRole('region', { name: 'Invitation link' })
+  await expect(box).toContainText('It works once, until')
+  await expect(box.getByRole('button', { name: 'Copy link' })).toBeVisible()
+  const first = await box.getByText(/activate-account#t=/).textContent()
+
+  // a new link replaces the first one
+  await page.getByRole('button', { name: 'Send the invitation again' }).click()
+  await expect(box.getByText(/activate-account#t=/)).not.toHaveText(first ?? '')
+  const link = (await box.getByText(/activate-account#t=/).textContent()) ?? ''
+  expect(link).toContain('/fr/activate-account#t=')
+
+  const invited = await (await browser.newContext()).newPage()
+  await invited.goto(link)
+  await invited.locator('input[name=username]').fill('Ines Active')
+  for (const field of await invited.locator('input[type=password]').all())
+    await field.fill(nextPassword)
+  await invited.locator('main form [type=submit]').click()
+  await expect(invited.locator('html')).toHaveAttribute('data-session', 'in', { timeout: 60_000 })
+
+  await page.reload()
+  await expect(page.getByRole('heading', { level: 1, name: 'Ines Active' })).toBeVisible()
+  await expect(page.locator('[data-member-state=active]')).toHaveText('Active')
+  await expect(page.getByText(/activate-account#t=/)).toHaveCount(0)
+
+  // an email that is taken leads to its person
+  await openForm(page, admin)
+  await page.getByLabel('Email').fill(email.toUpperCase())
+  await page.getByRole('button', { name: 'Invite' }).click()
+  await page.getByRole('link', { name: 'Open this person' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Ines Active' })).toBeVisible()
+})
+
+test('a disabled person is stopped in every window at once, and can come back', async ({
+  page,
+  browser
+}) => {
+  const { admin } = await signUpAdmin(page)
+  const { theirs, email } = await openPerson(page, browser, admin, 'Dan Disabled')
+  const stream = theirs.waitForRequest(/\/process\/sse/)
+  await theirs.goto(`${home()}/history`)
+  const ended = endOf(theirs, await stream)
+  const access = section(page, 'Access')
+  await expect(access).toContainText('This person can sign in.')
+  await access.getByRole('button', { name: 'Disable…' }).press('Enter')
+  await expect(access.getByLabel('Reason')).toBeFocused()
+  await access.getByRole('button', { name: 'Disable', exact: true }).click()
+  await expect(access.getByText('Value is required')).toBeVisible()
+  await access.getByLabel('Reason').selectOption('security')
+  const pressed = Date.now()
+  await access.getByRole('button', { name: 'Disable', exact: true }).click()
+  await expect(access).toContainText('Someone else may have used the account')
+  await expect(access.getByRole('heading')).toBeFocused()
+  await expect(page.getByText('Dan Disabled is disabled.')).toBeVisible()
+  await ended
+  expect(Date.now() - pressed).toBeLessThan(10_000)
+  await expect(theirs).toHaveURL(/\/en\/disabled\?disabled=/, { timeout: 30_000 })
+  expect(Date.now() - pressed).toBeLessThan(30_000)
+  await expect(theirs.getByText(/someone else may have used the account/)).toBeVisible()
+
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(access).toContainText('This person can sign in.')
+  await expect(page.getByRole('button', { name: 'Undo' })).toHaveCount(0)
+  await theirs.getByRole('button', { name: 'Check again' }).click()
+  await expect(theirs.getByText('Your session has ended.')).toBeVisible()
+  await theirs.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
+  await fillSignIn(theirs, email, nextPassword)
+  await expect(theirs.locator('html')).toHaveAttribute('data-session', 'in', { timeout: 60_000 })
+
+  await access.getByRole('button', { name: 'Disable…' }).click()
+  await access.getByLabel('Reason').selectOption('left')
+  await access.getByRole('button', { name: 'Disable', exact: true }).click()
+  await access.getByRole('button', { name: 'Enable' }).click()
+  await expect(page.getByText('Dan Disabled can sign in again.')).toBeVisible()
+  await expect(access).toContainText('This person can sign in.')
+
+  await access.getByRole('button', { name: 'Sign out everywhere' }).click()
+  await expect(page.getByText('Dan Disabled is signed out everywhere.')).toBeVisible()
+})
+
+/** Resolves when the request has ended. */
+function endOf(page: Page, request: Awaited<ReturnType<Page['waitForRequest']>>) {
+  return new Promise<void>(resolve => {
+    const compare = (ended: typeof request) => ended === request && resolve()
+    page.on('requestfinished', compare)
+    page.on('requestfailed', compare)
+  })
+}
+
+test('a permission is given with the password, and nobody takes their own', async ({
+  page,
+  browser
+}) => {
+  const { admin, email } = await signUpAdmin(page, 'en', { chosen: password })
+  await openForm(page, admin)
+  await page.getByLabel('Email').fill(email)
+  await page.getByRole('button', { name: 'Invite' }).click()
+  await page.getByRole('link', { name: 'Open this person' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Anna Admin' })).toBeVisible()
+  const own = page.getByRole('switch', { name: 'Administrator' })
+  await expect(own).toBeChecked()
+  await expect(own).toHaveAttribute('aria-disabled', 'true')
+  await expect(own).toHaveAccessibleDescription(/You cannot take this permission from yourself/)
+  await own.press('Space')
+  await expect(own).toBeChecked()
+  await expect(page.getByRole('button', { name: 'Disable…' })).toHaveCount(0)
+
+  const { theirs } = await openPerson(page, browser, admin, 'Ada Second')
+  const toggle = page.getByRole('switch', { name: 'Administrator' })
+  await expect(toggle).not.toBeChecked()
+  await toggle.focus()
+  await page.keyboard.press('Space')
+  const dialog = page.getByRole('dialog', { name: 'Confirm with your password' })
+  await expect(dialog.getByLabel('Password', { exact: true })).toBeFocused()
+  await page.keyboard.press('Escape')
+  await expect(toggle).not.toBeChecked()
+  await expect(toggle).toBeFocused()
+  await page.keyboard.press('Space')
+  await dialog.getByLabel('Password', { exact: true }).fill(password)
+  await page.keyboard.press('Enter')
+  await expect(toggle).toBeChecked({ timeout: 30_000 })
+  await expect(page.getByText('Ada Second is now an administrator.')).toBeVisible()
+
+  await theirs.goto(admin)
+  await expect(theirs.locator('main [data-state=ready]').first()).toBeVisible()
+  // not asked again within five minutes
+  await toggle.press('Space')
+  await expect(toggle).not.toBeChecked()
+  await expect(page.getByText('Ada Second is no longer an administrator.')).toBeVisible()
+})
+
+test('two administrators change one person, and the second chooses what to keep', async ({
+  page,
+  browser
+}) => {
+  const { admin } = await signUpAdmin(page)
+  await invite(page, admin)
+  const second = await (await browser.newContext()).newPage()
+  await signUpAdmin(second)
+  await second.goto(page.url())
+  const identity = section(second, 'Identity')
+  await identity.getByRole('button', { name: 'Edit' }).click()
+  await expect(identity.getByLabel('Name')).toBeFocused()
+  await identity.getByLabel('Name').fill('Second name')
+  await identity.getByLabel('Language').selectOption('fr')
+
+  await section(page, 'Identity').getByRole('button', { name: 'Edit' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
+  await page.getByLabel('Name', { exact: true }).fill('First name')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'First name' })).toBeVisible()
+  await expect(section(page, 'Identity').getByRole('button', { name: 'Edit' })).toBeFocused()
+
+  await identity.getByRole('button', { name: 'Save', exact: true }).click()
+  const conflict = second.locator('[data-state=changed]')
+  await expect(conflict.getByRole('group', { name: 'Name' })).toContainText('First name')
+  await expect(conflict.getByRole('group', { name: 'Language' })).toContainText('Français')
+  await conflict.getByLabel(/Theirs First name/).check()
+  await conflict.getByRole('button', { name: 'Save this choice' }).click()
+  await expect(conflict).toHaveCount(0)
+  await expect(second.getByRole('heading', { level: 1, name: 'First name' })).toBeVisible()
+  await expect(identity).toContainText('Français')
+})
+
+test.describe('where one group refuses', () => {
+  test.use({ provoked: /Something is wrong with this group|unavailable|UNAVAILABLE/ })
+
+  test('a person joins several groups, and leaves one with an undo', async ({ page, browser }) => {
+    const logged: string[] = []
+    page.on('pageerror', error => logged.push(error.message))
+    const { company, admin } = await signUpAdmin(page)
+    const names = ['North', 'South'].map(name => `${name} ${Date.now()}`)
+    for (const name of names) await createGroup(page, admin, name)
+    const refused = page.url().split('/').at(-1)
+    await openPerson(page, browser, admin, 'Gina Groups')
+    const groups = section(page, 'Groups')
+    const before = await groups.getByRole('listitem').count()
+    for (const name of names) {
+      await groups.getByRole('combobox', { name: 'Add a group' }).fill(name)
+      await page.getByRole('option', { name }).click()
+    }
+    await page.route(`**/group/${refused}/user`, route =>
+      route.fulfill({
+        status: 503,
+        headers: { 'access-control-allow-origin': '*', 'content-type': 'application/problem+json' },
+        body: JSON.stringify({
+          status: 503,
+          code: 'unavailable',
+          detail: 'Something is wrong with this group'
+        })
+      })
+    )
+    await groups.getByRole('button', { name: 'Add', exact: true }).click()
+    await expect(groups.getByText(`Added to ${names[0]}.`)).toBeVisible()
+    await expect(groups.getByText(`${names[1]} – The service is unavailable`)).toBeVisible()
+    expect(logged).toEqual(['Something is wrong with this group'])
+    await expect(groups.getByRole('link')).toHaveCount(before + 1)
+
+    await groups.getByRole('button', { name: `Remove from the group ${names[0]}` }).click()
+    await expect(page.getByText(`Gina Groups is no longer in ${names[0]}.`)).toBeVisible()
+    await expect(groups.getByRole('heading')).toBeFocused()
+    await expect(groups.getByRole('link', { name: names[0] ?? '' })).toHaveCount(0)
+    // the undo stays when another page is opened
+    const person = page.url()
+    await groups.getByRole('link').first().click()
+    await expect(page).toHaveURL(`${admin}/groups/${await defaultGroupOf(company)}`)
+    const undone = page.waitForResponse(/\/group\/[^/]+\/user$/)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    expect((await undone).status()).toBe(204)
+    await page.goto(person)
+    await expect(groups.getByRole('link', { name: names[0] ?? '' })).toBeVisible()
+    await expect(section(page, 'Usage')).toContainText('This person: 0 documents')
+  })
+})
+
+test('a person is deleted after their email was typed', async ({ page }) => {
+  const { admin } = await signUpAdmin(page)
+  const email = await invite(page, admin)
+  const part = section(page, 'Delete person')
+  await expect(part).toContainText('Documents on record stay')
+  await part.getByRole('button', { name: 'Delete person…' }).click()
+  const field = part.getByLabel(`Type ${email} to confirm`)
+  await expect(field).toBeFocused()
+  await field.fill('someone else')
+  await field.press('Enter')
+  await expect(field).toHaveAttribute('aria-invalid', 'true')
+  await field.fill(email)
+  const address = page.url()
+  await field.press('Enter')
+  await expect(page).toHaveURL(`${admin}/users`)
+  await expect(page.getByText(/was deleted\.$/)).toBeVisible()
+  await page.goto(address)
+  await expect(page.getByText('There is no such person.')).toBeVisible()
+})
+
+test('a person who does not exist, or is of another company, is not found', async ({ page }) => {
+  const { admin } = await signUpAdmin(page)
+  for (const id of ['01a2045d-60aa-7d12-b723-da6d5313e1ed', 'nothing']) {
+    await page.goto(`${admin}/users/${id}`)
+    await expect(page.getByText('There is no such person.')).toBeVisible()
+  }
+  await inspectInBothSchemes(page)
+  const own = page.url()
+  // with an administrator of the demonstration
+  const demo = home().replace('//localhost', '//demo.localhost')
+  const company = await makeAdmin(await signUp(page, demo, { username: 'Dora Demo' }))
+  await page.goto(`${demo}/admin/${company}/users/${own.split('/').at(-1)}`)
+  await expect(page.getByText('There is no such person.')).toBeVisible()
+})
+
+for (const locale of walkedLocales) {
+  test(`the screens of a person hold in ${locale}, small, large and dark`, async ({ page }) => {
+    const { admin } = await signUpAdmin(page, locale)
+    await openForm(page, admin)
+    await page.locator('main form [type=submit]').click()
+    await expect(page.locator('input[name=email]')).toHaveAttribute('aria-invalid', 'true')
+    await inspectAtWidths(page, 1280)
+    await invite(page, admin)
+    await page.locator('[aria-labelledby=delete-item] button').click()
+    await page.locator('[aria-labelledby=user-access] button').last().click()
+    await inspectAtWidths(page, 768, 1280)
+  })
+}

@@ -1,0 +1,142 @@
+import { type APIResponse, expect, type Page, type Route, test } from '@playwright/test'
+import { startSession } from '../../helpers/e2e/page.ts'
+
+const batch = /\/deposit\/batch$/
+
+test('deposits many small files in a few calls to one address, each with a row of its own', async ({
+  page
+}) => {
+  const calls = watchCalls(page)
+  await openDeposit(page)
+  await choose(page, files(60))
+  await expect(page.getByRole('heading', { name: '60 recorded' })).toBeVisible()
+  await expect(page.locator('li[data-status=done]').first()).toBeVisible()
+  const posts = calls.filter(call => call.startsWith('POST'))
+  expect(posts.every(call => call === 'POST /deposit/batch')).toBe(true)
+  expect(posts.length).toBeLessThan(30)
+  // one address, so the browser asks once whether it may
+  expect(calls.filter(call => call.startsWith('OPTIONS')).length).toBeLessThanOrEqual(1)
+})
+
+test('records nothing twice where an answer is lost', async ({ page }) => {
+  await openDeposit(page)
+  let lost = 0
+  await page.route(batch, async (route, request) => {
+    if (request.method() !== 'POST' || lost > 0) return route.continue()
+    lost += 1
+    // the server records them, and the browser never hears of it
+    expect((await fetchAt(route)).ok()).toBe(true)
+    await route.abort('connectionreset')
+  })
+  await choose(page, files(12))
+  await expect(page.getByRole('heading', { name: '12 recorded' })).toBeVisible({ timeout: 60_000 })
+  expect(lost).toBe(1)
+  await page.goto('/en/history')
+  await expect(page.locator('main li[data-request]')).toHaveCount(12)
+})
+
+test('goes on when the network comes back', async ({ page, context }) => {
+  await openDeposit(page)
+  await choose(page, files(1))
+  await expect(page.getByRole('heading', { name: '1 recorded' })).toBeVisible()
+  await context.setOffline(true)
+  await choose(page, files(5))
+  await expect(page.getByText(/Connection lost/).first()).toBeVisible()
+  await context.setOffline(false)
+  await expect(page.getByRole('heading', { name: '6 recorded' })).toBeVisible({ timeout: 60_000 })
+})
+
+test('pauses and cancels one file while the others of its call go on', async ({ page }) => {
+  await openDeposit(page)
+  await page.route(batch, () => undefined)
+  await choose(page, files(3))
+  const row = (at: number) => page.locator('main li[data-status]').filter({ hasText: nameOf(at) })
+  await expect(page.locator('li[data-status=uploading]').first()).toBeVisible()
+  await row(0).getByRole('button', { name: /Pause/ }).click()
+  await row(1)
+    .getByRole('button', { name: /Cancel/ })
+    .click()
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  // the call that was never answered ends with the page's next word on it
+  await page.evaluate(() => dispatchEvent(new Event('online')))
+  await row(0)
+    .getByRole('button', { name: /Resume/ })
+    .click()
+  await expect(row(0)).toHaveAttribute('data-status', 'done')
+  await expect(row(1)).toHaveAttribute('data-status', 'cancelled')
+})
+
+test('asks for the files again after a reload, and records them once', async ({ page }) => {
+  await openDeposit(page)
+  const recorded = Promise.withResolvers<boolean>()
+  let calls = 0
+  await page.route(batch, async (route, request) => {
+    if (request.method() === 'POST') calls += 1
+    if (request.method() !== 'POST' || calls > 1) await route.continue()
+    // recorded, and the page is gone before it hears of it
+    else recorded.resolve((await fetchAt(route)).ok())
+  })
+  const chosen = files(1)
+  await choose(page, chosen)
+  expect(await recorded.promise).toBe(true)
+  page.on('dialog', dialog => dialog.accept())
+  await page.reload()
+  await expect(page.locator('li[data-status=missing]')).toHaveCount(1)
+  await choose(page, chosen)
+  await expect(page.locator('li[data-status=done]')).toHaveCount(1)
+  await page.goto('/en/history')
+  await expect(page.locator('main li[data-request]')).toHaveCount(1)
+})
+
+test('drops what is on its way when the person signs out', async ({ page }) => {
+  await openDeposit(page)
+  await page.route(batch, () => undefined)
+  await choose(page, files(4))
+  await expect(page.locator('li[data-status=uploading]').first()).toBeVisible()
+  await page.locator('#user').click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.getByRole('dialog').getByRole('button').last().click()
+  await expect(page).toHaveURL(/\/en(\/sign-in.*)?$/)
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
+  await expect(page.locator('#upload-progress')).toBeHidden()
+})
+
+/** Makes the call of a page. Its host need not resolve in this process. */
+function fetchAt(route: Route): Promise<APIResponse> {
+  const { host, port } = new URL(route.request().url())
+  const url = `http://127.0.0.1:${port}/deposit/batch`
+  return route.fetch({ url, headers: { ...route.request().headers(), host } })
+}
+
+async function openDeposit(page: Page): Promise<void> {
+  await startSession(page, `${test.info().project.use.baseURL}/en`)
+  await page.goto('/en/deposit')
+}
+
+async function choose(page: Page, chosen: ReturnType<typeof files>): Promise<void> {
+  await page.locator('main input[type=file]').first().setInputFiles(chosen)
+}
+
+function nameOf(at: number): string {
+  return `document ${at}.txt`
+}
+
+function files(count: number) {
+  const now = `${Date.now()} ${Math.random()}`
+  return Array.from({ length: count }, (_, at) => ({
+    name: nameOf(at),
+    mimeType: 'text/plain',
+    buffer: Buffer.from(`${at} of ${now}`)
+  }))
+}
+
+/** The deposit calls of a page, as `POST /deposit/batch`. */
+function watchCalls(page: Page): string[] {
+  const calls: string[] = []
+  page.on('request', request => {
+    const { pathname } = new URL(request.url())
+    if (/^\/(deposit|uploads)(\/|$)/.test(pathname)) calls.push(`${request.method()} ${pathname}`)
+  })
+  return calls
+}

@@ -1,0 +1,435 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type CDPSession, expect, type Locator, type Page } from '@playwright/test'
+import { makePdf, makeRandomFile } from '../../helpers/e2e/documents.ts'
+import { centreOf, type Point, startDrag } from '../../helpers/e2e/drags.ts'
+import { test } from '../../helpers/e2e/journey.ts'
+import { startSession } from '../../helpers/e2e/page.ts'
+
+const folder = join('.cache', 'e2e-documents')
+
+test('goes on after a reload where the upload stopped', async ({ page }) => {
+  const size = 40_000_000
+  const path = await makeRandomFile('plans.bin', size)
+  const other = await makeRandomFile('plans-other.bin', size)
+  page.on('dialog', dialog => void dialog.accept())
+  await page.addInitScript(countSentBytes)
+  await openDesk(page)
+  const client = await page.context().newCDPSession(page)
+  await throttle(client, 6_000_000)
+  await page.locator('input[type=file]').first().setInputFiles(path)
+  const row = rowOf(page, 'plans.bin')
+  await expect(row.getByText(/Uploading, [3-5]\d%/)).toBeVisible({ timeout: 60_000 })
+  await page.reload()
+  await expect(row.getByText(/Choose plans\.bin again to continue at [2-5]\d%/)).toBeVisible()
+
+  await row.locator('input[type=file]').setInputFiles(other)
+  await expect(row.getByText('This is a different file.')).toBeVisible()
+  await throttle(client, -1)
+  await row.locator('input[type=file]').setInputFiles(path)
+  await expect(row.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
+  const sent = await page.evaluate(() => Number(localStorage.getItem('sent-bytes')))
+  console.log(`${((100 * sent) / size).toFixed(1)} % of the file's bytes were sent`)
+  // the last bytes before the reload are told to nobody
+  expect(sent).toBeGreaterThan(0.9 * size)
+  expect(sent).toBeLessThanOrEqual(1.05 * size)
+
+  await page.reload()
+  await expect(page.getByText('Drop documents here')).toBeVisible()
+  await expect(page.getByText(/again to continue/)).toHaveCount(0)
+})
+
+test('goes on with an upload on another device, and cancels one there', async ({
+  page,
+  browser
+}) => {
+  const size = 20_000_000
+  const path = await makeRandomFile('moving.bin', size)
+  const dropped = await makeRandomFile('dropped.bin', size)
+  await openDesk(page)
+  await throttle(await page.context().newCDPSession(page), 3_000_000)
+  await page.locator('input[type=file]').first().setInputFiles([path, dropped])
+  for (const name of ['moving.bin', 'dropped.bin']) {
+    // past the first piece, which the service then holds
+    await expect(rowOf(page, name).getByText(/Uploading, [5-9]\d%/)).toBeVisible({
+      timeout: 60_000
+    })
+  }
+  const cookies = await page.context().cookies()
+  await page.close({ runBeforeUnload: false })
+
+  const other = await browser.newContext()
+  await other.addCookies(cookies)
+  const device = await other.newPage()
+  await device.addInitScript(countSentBytes)
+  await device.goto('/en/history')
+  await device.getByRole('link', { name: 'dropped.bin', exact: true }).click()
+  await device.getByRole('button', { name: 'Cancel upload' }).click()
+  const asked = device.getByRole('dialog', { name: /Cancel the upload of dropped\.bin\?/ })
+  await asked.getByRole('button', { name: 'Cancel upload' }).click()
+  const details = device.getByRole('dialog', { name: 'dropped.bin' })
+  await expect(details.getByText('Canceled', { exact: true }).first()).toBeVisible()
+  await details.getByRole('button', { name: 'Close' }).click()
+
+  await device.getByRole('link', { name: 'Continue: moving.bin' }).click()
+  const row = rowOf(device, 'moving.bin')
+  await expect(row.getByText(/Choose moving\.bin again to continue at [4-9]\d%/)).toBeVisible()
+  await row.locator('input[type=file]').setInputFiles(dropped)
+  await expect(row.getByText('This is a different file.')).toBeVisible()
+  await row.locator('input[type=file]').setInputFiles(path)
+  await expect(row.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
+  const sent = await device.evaluate(() => Number(localStorage.getItem('sent-bytes')))
+  expect(sent).toBeLessThan(0.65 * size)
+  await other.close()
+})
+
+test('shows many files as they are scrolled to, and records them all', async ({ page }) => {
+  const files = Array.from({ length: 30 }, (_, at) => ({
+    name: `page-${at}.txt`,
+    mimeType: 'text/plain',
+    buffer: Buffer.from(`page ${at} ${Math.random()}`)
+  }))
+  await openDesk(page)
+  await page.locator('input[type=file]').first().setInputFiles(files)
+  await expect(page.getByRole('heading', { name: '30 recorded' })).toBeVisible()
+  await page.getByRole('heading', { name: '30 recorded' }).scrollIntoViewIfNeeded()
+  await page.mouse.wheel(0, 10_000)
+  await expect(page.locator('li[data-status=done]')).toHaveCount(30)
+})
+
+const waysOut: [string, (page: Page) => Promise<void>][] = [
+  [
+    'signs out',
+    async page => {
+      await page.getByRole('button', { name: /Dana/ }).click()
+      await page
+        .getByRole('button', { name: 'Sign out' })
+        .or(page.getByRole('menuitem', { name: 'Sign out' }))
+        .first()
+        .click()
+    }
+  ],
+  [
+    'signs out everywhere',
+    async page => {
+      // in full, so that no queue is there to clear
+      await page.goto('/en/me')
+      await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+      await page.getByRole('button', { name: 'Yes, sign out everywhere' }).click()
+    }
+  ]
+]
+
+for (const [way, leave] of waysOut) {
+  test(`forgets unfinished uploads when the person ${way}`, async ({ page }) => {
+    const path = await makeRandomFile('secret.bin', 20_000_000)
+    page.on('dialog', dialog => void dialog.accept())
+    await openDesk(page)
+    const client = await page.context().newCDPSession(page)
+    await throttle(client, 2_000_000)
+    await page.locator('input[type=file]').first().setInputFiles(path)
+    await expect(rowOf(page, 'secret.bin').getByText(/Uploading, [1-9]\d?%/)).toBeVisible()
+    expect(await remembered(page)).toBe(1)
+    await page.reload()
+    await expect(rowOf(page, 'secret.bin').getByText(/again to continue/)).toBeVisible()
+    await throttle(client, -1)
+    await leave(page)
+    await expect(page.getByRole('link', { name: 'Sign in' }).first()).toBeVisible()
+    await expect(page).toHaveURL(/\/en$/)
+    await expect.poll(() => remembered(page).catch(() => -1)).toBe(0)
+  })
+}
+
+test('tells of a file that was deposited before, and deposits it again', async ({ page }) => {
+  const path = await makePdf('twice.pdf', 'Deposited twice')
+  await openDesk(page)
+  const row = rowOf(page, 'twice.pdf')
+  await page.locator('input[type=file]').first().setInputFiles(path)
+  await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+  await page.getByRole('button', { name: 'Dismiss' }).click()
+  await page.locator('input[type=file]').first().setInputFiles(path)
+  await expect(row.getByText(/You already deposited this exact file on .+ at .+\./)).toBeVisible()
+  await expect(row.getByRole('link', { name: /View it/ })).toHaveAttribute(
+    'href',
+    /^\/en\/history\?request=[\da-f-]{36}$/
+  )
+  await row.getByRole('button', { name: /Deposit again/ }).click()
+  await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+  await row.getByText('Recorded', { exact: true }).waitFor()
+  await page.goto('/en/history')
+  await expect(page.getByRole('listitem').filter({ hasText: 'twice.pdf' })).toHaveCount(2)
+})
+
+test('records a file once that stands twice in one choice', async ({ page }) => {
+  await openDesk(page)
+  const buffer = Buffer.from(`one and the same ${Math.random()}`)
+  const files = ['one.txt', 'same.txt'].map(name => ({ name, mimeType: 'text/plain', buffer }))
+  await page.locator('input[type=file]').first().setInputFiles(files)
+  // whichever was read first
+  await expect(page.getByRole('heading', { name: '1 recorded, 1 deposited before' })).toBeVisible()
+  await expect(page.getByText('Recorded', { exact: true })).toHaveCount(1)
+  await expect(page.getByText(/You already deposited this exact file/)).toHaveCount(1)
+})
+
+test('records a file once that two tabs deposit at the same time', async ({ page, context }) => {
+  const path = await makeRandomFile('shared.bin', 4_000_000)
+  await openDesk(page)
+  const client = await page.context().newCDPSession(page)
+  await throttle(client, 500_000)
+  await page.locator('input[type=file]').first().setInputFiles(path)
+  await expect(rowOf(page, 'shared.bin').getByText(/Uploading, [1-9]\d?%/)).toBeVisible()
+  const tab = await context.newPage()
+  await tab.goto('/en/deposit')
+  await expect(tab.locator('astro-island[ssr]')).toHaveCount(0)
+  await tab.locator('input[type=file]').first().setInputFiles(path)
+  await expect(rowOf(tab, 'shared.bin').getByText('Waiting', { exact: true })).toBeVisible()
+  await throttle(client, -1)
+  await expect(rowOf(page, 'shared.bin').getByText('Recorded', { exact: true })).toBeVisible()
+  await expect(
+    rowOf(tab, 'shared.bin').getByText(/You already deposited this exact file/)
+  ).toBeVisible()
+})
+
+test('asks before it sends a picture that would be reduced, of any kind the browser reads', async ({
+  page
+}) => {
+  const pictures = ['stairs.bmp', 'roof.bmp', 'door.bmp'].map(name => ({
+    name,
+    mimeType: 'image/bmp',
+    buffer: makeBmp(700, 600)
+  }))
+  const note = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from(`${Math.random()}`) }
+  await openDesk(page)
+  let sent = 0
+  page.on('request', request => {
+    const isSent = request.method() === 'POST' && request.url().endsWith('/deposit/batch')
+    if (isSent) sent += 1
+  })
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles([...pictures, note])
+  const words = /This 1\.3 MB picture \(700 × 600 pixels\) would be kept as a .+ reduced copy/
+  await expect(page.getByText(words)).toHaveCount(3)
+  await expect(rowOf(page, 'note.txt').getByText('Recorded', { exact: true })).toBeVisible()
+  expect(sent).toBe(1)
+
+  await rowOf(page, 'stairs.bmp')
+    .getByRole('button', { name: /Keep the original/ })
+    .click()
+  await expect(rowOf(page, 'stairs.bmp').getByText('Recorded', { exact: true })).toBeVisible()
+  await expect(rowOf(page, 'stairs.bmp').getByRole('button', { name: /^Download: / })).toBeVisible()
+  await page.getByRole('button', { name: 'Deposit all reduced copies (2)' }).click()
+  await expect(page.getByRole('heading', { name: '4 recorded' })).toBeVisible()
+  await expect(page.getByRole('button', { name: /Download the reduced copy/ })).toHaveCount(2)
+})
+
+test('asks before it cancels all, and gives the focus back', async ({ page }) => {
+  const paths = await Promise.all(['one', 'two'].map(name => makeRandomFile(`${name}.bin`, 9e6)))
+  await openDesk(page)
+  await throttle(await page.context().newCDPSession(page), 500_000)
+  await page.locator('input[type=file]').first().setInputFiles(paths)
+  const button = page.getByRole('button', { name: 'Cancel all' })
+  await button.click()
+  const dialog = page.getByRole('dialog', { name: 'Cancel 2 uploads?' })
+  await expect(dialog.getByRole('button', { name: 'Keep uploading' })).toBeFocused()
+  await page.keyboard.press('Escape')
+  await expect(dialog).toHaveCount(0)
+  await expect(button).toBeFocused()
+  await button.click()
+  await dialog.getByRole('button', { name: 'Cancel uploads' }).click()
+  await expect(page.getByRole('heading', { name: '2 canceled' })).toBeVisible()
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY')
+})
+
+test('takes a folder by a button, with the paths in it and without system files', async ({
+  page
+}) => {
+  const chosen = join(folder, 'chosen')
+  await rm(chosen, { recursive: true, force: true })
+  await mkdir(join(chosen, 'march', '__MACOSX'), { recursive: true })
+  const paths = ['cover.txt', 'march/bill.txt', '.DS_Store', 'march/Thumbs.db', 'march/__MACOSX/x']
+  for (const path of paths) await writeFile(join(chosen, path), `${path} ${Math.random()}`)
+  await openDesk(page)
+  await page.getByLabel('Choose a folder').setInputFiles(chosen)
+  await expect(page.getByRole('heading', { name: '2 recorded' })).toBeVisible()
+  await expect(page.getByText('3 system files were skipped.')).toBeVisible()
+  await expect(page.getByText('march/bill.txt', { exact: true })).toBeVisible()
+  await page.goto('/en/history')
+  await expect(page.getByRole('link', { name: 'march/bill.txt' })).toBeVisible()
+})
+
+test('claims no reduced copy of a picture that was kept as it is', async ({ page }) => {
+  const path = await makeRandomFile('broken.jpg', 1_500_000)
+  await openDesk(page)
+  const row = rowOf(page, 'broken.jpg')
+  await page.locator('input[type=file]').first().setInputFiles(path)
+  await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+  await expect(row.getByRole('button', { name: /^Download: / })).toBeVisible()
+  await expect(row.getByText(/We keep a .+ copy/)).toHaveCount(0)
+})
+
+test('says at a limit what happens, when it starts again, and who can raise it', async ({
+  page
+}) => {
+  const path = await makePdf('one-too-many.pdf', 'One too many')
+  await openDesk(page)
+  await page.route(/\/\/api\.[^/]+\/deposit\/batch$/, (route, request) =>
+    request.method() === 'POST'
+      ? route.fulfill({
+          status: 429,
+          contentType: 'application/problem+json',
+          headers: {
+            'access-control-allow-origin': '*',
+            'access-control-expose-headers': 'retry-after'
+          },
+          json: {
+            type: 'about:blank',
+            title: 'Too Many Requests',
+            status: 429,
+            code: 'request_limit_reached',
+            used: 10,
+            limit: 10,
+            resets_at: '2027-01-01T12:00:00.000Z'
+          }
+        })
+      : route.continue()
+  )
+  await page.locator('input[type=file]').first().setInputFiles(path)
+  const note = page.getByRole('alert').filter({ hasText: 'The document limit has been reached' })
+  await expect(note).toContainText('10 of 10. It resets on January 1, 2027')
+  await expect(note).toContainText('Your administrator can raise the limit.')
+})
+
+test('takes folders dropped and files pasted anywhere', async ({ page, browser }) => {
+  const dropped = join(folder, 'dropped')
+  await rm(dropped, { recursive: true, force: true })
+  await mkdir(join(dropped, 'deeper'), { recursive: true })
+  for (let index = 0; index < 130; index++) {
+    await writeFile(join(dropped, 'deeper', `page-${index}.txt`), `page ${index} ${Date.now()}`)
+  }
+  await writeFile(join(dropped, 'cover.txt'), `cover ${Date.now()}`)
+  await openDesk(page)
+  await page.goto('/en/history')
+  await expect(page.locator('h1')).toBeVisible()
+
+  await test.step('a drop beside the targets does nothing', async () => {
+    await drag(page, [dropped], { x: 4, y: 4 })
+    await expect(page.locator('#drop-overlay')).toHaveCount(0)
+    await expect(page).toHaveURL(/\/en\/history$/)
+  })
+
+  await test.step('a folder is walked, also past a hundred files', async () => {
+    await drag(page, [dropped], async () => {
+      await expect(page.locator('#drop-overlay [data-target]')).toHaveCount(2)
+      return centreOf(page.locator('[data-target=deposit]'))
+    })
+    await expect(page).toHaveURL(/\/en\/deposit$/)
+    await expect(page.getByRole('heading', { name: '131 recorded' })).toBeVisible({
+      timeout: 120_000
+    })
+  })
+
+  await test.step('a paste on the deposit page deposits', async () => {
+    await paste(page, 'pasted.txt')
+    await expect(rowOf(page, 'pasted.txt').or(page.getByText('132 recorded')).first()).toBeVisible()
+  })
+
+  await test.step('who is signed out can verify only', async () => {
+    const context = await browser.newContext()
+    const stranger = await context.newPage()
+    await stranger.goto('/fr')
+    await drag(stranger, [join(dropped, 'cover.txt')], async () => {
+      await expect(stranger.locator('#drop-overlay [data-target]')).toHaveCount(1)
+      return centreOf(stranger.locator('[data-target=verify]'))
+    })
+    await expect(stranger).toHaveURL(/\/fr\/verify$/)
+    await expect(stranger.getByRole('heading', { name: /a enregistré ce fichier/ })).toBeVisible()
+    await paste(stranger, 'unknown.txt')
+    await expect(stranger.getByRole('heading', { name: /aucune trace/ })).toBeVisible()
+    await context.close()
+  })
+})
+
+/** Somebody new on the page of deposits, with its scripts. */
+async function openDesk(page: Page): Promise<void> {
+  await startSession(page, `${test.info().project.use.baseURL}/en`, { username: 'Dana' })
+  await page.goto('/en/deposit')
+  await expect(page.getByText('Drop documents here')).toBeVisible()
+  await expect(page.locator('astro-island[ssr]')).toHaveCount(0)
+}
+
+function rowOf(page: Page, name: string): Locator {
+  return page.getByRole('listitem').filter({ hasText: name }).first()
+}
+
+/** An uncompressed picture, three bytes a pixel. */
+function makeBmp(width: number, height: number): Buffer {
+  const head = Buffer.alloc(54)
+  head.write('BM')
+  head.writeUInt32LE(54, 10)
+  head.writeUInt32LE(40, 14)
+  head.writeInt32LE(width, 18)
+  head.writeInt32LE(height, 22)
+  head.writeUInt16LE(1, 26)
+  head.writeUInt16LE(24, 28)
+  const pixels = Buffer.alloc(3 * width * height, Math.floor(Math.random() * 256))
+  pixels.writeUInt32LE(Math.floor(Math.random() * 2 ** 32), 0)
+  return Buffer.concat([head, pixels])
+}
+
+/** Bytes a second that the connection takes; -1 for all it can. */
+async function throttle(client: CDPSession, uploadThroughput: number): Promise<void> {
+  await client.send('Network.enable')
+  await client.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 0,
+    downloadThroughput: -1,
+    uploadThroughput
+  })
+}
+
+/** Runs in the page: adds up what its uploads have sent, over reloads. */
+function countSentBytes(): void {
+  const send = XMLHttpRequest.prototype.send
+  XMLHttpRequest.prototype.send = function (body) {
+    let counted = 0
+    this.upload.addEventListener('progress', ({ loaded }) => {
+      const sum = Number(localStorage.getItem('sent-bytes')) + loaded - counted
+      localStorage.setItem('sent-bytes', String(sum))
+      counted = loaded
+    })
+    send.call(this, body)
+  }
+}
+
+function remembered(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise<number>((done, fail) => {
+        const opening = indexedDB.open('vidimus-uploads')
+        opening.onerror = () => fail(opening.error)
+        opening.onsuccess = () => {
+          const counting = opening.result.transaction('upload').objectStore('upload').count()
+          counting.onsuccess = () => done(counting.result)
+        }
+      })
+  )
+}
+
+/** Drags files of the disk over the window and lets them go. */
+async function drag(page: Page, paths: string[], to: Point | (() => Promise<Point>)) {
+  const { drop } = await startDrag(page, paths, { x: 4, y: 4 })
+  await expect(page.locator('#drop-overlay')).toBeVisible()
+  await drop(typeof to === 'function' ? await to() : to)
+}
+
+async function paste(page: Page, name: string): Promise<void> {
+  await page.evaluate(given => {
+    const clipboardData = new DataTransfer()
+    clipboardData.items.add(new File([`pasted ${Date.now()} ${Math.random()}`], given))
+    document.body.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })
+    )
+  }, name)
+}

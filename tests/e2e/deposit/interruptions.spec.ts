@@ -1,0 +1,142 @@
+import { expect, type Page, test } from '@playwright/test'
+import { startSession } from '../../helpers/e2e/page.ts'
+
+test('announces what became of the deposits, not that all are done', async ({ page }) => {
+  await startSession(page, `${address()}/en`)
+  await page.goto('/en/deposit')
+  await choose(page, [fileOf('empty.txt', '')])
+  await expect(page.getByRole('status').filter({ hasText: '1 not recorded' })).toBeAttached()
+  await expect(page.getByText(/of the deposits done/)).toHaveCount(0)
+})
+
+test('asks before a paused upload is lost, in a dialog that fits a narrow window', async ({
+  page
+}) => {
+  await startSession(page, `${address()}/fr`)
+  await page.setViewportSize({ width: 320, height: 700 })
+  await page.goto('/fr/deposit')
+  await holdReservations(page)
+  await choose(page, [fileOf('bail.txt', 'un bail')])
+  const pause = page.getByRole('button', { name: /Mettre en pause : bail\.txt/ })
+  await pause.click()
+  // the button that is gone leaves the focus to what the row offers next
+  await expect(page.getByRole('button', { name: /Reprendre : bail\.txt/ })).toBeFocused()
+
+  await page.locator('#user').click()
+  await page.getByRole('menuitem', { name: 'Se déconnecter' }).click()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog).toBeVisible()
+  for (const button of await dialog.getByRole('button').all()) {
+    const clipped = await button.evaluate(
+      element =>
+        element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight
+    )
+    expect(clipped, await button.innerText()).toBe(false)
+  }
+  await page.keyboard.press('Escape')
+  await expect(dialog).toHaveCount(0)
+  await expect(page.locator('#user')).toBeFocused()
+
+  await page.locator('#user').click()
+  await page.getByRole('menuitem', { name: 'Se déconnecter' }).click()
+  await expect(dialog).toBeVisible()
+  // nothing is left to ask about once the upload has ended
+  await page.evaluate(() => {
+    const buttons = [...document.querySelectorAll<HTMLElement>('main button')]
+    buttons.find(button => button.textContent === 'Annuler')?.click()
+  })
+  await expect(dialog).toHaveCount(0)
+  await expect(page.locator('html')).toHaveAttribute('data-session', 'in')
+})
+
+test('a session that ends leaves the checks, and offers to sign in', async ({ page }) => {
+  await startSession(page, `${address()}/en`)
+  await page.goto('/en/verify')
+  await page.route(/\/verify$/, (route, request) =>
+    request.method() === 'POST'
+      ? route.fulfill({
+          status: 401,
+          contentType: 'application/problem+json',
+          headers: { 'access-control-allow-origin': '*' },
+          body: JSON.stringify({ status: 401, code: 'unauthenticated' })
+        })
+      : route.continue()
+  )
+  await choose(page, [fileOf('lease.txt', 'a lease')])
+  const main = page.getByRole('main')
+  await expect(main.getByText('lease.txt')).toBeVisible()
+  await expect(main.getByText('You are signed out. Sign in to continue.')).toBeVisible()
+  await expect(main.getByRole('link', { name: 'Sign in' })).toHaveAttribute(
+    'href',
+    /^\/en\/sign-in\?redirect=/
+  )
+})
+
+test('the sign-in page says why it came when a session ended', async ({ page, context }) => {
+  await startSession(page, `${address()}/en`)
+  await page.goto('/en/history')
+  await expect(page.getByText('Documents you deposit or check')).toBeVisible()
+  await context.clearCookies()
+  await page.evaluate(() => dispatchEvent(new Event('online')))
+  await expect(page).toHaveURL(/\/en\/sign-in/)
+  await expect(page.getByText('You are signed out. Sign in to continue.')).toBeVisible()
+})
+
+test('a worker that cannot be loaded is a lost connection, and the deposit goes on', async ({
+  page
+}) => {
+  await startSession(page, `${address()}/en`)
+  await page.goto('/en/deposit')
+  await page.route(/\/_astro\/worker-hash/, route => route.abort())
+  await choose(page, [fileOf('lease.txt', 'a lease')])
+  await expect(page.getByText(/could not be reached/)).toBeVisible()
+  await page.unroute(/\/_astro\/worker-hash/)
+  await page.evaluate(() => dispatchEvent(new Event('online')))
+  await expect(page.getByText('Recorded', { exact: true })).toBeVisible()
+})
+
+test('shows many checks fifty at a time, each row within a narrow window', async ({ page }) => {
+  await page.setViewportSize({ width: 320, height: 700 })
+  await page.goto('/en/verify')
+  const files = Array.from({ length: 60 }, (_, nr) => {
+    return fileOf(`a rather long name of a document, number ${nr}.txt`, `file ${nr}`)
+  })
+  await choose(page, files)
+  const rows = page.getByRole('main').locator('li[data-step=done]')
+  await expect(rows).toHaveCount(50)
+  const first = rows.first()
+  const name = await first
+    .getByText(/number 0/)
+    .first()
+    .boundingBox()
+  const word = await first.getByText('No record', { exact: true }).first().boundingBox()
+  expect(name?.width).toBeGreaterThanOrEqual(150)
+  expect(word?.height).toBeLessThan(40)
+  await page.getByRole('button', { name: 'Show 10 more' }).click()
+  await expect(rows).toHaveCount(60)
+})
+
+interface Chosen {
+  name: string
+  mimeType: string
+  buffer: Buffer
+}
+
+function fileOf(name: string, text: string): Chosen {
+  return { name, mimeType: 'text/plain', buffer: Buffer.from(text) }
+}
+
+async function choose(page: Page, files: Chosen[]): Promise<void> {
+  await page.locator('input[type=file]').first().setInputFiles(files)
+}
+
+/** Keeps deposits on their way for as long as the test looks at them. */
+async function holdReservations(page: Page): Promise<void> {
+  await page.route(/\/deposit\/batch$/, (route, request) =>
+    request.method() === 'POST' ? undefined : route.continue()
+  )
+}
+
+function address(): string {
+  return test.info().project.use.baseURL ?? ''
+}

@@ -1,0 +1,105 @@
+import { type BrowserContext, expect, type Page, type Request } from '@playwright/test'
+import { makePdf } from '../../helpers/e2e/documents.ts'
+import { test } from '../../helpers/e2e/journey.ts'
+
+const password = 'a long sentence to keep'
+const count = 10
+
+test('ten tabs show a deposit over one stream, and sign out together', async ({ browser }) => {
+  test.setTimeout(300_000)
+  const context = await browser.newContext()
+  const streams = watchStreams(context)
+  const [first, ...others] = await openTabs(context)
+
+  await test.step('all show it, one stream is open', async () => {
+    await depositIn(context, 'tabs-one.pdf', others)
+    expect(streams()).toHaveLength(1)
+  })
+
+  await test.step('another tab takes over when the one with the stream is closed', async () => {
+    const [leader] = streams()
+    if (!leader) throw new Error('no stream is open')
+    await leader.frame().page().close()
+    await expect.poll(() => streams().length).toBe(1)
+    const left = [first, ...others].filter(page => page && !page.isClosed())
+    await depositIn(context, 'tabs-two.pdf', left)
+    expect(streams()).toHaveLength(1)
+  })
+
+  await test.step('one signs out, and all are', async () => {
+    const left = context.pages().filter(page => page.url().endsWith('/history'))
+    const [leaving, ...staying] = left
+    if (!leaving) throw new Error('no tab is left')
+    await leaving.getByRole('button', { name: /Toni Tabs/ }).click()
+    await leaving
+      .getByRole('menuitem', { name: 'Sign out' })
+      .or(leaving.getByRole('button', { name: 'Sign out' }))
+      .first()
+      .click()
+    for (const page of staying) {
+      await expect(page).toHaveURL(/\/en\/sign-in/)
+    }
+    await expect.poll(() => streams().length).toBe(0)
+  })
+  await context.close()
+})
+
+async function openTabs(context: BrowserContext): Promise<[Page, ...Page[]]> {
+  const first = await context.newPage()
+  await first.goto('/en/sign-up')
+  await first.getByLabel('Email').fill(`tabs-${Date.now()}@example.com`)
+  await first.getByLabel('Username').fill('Toni Tabs')
+  await first.getByLabel('Password', { exact: true }).fill(password)
+  await first.getByLabel('Confirm password').fill(password)
+  await first.getByRole('button', { name: 'Create account' }).click()
+  await expect(first).toHaveURL(/\/en$/)
+  await first.goto('/en/history')
+  const others: Page[] = []
+  while (others.length < count - 1) {
+    const page = await context.newPage()
+    await page.goto('/en/history')
+    others.push(page)
+  }
+  for (const page of [first, ...others]) {
+    await expect(page.getByRole('heading', { name: 'Documents you deposit' })).toBeVisible()
+  }
+  return [first, ...others]
+}
+
+/** Deposits from a page of its own and waits for it there, then looks at the tabs. */
+async function depositIn(
+  context: BrowserContext,
+  name: string,
+  tabs: (Page | undefined)[]
+): Promise<void> {
+  const page = await context.newPage()
+  await page.goto('/en/deposit')
+  const path = await makePdf(name, name)
+  await page.locator('input[type=file]').first().setInputFiles(path)
+  await expect(rowOf(page, name).getByText('Recorded', { exact: true })).toBeVisible()
+  await Promise.all(
+    tabs.map(async tab => {
+      const row = tab ? rowOf(tab, name) : undefined
+      // without the stream it would come after 30 s
+      if (row) await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+    })
+  )
+  await page.close()
+}
+
+function rowOf(page: Page, name: string) {
+  return page.getByRole('listitem').filter({ hasText: name }).first()
+}
+
+/** Event streams that the browser holds open. */
+function watchStreams(context: BrowserContext): () => Request[] {
+  const open = new Set<Request>()
+  const isStream = (request: Request) =>
+    request.method() === 'GET' && request.url().endsWith('/process/sse')
+  context.on('request', request => {
+    if (isStream(request)) open.add(request)
+  })
+  context.on('requestfinished', request => open.delete(request))
+  context.on('requestfailed', request => open.delete(request))
+  return () => [...open].filter(request => !request.frame().page().isClosed())
+}

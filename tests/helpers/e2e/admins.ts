@@ -1,0 +1,109 @@
+import { resolve } from 'node:path'
+import pg from 'pg'
+import { connectionTo } from '../../../src/server/db/postgres.ts'
+import { findPostmaster } from '../../../src/server/db/postmaster.ts'
+
+/**
+ * Gives a person of the service under test the permission `admin`, or others. Returns the id of the
+ * company.
+ */
+export async function makeAdmin(
+  email: string,
+  permissions = ['admin'],
+  dataDir?: string
+): Promise<string> {
+  const [company] = await askDatabase<{ company_id: string }>(
+    'update "user" set permissions = $2 where email = $1 returning company_id',
+    [email, permissions],
+    dataDir
+  )
+  if (!company) throw new Error(`nobody has the e-mail ${email}`)
+  return company.company_id
+}
+
+/** Lets a person make calls that need the password again. */
+export async function confirmSession(email: string): Promise<void> {
+  await askDatabase(
+    `update session set confirmed_until = now() + interval '5 minutes' from "user" u
+      where u.id = session.user_id and u.email = $1`,
+    [email]
+  )
+}
+
+/** Returns the id of the group that new people of a company join. */
+export async function defaultGroupOf(company: string): Promise<string> {
+  const [group] = await askDatabase<{ id: string }>(
+    'select id from "group" where company_id = $1 and is_default',
+    [company]
+  )
+  return group?.id ?? ''
+}
+
+/** Takes a person out of the group that new people join. */
+export async function leaveDefaultGroup(email: string): Promise<void> {
+  await askDatabase(
+    `delete from group_user using "group" g, "user" u
+      where (g.company_id, g.id) = (group_user.company_id, group_user.group_id) and g.is_default
+        and (u.company_id, u.id) = (group_user.company_id, group_user.user_id) and u.email = $1`,
+    [email]
+  )
+}
+
+/** Returns the people of a company that match a condition of SQL. */
+export function companyRows(
+  company: string,
+  condition: string
+): Promise<{ email: string; username: string }[]> {
+  return askDatabase(`select email, username from "user" where company_id = $1 and ${condition}`, [
+    company
+  ])
+}
+
+/**
+ * Runs a statement as the owner of the database of the service under test, or of the service with
+ * another folder of data.
+ */
+export async function askDatabase<Row extends pg.QueryResultRow>(
+  text: string,
+  values: unknown[],
+  dataDir = '.cache/e2e-data'
+): Promise<Row[]> {
+  const found = await findPostmaster(resolve(dataDir, 'pg'))
+  if (!('socketDir' in found)) throw new Error('the database is not running')
+  const client = new pg.Client(connectionTo(found.socketDir, 'vidimus', 'postgres'))
+  await client.connect()
+  try {
+    return (await client.query<Row>(text, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+interface People {
+  /** Their names are this word and a number of three digits: `Ada 007`. */
+  word: string
+  count: number
+  /** Whether they are invited and have not activated their accounts. */
+  isInvited?: boolean
+}
+
+/** Adds people to a company and its default group, without e-mails that anybody reads. */
+export async function addPeople(
+  company: string,
+  { word, count, isInvited = false }: People
+): Promise<void> {
+  await askDatabase(
+    `with made as (
+       insert into "user"
+         (company_id, id, email, username, tokens_valid_after, created_at, activated_at, version)
+       select $1, gen_random_uuid(), lower($2) || n || '@people.example',
+              $2 || ' ' || lpad(n::text, 3, '0'), now(), now() - n * interval '1 hour',
+              case when $4 then null else now() end, 1
+         from generate_series(1, $3::int) n returning company_id, id
+     )
+     insert into group_user (company_id, group_id, user_id)
+     select made.company_id, g.id, made.id
+       from made join "group" g using (company_id) where g.is_default`,
+    [company, word, count, isInvited]
+  )
+}

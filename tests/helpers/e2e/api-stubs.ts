@@ -1,0 +1,54 @@
+import type { Page, Route } from '@playwright/test'
+import { type ErrorCode, errorCodes } from '../../../src/contract/kit/errors.ts'
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH'
+
+/** Makes the browser receive an error of the API for a call, from now on. */
+export async function stubError(
+  page: Page,
+  [method, path]: [Method, string],
+  code: ErrorCode,
+  more: object = {}
+): Promise<void> {
+  const status = errorCodes[code]
+  await stand(page, method, path, async route => {
+    const body = JSON.stringify({ title: code, status, code, instance: exampleId, ...more })
+    const contentType = 'application/problem+json'
+    await route.fulfill({ status, contentType, body, headers: cors(route) })
+  })
+}
+
+/** Makes the browser receive this answer for a call of the API, from now on. */
+export async function stubAnswer(
+  page: Page,
+  [method, path]: [Method, string],
+  json: unknown
+): Promise<void> {
+  await stand(page, method, path, route => route.fulfill({ json, headers: cors(route) }))
+}
+
+/** Leaves a call of the API without an answer, from now on. */
+export async function leaveUnanswered(page: Page, [method, path]: [Method, string]): Promise<void> {
+  await stand(page, method, path, () => new Promise(() => {}))
+}
+
+/** Lets all calls reach the API again. */
+export async function restoreApi(page: Page): Promise<void> {
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+}
+
+const exampleId = '01978a5e-0000-7000-8000-00000000000a'
+
+async function stand(page: Page, method: Method, path: string, act: (route: Route) => unknown) {
+  await page.route(new RegExp(String.raw`//api\.[^/]+${path}(?:\?|$)`), async (route, request) => {
+    if (request.method() === method) await act(route)
+    else await route.fallback()
+  })
+}
+
+function cors(route: Route): Record<string, string> {
+  return {
+    'access-control-allow-origin': route.request().headers()['origin'] ?? '*',
+    'access-control-expose-headers': 'retry-after'
+  }
+}

@@ -1,0 +1,43 @@
+import { chmodSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isProcessAlive } from '../../../src/server/db/postmaster.ts'
+
+const memory = '/dev/shm'
+const prefix = 'vidimus-tests-'
+const neededBytes = 2_000_000_000
+
+/**
+ * Makes the folder for everything that the tests of one run write, and removes what killed runs
+ * have left. It is in main memory where the system has room there: a new database is 500 files,
+ * which take a disk twenty times as long.
+ */
+export function makeScratchFolder(): string {
+  const parent = hasRoom(memory) ? memory : tmpdir()
+  for (const name of readdirSync(parent)) {
+    if (name.startsWith(prefix) && !isProcessAlive(Number(name.slice(prefix.length)))) {
+      removeOwn(join(parent, name))
+    }
+  }
+  const folder = join(parent, `${prefix}${process.pid}`)
+  mkdirSync(folder)
+  chmodSync(folder, 0o711) // as root, the database runs as another user
+  return folder
+}
+
+function removeOwn(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+  } catch {
+    // another user's
+  }
+}
+
+function hasRoom(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize > neededBytes
+  } catch {
+    return false
+  }
+}
