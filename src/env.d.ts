@@ -13,7 +13,7 @@ declare global {
       api: typeof fetch
       /** Host of the page in normal form, without port. It is a domain of a company. */
       host: string
-      /** `http://localhost:4321` and `http://api.localhost:4321`. */
+      /** Origin of the page: `http://localhost:4321`. `apiOrigin`: `http://api.localhost:4321`. */
       origin: string
       apiOrigin: string
       /** Id of the running build. An open page of another build offers to reload. */
@@ -24,7 +24,7 @@ declare global {
       keepPage: (page: { status: number; headers: Record<string, string>; body: string }) => void
       /** Reports the error that kept the page from being rendered. */
       failPage: (cause: unknown) => void
-      /** Set by `middleware.ts`. */
+      /** Configuration of the host. This and the following fields are set by `middleware.ts`. */
       tenant: DomainConfig
       page: PageEntry
       locale: 'en' | 'fr'

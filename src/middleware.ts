@@ -2,16 +2,16 @@ import type { APIContext, MiddlewareHandler, MiddlewareNext } from 'astro'
 import { getDomainConfig } from './contract/domains.ts'
 import { call } from './contract/kit/call.ts'
 import { pagePolicy, reportingEndpoints } from './core/http/csp.ts'
-import { pageOfRoute } from './core/pages/page-table.ts'
+import { pageOfAstroRoute } from './core/pages/page-table.ts'
 import { themeCss } from './core/pages/theme-colors.ts'
 import { defaultLocale, isLocale } from './i18n/index.ts'
 // oxlint-disable-next-line boundaries/dependencies -- a text, which the rule cannot find
 import boot from './shell/boot.js?raw'
 
 /**
- * Renders a page and adds its content security policy. The host decides the company, the route the
- * page, and the path the locale. `server/site/site.ts` caches the result, so a page may depend on
- * nothing else.
+ * Renders a page and adds its content security policy. The host determines the company, the route
+ * determines the page, and the path determines the locale. `server/site/site.ts` caches the result,
+ * so a page may depend on nothing else.
  */
 export const onRequest: MiddlewareHandler = async (context, next) => {
   try {
@@ -30,7 +30,7 @@ async function render({ request, url, locals, routePattern }: APIContext, next: 
     { domain: locals.host },
     { base: locals.apiOrigin, fetch: locals.api }
   )
-  locals.page = pageOfRoute(routePattern)
+  locals.page = pageOfAstroRoute(routePattern)
   const first = url.pathname.split('/')[1]
   locals.locale = isLocale(first) ? first : defaultLocale
   locals.themeCss = themeCss(locals.tenant.theme.colors)

@@ -55,7 +55,7 @@ export const AuditAction = z.enum([
 ])
 export type AuditAction = z.infer<typeof AuditAction>
 
-/** A field that an administrator changed, with its values. `null`: the field had no value. */
+/** A changed field, with its values before and after the change. `null`: the field had no value. */
 export const AuditChange = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() })
 export type AuditChange = z.infer<typeof AuditChange>
 
@@ -109,7 +109,7 @@ const filter = {
   /** Only changes by this person. */
   actor: z.optional(Id),
   /**
-   * Only changes of this item, such as a group. For a person also the imports that have created or
+   * Only changes of this item, such as a group. For a person, also the imports that have created or
    * changed the person.
    */
   target: z.optional(Id),

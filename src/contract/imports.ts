@@ -219,7 +219,7 @@ export const UserImportRow = z.object({
       row: z.optional(z.number())
     })
   ),
-  /** Why the undo left the person as they are. `null` if it did not. */
+  /** Why the undo did not change the person. `null` in all other cases. */
   kept: z.nullable(ImportKeptReason)
 })
 export type UserImportRow = z.infer<typeof UserImportRow>

@@ -42,7 +42,7 @@ export const Member = z.object({
 })
 export type Member = z.infer<typeof Member>
 
-/** Which people a list, an export or a bulk change is about: those who match every given field. */
+/** Filter of lists, exports and bulk changes of people. A person must match every given field. */
 const memberFilter = {
   /** Words from name and e-mail, or the id of one person. */
   q: SearchText,
@@ -53,8 +53,8 @@ const memberFilter = {
 
 /**
  * Lists the people of a company, by name unless `sort` says otherwise. `q` searches names and
- * e-mails, or names one person by id. `email` limits the list to the person who has exactly this
- * e-mail, regardless of case.
+ * e-mails; it can also be the id of one person. `email` limits the list to the person who has
+ * exactly this e-mail, regardless of case.
  */
 export const listUsers = listEndpoint({
   path: '/company/{id}/users',

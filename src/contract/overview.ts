@@ -124,11 +124,13 @@ export const AllAttention = z.object({
   checked: z.iso.datetime(),
   /** Whether the service has a mail server. Without one, administrators pass links on. */
   has_mail_server: z.boolean(),
-  /** What concerns no single company, such as the disk. */
+  /** Findings about the whole installation, such as the disk. */
   items: z.array(AttentionItem),
-  /** What could not be checked of the installation at the moment. */
+  /** Kinds of findings about the installation that could not be checked at the moment. */
   unchecked: z.array(AttentionKind),
-  /** The companies with something to act on or something unchecked, the most severe first. */
+  /**
+   * The companies with findings, or with something that could not be checked, most severe first.
+   */
   companies: z.array(
     z.object({
       company: z.object({ id: z.uuid(), name: z.string() }),

@@ -47,8 +47,8 @@ export const ProcessedRequest = z.object({
   kind: RequestKind,
   created: z.iso.datetime(),
   /**
-   * Number of the entry's last change in the sequence of the company's changes. A client that has
-   * this entry with a higher number ignores this older state.
+   * Sequence number of the entry's last change. All changes of a company's entries share one
+   * sequence. A client that already has this entry with a higher number ignores this older state.
    */
   seq: z.number(),
   state: RequestState,

@@ -21,7 +21,7 @@ export const Username = textLine(maxUsernameCharacters)
 
 /**
  * A person's language of the interface. `und`: none is chosen yet, and the first page that the
- * person opens saves its own.
+ * person opens saves its own language.
  */
 export const UserLocale = z.enum(['en', 'fr', 'und'])
 
@@ -51,8 +51,8 @@ export const Usage = z.object({
    */
   resets_at: z.nullable(z.iso.datetime()),
   /**
-   * Requests and bytes that the person alone has used in the same periods. Missing from the answers
-   * of an older API.
+   * Requests and bytes that the person alone has used in the current periods. Missing from the
+   * answers of an older API.
    */
   own: z.optional(z.object({ requests_used: z.number(), storage_used: z.number() }))
 })

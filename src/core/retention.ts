@@ -1,6 +1,6 @@
 /**
- * Returns when a file must be deleted that was stored at the time `from`. `retention` is a duration
- * such as `P90D`, `P18M` or `P10Y`. Counts in UTC: one month after January 31 is the last day of
+ * Returns when to delete a file that was stored at the time `from`. `retention` is a duration such
+ * as `P90D`, `P18M` or `P10Y`. Counts in UTC: one month after January 31 is the last day of
  * February.
  */
 export function retentionEnd(from: Date, retention: string): Date {

@@ -85,7 +85,10 @@ function showActing(): void {
   }
 }
 
-/** Shows operators, who see several companies, the name of the company in the breadcrumb. */
+/**
+ * Shows the name of the company in the breadcrumb, but only to operators, who see several
+ * companies.
+ */
 function showInPath(name: string | undefined): void {
   const link = document.querySelector('.breadcrumb [data-page="company"]')
   if (link && name !== undefined) link.textContent = name

@@ -2,7 +2,10 @@ import { onEachPage } from './kit/page.ts'
 
 const key = 'vidimus:scheme'
 
-/** Starts the choice between system, light and dark. `boot.js` applies it to each page. */
+/**
+ * Starts the control that chooses the color scheme: system, light or dark. `boot.js` applies the
+ * choice to each page.
+ */
 export function startColorScheme(): void {
   document.addEventListener('change', event => {
     const input = event.target

@@ -3,7 +3,10 @@ import { personName } from '../core/text/person-name.ts'
 import type { Locale } from '../i18n/index.ts'
 import { api } from './sessions.ts'
 
-/** An item that a search in a company has found. `path` is its page without the language. */
+/**
+ * An item that a search in a company has found. `path` is the path of its page without the
+ * language.
+ */
 export interface FoundItem {
   kind: 'companies' | 'users' | 'groups' | 'categories' | 'domains'
   id: string

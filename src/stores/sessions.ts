@@ -5,7 +5,12 @@ import type { calls } from '../contract/calls.ts'
 import type { CallOptions } from '../contract/kit/call.ts'
 import type { Endpoint } from '../contract/kit/endpoint.ts'
 import { AppError } from '../contract/kit/errors.ts'
-import { clockSkew, expiryOf, isUsable, readPayload } from '../core/keys/access-token.ts'
+import {
+  clockSkew,
+  isTokenUsable,
+  readTokenPayload,
+  tokenExpiry
+} from '../core/keys/access-token.ts'
 import { environment, pageLocale } from './environment.ts'
 import { resetPersonalAtoms } from './personal-atoms.ts'
 
@@ -136,7 +141,7 @@ async function callAs<Name extends CallName>(
  * public calls without it.
  */
 function isAnonymous({ access, pending }: Endpoint, token: string | undefined): boolean {
-  return access === 'public' && !pending && readPayload(token ?? '')?.['st'] === 'pending'
+  return access === 'public' && !pending && readTokenPayload(token ?? '')?.['st'] === 'pending'
 }
 
 let loading: ReturnType<typeof importCalls> | undefined
@@ -194,12 +199,12 @@ export function sessionNumber(): number {
 
 /** Returns the id of the person, if one is signed in. */
 export function signedInUserId(): string | undefined {
-  return userOf(sessionToken() ?? '')
+  return userIdOfToken(sessionToken() ?? '')
 }
 
 /** Returns the id of the person to whom a token was issued. */
-export function userOf(token: string): string | undefined {
-  const user = readPayload(token)?.['sub']
+export function userIdOfToken(token: string): string | undefined {
+  const user = readTokenPayload(token)?.['sub']
   return typeof user === 'string' ? user : undefined
 }
 
@@ -212,8 +217,8 @@ export function nameForPersonsTabs(what: string): string {
 }
 
 /**
- * Ends the session, or shows that the person is disabled, where the error of a call means that.
- * `token` is the token of the call.
+ * Ends the session, or shows that the person is disabled, if the error of a call says so. `token`
+ * is the token of the call.
  */
 export function handleAuthError(error: AppError, token: string | undefined): void {
   // an answer to an older token is no reason to end the present session
@@ -247,10 +252,10 @@ export async function signOutEverywhere(): Promise<void> {
 /** Starts a session with the token of a login. */
 export async function beginSession(token: string): Promise<void> {
   if ($session.get().status === 'in')
-    dropSession(userOf(token) === lastPerson ? 'ended' : 'signed-out')
+    dropSession(userIdOfToken(token) === lastPerson ? 'ended' : 'signed-out')
   saveToken(token)
   const { readStored, store } = environment()
-  const isSame = readStored(verifiedFileNamesKey)?.startsWith(`${userOf(token)}\n`)
+  const isSame = readStored(verifiedFileNamesKey)?.startsWith(`${userIdOfToken(token)}\n`)
   if (!isSame) store(verifiedFileNamesKey, undefined)
   notifyTabs('changed')
   await notifyStart('signed-in')
@@ -270,20 +275,21 @@ export function renewToken(token: string): void {
 function followCookie(): void {
   const token = environment().readCookie(cookieName)
   const session = $session.get()
-  const exp = token ? expiryOf(token) : undefined
-  if (!token || exp === undefined || !isUsable(exp, serverNow())) {
+  const exp = token ? tokenExpiry(token) : undefined
+  if (!token || exp === undefined || !isTokenUsable(exp, serverNow())) {
     if (token || session.status === 'in') clearSession('ended')
     return
   }
   if (session.status === 'in' && session.token === token) return
-  const samePerson = session.status === 'in' && userOf(session.token) === userOf(token)
+  const samePerson =
+    session.status === 'in' && userIdOfToken(session.token) === userIdOfToken(token)
   if (session.status === 'in' && !samePerson) dropSession('signed-out')
   setSession(token, exp)
   if (!samePerson) void notifyStart('restored')
 }
 
 function saveToken(token: string): void {
-  const exp = expiryOf(token)
+  const exp = tokenExpiry(token)
   if (exp === undefined) throw new AppError('unexpected_answer', 'A token without an end')
   const { now, store, writeCookie } = environment()
   const ahead = clockSkew(token, now())

@@ -1,6 +1,6 @@
 import { type Dialect, detectDelimiter, detectNewline } from '../core/csv/dialect.ts'
 import { createUtf8Check, detectFileKind, type Encoding } from '../core/csv/encodings.ts'
-import { isBlankRow, pieceBytes, type RowBatch, readRows } from './csv-rows.ts'
+import { csvPieceBytes, isBlankRow, type RowBatch, readRows } from './csv-rows.ts'
 
 /** What a file is: see `FileKind`. If the file is text, `rows` has its first rows, at least one. */
 export type FileInspection =
@@ -82,8 +82,8 @@ export async function inspectFile(file: Blob, chosen?: Dialect): Promise<FileIns
 
 async function encodingOf(file: Blob): Promise<Encoding> {
   const isUtf8 = createUtf8Check()
-  for (let start = 0; start < file.size; start += pieceBytes) {
-    const piece = await file.slice(start, start + pieceBytes).arrayBuffer()
+  for (let start = 0; start < file.size; start += csvPieceBytes) {
+    const piece = await file.slice(start, start + csvPieceBytes).arrayBuffer()
     if (!isUtf8(new Uint8Array(piece))) return 'windows-1252'
   }
   return isUtf8() ? 'utf-8' : 'windows-1252'
@@ -134,7 +134,7 @@ export async function countRows(
       if (cells.some(cell => cell.includes('\0'))) note('nul', first + at)
       if (cells.some(cell => cell.includes('\uFFFD'))) note('unknown', first + at)
     }
-    bytesDone = Math.min(file.size, bytesDone + pieceBytes)
+    bytesDone = Math.min(file.size, bytesDone + csvPieceBytes)
     onProgress(bytesDone)
   }
   return counted

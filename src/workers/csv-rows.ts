@@ -21,7 +21,7 @@ interface Parsed {
 }
 
 /** A file is read and parsed in pieces of this many bytes: 10 MB, as specified. */
-export const pieceBytes = 10 * 1024 * 1024
+export const csvPieceBytes = 10 * 1024 * 1024
 
 /**
  * Yields the rows of a CSV file piece by piece. A blank row is a row of one empty cell. Removes the
@@ -31,7 +31,7 @@ export const pieceBytes = 10 * 1024 * 1024
 export async function* readRows(
   file: Blob,
   dialect: Dialect,
-  bytesAtOnce = pieceBytes
+  bytesAtOnce = csvPieceBytes
 ): AsyncGenerator<RowBatch, void> {
   const isMixed = dialect.newline === 'mixed'
   const newline = dialect.newline === 'mixed' ? '\n' : dialect.newline

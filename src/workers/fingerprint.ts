@@ -28,7 +28,7 @@ export const maxDigestBytes = 32_000_000
  */
 export const oneAtATimeBytes = 8 * 1024 * 1024
 
-/** The Web Lock of the file that is hashed as a whole, which all tabs share. */
+/** Name of the Web Lock that a worker of any tab holds while it hashes a file as a whole. */
 const lockName = 'vidimus-whole-file'
 
 /** What the browser offers for hashing. Pages without HTTPS have neither. */
@@ -87,7 +87,10 @@ async function whenFree<Result>(
   return working
 }
 
-/** Returns undefined if the file cannot be read as a whole. */
+/**
+ * Returns the SHA-256 of a file in hex, hashed as a whole. Returns undefined if the file cannot be
+ * read as a whole.
+ */
 async function fingerprintWhole(
   file: Blob,
   subtle: Pick<SubtleCrypto, 'digest'>

@@ -6,7 +6,7 @@ import * as z from 'zod/mini'
 import { endpoints, streams } from '../../src/contract/index.ts'
 import { type Endpoint, pathParameters, type Stream } from '../../src/contract/kit/endpoint.ts'
 import { commonErrors, type ErrorCode, errorCodes } from '../../src/contract/kit/errors.ts'
-import { readPayload } from '../../src/core/keys/access-token.ts'
+import { readTokenPayload } from '../../src/core/keys/access-token.ts'
 import { type Db, poolOf } from '../../src/server/db/open.ts'
 import type { RawResponse, TestApp, TestPerson } from './app.ts'
 import {
@@ -199,7 +199,7 @@ export async function makeSpent(
 
 /** Returns the id of a token's session. */
 export function sessionOf(token: string): string {
-  return String(readPayload(token)?.['sid'])
+  return String(readTokenPayload(token)?.['sid'])
 }
 
 /**

@@ -4,7 +4,7 @@ import { fromBase64Url, fromUtf8 } from '../bytes.ts'
  * Returns the payload of a session token without verifying the signature, because a browser does
  * not have the key. Returns undefined if the token's second part is not a JSON object.
  */
-export function readPayload(token: string): Record<string, unknown> | undefined {
+export function readTokenPayload(token: string): Record<string, unknown> | undefined {
   const segment = token.split('.')[1]
   if (!segment) return undefined
   try {
@@ -20,8 +20,8 @@ export function readPayload(token: string): Record<string, unknown> | undefined 
  * Returns the expiry time of a session token in seconds since 1970, or undefined if the token has
  * none.
  */
-export function expiryOf(token: string): number | undefined {
-  const exp = readPayload(token)?.['exp']
+export function tokenExpiry(token: string): number | undefined {
+  const exp = readTokenPayload(token)?.['exp']
   return typeof exp === 'number' && Number.isFinite(exp) ? exp : undefined
 }
 
@@ -31,7 +31,7 @@ export function expiryOf(token: string): number | undefined {
  * for a difference of at most 10 seconds, and for a token without a time of issue.
  */
 export function clockSkew(token: string, now: number): number {
-  const iat = readPayload(token)?.['iat']
+  const iat = readTokenPayload(token)?.['iat']
   if (typeof iat !== 'number' || !Number.isFinite(iat)) return 0
   const ahead = Math.round(now / 1000 - iat)
   return Math.abs(ahead) > 10 ? ahead : 0
@@ -42,7 +42,7 @@ export function clockSkew(token: string, now: number): number {
  * during a call. `exp` is the time of expiry in seconds, and `now` the current time in
  * milliseconds.
  */
-export function isUsable(exp: number, now: number): boolean {
+export function isTokenUsable(exp: number, now: number): boolean {
   return exp * 1000 - now > 1000
 }
 

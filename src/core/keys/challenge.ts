@@ -160,7 +160,9 @@ export function challengeResponse(challenge: string, signature: Uint8Array): str
  * Splits a `challenge_response` into challenge and signature. Returns undefined if the signature is
  * not 64 bytes in base64url.
  */
-export function splitResponse(text: string): { challenge: string; signature: Bytes } | undefined {
+export function splitChallengeResponse(
+  text: string
+): { challenge: string; signature: Bytes } | undefined {
   const dot = text.lastIndexOf('.')
   const signature = text.slice(dot + 1)
   if (dot < 1 || signature.length !== 86) return undefined

@@ -116,7 +116,7 @@ export function renderedPath({ path }: PageEntry): string {
  * Returns the route of a page in Astro's notation: `/admin/{company}` →
  * `/[locale]/admin/[company]`.
  */
-export function routeOf({ path }: PageEntry): string {
+export function astroRouteOf({ path }: PageEntry): string {
   const rest = path === '/' ? '' : path
   return `/[locale]${rest.replaceAll(parameters, '[$1]')}`
 }
@@ -125,8 +125,8 @@ export function routeOf({ path }: PageEntry): string {
  * Returns the page with a route in Astro's notation. Returns the page for unknown addresses if
  * there is no such route.
  */
-export function pageOfRoute(route: string): PageEntry {
-  return table.find(({ page }) => routeOf(page) === route)?.page ?? notFoundPage
+export function pageOfAstroRoute(route: string): PageEntry {
+  return table.find(({ page }) => astroRouteOf(page) === route)?.page ?? notFoundPage
 }
 
 /**

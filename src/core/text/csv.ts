@@ -5,7 +5,7 @@
  * of the characters that begin a formula, in normal or full width.
  */
 const formulaStart = /(?<=^|[,;\t\r\n])(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/g
-/** Matches the `'` that `withFormulaGuard()` has put at such a place. */
+/** Matches each `'` that `withFormulaGuard()` has put into a text. */
 const guard = /(?<=^|[,;\t\r\n])'(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/g
 
 /**

@@ -18,7 +18,10 @@ interface CompanyProps {
   company: CompanyDetails
 }
 
-/** Shows notices above everything else about a company: why it cannot be used yet, or no longer. */
+/**
+ * Shows notices at the top of a company's page that say why the company cannot be used yet, or no
+ * longer.
+ */
 export function CompanyNotices({ company }: CompanyProps) {
   const invitation = useStore($firstInvitation, { ssr: 'initial' })
   return (

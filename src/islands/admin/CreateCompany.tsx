@@ -70,7 +70,7 @@ export const CreateCompany = withWords(function CreateCompany() {
   )
 })
 
-/** Reads the fields. Host names are stored in lower case. */
+/** Returns the input of the call from the values of the form, with the host name in lower case. */
 function inputOf({ name = '', host = '', email = '', locale }: Values) {
   return {
     name: name.trim(),

@@ -6,12 +6,12 @@ import { localizedPath } from '../../i18n/index.ts'
 import { useWords } from '../kit/use-words.ts'
 import {
   type ChangeDescription,
+  changeSentence,
   describeChanges,
   type SentencePart,
-  sentenceOf,
   skippedVersionCheck
 } from './audit-words.ts'
-import { changeTranslator, type TranslateChange } from './change-words.ts'
+import { changeTranslator, type TranslateChange } from './change-translator.ts'
 
 interface AuditEntryProps {
   entry: AuditLogEntry
@@ -38,7 +38,7 @@ export function AuditEntry({ entry, company }: AuditEntryProps) {
   return (
     <div className="grid gap-x-6 gap-y-2 md:grid-cols-[1fr_auto]">
       <p className="wrap-anywhere">
-        {sentenceOf(entry, t).map((part, at) => (
+        {changeSentence(entry, t).map((part, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a sentence keep their places
           <span key={at}>{linkTo(part)}</span>
         ))}

@@ -13,7 +13,7 @@ import {
   auditFilterOf,
   withoutEmptyFilters
 } from './audit-url.ts'
-import { actionsByKind, parseAction } from './change-words.ts'
+import { actionsByKind, parseAuditAction } from './change-translator.ts'
 
 interface AuditFiltersProps {
   address: AuditUrl
@@ -64,7 +64,7 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
               id={id}
               className="select w-full"
               value={action ?? ''}
-              onChange={event => set({ action: parseAction(event.target.value) })}
+              onChange={event => set({ action: parseAuditAction(event.target.value) })}
             >
               <option value="">{t('audit.filters.all')}</option>
               {actionsByKind.map(([kind, actions]) => (

@@ -7,7 +7,7 @@ import { $route } from '../../stores/routes.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { AuditEntry } from './AuditEntry.tsx'
-import { changeTranslator } from './change-words.ts'
+import { changeTranslator } from './change-translator.ts'
 
 export interface RecentChangesProps {
   /** Id of the item. */

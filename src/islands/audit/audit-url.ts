@@ -1,7 +1,7 @@
 import type { AuditAction } from '../../contract/audit.ts'
 import type { AuditFilter } from '../../stores/admin/audit.ts'
 import { parseDay, startOfDay } from '../lists/use-list-address.ts'
-import { parseAction } from './change-words.ts'
+import { parseAuditAction } from './change-translator.ts'
 
 /**
  * The filters of the audit log as the page's address contains them. `from` and `to` are days in the
@@ -31,7 +31,7 @@ export function readAuditUrl(search: string): AuditUrl {
   return withoutEmptyFilters({
     actor: idOf('actor'),
     target: idOf('target'),
-    action: parseAction(query.get('action')),
+    action: parseAuditAction(query.get('action')),
     from: parseDay(query.get('from')),
     to: parseDay(query.get('to'))
   })

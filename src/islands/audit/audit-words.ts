@@ -2,7 +2,7 @@ import type { AuditChange, AuditLogEntry } from '../../contract/audit.ts'
 import { splitMediaTypes } from '../../core/media-types.ts'
 import { formatByteLimit, formatDateTime, formatDuration } from '../../core/text/format.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
-import { parseAction, type TranslateChange } from './change-words.ts'
+import { parseAuditAction, type TranslateChange } from './change-translator.ts'
 
 /** A part of a sentence: plain text, or the name of a person or an item. */
 export type SentencePart = string | { role: Role; name: string }
@@ -18,7 +18,7 @@ const roles: readonly Role[] = ['who', 'what', 'user', 'category']
  * Returns the sentence that says what was done, in parts: `['', { role: 'who', name: 'Ada' },
  * ' created the group ', …]`.
  */
-export function sentenceOf(entry: AuditLogEntry, t: TranslateChange): SentencePart[] {
+export function changeSentence(entry: AuditLogEntry, t: TranslateChange): SentencePart[] {
   const { actor, target, action, acted_in } = entry
   const names: Record<Role, string> = {
     who: actorOf(actor, t),
@@ -29,7 +29,7 @@ export function sentenceOf(entry: AuditLogEntry, t: TranslateChange): SentencePa
   const isOwn = action === 'user.delete' && actor.id === target.id
   // the places of the names are marked, so that names are not searched for braces
   const marked = Object.fromEntries(roles.map(role => [role, `\0${role}\0`]))
-  const known = parseAction(action)
+  const known = parseAuditAction(action)
   const sentence = isOwn
     ? t('ownDeletion', marked)
     : known

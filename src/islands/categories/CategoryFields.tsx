@@ -53,7 +53,7 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
     settingChoices[name].map(value => ({ value, ...describeChoice(name, value, t) }))
   return (
     <div className="group/category contents">
-      {languagesFor(locale).map((language, at) => (
+      {categoryNameLanguages(locale).map((language, at) => (
         <Field
           key={language}
           label={t(`categories.names.${language}`)}
@@ -194,7 +194,7 @@ export function describeChoice(
 }
 
 /** Returns the languages of a category's names, the language of the page first. */
-export function languagesFor(locale: Locale): Locale[] {
+export function categoryNameLanguages(locale: Locale): Locale[] {
   return locale === 'fr' ? ['fr', 'en'] : ['en', 'fr']
 }
 

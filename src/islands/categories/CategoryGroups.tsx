@@ -10,7 +10,7 @@ import {
   removeGroup
 } from '../../stores/admin/company-categories.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
-import { ItemPart } from '../details/ItemPart.tsx'
+import { ItemEntries } from '../details/ItemEntries.tsx'
 import { useWords } from '../kit/use-words.ts'
 
 interface CategoryGroupsProps {
@@ -23,7 +23,7 @@ export function CategoryGroups({ category: { id } }: CategoryGroupsProps) {
   const part = useStore($categoryGroups, { ssr: 'initial' })
   const pathTo = (group: string) => pathOf('group', { company: companyIdOfPage(), group })
   return (
-    <ItemPart
+    <ItemEntries
       id="category-groups"
       part={part}
       words={(key, values) => t(`category.groups.${key}`, values)}

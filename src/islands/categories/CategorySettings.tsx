@@ -19,9 +19,9 @@ import { useWords } from '../kit/use-words.ts'
 import {
   CategoryFields,
   categoryFromForm,
+  categoryNameLanguages,
   categoryNamesFromForm,
   describeChoice,
-  languagesFor,
   retentionRule,
   type SettingName,
   type CategorySettings as Settings,
@@ -78,7 +78,7 @@ function Shown({ category }: CategoryProps) {
   const { locale, t } = useWords()
   const { names, visibility, store, keep_originals, media_types, retention } = category
   const rows = [
-    ...languagesFor(locale).map(language => ({
+    ...categoryNameLanguages(locale).map(language => ({
       label: t(`categories.names.${language}`),
       value: names[language],
       note: undefined
@@ -196,7 +196,7 @@ function valueWords(name: string, value: unknown, locale: Locale, t: Translate):
   switch (name as keyof Settings) {
     case 'names': {
       const names = value as Settings['names']
-      return languagesFor(locale)
+      return categoryNameLanguages(locale)
         .map(language => names[language])
         .join(' / ')
     }

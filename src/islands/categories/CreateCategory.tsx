@@ -13,8 +13,8 @@ import { useWords, withWords } from '../kit/use-words.ts'
 import {
   CategoryFields,
   categoryFromForm,
+  categoryNameLanguages,
   categoryNamesFromForm,
-  languagesFor,
   retentionRule
 } from './CategoryFields.tsx'
 
@@ -27,7 +27,7 @@ export const CreateCategory = withWords(function CreateCategory() {
     rules: { [`names.${locale}`]: required, retention: retentionRule },
     inputErrors(values) {
       const errors = check(inputOf(values, locale))
-      const [, other = locale] = languagesFor(locale)
+      const [, other = locale] = categoryNameLanguages(locale)
       // an empty name is a copy, so only the name that is copied can be wrong
       if (categoryNamesFromForm(values)[other] === undefined) delete errors[`names.${other}`]
       return errors

@@ -6,7 +6,7 @@ import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import {
   countUnfinished,
   type DepositSummary,
-  rankOf
+  listPositionOf
 } from '../../stores/deposits/deposit-states.ts'
 import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
 import {
@@ -47,7 +47,9 @@ export function DepositList({ deposits, onAnother }: DepositListProps) {
   const open = countUnfinished(summary)
   const hasEnded = open === 0
   const limit = limitOf(deposits)
-  const ordered = deposits.toSorted((a, b) => rankOf(a.$state.get()) - rankOf(b.$state.get()))
+  const ordered = deposits.toSorted(
+    (a, b) => listPositionOf(a.$state.get()) - listPositionOf(b.$state.get())
+  )
   const hidden = deposits.length - shown
 
   return (

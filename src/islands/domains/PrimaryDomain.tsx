@@ -11,8 +11,8 @@ interface DomainProps {
 }
 
 /**
- * Makes a domain the main one of the company, and says what follows. Shows nothing for a domain
- * that is the main one or cannot be.
+ * Makes a domain the company's primary domain, and explains what that changes. Shows nothing if the
+ * domain already is the primary domain or cannot become it.
  */
 export function PrimaryDomain({ domain: { id, host, primary, state } }: DomainProps) {
   const { t } = useWords()

@@ -35,15 +35,16 @@ export function EmailField({ form, use, label, initial }: EmailFieldProps) {
   )
 }
 
-interface InvitationLinkProps {
+interface AccountPageLinkProps {
   path: string
   children: ReactNode
 }
 
 /**
- * A link between sign-in and sign-up. The shell adds the query parameters of an invitation to it.
+ * A link from sign-in to sign-up, or back. The shell adds the query parameters of an invitation to
+ * it.
  */
-export function InvitationLink({ path, children }: InvitationLinkProps) {
+export function AccountPageLink({ path, children }: AccountPageLinkProps) {
   return (
     <a className="link link-secondary" data-keeps-link-params href={path} suppressHydrationWarning>
       {children}

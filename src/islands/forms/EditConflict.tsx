@@ -5,7 +5,7 @@ import { LazyAccountError } from './LazyAccountError.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
 import { useAction } from './use-action.ts'
 
-interface ChangedMeanwhileProps {
+interface EditConflictProps {
   differences: readonly Difference[]
   /** Returns the label of a field. */
   labelOf: (name: string) => string
@@ -23,7 +23,7 @@ interface ChangedMeanwhileProps {
  * person choose for each field or for all. Asks before the page is left without a choice. Needs the
  * words of `forms` from the page.
  */
-export function EditConflict(props: ChangedMeanwhileProps) {
+export function EditConflict(props: EditConflictProps) {
   const { differences, labelOf, wordsOf, resolve } = props
   const { t } = useWords()
   const id = useId()

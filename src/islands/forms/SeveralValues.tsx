@@ -21,7 +21,9 @@ export function SeveralValues({ name, initial = [], ...texts }: SeveralValuesPro
   const input = useRef<HTMLInputElement>(null)
   const list = useRef<HTMLUListElement>(null)
 
-  /** Writes the values where the form reads them, with what is typed and not added yet. */
+  /**
+   * Writes the values into the input that the form reads, with a typed value that is not added yet.
+   */
   const write = (next: readonly string[]) => {
     if (store.current)
       store.current.value = [...next, ...entriesOf(input.current?.value)].join('\n')

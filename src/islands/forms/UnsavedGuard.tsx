@@ -3,7 +3,12 @@ import { useEffect, useEffectEvent, useState } from 'react'
 import { localizedPath } from '../../i18n/index.ts'
 import { keepDraft, keepOnlyDraftsOfPerson } from '../../stores/form-drafts.ts'
 import { draftName, isFieldChanged, type Values } from '../../stores/form-values.ts'
-import { $session, addSignInListener, signedInUserId, userOf } from '../../stores/sessions.ts'
+import {
+  $session,
+  addSignInListener,
+  signedInUserId,
+  userIdOfToken
+} from '../../stores/sessions.ts'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { pagePath } from './page-drafts.ts'
@@ -76,7 +81,7 @@ export function UnsavedGuard({ form, isUnsaved = false }: UnsavedProps) {
     }
     const ask = (event: TransitionBeforePreparationEvent) => guard(event)
     const stop = $session.listen(({ status }, before) => {
-      if (status === 'out' && before?.status === 'in') keep(userOf(before.token) ?? '')
+      if (status === 'out' && before?.status === 'in') keep(userIdOfToken(before.token) ?? '')
     })
     addEventListener('beforeunload', warn)
     document.addEventListener('astro:before-preparation', ask)

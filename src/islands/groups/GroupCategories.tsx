@@ -10,7 +10,7 @@ import {
   removeCategory
 } from '../../stores/admin/groups.ts'
 import { findCategories } from '../../stores/admin/item-search.ts'
-import { ItemPart } from '../details/ItemPart.tsx'
+import { ItemEntries } from '../details/ItemEntries.tsx'
 import { useWords } from '../kit/use-words.ts'
 
 interface GroupCategoriesProps {
@@ -25,7 +25,7 @@ export function GroupCategories({ group: { id } }: GroupCategoriesProps) {
   const part = useStore($groupCategories, { ssr: 'initial' })
   const pathTo = (category: string) => pathOf('category', { company: companyIdOfPage(), category })
   return (
-    <ItemPart
+    <ItemEntries
       id="group-categories"
       part={part}
       words={(key, values) => t(`groups.categories.${key}`, values)}

@@ -18,7 +18,7 @@ import {
   searchMembers
 } from '../../stores/admin/groups.ts'
 import { findPeople } from '../../stores/admin/item-search.ts'
-import { ItemPart } from '../details/ItemPart.tsx'
+import { ItemEntries } from '../details/ItemEntries.tsx'
 import { fieldSentence } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { SeveralValues } from '../forms/SeveralValues.tsx'
@@ -42,7 +42,7 @@ export function GroupMembers({ group }: GroupProps) {
   const company = companyIdOfPage()
   const q = useStore($memberSearch, { ssr: 'initial' })
   return (
-    <ItemPart
+    <ItemEntries
       id="group-members"
       part={part}
       words={(key, values) => t(`groups.members.${key}`, values)}
@@ -83,7 +83,7 @@ export function GroupMembers({ group }: GroupProps) {
           />
         </search>
       )}
-    </ItemPart>
+    </ItemEntries>
   )
 }
 

@@ -16,13 +16,20 @@ import { Icon } from '../kit/Icon.tsx'
 import { useWaitPhase } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 import { VerifyAddress } from '../kit/VerifyAddress.tsx'
-import { hasFile, requestName, requestSeal, stateColor, stateLabel } from './request-labels.ts'
+import {
+  isDownloadable,
+  requestName,
+  requestSeal,
+  stateColorClass,
+  stateLabel
+} from './request-labels.ts'
 import { UnfinishedUpload } from './UnfinishedUpload.tsx'
 
 interface HistoryDetailsProps {
   id: string
   /**
-   * The request from the list, if it contains the request. Its changes appear in the details, too.
+   * The request as the list has it, so that the details show its changes, too. Undefined if the
+   * list does not contain it.
    */
   request: ProcessedRequest | undefined
   categories: ReadonlyMap<string, string>
@@ -90,7 +97,7 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
               {request ? requestName(request, t) : t('history.details.title')}
             </h2>
             {request && (
-              <p className={`font-medium ${stateColor(request)}`}>{stateLabel(request, t)}</p>
+              <p className={`font-medium ${stateColorClass(request)}`}>{stateLabel(request, t)}</p>
             )}
           </div>
           <button
@@ -237,7 +244,7 @@ function Actions({ request }: { request: ProcessedRequest }) {
   return (
     <div className="mt-auto flex flex-col items-start gap-3 pb-[env(safe-area-inset-bottom)]">
       {error && <ErrorNote error={error} />}
-      {hasFile(request) && (
+      {isDownloadable(request) && (
         <button
           type="button"
           className="btn btn-primary"

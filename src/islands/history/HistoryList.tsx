@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { countNewer, updateShownRows } from '../../stores/history/requests.ts'
+import { countNewerRequests, updateShownRows } from '../../stores/history/requests.ts'
 import { downloadDocument } from '../files/download-document.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { dayName, dayOf, groupByDay, linesOf } from './history-days.ts'
+import { dayName, groupByDay, historyLines, localDayOf } from './history-days.ts'
 import { RequestRow } from './RequestRow.tsx'
 import { requestName } from './request-labels.ts'
 import { useRowArrows } from './use-row-arrows.ts'
@@ -44,8 +44,8 @@ export function HistoryList(props: HistoryListProps) {
   const { shown, waiting, reveal } = usePausedRows(requests, isPaused)
   const announced = useThrottled(waiting, 5000)
 
-  const today = dayOf(new Date(now).toISOString())
-  const lines = useMemo(() => linesOf(shown), [shown])
+  const today = localDayOf(new Date(now).toISOString())
+  const lines = useMemo(() => historyLines(shown), [shown])
   const { measured, start, end } = useRowWindow(root, lines)
   useEffect(() => {
     if (end > lines.length - nearEnd) onEnd()
@@ -158,7 +158,7 @@ function usePausedRows(requests: readonly ProcessedRequest[], isPaused: boolean)
   }
   return {
     shown,
-    waiting: countNewer(requests, shown[0]),
+    waiting: countNewerRequests(requests, shown[0]),
     reveal: () => setShown(requests)
   }
 }

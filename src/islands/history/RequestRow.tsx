@@ -6,7 +6,13 @@ import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { relativeTime } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
-import { hasFile, requestName, requestSeal, stateColor, stateLabel } from './request-labels.ts'
+import {
+  isDownloadable,
+  requestName,
+  requestSeal,
+  stateColorClass,
+  stateLabel
+} from './request-labels.ts'
 
 export interface RequestRowProps {
   request: ProcessedRequest
@@ -63,7 +69,7 @@ export const RequestRow = memo(
           </a>
           {/* all rows are as high as the first: two lines where one is too short */}
           <p className="meta flex gap-x-3 overflow-hidden whitespace-nowrap text-ink-soft text-sm max-sm:h-[2lh] max-sm:flex-wrap print:h-auto print:flex-wrap print:whitespace-normal">
-            <span className={`font-medium ${stateColor(request)}`}>{word}</span>
+            <span className={`font-medium ${stateColorClass(request)}`}>{word}</span>
             <time dateTime={request.created} title={formatInstant(created, locale)}>
               <span className="print:hidden">{relativeTime(created, now, locale)}</span>
               <span className="hidden print:inline">{formatInstant(created, locale)}</span>
@@ -95,7 +101,7 @@ export const RequestRow = memo(
             {t('history.unfinished.resume')}
           </a>
         )}
-        {hasFile(request) && (
+        {isDownloadable(request) && (
           <button
             type="button"
             className="btn btn-ghost btn-sm shrink-0 text-secondary"

@@ -8,7 +8,7 @@ export type HistoryLine = { day: string; request?: undefined } | { request: Proc
 const known = new Map<string, string>()
 
 /** Returns the day of a time (ISO 8601) in the person's time zone: `2026-05-03`. */
-export function dayOf(created: string): string {
+export function localDayOf(created: string): string {
   // cached by minute, because every change computes the day of many rows
   const minute = created.slice(0, 16)
   let day = known.get(minute)
@@ -24,15 +24,15 @@ export function dayOf(created: string): string {
 }
 
 /**
- * Returns the name of a day: `Today`, `Yesterday`, or `Monday, November 16`. Adds the year where it
- * is not the current one.
+ * Returns the name of a day: `Today`, `Yesterday`, or `Monday, November 16`. Adds the year unless
+ * it is the current one.
  */
 export function dayName(day: string, today: string, locale: Locale, t: Translate): string {
   if (day === today) return t('history.today')
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
   const noon = new Date(year, month - 1, date, 12)
   const next = new Date(year, month - 1, date + 1, 12)
-  if (dayOf(next.toISOString()) === today) return t('history.yesterday')
+  if (localDayOf(next.toISOString()) === today) return t('history.yesterday')
   const isThisYear = day.slice(0, 4) === today.slice(0, 4)
   const text = noon.toLocaleDateString(languageTag(locale), {
     weekday: 'long',
@@ -44,11 +44,11 @@ export function dayName(day: string, today: string, locale: Locale, t: Translate
 }
 
 /** Returns the lines that show the requests: each day has a heading before its first request. */
-export function linesOf(requests: readonly ProcessedRequest[]): HistoryLine[] {
+export function historyLines(requests: readonly ProcessedRequest[]): HistoryLine[] {
   const lines: HistoryLine[] = []
   let day: string | undefined
   for (const request of requests) {
-    const its = dayOf(request.created)
+    const its = localDayOf(request.created)
     if (its !== day) lines.push({ day: its })
     day = its
     lines.push({ request })
@@ -65,7 +65,7 @@ export function groupByDay(lines: readonly HistoryLine[]) {
   for (const { request, ...head } of lines) {
     if ('day' in head) days.push({ day: head.day, hasHead: true, rows: [] })
     if (!request) continue
-    if (days.length === 0) days.push({ day: dayOf(request.created), hasHead: false, rows: [] })
+    if (days.length === 0) days.push({ day: localDayOf(request.created), hasHead: false, rows: [] })
     days.at(-1)?.rows.push(request)
   }
   return days

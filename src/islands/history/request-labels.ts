@@ -29,7 +29,7 @@ export function stateLabel(
 }
 
 /** Returns the CSS class that colors the label of the request's state. */
-export function stateColor({ kind, state, verdict }: ProcessedRequest): string {
+export function stateColorClass({ kind, state, verdict }: ProcessedRequest): string {
   if (state === 'rejected' || state === 'failed') return 'text-error'
   if (state !== 'done' || (kind === 'verify' && verdict !== 'authentic')) return ''
   return 'text-success'
@@ -44,7 +44,13 @@ export function requestSeal({ kind, state, leaf_hash }: ProcessedRequest): SealS
 }
 
 /** Returns whether the file of a history entry (request) can be downloaded. */
-export function hasFile({ kind, state, deposit_id, store, erased }: ProcessedRequest): boolean {
+export function isDownloadable({
+  kind,
+  state,
+  deposit_id,
+  store,
+  erased
+}: ProcessedRequest): boolean {
   const isStored = store !== 'fingerprint' && erased === undefined
   return kind === 'deposit' && state === 'done' && !!deposit_id && isStored
 }

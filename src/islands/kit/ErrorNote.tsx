@@ -10,7 +10,7 @@ export interface ErrorNoteProps {
   error: AppError
   /** Shown in place of the translated sentence for the error's code. */
   text?: string | undefined
-  /** Tries again what failed. With it, the note has a button for that. */
+  /** Tries again what failed. If given, the note has a button for it. */
   retry?: () => unknown
   /** Another link or button that lets the person continue. */
   children?: ReactNode

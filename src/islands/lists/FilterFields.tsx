@@ -6,7 +6,7 @@ interface SearchBoxProps {
   onSearch: (q: string) => void
 }
 
-/** A search starts this long after the last letter. */
+/** A search starts this many milliseconds after the last typed letter. */
 const typingMs = 250
 
 /** Searches when the person stops typing, or at once on Enter. */

@@ -6,7 +6,7 @@ import { useWords } from '../kit/use-words.ts'
 
 interface ListFrameProps {
   status: ListStatus
-  /** Number of rows that are there. */
+  /** Number of loaded rows. */
   count: number
   /** Whether the code that draws the rows is still being loaded. */
   isPending?: boolean
@@ -14,7 +14,7 @@ interface ListFrameProps {
   loading: string
   /** Text that is shown if a further page of the list could not be loaded. */
   partial: string
-  /** Shown in place of the rows where there are none. */
+  /** Shown instead of the rows if there are none. */
   empty: ReactNode
   /**
    * Text above the rows after a refresh has failed, which says that they may be out of date. Absent

@@ -54,7 +54,7 @@ interface ListRowsProps<Row>
   loading: string
   /** Says that no row matches the filters. */
   noneFiltered?: string
-  /** Shown in place of the rows where the list is empty. */
+  /** Shown instead of the rows if the list is empty. */
   empty: ReactNode
   /** Buttons above the rows. */
   tools?: ReactNode

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { defaultView, readView, storeView } from '../../stores/lists/list-views.ts'
+import { defaultListView, loadListView, storeListView } from '../../stores/lists/list-views.ts'
 import type { TableColumn } from './DataTable.tsx'
 
 const wide = '(width >= 1280px)'
@@ -9,9 +9,9 @@ const wide = '(width >= 1280px)'
  * change them. The browser stores them under the name of the list.
  */
 export function useListView<Row>(list: string, columns: readonly TableColumn<Row>[]) {
-  const [view, setView] = useState(defaultView)
+  const [view, setView] = useState(defaultListView)
   const [isWide, setWide] = useState(true)
-  useEffect(() => setView(readView(list)), [list])
+  useEffect(() => setView(loadListView(list)), [list])
   useEffect(() => {
     const query = matchMedia(wide)
     const follow = () => setWide(query.matches)
@@ -25,7 +25,7 @@ export function useListView<Row>(list: string, columns: readonly TableColumn<Row
   const change = (changes: Partial<typeof view>) => {
     const next = { ...view, ...changes }
     setView(next)
-    storeView(list, next)
+    storeListView(list, next)
   }
   return { density: view.density, shown: columns.filter(isShown), view, change }
 }

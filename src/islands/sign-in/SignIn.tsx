@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { required } from '../../core/input/validators.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { EmailField, InvitationLink } from '../forms/AccountFields.tsx'
+import { AccountPageLink, EmailField } from '../forms/AccountFields.tsx'
 import {
   continueAfterSignIn,
   emailRule,
@@ -62,9 +62,9 @@ export const SignIn = withWords(function SignIn({ isPublic, isDemo }: SignInProp
           {isPublic && (
             <p className="text-sm">
               {t('account.signIn.none')}{' '}
-              <InvitationLink path={localizedPath(locale, '/sign-up')}>
+              <AccountPageLink path={localizedPath(locale, '/sign-up')}>
                 {t('account.signIn.link')}
-              </InvitationLink>
+              </AccountPageLink>
             </p>
           )}
         </>

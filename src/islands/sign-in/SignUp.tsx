@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { localizedPath } from '../../i18n/index.ts'
-import { EmailField, InvitationLink } from '../forms/AccountFields.tsx'
+import { AccountPageLink, EmailField } from '../forms/AccountFields.tsx'
 import {
   continueAfterSignIn,
   emailRule,
@@ -73,7 +73,7 @@ function Open({ company }: { company: string }) {
       below={
         <p className="text-sm">
           {t('account.signUp.have')}{' '}
-          <InvitationLink path={signInPath}>{t('account.signUp.link')}</InvitationLink>
+          <AccountPageLink path={signInPath}>{t('account.signUp.link')}</AccountPageLink>
         </p>
       }
     >

@@ -70,7 +70,8 @@ const readQuery = (search: string) => addresses.read(search) as MemberQuery
 const writeQuery = (query: MemberQuery) => addresses.write(query)
 
 /**
- * Lists the people of a company. They can be searched, filtered, sorted, and changed many at once.
+ * Lists the people of a company. They can be searched, filtered and sorted, and many of them can be
+ * changed at once.
  */
 export const UserList = withWords(function UserList() {
   const { locale, t } = useWords()

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { getMimeType } from 'hono/utils/mime'
 import * as z from 'zod/mini'
 import { guardNames, isGuardName } from '../../core/pages/page-guards.ts'
-import { type PageEntry, pages as pageTable, routeOf } from '../../core/pages/page-table.ts'
+import { astroRouteOf, type PageEntry, pages as pageTable } from '../../core/pages/page-table.ts'
 
 export type Locale = 'en' | 'fr'
 
@@ -80,7 +80,7 @@ function checkPages(routes: string[], table: PageEntry[]): void {
   if (unknown.length > 0) {
     throw new Error(`Unknown guard: ${unknown.join(', ')}. There are: ${guardNames.join(', ')}.`)
   }
-  const listed = table.map(routeOf)
+  const listed = table.map(astroRouteOf)
   const faults = [
     ...routes.filter(route => !listed.includes(route)).map(route => `${route} has no row`),
     ...listed.filter(route => !routes.includes(route)).map(route => `${route} has no page`)

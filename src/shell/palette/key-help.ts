@@ -3,8 +3,7 @@ import { characterShortcutsStorageKey, isApple } from './palette.ts'
 import { loadPaletteTranslator } from './palette-words.ts'
 
 /**
- * The shortcuts by the heading below which the list shows them. Headings and shortcuts are keys of
- * the words.
+ * The keyboard shortcuts, grouped by heading. Headings and shortcuts are keys of translated texts.
  */
 const keys: Record<string, Record<string, readonly string[]>> = {
   everywhere: { palette: ['mod', 'K'], help: ['?'], close: ['Esc'], paste: ['mod', 'V'] },

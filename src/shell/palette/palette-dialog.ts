@@ -15,7 +15,7 @@ import {
 import { createElement, openDialog } from './dialog.ts'
 import { loadPaletteTranslator } from './palette-words.ts'
 
-/** Time without typing after which a search begins, in milliseconds. */
+/** A search begins after this many milliseconds without typing. */
 const pauseMs = 200
 const optionId = (at: number) => `palette-option-${at}`
 

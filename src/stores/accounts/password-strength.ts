@@ -2,7 +2,8 @@ import { guessableWords, type PasswordStrength } from '../../core/input/password
 import { environment } from '../environment.ts'
 
 /**
- * The person who chooses a password. A password that contains one of these words is easy to guess.
+ * E-mail, name and company of the person who chooses a password. A password that contains one of
+ * them is easy to guess.
  */
 export interface PasswordOwner {
   email: string

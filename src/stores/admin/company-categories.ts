@@ -7,7 +7,7 @@ import type {
 import type { Group } from '../../contract/groups.ts'
 import { createList } from '../lists/lists.ts'
 import { adminApi, companyIdOfPage } from './admin-api.ts'
-import { createItemPart } from './item-parts.ts'
+import { createItemEntries } from './item-entries.ts'
 import { createShownItem } from './shown-item.ts'
 
 type Input<Call extends { input: z.ZodMiniType }> = z.input<Call['input']>
@@ -37,7 +37,7 @@ export const categoryList = createList<CompanyCategory, CategoryQuery>({
 })
 
 const category = createShownItem<CompanyCategory>(id => adminApi('getCategory', { id }))
-const groups = createItemPart<Group>(category.watch, (id, page) =>
+const groups = createItemEntries<Group>(category.watch, (id, page) =>
   adminApi('listGroups', { id: companyIdOfPage(), category: id, ...page })
 )
 

@@ -4,7 +4,7 @@ import type { createGroup as create, Group, updateGroup as update } from '../../
 import { AppError } from '../../contract/kit/errors.ts'
 import type { Member } from '../../contract/members.ts'
 import { adminApi, companyIdOfPage } from './admin-api.ts'
-import { createItemPart } from './item-parts.ts'
+import { createItemEntries } from './item-entries.ts'
 import { createShownItem } from './shown-item.ts'
 
 type Input<Call extends { input: z.ZodMiniType }> = z.input<Call['input']>
@@ -14,12 +14,12 @@ const group = createShownItem<Group>(id => adminApi('getGroup', { id }))
 
 /** The group that the page shows. */
 export const $group = group.$item
-const members = createItemPart<Member>(group.watch, (id, page) =>
+const members = createItemEntries<Member>(group.watch, (id, page) =>
   adminApi('listUsers', { id: companyIdOfPage(), group: id, ...page })
 )
 export const $groupMembers = members.$part
 export const $memberSearch = members.$q
-const categories = createItemPart<Category>(group.watch, (id, page) =>
+const categories = createItemEntries<Category>(group.watch, (id, page) =>
   adminApi('listCompanyCategories', { id: companyIdOfPage(), group: id, ...page })
 )
 export const $groupCategories = categories.$part

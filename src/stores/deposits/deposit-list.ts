@@ -174,7 +174,7 @@ export function createDepositList({ forget, now, after }: ListParts) {
 
   return {
     $deposits,
-    /** Counts of the list. Updated a moment after each change. */
+    /** Counts and percentage of the list. Updated a moment after each change. */
     $summary,
     [Symbol.iterator]: () => entries.values(),
     get: (id: string) => entries.get(id),

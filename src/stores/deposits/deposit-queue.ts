@@ -385,7 +385,7 @@ export function createDepositQueue(parts: DepositDependencies) {
 
   return {
     $deposits: list.$deposits,
-    /** Counts of the queue. Updated a moment after each change. */
+    /** Counts and percentage of the queue. Updated a moment after each change. */
     $summary: list.$summary,
     /** Updates the summary at once and returns it. */
     sum: list.sum,

@@ -155,7 +155,7 @@ function ratioOf(state: DepositState, sent: number): number {
  * Returns the position of a state in the sorted list: first deposits that need the person, then
  * running, failed, and the others.
  */
-export function rankOf({ status }: DepositState): number {
+export function listPositionOf({ status }: DepositState): number {
   return ranks.findIndex(rank => rank.includes(status))
 }
 

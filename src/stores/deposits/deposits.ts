@@ -196,8 +196,8 @@ function start(): void {
 }
 
 /**
- * Throws `unavailable`, so that the call is retried, where the server refused a token (401) that
- * has been renewed since. Rethrows any other error.
+ * If the server refused a token (401) that has been renewed since, throws `unavailable`, so that
+ * the call is retried. Rethrows any other error.
  */
 function allowRetry(error: unknown): never {
   const isStale = error instanceof AppError && error.status === 401 && sessionToken()

@@ -12,7 +12,9 @@ export interface RequestFilter {
 }
 
 /** Returns a function that tells whether the server would list a request with this filter. */
-export function matcherOf(filter: RequestFilter): (request: ProcessedRequest) => boolean {
+export function createRequestMatcher(
+  filter: RequestFilter
+): (request: ProcessedRequest) => boolean {
   const { kind, state, category } = filter
   const words = searchWords(filter.q ?? '')
   const from = filter.from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(filter.from)

@@ -16,7 +16,12 @@ import {
 } from '../sessions.ts'
 import { joinTabGroup, type TabGroup } from '../tab-leader.ts'
 import type { StreamState } from './event-stream.ts'
-import { isFiltered, isSameFilter, matcherOf, type RequestFilter } from './request-filter.ts'
+import {
+  createRequestMatcher,
+  isFiltered,
+  isSameFilter,
+  type RequestFilter
+} from './request-filter.ts'
 import { createRequestList, insertionIndex, type RequestList, updateRows } from './request-list.ts'
 import type { StreamMessage } from './request-stream.ts'
 
@@ -32,7 +37,8 @@ const list = createPagedList<ProcessedRequest, RequestFilter>({
   load: loadPage,
   // pages and events may bring the same request in any order
   source: {
-    rowsFor: filter => (isFiltered(filter) ? known.all().filter(matcherOf(filter)) : known.all()),
+    rowsFor: filter =>
+      isFiltered(filter) ? known.all().filter(createRequestMatcher(filter)) : known.all(),
     add: addRequests
   }
 })
@@ -201,7 +207,7 @@ export function updateShownRows(
 }
 
 /** Returns the number of requests newer than `first`. */
-export function countNewer(
+export function countNewerRequests(
   requests: readonly ProcessedRequest[],
   first: ProcessedRequest | undefined
 ): number {

@@ -11,13 +11,13 @@ export interface ListView {
 }
 
 /** The view of a list that the person has not changed. */
-export const defaultView: ListView = { density: 'comfortable', columns: {} }
+export const defaultListView: ListView = { density: 'comfortable', columns: {} }
 
 /** Returns the view of a list that this browser has stored, or the usual view. */
-export function readView(list: string): ListView {
+export function loadListView(list: string): ListView {
   try {
     const stored: unknown = JSON.parse(environment().readStored(keyOf(list)) ?? 'null')
-    if (typeof stored !== 'object' || stored === null) return defaultView
+    if (typeof stored !== 'object' || stored === null) return defaultListView
     const { density, columns } = { density: undefined, columns: {}, ...stored }
     const chosen: Record<string, boolean> = {}
     for (const [id, isShown] of Object.entries(columns ?? {})) {
@@ -25,12 +25,12 @@ export function readView(list: string): ListView {
     }
     return { density: density === 'compact' ? 'compact' : 'comfortable', columns: chosen }
   } catch {
-    return defaultView // written by another version
+    return defaultListView // written by another version
   }
 }
 
 /** Stores the view of a list in this browser. */
-export function storeView(list: string, view: ListView): void {
+export function storeListView(list: string, view: ListView): void {
   environment().store(keyOf(list), JSON.stringify(view))
 }
 

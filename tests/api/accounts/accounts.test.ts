@@ -15,7 +15,7 @@ import { disableUser, enableUser, resendInvitation } from '../../../src/contract
 import { getChallenge } from '../../../src/contract/sessions.ts'
 import { changeKey, createUser, getUser, updateUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
-import { readPayload } from '../../../src/core/keys/access-token.ts'
+import { readTokenPayload } from '../../../src/core/keys/access-token.ts'
 import { mailTokenHash, type PublicKeyPurpose } from '../../../src/core/keys/public-key-proof.ts'
 import * as members from '../../../src/server/domain/accounts/member-changes.ts'
 import { deleteExpiredSignUps } from '../../../src/server/domain/accounts/signups.ts'
@@ -81,7 +81,7 @@ describe('a sign-up', () => {
   test('gives a pending session that may see and name itself, and nothing else', async () => {
     const account = await service.signUp()
     const { access_token: token } = await service.signIn(account)
-    expect(readPayload(token)).toMatchObject({ st: 'pending', sub: account.id })
+    expect(readTokenPayload(token)).toMatchObject({ st: 'pending', sub: account.id })
     expect(await whoIs(token)).toEqual({
       id: account.id,
       email: account.email,
@@ -116,7 +116,7 @@ describe('a sign-up', () => {
     const user = await whoIs(token)
     expect(user).toMatchObject({ id: account.id, features: ['deposit'] })
     expect(user.pending).toBeUndefined()
-    expect(readPayload(user.access_token ?? '')).toMatchObject({ st: 'full', sub: account.id })
+    expect(readTokenPayload(user.access_token ?? '')).toMatchObject({ st: 'full', sub: account.id })
     expect((await whoIs(user.access_token ?? '')).access_token).toBeUndefined()
     await expect(service.signIn(account)).resolves.toHaveProperty('access_token')
   })

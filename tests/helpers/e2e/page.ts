@@ -1,5 +1,5 @@
 import { expect, type Page, type Request } from '@playwright/test'
-import { expiryOf } from '../../../src/core/keys/access-token.ts'
+import { tokenExpiry } from '../../../src/core/keys/access-token.ts'
 import { newEmail, signUpAt } from '../client.ts'
 import { deriveKeys, makeKeys } from '../keys.ts'
 
@@ -58,7 +58,7 @@ export async function startSession(page: Page, home: string, person: Person = {}
       url: `https://${hostname}`,
       secure: true,
       sameSite: 'Lax',
-      expires: expiryOf(token) ?? -1
+      expires: tokenExpiry(token) ?? -1
     }
   ])
   return email

@@ -2,7 +2,11 @@ import { createHash, createPublicKey, verify } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import published from '../../../public/kdf-a1.json' with { type: 'json' }
 import { fromHex, toBase64Url } from '../../../src/core/bytes.ts'
-import { emailHash, formatChallenge, splitResponse } from '../../../src/core/keys/challenge.ts'
+import {
+  emailHash,
+  formatChallenge,
+  splitChallengeResponse
+} from '../../../src/core/keys/challenge.ts'
 import { parsePublicKeyJwt } from '../../../src/core/keys/public-key-jwt.ts'
 import { publicJwk } from '../../../src/core/keys/public-key-proof.ts'
 import { createSigner, importSigningKey } from '../../../src/workers/signer.ts'
@@ -11,7 +15,7 @@ describe('signer', () => {
   test('answers a challenge with a signature of the derived key', async () => {
     const { signer, jwk } = await open()
     const challenge = makeChallenge('login')
-    const parts = splitResponse(await signer.respond(challenge, 'login', 'docs.acme.test'))
+    const parts = splitChallengeResponse(await signer.respond(challenge, 'login', 'docs.acme.test'))
     expect(parts?.challenge).toBe(challenge)
     expect(isSigned(jwk, Buffer.from(challenge), parts?.signature)).toBe(true)
   })

@@ -1,5 +1,5 @@
 import { AppError } from '../../../contract/kit/errors.ts'
-import { splitResponse } from '../../../core/keys/challenge.ts'
+import { splitChallengeResponse } from '../../../core/keys/challenge.ts'
 import { mailTokenHash } from '../../../core/keys/public-key-proof.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
@@ -34,7 +34,7 @@ export async function requirePassword(
   const counted = [company_id, user_id] as const
   const { email, locale } = await lockPerson(tx, company_id, user_id)
   const key = await lockKey(tx, company_id, user_id)
-  const response = splitResponse(challenge_response)
+  const response = splitChallengeResponse(challenge_response)
   const spent = response && readChallenge(deps, { ...response, tenant, email, purpose })
   if (!response || !spent) throw challengeInvalid()
   // counted before the check, so that parallel guesses are counted as well

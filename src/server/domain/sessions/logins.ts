@@ -1,5 +1,5 @@
 import { AppError } from '../../../contract/kit/errors.ts'
-import { splitResponse } from '../../../core/keys/challenge.ts'
+import { splitChallengeResponse } from '../../../core/keys/challenge.ts'
 import type { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
@@ -50,7 +50,7 @@ export async function logIn(
   const { tenant, email, address } = input
   const { company_id } = tenant
   await consume(deps, 'sign_in_address', [company_id, { address }])
-  const response = splitResponse(input.challenge_response)
+  const response = splitChallengeResponse(input.challenge_response)
   const challenge =
     response && readChallenge(deps, { ...response, tenant, email, purpose: 'login' })
   if (!response || !challenge || isDemoKey(input, response)) throw loginFailed(deps, input)

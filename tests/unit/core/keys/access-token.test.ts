@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   clockSkew,
-  expiryOf,
-  isUsable,
-  readPayload
+  isTokenUsable,
+  readTokenPayload,
+  tokenExpiry
 } from '../../../../src/core/keys/access-token.ts'
 import { corrupted } from '../../../helpers/corrupted.ts'
 import { runCount } from '../../../helpers/soak.ts'
@@ -21,14 +21,14 @@ test.for([
   ['an array', `abc.${Buffer.from('[1]').toString('base64url')}.def`],
   ['null', `abc.${Buffer.from('null').toString('base64url')}.def`]
 ] as const)('reads nothing from %s', ([, token]) => {
-  expect(readPayload(token)).toBeUndefined()
-  expect(expiryOf(token)).toBeUndefined()
+  expect(readTokenPayload(token)).toBeUndefined()
+  expect(tokenExpiry(token)).toBeUndefined()
 })
 
 test('reads the payload of a token, signed or not', () => {
-  expect(readPayload(`abc.${payload}.def`)).toEqual({ sub: 'é', exp: 1777809600 })
-  expect(readPayload(`abc.${payload}`)).toEqual({ sub: 'é', exp: 1777809600 })
-  expect(expiryOf(`abc.${payload}.def`)).toBe(1777809600)
+  expect(readTokenPayload(`abc.${payload}.def`)).toEqual({ sub: 'é', exp: 1777809600 })
+  expect(readTokenPayload(`abc.${payload}`)).toEqual({ sub: 'é', exp: 1777809600 })
+  expect(tokenExpiry(`abc.${payload}.def`)).toBe(1777809600)
 })
 
 test.for([
@@ -38,7 +38,7 @@ test.for([
   [0, false],
   [-5000, false]
 ] as const)('a token with %d ms left is usable: %s', ([left, usable]) => {
-  expect(isUsable(1777809600, 1777809600_000 - left)).toBe(usable)
+  expect(isTokenUsable(1777809600, 1777809600_000 - left)).toBe(usable)
 })
 
 test.for([
@@ -64,10 +64,10 @@ test('tells an object or nothing, and a time or nothing, whatever comes (E-02)',
   let told = 0
   fc.assert(
     fc.property(fc.oneof(corrupted(good), forged), fc.maxSafeNat(), (text, now) => {
-      const found = readPayload(text)
+      const found = readTokenPayload(text)
       if (found) told++
       expect(found === undefined || (typeof found === 'object' && !Array.isArray(found))).toBe(true)
-      const exp = expiryOf(text)
+      const exp = tokenExpiry(text)
       expect(exp === undefined || Number.isFinite(exp)).toBe(true)
       expect(Number.isFinite(clockSkew(text, now))).toBe(true)
     }),

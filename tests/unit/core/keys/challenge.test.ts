@@ -11,7 +11,7 @@ import {
   emailHash,
   formatChallenge,
   parseChallenge,
-  splitResponse
+  splitChallengeResponse
 } from '../../../../src/core/keys/challenge.ts'
 import { corrupted } from '../../../helpers/corrupted.ts'
 import { runCount } from '../../../helpers/soak.ts'
@@ -193,7 +193,7 @@ describe('response', () => {
     const response = challengeResponse(expected.challenge, signature)
     await fc.assert(
       fc.property(corrupted(response), text => {
-        const parts = splitResponse(text)
+        const parts = splitChallengeResponse(text)
         if (!parts) return
         accepted++
         expect(parts.signature).toHaveLength(64)
@@ -207,7 +207,7 @@ describe('response', () => {
   test('is the challenge and a signature, and splits into them', () => {
     const response = challengeResponse(expected.challenge, signature)
     expect(response).toBe(`${expected.challenge}.${'_'.repeat(85)}w`)
-    expect(splitResponse(response)).toEqual({ challenge: expected.challenge, signature })
+    expect(splitChallengeResponse(response)).toEqual({ challenge: expected.challenge, signature })
   })
 
   test.each([
@@ -219,6 +219,6 @@ describe('response', () => {
     ['padding', `${expected.challenge}.${'_'.repeat(84)}w=`],
     ['standard base64', `${expected.challenge}.${'/'.repeat(85)}w`]
   ])('is refused with %s', (_, text) => {
-    expect(splitResponse(text)).toBeUndefined()
+    expect(splitChallengeResponse(text)).toBeUndefined()
   })
 })

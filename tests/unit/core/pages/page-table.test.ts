@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
 import {
+  astroRouteOf,
   findPage,
   fixedPath,
   notFoundPage,
   type PageEntry,
-  pageOfRoute,
+  pageOfAstroRoute,
   pages,
-  renderedPath,
-  routeOf
+  renderedPath
 } from '../../../../src/core/pages/page-table.ts'
 
 const rows = Object.entries<PageEntry>(pages)
 
 test.each(rows)('finds the page %s by its path and by its route', (_, page) => {
   expect(findPage(renderedPath(page))).toBe(page)
-  expect(pageOfRoute(routeOf(page))).toBe(page)
+  expect(pageOfAstroRoute(astroRouteOf(page))).toBe(page)
 })
 
 test.each([
@@ -49,6 +49,6 @@ test.each(rows.filter(([, page]) => page.isReturnable))(
 )
 
 test('gives an unknown address the page that says so', () => {
-  expect(pageOfRoute('/[...path]')).toBe(notFoundPage)
+  expect(pageOfAstroRoute('/[...path]')).toBe(notFoundPage)
   expect(fixedPath(notFoundPage)).toBeUndefined()
 })

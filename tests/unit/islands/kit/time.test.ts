@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AppError } from '../../../../src/contract/kit/errors.ts'
-import { dayName, dayOf } from '../../../../src/islands/history/history-days.ts'
+import { dayName, localDayOf } from '../../../../src/islands/history/history-days.ts'
 import { relativeTime, retryTime } from '../../../../src/islands/kit/time.ts'
 
 test.for([
@@ -36,7 +36,7 @@ describe('relative times', () => {
     const [time, seen] = [new Date(at), new Date(now)]
     expect(relativeTime(time, seen.getTime(), 'fr')).toBe(fr)
     expect(relativeTime(time, seen.getTime(), 'en')).toBe(en)
-    const heading = dayName(dayOf(at), dayOf(seen.toISOString()), 'fr', key => key)
+    const heading = dayName(localDayOf(at), localDayOf(seen.toISOString()), 'fr', key => key)
     expect(heading === 'history.yesterday').toBe(fr === 'hier')
   })
 

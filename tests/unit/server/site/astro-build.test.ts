@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { type PageEntry, pages, routeOf } from '../../../../src/core/pages/page-table.ts'
+import { astroRouteOf, type PageEntry, pages } from '../../../../src/core/pages/page-table.ts'
 import { readBuild } from '../../../../src/server/site/astro-build.ts'
 
 const folders: string[] = []
@@ -31,7 +31,7 @@ test('every page has a row in the table, and every row a page', async () => {
   const { default: record } = await import('../../../../dist/build.json', {
     with: { type: 'json' }
   })
-  expect(record.routes).toEqual(Object.values(pages).map(routeOf).sort())
+  expect(record.routes).toEqual(Object.values(pages).map(astroRouteOf).sort())
 })
 
 test('asks for a build where there is none, or one of another version', async () => {

@@ -32,6 +32,6 @@ const actions = actionsByKind.flatMap(([, each]) => each)
  * Parses an action of the audit log. Returns undefined for an action that this release does not
  * know.
  */
-export function parseAction(action: string | null): AuditAction | undefined {
+export function parseAuditAction(action: string | null): AuditAction | undefined {
   return actions.find(each => each === action)
 }

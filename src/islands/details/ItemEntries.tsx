@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import type { ItemPartState } from '../../stores/admin/item-parts.ts'
+import type { ItemEntriesState } from '../../stores/admin/item-entries.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { useAction } from '../forms/use-action.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
@@ -10,7 +10,7 @@ type Word = 'title' | 'find' | 'findHint' | 'added' | 'removed' | 'remove' | 're
 interface ItemPartProps<Entry> {
   /** Id of the heading element. */
   id: string
-  part: ItemPartState<Entry>
+  part: ItemEntriesState<Entry>
   /** Returns a text of the list. `name` is the name of the entry that the text is about. */
   words: (key: Word, values?: { name: string }) => string
   /** Text that is shown if the list, or the search in it, has no entries. */
@@ -37,7 +37,7 @@ const undoMs = 10_000
  * Shows a list that belongs to the item of a page, such as the members of a group. The person can
  * search for entries, add them and remove them. Adding and removing can be undone for ten seconds.
  */
-export function ItemPart<Entry extends { id: string }>(props: ItemPartProps<Entry>) {
+export function ItemEntries<Entry extends { id: string }>(props: ItemPartProps<Entry>) {
   const { id, part, words, none, note, nameOf, find, noteOf, load, add, remove, row, children } =
     props
   const { t } = useWords()

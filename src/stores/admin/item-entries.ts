@@ -5,7 +5,7 @@ import { personalAtom } from '../personal-atoms.ts'
  * A list that belongs to the item that an administration page shows, such as the members of a
  * group. `hasMore`: the server has further entries.
  */
-export type ItemPartState<Entry> =
+export type ItemEntriesState<Entry> =
   | { status: 'loading' }
   | { status: 'failed'; error: AppError }
   | { status: 'ready'; items: readonly Entry[]; hasMore: boolean }
@@ -25,11 +25,11 @@ interface Page {
  * `createShownItem()` returns: with it, answers about another item are dropped. `load` returns a
  * page of the list.
  */
-export function createItemPart<Entry extends { id: string }>(
+export function createItemEntries<Entry extends { id: string }>(
   watch: (id: string) => () => boolean,
   load: (id: string, page: Page) => Promise<Entry[]>
 ) {
-  const $part = personalAtom<ItemPartState<Entry>>({ status: 'loading' })
+  const $part = personalAtom<ItemEntriesState<Entry>>({ status: 'loading' })
   const $q = personalAtom('')
 
   /**
@@ -97,7 +97,7 @@ export function createItemPart<Entry extends { id: string }>(
 }
 
 function change<Entry>(
-  store: ReturnType<typeof personalAtom<ItemPartState<Entry>>>,
+  store: ReturnType<typeof personalAtom<ItemEntriesState<Entry>>>,
   next: (items: readonly Entry[]) => readonly Entry[]
 ): void {
   const before = store.get()
