@@ -19,8 +19,9 @@ export function launch(): Promise<Browser> {
 /**
  * Records the tasks of a page's main thread while a file is chosen on the page. Returns a function
  * that stops recording and returns the tasks of 10 ms or more, each in milliseconds of processor
- * time; elapsed time would include waiting on a busy machine. Of the task in which the browser
- * creates the chosen files, only the part counts in which the page handles the choice.
+ * time; elapsed time would include waiting on a busy machine. Of a task that dispatches the event
+ * `change`, only the handling of this event counts, because before it the browser creates the
+ * chosen files.
  */
 export async function traceTasks(client: CDPSession): Promise<() => Promise<number[]>> {
   type Traced = {

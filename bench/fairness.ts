@@ -2,7 +2,7 @@ import { signUpAt } from '../tests/helpers/client.ts'
 import { Connection, requestText } from './connection.ts'
 import { type LoadFigures, medians, runLoad } from './load.ts'
 import type { Flood } from './peers/flood.ts'
-import { startHelper, startService } from './processes.ts'
+import { startClientProcess, startService } from './processes.ts'
 import { host, openServiceInternals } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
 
@@ -93,7 +93,7 @@ export async function measure(options: Options): Promise<Row[]> {
     options.say(`beside ${what}`)
     let done = 0
     const beside = await repeat(options, async () => {
-      await using helper = await startHelper('flood', { port: service.port, ...setup })
+      await using helper = await startClientProcess('flood', { port: service.port, ...setup })
       await timeGetUser() // when this returns, the flood has begun
       const figures = await timeGetUser()
       done = (await helper.request<{ done: number }>({})).done

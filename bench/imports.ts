@@ -177,8 +177,8 @@ async function prepareCopy(sql: pg.Client, folder: string) {
       await sql.query(`copy (select * from group_user where user_id in ${created}) to '${members}'`)
     },
     /**
-     * Copies the people from the files into the tables, measured by `beside`, and deletes them
-     * again.
+     * Writes the people from the files into the tables by `COPY` and deletes them again. Returns
+     * what `beside` measures meanwhile.
      */
     async write(count: number, beside: (work: () => Promise<void>) => Promise<{ ms: number }>) {
       const copied = await beside(async () => {

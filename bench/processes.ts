@@ -50,11 +50,11 @@ export interface Peer extends AsyncDisposable {
  * Starts a program of the folder `peers` on the server's core. Its process ends when this one ends.
  */
 export function startPeer(kind: string, setup: object): Promise<Peer> {
-  return onServerCore(() => startHelper(kind, setup))
+  return onServerCore(() => startClientProcess(kind, setup))
 }
 
 /** Starts a program of the folder `peers` on the core of this process. */
-export async function startHelper(kind: string, setup: object): Promise<Peer> {
+export async function startClientProcess(kind: string, setup: object): Promise<Peer> {
   const child = fork(join(import.meta.dirname, 'peers/main.ts'), [kind], {
     serialization: 'advanced'
   })

@@ -4,7 +4,7 @@ import { createApp } from '../src/server/app.ts'
 import { readConfig } from '../src/server/config.ts'
 import { connectionTo } from '../src/server/db/postgres.ts'
 import { findTenant, openTenantCache } from '../src/server/domain/companies/domains.ts'
-import { tagOf } from '../src/server/domain/evidence/company-keys.ts'
+import { keyedHashOf } from '../src/server/domain/evidence/company-keys.ts'
 import { newId } from '../src/server/domain/ids.ts'
 import { issueToken } from '../src/server/domain/sessions/access-tokens.ts'
 import { openDeps } from '../src/server/open-deps.ts'
@@ -54,7 +54,7 @@ export async function openServiceInternals(service: Service) {
     /** Returns the keyed hashes (tags) under which the service looks up these fingerprints. */
     async tagsOf(digests: Buffer[]): Promise<Buffer[]> {
       const keys = await deps.companyKeys.open(company_id)
-      return digests.map(digest => tagOf(keys.lookup, 'sha256', digest))
+      return digests.map(digest => keyedHashOf(keys.lookup, 'sha256', digest))
     },
 
     /** Creates `count` people in the company, each with a session. */

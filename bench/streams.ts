@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Connection, requestText } from './connection.ts'
 import { interleave } from './load.ts'
-import { memoryOf, type Peer, startHelper, startPeer, startService } from './processes.ts'
+import { memoryOf, type Peer, startClientProcess, startPeer, startService } from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import { type Options, quantile, type Row } from './table.ts'
 
@@ -37,11 +37,14 @@ async function measureWith(count: number, options: Options): Promise<Row[]> {
       const headers = { host: `api.${host}`, authorization: authorization(person) }
       return Array(streamsPerPerson).fill(requestText('GET', '/process/sse', headers))
     })
-  await using ourClient = await startHelper('listen', {
+  await using ourClient = await startClientProcess('listen', {
     port: service.port,
     requests: streamsOf(({ token }) => `Bearer ${token}`)
   })
-  await using itsClient = await startHelper('listen', { port, requests: streamsOf(({ id }) => id) })
+  await using itsClient = await startClientProcess('listen', {
+    port,
+    requests: streamsOf(({ id }) => id)
+  })
 
   const ids = people.map(({ id }) => id)
   const figures = await interleave(

@@ -13,7 +13,7 @@ import { type Trace, traceSystemCalls } from './strace.ts'
  * Settings for a service whose system calls are counted. Only one thread accesses files, so the
  * order of the calls is always the same.
  */
-export const countableSettings = { DEMO: 'false', UV_THREADPOOL_SIZE: '1' }
+export const singleThreadSettings = { DEMO: 'false', UV_THREADPOOL_SIZE: '1' }
 
 const patienceMs = 60_000
 /**
@@ -33,7 +33,7 @@ export interface Fault {
   call: string
   when: number
   error: 'EIO' | 'ENOSPC' | 'EMFILE'
-  /** The path whose calls fail. Undefined for calls on any path. */
+  /** The file or folder on which calls fail. Undefined if they fail everywhere. */
   path?: 'staged file' | 'staging folder' | 'write-ahead log'
 }
 

@@ -9,12 +9,12 @@ import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/ser
 import { checkConsistency, checkStoredBytes } from './consistency.ts'
 import type { RememberedDocument } from './depositors.ts'
 import {
-  countableSettings,
   deleteUnreferencedFiles,
   type Fault,
   injectFault,
   maxTries,
   retryForAMinute,
+  singleThreadSettings,
   waitForFault
 } from './disk-faults.ts'
 import type { Trace } from './strace.ts'
@@ -100,7 +100,7 @@ export async function failDirectUploads(options: {
 }) {
   const { seed, rounds = 1, faults: tried = putFaults, onFault = () => undefined } = options
   const random = createRandom(seed)
-  await using service = await makeServiceProcess(countableSettings)
+  await using service = await makeServiceProcess(singleThreadSettings)
   await service.start()
   const ada = await signUpAt(service.port, 'localhost')
   // sent without a fault, because the first upload also creates folders, whose calls would be

@@ -11,13 +11,13 @@ import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/ser
 import { checkConsistency, checkStoredBytes } from './consistency.ts'
 import { type RememberedDocument, startDepositors } from './depositors.ts'
 import {
-  countableSettings,
   databaseProcesses,
   deleteUnreferencedFiles,
   type Fault,
   injectFault,
   maxTries,
   retryForAMinute,
+  singleThreadSettings,
   waitForFault
 } from './disk-faults.ts'
 import { type SystemCall, traceSystemCalls } from './strace.ts'
@@ -31,7 +31,7 @@ const host = 'localhost'
  */
 export async function checkFlushOrder(options: { seed: number; deposits: number }) {
   const random = createRandom(options.seed)
-  await using service = await makeServiceProcess(countableSettings)
+  await using service = await makeServiceProcess(singleThreadSettings)
   await service.start()
   const ada = await signUpAt(service.port, host)
   const faults: string[] = []
@@ -192,7 +192,7 @@ export async function failUploads(options: {
 }) {
   const { seed, rounds = 1, faults: tried = tusFaults, onFault = () => undefined } = options
   const random = createRandom(seed)
-  await using service = await makeServiceProcess(countableSettings)
+  await using service = await makeServiceProcess(singleThreadSettings)
   await service.start()
   const ada = await signUpAt(service.port, host)
   // deposited without a fault, because the first upload also creates folders, whose calls would be

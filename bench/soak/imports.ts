@@ -13,7 +13,7 @@ import {
 } from '../../src/contract/imports.ts'
 import { openDatabase } from '../../src/server/db/open.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
-import { companyId } from '../../src/server/db/scope.ts'
+import { toCompanyId } from '../../src/server/db/scope.ts'
 import { checkAuditLog } from '../../src/server/domain/evidence/audit-check.ts'
 import { type Client, fetchAt, signUpAt } from '../../tests/helpers/client.ts'
 import { createRandom } from '../../tests/helpers/random.ts'
@@ -214,7 +214,7 @@ async function openPeople(socketDir: string) {
     async findBrokenEntry(): Promise<string | undefined> {
       await using db = await openDatabase({ socketDir, database: 'vidimus' })
       const { id } = await first<{ id: string }>('select id from company')
-      return (await checkAuditLog({ db }, companyId(id))).broken?.reason
+      return (await checkAuditLog({ db }, toCompanyId(id))).broken?.reason
     },
     async [Symbol.asyncDispose]() {
       await sql.end()

@@ -9,7 +9,7 @@ import type { ServedHosts } from './domain/companies/domains.ts'
 import { countHeld } from './domain/deposits/held-uploads.ts'
 import type { Deps } from './domain/deps.ts'
 import { pingDatabase } from './domain/installation/installation.ts'
-import type { Connections } from './http/connections.ts'
+import type { ConnectionCapacity } from './http/connections.ts'
 import { createLogThrottle } from './http/log-throttle.ts'
 
 const maxLagMs = 1000
@@ -22,7 +22,7 @@ const maxLagMs = 1000
 export async function startManagementServer(options: {
   port: number
   deps: Deps
-  connections: Connections
+  connections: ConnectionCapacity
   served: Pick<ServedHosts, 'has'>
   /**
    * Returns whether the service accepts requests: false before it listens and after it has begun to
@@ -80,7 +80,7 @@ async function checks({
   connections
 }: {
   deps: Deps
-  connections: Connections
+  connections: ConnectionCapacity
 }): Promise<Record<string, boolean>> {
   const tried = async (work: () => Promise<unknown>) => {
     try {

@@ -7,7 +7,7 @@ import { openKeys } from './adapters/keys.ts'
 import { openMailSender } from './adapters/mail-transport.ts'
 import { createSignals } from './adapters/signals.ts'
 import type { Config } from './config.ts'
-import { type DatabaseLocation, sharesLogin } from './db/connection-config.ts'
+import { type DatabaseLocation, usesOwnerLogin } from './db/connection-config.ts'
 import { lockDatabaseSetup, migrate } from './db/migrate.ts'
 import { openNotifications } from './db/notifications.ts'
 import { openDatabase } from './db/open.ts'
@@ -45,7 +45,7 @@ export async function openDeps(
   const db = owned.use(await openDatabase({ ...place, isEmbedded: !config.database, onError }))
   const faults = await findDatabaseFaults(db)
   if (faults.length > 0) throw new Error(faults.join('\n'))
-  if (sharesLogin(place)) {
+  if (usesOwnerLogin(place)) {
     log.warn(
       {},
       'DATABASE_URL names the owner of the tables: requests run in the role vidimus_app, which a "reset role" would undo. DATABASE_OWNER_URL keeps the two apart.'

@@ -146,8 +146,8 @@ async function folderProblems(documents: string): Promise<string[]> {
 }
 
 /**
- * Returns whether a file can be renamed from one folder to the other. Tries it, because two mounts
- * of the same file system do not allow it either.
+ * Returns whether a file can be moved from one folder to the other by renaming it. Tries it,
+ * because renaming fails between two mounts, even of the same file system.
  */
 async function shareFileSystem(from: string, to: string): Promise<boolean> {
   if ((await stat(from)).dev !== (await stat(to)).dev) return false

@@ -3,11 +3,11 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { sharesLogin } from '../../src/server/db/connection-config.ts'
+import { usesOwnerLogin } from '../../src/server/db/connection-config.ts'
 import { migrate } from '../../src/server/db/migrate.ts'
 import { openDatabase } from '../../src/server/db/open.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
-import { companyId, inCompany, inPlatform } from '../../src/server/db/scope.ts'
+import { inCompany, inNoCompany, toCompanyId } from '../../src/server/db/scope.ts'
 import { findDatabaseFaults } from '../../src/server/db/security-checks.ts'
 import { makeDb } from '../helpers/database.ts'
 import { runCount, testTimeout } from '../helpers/soak.ts'
@@ -104,12 +104,12 @@ describe('a start on a database', () => {
 describe('an operator’s database', () => {
   test('is migrated by an owner who is no superuser, and serves in the bound role', async () => {
     await using external = await makeExternal()
-    expect(sharesLogin(external.place)).toBe(true)
+    expect(usesOwnerLogin(external.place)).toBe(true)
     expect(await migrate(external.place)).toContain('0001-init.sql')
     expect(await migrate(external.place)).toEqual([])
     await using db = await openDatabase(external.place)
     expect((await findDatabaseFaults(db)).filter(each => !ofTests.test(each))).toEqual([])
-    await inPlatform(db, async tx => {
+    await inNoCompany(db, async tx => {
       const rows = await tx.raw({ name: 'who', text: 'select current_user as who', values: [] })
       expect(rows).toEqual([{ who: 'vidimus_app' }])
     })
@@ -120,7 +120,7 @@ describe('an operator’s database', () => {
     const { socketDir, name, place } = external
     const ownerUrl = place.url
     const both = { url: `postgres:///${name}?host=${socketDir}&user=vidimus_app`, ownerUrl }
-    expect(sharesLogin(both)).toBe(false)
+    expect(usesOwnerLogin(both)).toBe(false)
     await migrate(both)
     await using db = await openDatabase(both)
     expect((await findDatabaseFaults(db)).filter(each => !ofTests.test(each))).toEqual([])
@@ -180,7 +180,7 @@ describe('the catalogue', () => {
 test(
   `a connection never carries a company over, in ${rounds} transactions of which half abort`,
   async () => {
-    const companies = Array.from({ length: 5 }, () => companyId(randomUUID()))
+    const companies = Array.from({ length: 5 }, () => toCompanyId(randomUUID()))
     for (const id of companies) {
       await database.owner.query(
         'insert into company (id, name, created_at) values ($1::uuid, $1::text, now())',
@@ -189,7 +189,7 @@ test(
     }
     let aborted = 0
     const one = async (nr: number) => {
-      const company = companies[nr % companies.length] ?? companyId(randomUUID())
+      const company = companies[nr % companies.length] ?? toCompanyId(randomUUID())
       const how = nr % 4
       const work = inCompany(database.db, company, async tx => {
         const rows = await tx.selectFrom('company').select('id').execute()
@@ -203,7 +203,7 @@ test(
       } else await work
       // between two companies there is none
       if (how === 3) {
-        await inPlatform(database.db, async tx => {
+        await inNoCompany(database.db, async tx => {
           expect(await tx.selectFrom('company').select('id').execute()).toEqual([])
         })
       }

@@ -9,7 +9,7 @@ import {
   type Stream
 } from '../../src/contract/kit/endpoint.ts'
 import type { ErrorCode } from '../../src/contract/kit/errors.ts'
-import { companyId, inCompany } from '../../src/server/db/scope.ts'
+import { inCompany, toCompanyId } from '../../src/server/db/scope.ts'
 import { audit } from '../../src/server/domain/evidence/audit.ts'
 import { newId } from '../../src/server/domain/ids.ts'
 import { createKeySecret } from '../../src/server/domain/sessions/key-secrets.ts'
@@ -223,7 +223,7 @@ export async function makeAuditEntry(
   { id, host }: Pick<TestPerson, 'id' | 'host'>,
   company = app.companies[host] ?? ''
 ): Promise<string> {
-  await inCompany(app.deps.db, companyId(company), async tx => {
+  await inCompany(app.deps.db, toCompanyId(company), async tx => {
     const by = { id, company_id: tx.companyId }
     audit(tx, app.deps, { by, action: 'user.invite', target: id, after: { username: 'Ada' } })
   })
@@ -426,7 +426,7 @@ export async function makeApiKey(
       [company, id, `${id}@key.invalid`, now]
     )
   }
-  const group = isCompanys ? await makeGroup(app, person.host, companyId(company ?? '')) : null
+  const group = isCompanys ? await makeGroup(app, person.host, toCompanyId(company ?? '')) : null
   if (isCompanys) {
     await app.owner.query(
       'insert into group_user (company_id, group_id, user_id) values ($1, $2, $3)',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { LinkPurpose } from '../../src/contract/accounts.ts'
 import { getChallenge } from '../../src/contract/sessions.ts'
 import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/keys/public-key-proof.ts'
-import { companyId, inCompany } from '../../src/server/db/scope.ts'
+import { inCompany, toCompanyId } from '../../src/server/db/scope.ts'
 import { addUser } from '../../src/server/domain/accounts/new-users.ts'
 import { insertSignUp } from '../../src/server/domain/accounts/signups.ts'
 import { sealKey, verifyKeyProof } from '../../src/server/domain/key-proofs/key-proofs.ts'
@@ -40,7 +40,7 @@ export async function makeSignUp(app: TestApp): Promise<MailRecipient> {
 export async function makePerson(app: TestApp, isInvited = false): Promise<MailRecipient> {
   const keys = makeKeys()
   const email = newEmail()
-  const company_id = companyId(app.companies[host] ?? '')
+  const company_id = toCompanyId(app.companies[host] ?? '')
   const key = isInvited ? undefined : { kdf: 'a1', jwk: keys.jwk }
   const user = { company_id, email, username: 'Ada', locale: undefined, key, isInvited }
   const id = await inCompany(app.deps.db, company_id, tx => addUser(tx, app.deps, user))
@@ -54,7 +54,7 @@ export async function mailToken(
   purpose: LinkPurpose,
   { id: subject, email }: Pick<MailRecipient, 'id' | 'email'>
 ): Promise<string> {
-  const company_id = companyId(app.companies[host] ?? '')
+  const company_id = toCompanyId(app.companies[host] ?? '')
   return inCompany(app.deps.db, company_id, tx =>
     createMailToken(tx, app.deps, { company_id, purpose, subject, email })
   )
@@ -76,7 +76,7 @@ export async function makeEmailChange(
   person: MailRecipient,
   email = person.email
 ): Promise<string> {
-  const company_id = companyId(app.companies[host] ?? '')
+  const company_id = toCompanyId(app.companies[host] ?? '')
   const key = { kdf: 'a1', jwk: person.keys.jwk }
   const place = { company_id, user_id: person.id }
   const created_at = app.deps.clock()

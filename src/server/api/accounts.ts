@@ -18,14 +18,20 @@ import * as signUps from '../domain/accounts/signups.ts'
 import { mailDelivery } from '../domain/developer-machine.ts'
 import * as mailTokens from '../domain/mail/mail-tokens.ts'
 import { runCountingFailures } from '../domain/rate-limits.ts'
-import { type Api, type ApiContext, companyIdOf, isFromDeveloper, person } from './kit/context.ts'
+import {
+  type Api,
+  type ApiContext,
+  companyIdOf,
+  isFromDeveloper,
+  signedInPerson
+} from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
 import { canonicalEmailOf } from './users.ts'
 
 export function mountAccounts(app: Api): void {
   mountEndpoint(app, checkMailLink, (input, c) =>
     runWithMailedToken(c, () =>
-      mailTokens.readLink(c.get('deps'), { company_id: companyIdOf(c), ...input })
+      mailTokens.checkMailLink(c.get('deps'), { company_id: companyIdOf(c), ...input })
     )
   )
 
@@ -41,7 +47,10 @@ export function mountAccounts(app: Api): void {
   )
 
   mountEndpoint(app, sendVerification, async (_input, c) => {
-    await signUps.sendVerification(c.get('deps'), { ...tenantAndAddress(c), person: person(c) })
+    await signUps.sendVerification(c.get('deps'), {
+      ...tenantAndAddress(c),
+      person: signedInPerson(c)
+    })
     return deliveryOf(c)
   })
 
@@ -66,21 +75,25 @@ export function mountAccounts(app: Api): void {
   )
 
   mountEndpoint(app, changeEmail, async ({ email, ...proofs }, c) => {
-    const asked = { ...tenantAndAddress(c), person: person(c), email: canonicalEmailOf(email) }
+    const asked = {
+      ...tenantAndAddress(c),
+      person: signedInPerson(c),
+      email: canonicalEmailOf(email)
+    }
     await emailChanges.changeEmail(c.get('deps'), { ...asked, ...proofs })
     return deliveryOf(c)
   })
 
   mountEndpoint(app, confirmEmail, ({ token }, c) =>
     runWithMailedToken(c, () =>
-      emailChanges.confirmEmail(c.get('deps'), { person: person(c), token })
+      emailChanges.confirmEmail(c.get('deps'), { person: signedInPerson(c), token })
     )
   )
 
   mountEndpoint(app, deleteUser, ({ challenge_response }, c) =>
     deletions.deleteUser(c.get('deps'), {
       tenant: c.get('tenant'),
-      person: person(c),
+      person: signedInPerson(c),
       challenge_response
     })
   )

@@ -7,8 +7,8 @@ import {
   listCompanyApiKeys
 } from '../../contract/api-keys.ts'
 import * as apiKeys from '../domain/accounts/api-keys.ts'
-import { callerAndCompany } from './kit/acting-company.ts'
-import { type Api, type ApiContext, companyIdOf, person } from './kit/context.ts'
+import { callerAndCompany } from './kit/administered-company.ts'
+import { type Api, type ApiContext, companyIdOf, signedInPerson } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
 
 export function mountApiKeys(app: Api): void {
@@ -39,6 +39,6 @@ export function mountApiKeys(app: Api): void {
 
 /** Returns the caller as the owner of API keys, for calls about the caller's own keys. */
 function ofCaller(c: ApiContext) {
-  const by = person(c)
+  const by = signedInPerson(c)
   return { company_id: companyIdOf(c), user_id: by.id, by }
 }

@@ -7,22 +7,25 @@ import {
   updateCategory
 } from '../../contract/company-categories.ts'
 import * as categories from '../domain/companies/categories.ts'
-import { actingCompany, callerAndCompany } from './kit/acting-company.ts'
-import { idempotencyKey } from './kit/admission.ts'
-import { type Api, companyIdOf, person } from './kit/context.ts'
+import { administeredCompany, callerAndCompany } from './kit/administered-company.ts'
+import { parseIdempotencyKey } from './kit/admission.ts'
+import { type Api, companyIdOf, signedInPerson } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
 
 export function mountCategories(app: Api): void {
   mountList(app, listCompanyCategories, ({ id: _, ...page }, c) =>
-    categories.listCompanyCategories(c.get('deps'), { company_id: actingCompany(c), ...page })
+    categories.listCompanyCategories(c.get('deps'), { company_id: administeredCompany(c), ...page })
   )
 
   mountEndpoint(app, listCategories, (_input, c) =>
-    categories.listCategories(c.get('deps'), { company_id: companyIdOf(c), user_id: person(c).id })
+    categories.listCategories(c.get('deps'), {
+      company_id: companyIdOf(c),
+      user_id: signedInPerson(c).id
+    })
   )
 
   mountEndpoint(app, createCategory, async (settings, c) => {
-    const key = idempotencyKey(c.req.header('idempotency-key'))
+    const key = parseIdempotencyKey(c.req.header('idempotency-key'))
     const { body, replayed } = await categories.createCategory(c.get('deps'), {
       ...callerAndCompany(c),
       ...settings,
@@ -33,7 +36,7 @@ export function mountCategories(app: Api): void {
   })
 
   mountEndpoint(app, getCategory, ({ id }, c) =>
-    categories.getCategory(c.get('deps'), { company_id: actingCompany(c), id })
+    categories.getCategory(c.get('deps'), { company_id: administeredCompany(c), id })
   )
 
   mountEndpoint(app, updateCategory, (input, c) =>

@@ -8,9 +8,9 @@ import {
 } from '../../contract/companies.ts'
 import * as companies from '../domain/companies/companies.ts'
 import * as creation from '../domain/installation/company-creation.ts'
-import { actingCompany, callerAndCompany } from './kit/acting-company.ts'
-import { idempotencyKey } from './kit/admission.ts'
-import { type Api, isFromDeveloper, person } from './kit/context.ts'
+import { administeredCompany, callerAndCompany } from './kit/administered-company.ts'
+import { parseIdempotencyKey } from './kit/admission.ts'
+import { type Api, isFromDeveloper, signedInPerson } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
 import { canonicalEmailOf } from './users.ts'
 
@@ -22,16 +22,16 @@ export function mountCompanies(app: Api): void {
       ...input,
       locale,
       email: canonicalEmailOf(email),
-      by: person(c),
+      by: signedInPerson(c),
       isDeveloper: isFromDeveloper(c),
-      idempotencyKey: idempotencyKey(c.req.header('idempotency-key'))
+      idempotencyKey: parseIdempotencyKey(c.req.header('idempotency-key'))
     })
     if (replayed) c.header('idempotent-replayed', 'true')
     return body
   })
 
   mountEndpoint(app, getCompany, (_input, c) =>
-    companies.getCompany(c.get('deps'), actingCompany(c))
+    companies.getCompany(c.get('deps'), administeredCompany(c))
   )
 
   mountEndpoint(app, updateCompany, ({ name }, c) =>

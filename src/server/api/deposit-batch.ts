@@ -15,7 +15,7 @@ import { type BatchAnswer, depositBatch } from '../domain/deposits/deposit-batch
 import type { CompanyId, Deps, StagedFile } from '../domain/deps.ts'
 import { newRecordId } from '../domain/ids.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
-import { type Api, type ApiContext, companyIdOf, person } from './kit/context.ts'
+import { type Api, type ApiContext, companyIdOf, signedInPerson } from './kit/context.ts'
 import { defaultBodyBytes, mountStream, parseJson, readBodyChunks } from './kit/mount.ts'
 import { parseFields, refusedFieldError } from './kit/refused-fields.ts'
 
@@ -51,8 +51,8 @@ export function mountDepositBatch(app: Api): void {
   mountStream(app, createDepositBatch, async (_input, c) => {
     const deps = c.get('deps')
     const company_id = companyIdOf(c)
-    const user_id = person(c).id
-    const actor = actorIdOf(person(c))
+    const user_id = signedInPerson(c).id
+    const actor = actorIdOf(signedInPerson(c))
     const freeSlot = takeSlot(company_id, user_id)
     const staged: StagedFile[] = []
     try {

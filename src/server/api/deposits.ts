@@ -15,15 +15,15 @@ import * as newDeposits from '../domain/deposits/new-deposits.ts'
 import { auditHistoryRead } from '../domain/evidence/audit-history-reads.ts'
 import { createDownloadLink } from '../domain/sessions/download-links.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
-import { actingCompany, callerAndCompany } from './kit/acting-company.ts'
-import { idempotencyKey } from './kit/admission.ts'
-import { type Api, type ApiContext, companyIdOf, person } from './kit/context.ts'
+import { administeredCompany, callerAndCompany } from './kit/administered-company.ts'
+import { parseIdempotencyKey } from './kit/admission.ts'
+import { type Api, type ApiContext, companyIdOf, signedInPerson } from './kit/context.ts'
 import { mountEndpoint, mountList, mountStream } from './kit/mount.ts'
 import { whileSignedIn } from './kit/while-signed-in.ts'
 
 export function mountDeposits(app: Api): void {
   mountEndpoint(app, createDeposit, async (input, c) => {
-    const caller = person(c)
+    const caller = signedInPerson(c)
     const { body, replayed } = await newDeposits.createDeposit(c.get('deps'), {
       company_id: companyIdOf(c),
       user_id: caller.id,
@@ -39,24 +39,32 @@ export function mountDeposits(app: Api): void {
   mountList(app, listDeposits, async ({ id: _, ...input }, c) => {
     await auditHistoryRead(c.get('deps'), callerAndCompany(c))
     return companyDeposits.listDeposits(c.get('deps'), {
-      company_id: actingCompany(c),
+      company_id: administeredCompany(c),
       caller: c.get('inFlight')?.caller,
       ...input
     })
   })
 
   mountEndpoint(app, getDeposit, ({ id }, c) =>
-    deposits.getDeposit(c.get('deps'), { company_id: companyIdOf(c), user_id: person(c).id, id })
+    deposits.getDeposit(c.get('deps'), {
+      company_id: companyIdOf(c),
+      user_id: signedInPerson(c).id,
+      id
+    })
   )
 
   mountEndpoint(app, getOpenUpload, ({ id }, c) =>
-    deposits.getOpenUpload(c.get('deps'), { company_id: companyIdOf(c), user_id: person(c).id, id })
+    deposits.getOpenUpload(c.get('deps'), {
+      company_id: companyIdOf(c),
+      user_id: signedInPerson(c).id,
+      id
+    })
   )
 
   mountEndpoint(app, createContentLink, async ({ id }, c) => {
-    const caller = person(c)
+    const caller = signedInPerson(c)
     const content = { company_id: companyIdOf(c), user_id: caller.id, id }
-    await deposits.getContent(c.get('deps'), content) // throws before a link to nothing is made
+    await deposits.getStoredFile(c.get('deps'), content) // throws before a link to nothing is made
     const { link, expires } = createDownloadLink(c.get('deps'), { person: caller, id })
     const path = getDepositContent.path.replace('{id}', id)
     return { url: `${path}?link=${link}`, expires: expires.toISOString() }
@@ -64,9 +72,9 @@ export function mountDeposits(app: Api): void {
 
   mountStream(app, getDepositContent, async ({ id }, c) => {
     const company_id = companyIdOf(c)
-    const content = await deposits.getContent(c.get('deps'), {
+    const content = await deposits.getStoredFile(c.get('deps'), {
       company_id,
-      user_id: person(c).id,
+      user_id: signedInPerson(c).id,
       id
     })
     const { size, tag, sha256 } = content
@@ -92,7 +100,7 @@ export function mountDeposits(app: Api): void {
     const deps = c.get('deps')
     const body = isHead
       ? null
-      : whileSignedIn(deps, person(c), await deps.blobs.read(company_id, tag, part))
+      : whileSignedIn(deps, signedInPerson(c), await deps.blobs.read(company_id, tag, part))
     return new Response(body, {
       status: part ? 206 : 200,
       headers: {
@@ -114,7 +122,7 @@ function hasTag(header: string | undefined, etag: string): boolean {
 }
 
 function requireKey(c: ApiContext): string {
-  const key = idempotencyKey(c.req.header('idempotency-key'))
+  const key = parseIdempotencyKey(c.req.header('idempotency-key'))
   if (key !== undefined) return key
   throw new AppError('idempotency_key_missing', 'This call needs an Idempotency-Key')
 }

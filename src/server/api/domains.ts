@@ -19,14 +19,14 @@ import * as admin from '../domain/companies/domain-admin.ts'
 import * as themes from '../domain/companies/domain-themes.ts'
 import * as checks from '../domain/installation/domain-checks.ts'
 import * as claims from '../domain/installation/domain-claims.ts'
-import { actingCompany, callerAndCompany } from './kit/acting-company.ts'
-import { idempotencyKey } from './kit/admission.ts'
+import { administeredCompany, callerAndCompany } from './kit/administered-company.ts'
+import { parseIdempotencyKey } from './kit/admission.ts'
 import { type Api, isFromDeveloper } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
 
 export function mountDomains(app: Api): void {
   mountList(app, listDomains, ({ id: _, ...page }, c) =>
-    admin.listDomains(c.get('deps'), { company_id: actingCompany(c), ...page })
+    admin.listDomains(c.get('deps'), { company_id: administeredCompany(c), ...page })
   )
 
   mountEndpoint(app, createDomain, async (input, c) => {
@@ -34,7 +34,7 @@ export function mountDomains(app: Api): void {
       ...callerAndCompany(c),
       ...input,
       isDeveloper: isFromDeveloper(c),
-      idempotencyKey: idempotencyKey(c.req.header('idempotency-key'))
+      idempotencyKey: parseIdempotencyKey(c.req.header('idempotency-key'))
     })
     if (replayed) c.header('idempotent-replayed', 'true')
     return body
@@ -61,7 +61,7 @@ export function mountDomains(app: Api): void {
   )
 
   mountEndpoint(app, getDomain, ({ id }, c) =>
-    admin.getDomain(c.get('deps'), { company_id: actingCompany(c), id })
+    admin.getDomain(c.get('deps'), { company_id: administeredCompany(c), id })
   )
 
   mountEndpoint(app, updateDomain, ({ id, ...changes }, c) =>
@@ -74,7 +74,7 @@ export function mountDomains(app: Api): void {
   )
 
   mountEndpoint(app, getDomainThemes, ({ id }, c) =>
-    themes.getThemes(c.get('deps'), { company_id: actingCompany(c), id })
+    themes.getThemes(c.get('deps'), { company_id: administeredCompany(c), id })
   )
 
   mountEndpoint(app, saveThemeDraft, ({ id, ...changes }, c) =>

@@ -1,10 +1,10 @@
 import { exportOwnData } from '../../contract/exports.ts'
 import * as exports from '../domain/accounts/exports.ts'
-import { type Api, person } from './kit/context.ts'
+import { type Api, signedInPerson } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
 
 export function mountExports(app: Api): void {
   mountEndpoint(app, exportOwnData, ({ cursor }, c) =>
-    exports.getExport(c.get('deps'), { tenant: c.get('tenant'), person: person(c), cursor })
+    exports.getExport(c.get('deps'), { tenant: c.get('tenant'), person: signedInPerson(c), cursor })
   )
 }

@@ -10,18 +10,18 @@ import {
   updateGroup
 } from '../../contract/groups.ts'
 import * as groups from '../domain/companies/groups.ts'
-import { actingCompany, callerAndCompany } from './kit/acting-company.ts'
-import { idempotencyKey } from './kit/admission.ts'
+import { administeredCompany, callerAndCompany } from './kit/administered-company.ts'
+import { parseIdempotencyKey } from './kit/admission.ts'
 import type { Api } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
 
 export function mountGroups(app: Api): void {
   mountList(app, listGroups, ({ id: _, ...page }, c) =>
-    groups.listGroups(c.get('deps'), { company_id: actingCompany(c), ...page })
+    groups.listGroups(c.get('deps'), { company_id: administeredCompany(c), ...page })
   )
 
   mountEndpoint(app, createGroup, async (settings, c) => {
-    const key = idempotencyKey(c.req.header('idempotency-key'))
+    const key = parseIdempotencyKey(c.req.header('idempotency-key'))
     const { body, replayed } = await groups.createGroup(c.get('deps'), {
       ...callerAndCompany(c),
       ...settings,
@@ -32,7 +32,7 @@ export function mountGroups(app: Api): void {
   })
 
   mountEndpoint(app, getGroup, ({ id }, c) =>
-    groups.getGroup(c.get('deps'), { company_id: actingCompany(c), id })
+    groups.getGroup(c.get('deps'), { company_id: administeredCompany(c), id })
   )
 
   mountEndpoint(app, updateGroup, (input, c) =>

@@ -11,37 +11,37 @@ import {
 } from '../../contract/imports.ts'
 import { listUserRows, storeUserRows } from '../domain/accounts/user-import-rows.ts'
 import * as imports from '../domain/imports/imports.ts'
-import { actingCompany, actingSender, callerAndCompany } from './kit/acting-company.ts'
-import { idempotencyKey } from './kit/admission.ts'
-import { type Api, person } from './kit/context.ts'
+import { administeredCompany, callerAndCompany, mailSenderOf } from './kit/administered-company.ts'
+import { parseIdempotencyKey } from './kit/admission.ts'
+import { type Api, signedInPerson } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
 
 export function mountImports(app: Api): void {
   mountList(app, listImports, ({ id: _, ...page }, c) =>
-    imports.listImports(c.get('deps'), { company_id: actingCompany(c), ...page })
+    imports.listImports(c.get('deps'), { company_id: administeredCompany(c), ...page })
   )
 
   mountEndpoint(app, createImport, async (input, c) => {
     const { body, replayed } = await imports.createImport(c.get('deps'), {
-      sender: await actingSender(c, input.send_invitations),
-      by: person(c),
+      sender: await mailSenderOf(c, input.send_invitations),
+      by: signedInPerson(c),
       ...input,
-      idempotencyKey: idempotencyKey(c.req.header('idempotency-key'))
+      idempotencyKey: parseIdempotencyKey(c.req.header('idempotency-key'))
     })
     if (replayed) c.header('idempotent-replayed', 'true')
     return body
   })
 
   mountEndpoint(app, getImport, ({ id }, c) =>
-    imports.getImport(c.get('deps'), { company_id: actingCompany(c), id })
+    imports.getImport(c.get('deps'), { company_id: administeredCompany(c), id })
   )
 
   mountEndpoint(app, storeImportRows, (input, c) =>
-    storeUserRows(c.get('deps'), { company_id: actingCompany(c), ...input })
+    storeUserRows(c.get('deps'), { company_id: administeredCompany(c), ...input })
   )
 
   mountEndpoint(app, listImportRows, (input, c) =>
-    listUserRows(c.get('deps'), { company_id: actingCompany(c), ...input })
+    listUserRows(c.get('deps'), { company_id: administeredCompany(c), ...input })
   )
 
   mountEndpoint(app, checkImport, ({ id }, c) =>

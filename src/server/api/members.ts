@@ -25,13 +25,13 @@ import type { MemberFilter } from '../domain/accounts/members.ts'
 import * as members from '../domain/accounts/members.ts'
 import * as signUps from '../domain/accounts/signups.ts'
 import {
-  actingCompany,
-  actingSender,
-  actingTenant,
-  callerAndCompany
-} from './kit/acting-company.ts'
-import { idempotencyKey } from './kit/admission.ts'
-import { type Api, type ApiContext, person } from './kit/context.ts'
+  administeredCompany,
+  administeredTenant,
+  callerAndCompany,
+  mailSenderOf
+} from './kit/administered-company.ts'
+import { parseIdempotencyKey } from './kit/admission.ts'
+import { type Api, type ApiContext, signedInPerson } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountList, mountStream } from './kit/mount.ts'
 import { refusedFieldError } from './kit/refused-fields.ts'
@@ -40,7 +40,7 @@ import { canonicalEmailOf } from './users.ts'
 export function mountMembers(app: Api): void {
   mountList(app, listUsers, ({ id: _, email, ...page }, c) =>
     members.listUsers(c.get('deps'), {
-      company_id: actingCompany(c),
+      company_id: administeredCompany(c),
       ...page,
       email: email === undefined ? undefined : canonicalEmailOf(email)
     })
@@ -48,12 +48,16 @@ export function mountMembers(app: Api): void {
 
   mountStream(app, exportUsers, ({ id: _, ...filter }, c) => {
     const { caller } = c.get('inFlight') ?? {}
-    const texts = exportMembers(c.get('deps'), { company_id: actingCompany(c), caller, ...filter })
-    return csvDownload(c, 'people', texts, person(c).permissions)
+    const texts = exportMembers(c.get('deps'), {
+      company_id: administeredCompany(c),
+      caller,
+      ...filter
+    })
+    return csvDownload(c, 'people', texts, signedInPerson(c).permissions)
   })
 
   mountEndpoint(app, getMember, ({ id }, c) =>
-    members.getMember(c.get('deps'), { company_id: actingCompany(c), id })
+    members.getMember(c.get('deps'), { company_id: administeredCompany(c), id })
   )
 
   mountEndpoint(app, updateMember, (input, c) =>
@@ -74,8 +78,8 @@ export function mountMembers(app: Api): void {
 
   mountEndpoint(app, deleteMember, async ({ id }, c) =>
     changes.deleteMember(c.get('deps'), {
-      sender: await actingSender(c, false),
-      by: person(c),
+      sender: await mailSenderOf(c, false),
+      by: signedInPerson(c),
       id,
       version: c.get('expectedVersion')
     })
@@ -106,16 +110,16 @@ export function mountMembers(app: Api): void {
   )
 
   mountEndpoint(app, getUserUsage, ({ id }, c) =>
-    members.getUsage(c.get('deps'), { company_id: actingCompany(c), id })
+    members.getUsage(c.get('deps'), { company_id: administeredCompany(c), id })
   )
 
   mountEndpoint(app, changeUsers, async (input, c) => {
     const change = changeOf(input)
     const people = peopleOf(input)
-    const sender = await actingSender(c, input.action === 'invite' && !input.dry_run)
-    const caller = { sender, by: person(c) }
+    const sender = await mailSenderOf(c, input.action === 'invite' && !input.dry_run)
+    const caller = { sender, by: signedInPerson(c) }
     if (input.dry_run) return bulkChanges.countPeople(c.get('deps'), { ...caller, people })
-    const key = idempotencyKey(c.req.header('idempotency-key'))
+    const key = parseIdempotencyKey(c.req.header('idempotency-key'))
     const bulk = { ...caller, change, people, idempotencyKey: key }
     const { body, replayed } = await bulkChanges.changeUsers(c.get('deps'), bulk)
     if (replayed) c.header('idempotent-replayed', 'true')
@@ -132,7 +136,7 @@ export function mountMembers(app: Api): void {
  * mails.
  */
 async function actAsTenant(c: ApiContext) {
-  return { tenant: await actingTenant(c), by: person(c) }
+  return { tenant: await administeredTenant(c), by: signedInPerson(c) }
 }
 
 type BulkInput = z.output<typeof changeUsers.input>

@@ -1,13 +1,13 @@
 import { getAllAttention, getAttention, getUsage } from '../../contract/overview.ts'
 import { readAllAttention, readAttention } from '../domain/companies/attention.ts'
 import { readUsageDays } from '../domain/companies/usage-days.ts'
-import { actingCompany, callerAndCompany } from './kit/acting-company.ts'
+import { administeredCompany, callerAndCompany } from './kit/administered-company.ts'
 import type { Api } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
 
 export function mountOverview(app: Api): void {
   mountEndpoint(app, getUsage, ({ id: _, ...query }, c) =>
-    readUsageDays(c.get('deps'), { company_id: actingCompany(c), ...query })
+    readUsageDays(c.get('deps'), { company_id: administeredCompany(c), ...query })
   )
 
   mountEndpoint(app, getAttention, (_input, c) => {

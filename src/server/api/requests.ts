@@ -9,7 +9,7 @@ import type { EventStream, EventStreams } from '../domain/history/event-streams.
 import * as requestExport from '../domain/history/request-export.ts'
 import * as requests from '../domain/history/requests.ts'
 import { requirePermission } from './kit/admission.ts'
-import { type Api, companyIdOf, person } from './kit/context.ts'
+import { type Api, companyIdOf, signedInPerson } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountList, mountStream } from './kit/mount.ts'
 import { refusedFieldError } from './kit/refused-fields.ts'
@@ -19,13 +19,13 @@ export function mountRequests(app: Api, streams: EventStreams): void {
   mountList(app, listRequests, async ({ scope, ...input }, c) => {
     const isWhole = scope === 'company'
     if (isWhole) {
-      requirePermission(person(c), 'admin')
-      await auditHistoryRead(c.get('deps'), { company_id: companyIdOf(c), by: person(c) })
+      requirePermission(signedInPerson(c), 'admin')
+      await auditHistoryRead(c.get('deps'), { company_id: companyIdOf(c), by: signedInPerson(c) })
     }
     return requests.listRequests(c.get('deps'), {
       ...input,
       company_id: companyIdOf(c),
-      user_id: isWhole ? 'everybody' : person(c).id,
+      user_id: isWhole ? 'everybody' : signedInPerson(c).id,
       caller: c.get('inFlight')?.caller
     })
   })
@@ -34,7 +34,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
   mountStream(app, exportRequests, async ({ locale, ...filter }, c) => {
     const deps = c.get('deps')
     const { caller } = c.get('inFlight') ?? {}
-    const owner = { company_id: companyIdOf(c), user_id: person(c).id, caller }
+    const owner = { company_id: companyIdOf(c), user_id: signedInPerson(c).id, caller }
     const texts = requestExport.exportRequests(deps, {
       locale: locale ?? 'en',
       ...filter,
@@ -45,7 +45,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
 
   mountStream(app, streamRequests, async (_input, c) => {
     const stream = await streams.open({
-      person: person(c),
+      person: signedInPerson(c),
       host: c.get('tenant').host,
       after: sequenceOf(c.req.header('last-event-id'))
     })
@@ -60,7 +60,11 @@ export function mountRequests(app: Api, streams: EventStreams): void {
   })
 
   mountEndpoint(app, getRequest, ({ id }, c) =>
-    requests.getRequest(c.get('deps'), { company_id: companyIdOf(c), user_id: person(c).id, id })
+    requests.getRequest(c.get('deps'), {
+      company_id: companyIdOf(c),
+      user_id: signedInPerson(c).id,
+      id
+    })
   )
 }
 

@@ -12,9 +12,9 @@ import * as invitations from '../domain/accounts/invitations.ts'
 import * as passwordChanges from '../domain/accounts/password-changes.ts'
 import * as users from '../domain/accounts/users.ts'
 import type { Person } from '../domain/sessions/sessions.ts'
-import { actingTenant } from './kit/acting-company.ts'
-import { hasAccess, idempotencyKey } from './kit/admission.ts'
-import { type Api, type ApiContext, isFromDeveloper, person } from './kit/context.ts'
+import { administeredTenant } from './kit/administered-company.ts'
+import { hasAccess, parseIdempotencyKey } from './kit/admission.ts'
+import { type Api, type ApiContext, isFromDeveloper, signedInPerson } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
 
 export function mountUsers(app: Api): void {
@@ -22,7 +22,7 @@ export function mountUsers(app: Api): void {
     const asked = {
       email: canonicalEmailOf(input.email),
       locale: input.locale,
-      idempotencyKey: idempotencyKey(c.req.header('idempotency-key'))
+      idempotencyKey: parseIdempotencyKey(c.req.header('idempotency-key'))
     }
     const { body, replayed } =
       'public_key_jwt' in input
@@ -39,7 +39,7 @@ export function mountUsers(app: Api): void {
             username: input.username,
             group_ids: input.group_ids,
             by: administrator(c),
-            tenant: await actingTenant(c)
+            tenant: await administeredTenant(c)
           })
     if (replayed) c.header('idempotent-replayed', 'true')
     return body
@@ -48,7 +48,7 @@ export function mountUsers(app: Api): void {
   mountEndpoint(app, getUser, (_input, c) =>
     users.getUser(c.get('deps'), {
       tenant: c.get('tenant'),
-      person: person(c),
+      person: signedInPerson(c),
       isDeveloper: isFromDeveloper(c)
     })
   )
@@ -56,7 +56,7 @@ export function mountUsers(app: Api): void {
   mountEndpoint(app, updateUser, (changes, c) =>
     users.updateUser(c.get('deps'), {
       tenant: c.get('tenant'),
-      person: person(c),
+      person: signedInPerson(c),
       isDeveloper: isFromDeveloper(c),
       ...changes
     })
@@ -65,7 +65,7 @@ export function mountUsers(app: Api): void {
   mountEndpoint(app, confirmPassword, ({ challenge_response }, c) =>
     confirmations.confirmPassword(c.get('deps'), {
       tenant: c.get('tenant'),
-      person: person(c),
+      person: signedInPerson(c),
       challenge_response
     })
   )
@@ -73,7 +73,7 @@ export function mountUsers(app: Api): void {
   mountEndpoint(app, changeKey, (proofs, c) =>
     passwordChanges.changeKey(c.get('deps'), {
       tenant: c.get('tenant'),
-      person: person(c),
+      person: signedInPerson(c),
       ...proofs
     })
   )

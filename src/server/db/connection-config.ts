@@ -25,7 +25,7 @@ export type DatabaseLocation =
  * no separate login. Each of their connections then switches to the role `vidimus_app`. This
  * protects less than a separate login: the statement `reset role` would undo the switch.
  */
-export function sharesLogin(location: DatabaseLocation): boolean {
+export function usesOwnerLogin(location: DatabaseLocation): boolean {
   return 'url' in location && location.ownerUrl === undefined
 }
 
@@ -41,7 +41,7 @@ export function requestLogin(location: DatabaseLocation): pg.ClientConfig {
   if ('socketDir' in location)
     return connectionTo(location.socketDir, location.database, requestRole)
   const url = withTls(location.url)
-  return { connectionString: sharesLogin(location) ? withRole(url, requestRole) : url }
+  return { connectionString: usesOwnerLogin(location) ? withRole(url, requestRole) : url }
 }
 
 /**

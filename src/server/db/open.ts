@@ -6,7 +6,7 @@ import { ConnectionShares } from './connection-shares.ts'
 import { postgresNiceDifference } from './postgres.ts'
 import { lowerPriority } from './process-priority.ts'
 
-/** The database. All queries run through `inCompany` and `inPlatform`. */
+/** The database. All queries run through `inCompany` and `inNoCompany`. */
 export interface Db {
   /**
    * The companies that made a call to this process within the last second. They share the

@@ -9,9 +9,9 @@ import { findPostmaster, ignoreMissing, isProcessAlive, removeStalePidFile } fro
 import { lowerPriority } from './process-priority.ts'
 import {
   changeOwner,
-  chooseRunAs,
+  choosePostgresUser,
   initdbUser,
-  type RunAs,
+  type PostgresUser,
   runAs,
   spawnAs
 } from './unprivileged-user.ts'
@@ -214,7 +214,7 @@ interface Attempt {
  * Returns a function that starts PostgreSQL.
  */
 async function prepare(dir: string, settings: Record<string, string>, binaries: Binaries) {
-  const as = await chooseRunAs(dir, binaries.postgres)
+  const as = await choosePostgresUser(dir, binaries.postgres)
   await initialise(dir, as, binaries)
   const socketDir = await socketDirFor(dir, as)
   const args = ['-D', dir, '-k', socketDir]
@@ -229,7 +229,7 @@ async function prepare(dir: string, settings: Record<string, string>, binaries: 
   return () => launchServer(as, binaries.postgres, args, `${dir}.log`)
 }
 
-async function launchServer(as: RunAs, postgres: string, args: string[], logFile: string) {
+async function launchServer(as: PostgresUser, postgres: string, args: string[], logFile: string) {
   // a file, because a pipe breaks when this process dies and blocks the server when it is full
   const output = await open(logFile, 'a', 0o600)
   try {
@@ -255,7 +255,7 @@ async function launchServer(as: RunAs, postgres: string, args: string[], logFile
   }
 }
 
-async function initialise(dir: string, as: RunAs, { initdb, major }: Binaries) {
+async function initialise(dir: string, as: PostgresUser, { initdb, major }: Binaries) {
   const versionOf = () => readFile(join(dir, 'PG_VERSION'), 'utf8').catch(ignoreMissing)
   if ((await versionOf()) === undefined) {
     await removeAbandonedCopies(dir)
@@ -302,7 +302,7 @@ async function removeAbandonedCopies(dir: string) {
  * Returns the folder of PostgreSQL's socket: the data directory or, if its path is too long for a
  * socket, a private folder.
  */
-async function socketDirFor(dir: string, as: RunAs): Promise<string> {
+async function socketDirFor(dir: string, as: PostgresUser): Promise<string> {
   if (Buffer.byteLength(dir) <= maxSocketDirBytes) return dir
   const name = createHash('sha256').update(dir).digest('hex').slice(0, 16)
   const short = join(await realpath(tmpdir()), `vidimus-${name}`)

@@ -21,13 +21,13 @@ import type { Database } from './schema.ts'
 export type { ConnectionOptions, WaitingClient } from './connection-shares.ts'
 
 declare const brand: unique symbol
-/** The id of a company. The host name of an HTTP request decides its company. */
+/** The id of a company. Which company an HTTP request belongs to depends on its host name. */
 export type CompanyId = string & { readonly [brand]: 'CompanyId' }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** Parses a company id. Throws if `text` is not a UUID. */
-export function companyId(text: string): CompanyId {
+export function toCompanyId(text: string): CompanyId {
   const id = parseCompanyId(text)
   if (id === undefined) throw new Error('a company id is a UUID')
   return id
@@ -50,7 +50,7 @@ export function inCompany<T>(
   run: (tx: Tx) => Promise<T>,
   options?: ConnectionOptions
 ): Promise<T> {
-  const id = companyId(company)
+  const id = toCompanyId(company)
   return inTransaction(db, id, beginIn(id), (sent, slot) => new Tx(sent, id, slot), run, options)
 }
 
@@ -64,7 +64,7 @@ function beginIn(id: CompanyId): string {
 }
 
 function scopeTo(id: CompanyId): string {
-  return `set local app.company_id = '${companyId(id)}'`
+  return `set local app.company_id = '${toCompanyId(id)}'`
 }
 
 /**
@@ -77,7 +77,7 @@ export function singleStatementInCompany<T>(
   run: (tx: Tx) => Promise<T>,
   options?: ConnectionOptions
 ): Promise<T> {
-  const id = companyId(company)
+  const id = toCompanyId(company)
   const open = (sent: PipelinedTransaction, slot: ConnectionSlot) => new Tx(sent, id, slot)
   return inTransaction(db, id, beginIn(id), open, run, { ...options, isSingle: true })
 }
@@ -86,8 +86,8 @@ export function singleStatementInCompany<T>(
  * Runs `run` in a transaction of no company. It sees only the tables that belong to no company, and
  * may call the database functions that read across companies.
  */
-export function inPlatform<T>(db: Db, run: (tx: PlatformTx) => Promise<T>): Promise<T> {
-  return inTransaction(db, noCompany, 'begin', sent => new PlatformTx(sent), run)
+export function inNoCompany<T>(db: Db, run: (tx: NoCompanyTx) => Promise<T>): Promise<T> {
+  return inTransaction(db, noCompany, 'begin', sent => new NoCompanyTx(sent), run)
 }
 
 /**
@@ -181,7 +181,7 @@ export class Tx extends BaseTx {
 }
 
 /** A transaction of no company. Row-level security hides the rows of all companies from it. */
-export class PlatformTx extends BaseTx {
+export class NoCompanyTx extends BaseTx {
   readonly companyId = undefined
 }
 

@@ -11,7 +11,7 @@ import { ignoreMissing } from './postmaster.ts'
  * - `namespace`: root in a user namespace, where root counts as an ordinary user. Chosen if this
  *   process is root and no other user can reach the data directory.
  */
-export type RunAs =
+export type PostgresUser =
   | { kind: 'self' }
   | { kind: 'user'; uid: number; gid: number }
   | { kind: 'namespace' }
@@ -28,13 +28,13 @@ const databaseUser = { kind: 'user', uid: 65_525, gid: 65_525 } as const
  * Returns the user that must run PostgreSQL on the data directory `dir`. The owner of `dir`
  * decides, so that every start chooses the same user. Throws when no user can reach `dir`.
  */
-export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs> {
+export async function choosePostgresUser(dir: string, postgres: string): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) return { kind: 'self' }
   const owner = await ownerOf(dir)
   // an earlier release gave the directory to the user `nobody`
   const isChosen = owner && owner.uid !== 0 && owner.uid !== nobody.uid
-  const user: RunAs = isChosen ? { kind: 'user', ...owner } : databaseUser
-  const namespace: RunAs = { kind: 'namespace' }
+  const user: PostgresUser = isChosen ? { kind: 'user', ...owner } : databaseUser
+  const namespace: PostgresUser = { kind: 'namespace' }
   for (const as of owner?.uid === 0 ? [namespace, user] : [user, namespace]) {
     if (await canReach(as, dirname(dir), postgres)) {
       await changeOwner(dir, as)
@@ -49,7 +49,7 @@ export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs>
 /**
  * Returns the user that runs `initdb` if `as` runs PostgreSQL. `initdb` needs a user with a name.
  */
-export function initdbUser(as: RunAs): RunAs {
+export function initdbUser(as: PostgresUser): PostgresUser {
   return as.kind === 'user' && as.uid === databaseUser.uid ? nobody : as
 }
 
@@ -57,7 +57,7 @@ export function initdbUser(as: RunAs): RunAs {
  * Makes the user that runs PostgreSQL the owner of a directory and its contents. Must only be
  * called while PostgreSQL does not run.
  */
-export async function changeOwner(dir: string, as: RunAs) {
+export async function changeOwner(dir: string, as: PostgresUser) {
   const owner = await ownerOf(dir)
   if (as.kind === 'self' || !owner) return
   const { uid, gid } = as.kind === 'user' ? as : { uid: 0, gid: 0 }
@@ -70,7 +70,7 @@ export async function changeOwner(dir: string, as: RunAs) {
 }
 
 /** Runs a program to its end as the user `as`. Throws when the program fails. */
-export async function runAs(as: RunAs, file: string, args: string[]): Promise<void> {
+export async function runAs(as: PostgresUser, file: string, args: string[]): Promise<void> {
   const command = commandOf(as, file, args)
   await promisify(execFile)(command.file, command.args, command.options)
 }
@@ -79,7 +79,12 @@ export async function runAs(as: RunAs, file: string, args: string[]): Promise<vo
  * Starts a program as the user `as`. Its process outlives this one and writes its output to the
  * file descriptor `output`.
  */
-export function spawnAs(as: RunAs, file: string, args: string[], output: number): ChildProcess {
+export function spawnAs(
+  as: PostgresUser,
+  file: string,
+  args: string[],
+  output: number
+): ChildProcess {
   const command = commandOf(as, file, args)
   // detached: Ctrl-C reaches the whole process group, and the database must outlive the application
   return spawn(command.file, command.args, {
@@ -89,7 +94,7 @@ export function spawnAs(as: RunAs, file: string, args: string[], output: number)
   })
 }
 
-function commandOf(as: RunAs, file: string, args: string[]) {
+function commandOf(as: PostgresUser, file: string, args: string[]) {
   const options = {
     cwd: '/',
     // none of our variables, because they contain secrets, and `PG…` variables change the server's
@@ -106,7 +111,7 @@ function commandOf(as: RunAs, file: string, args: string[]) {
  * Returns whether a user can enter `folder` and run the program `postgres`. Tries it, because
  * permissions, mount options and sandboxes can all forbid it.
  */
-async function canReach(as: RunAs, folder: string, postgres: string): Promise<boolean> {
+async function canReach(as: PostgresUser, folder: string, postgres: string): Promise<boolean> {
   const script = 'cd "$1" && exec "$2" --version'
   return runAs(as, '/bin/sh', ['-c', script, 'sh', folder, postgres]).then(
     () => true,

@@ -187,7 +187,7 @@ export async function claimCalls<Body extends object>(
     // free
     if (!row?.body) return inFlight()
     if (!row.fingerprint.equals(fingerprint)) return idempotencyKeyReusedError()
-    return { body: row.body as Body } // as: kept by keepAnswers() for the same route
+    return { body: row.body as Body } // as: kept by storeAnswers() for the same route
   })
 }
 
@@ -274,7 +274,7 @@ const readAnswers = prepare(
 )
 
 /** Stores the answers to calls whose keys `claimCalls` has claimed. */
-export async function keepAnswers(
+export async function storeAnswers(
   tx: Tx,
   scope: CallsOfOne,
   answers: readonly { key: string; body: object }[]
@@ -300,7 +300,7 @@ const updateAnswers = prepare(
 /**
  * Frees idempotency keys that `claimCalls` has claimed, because the calls were refused afterwards.
  */
-export async function freeKeys(
+export async function freeIdempotencyKeys(
   tx: Tx,
   { company_id, actor, route }: CallsOfOne,
   keys: string[]

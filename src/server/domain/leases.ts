@@ -45,7 +45,7 @@ export function freeCondition<Table extends LeasedTable>(
  * Leases the first free row of the company, in the order of `orderBy`. Skips rows that other
  * transactions are leasing at this moment. Returns the updated row, or undefined if no row is free.
  */
-export function claimNext<Table extends 'upload' | 'mail'>(
+export function claimNextRow<Table extends 'upload' | 'mail'>(
   tx: Tx,
   lease: Lease<Table>,
   now: Date,
@@ -62,7 +62,7 @@ export function claimNext<Table extends 'upload' | 'mail'>(
  * Leases the row with the id `id` if it is free. `free` replaces the usual condition for this.
  * Returns the updated row, or undefined if another process has the lease.
  */
-export function claim<Table extends LeasedTable>(
+export function claimRow<Table extends LeasedTable>(
   tx: Tx,
   lease: Lease<Table>,
   now: Date,
@@ -76,7 +76,7 @@ export function claim<Table extends LeasedTable>(
  * Extends the lease of a row. Changes nothing and returns false if the row does not satisfy
  * `change.where`.
  */
-export async function renew<Table extends LeasedTable>(
+export async function renewLease<Table extends LeasedTable>(
   tx: Tx,
   lease: Lease<Table>,
   now: Date,
@@ -89,7 +89,7 @@ export async function renew<Table extends LeasedTable>(
  * Ends the lease of a row. Another process can lease the row at once or, with `from`, only from
  * that time on. Changes nothing and returns false if the row does not satisfy `change.where`.
  */
-export async function release<Table extends LeasedTable>(
+export async function releaseLease<Table extends LeasedTable>(
   tx: Tx,
   lease: Lease<Table>,
   change: Change,

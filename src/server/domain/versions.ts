@@ -13,6 +13,6 @@ export function requireVersion(present: number, expected: number | undefined): v
  * Returns a field for the audit log if the caller of a change named no version. Such a caller may
  * have overwritten a change without having seen it.
  */
-export function versionNote(expected: number | undefined): { if_match?: 'none' } {
+export function missingVersionNote(expected: number | undefined): { if_match?: 'none' } {
   return expected === undefined ? { if_match: 'none' } : {}
 }

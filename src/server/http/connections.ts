@@ -20,7 +20,7 @@ export interface ConnectionLimits {
 }
 
 /** Reports whether a server still accepts connections. */
-export interface Connections {
+export interface ConnectionCapacity {
   /**
    * Returns whether the server has room for more connections, and had room for all of them in the
    * last 10 seconds.
@@ -43,7 +43,7 @@ export function watchConnections(
   server: Server,
   { total, perAddress, isShared, stallMs = defaultStallMs }: ConnectionLimits,
   log: Pick<Log, 'warn'>
-): Connections {
+): ConnectionCapacity {
   const open = new Set<Socket>()
   const byNetwork = new Map<string, number>()
   const progress = new Map<Socket, SendProgress>()

@@ -1,6 +1,6 @@
 import type { Deps } from '../domain/deps.ts'
 import { recheckDomains } from '../domain/installation/domain-checks.ts'
-import { eachCompany } from './each-company.ts'
+import { forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
@@ -13,7 +13,7 @@ export function checkDomainsJob(deps: Deps): Job {
     name,
     everyMs: 10 * 60_000,
     run: stopping =>
-      eachCompany(deps, { job: name, stopping }, async company => {
+      forEachCompany(deps, { job: name, stopping }, async company => {
         while (!stopping() && (await recheckDomains(deps, company)));
       })
   }

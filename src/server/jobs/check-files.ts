@@ -1,6 +1,6 @@
 import { checkFiles, deleteLeftoverFiles } from '../domain/deposits/file-checks.ts'
 import type { Deps } from '../domain/deps.ts'
-import { eachCompany } from './each-company.ts'
+import { forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
@@ -20,7 +20,7 @@ export function checkFilesJob(deps: Deps): Job {
     everyMs: 3_600_000,
     async run(stopping) {
       await deleteLeftoverFiles(deps)
-      await eachCompany(deps, { job: name, stopping }, async company => {
+      await forEachCompany(deps, { job: name, stopping }, async company => {
         const { missing, damaged, ...counts } = await checkFiles(deps, company, rehashAnHour)
         deps.log.info({ company, ...counts }, 'files checked')
         if (missing.length + damaged.length > 0) {

@@ -7,7 +7,7 @@ import { deleteExpiredImports } from '../domain/imports/imports.ts'
 import { deleteExpiredChallenges } from '../domain/key-proofs/challenges.ts'
 import { deleteExpiredMailTokens } from '../domain/mail/mail-tokens.ts'
 import { deleteExpiredSessions } from '../domain/sessions/sessions.ts'
-import { eachCompany, runAndLogFailure } from './each-company.ts'
+import { forEachCompany, runAndLogFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
@@ -34,7 +34,7 @@ export function deleteExpiredJob(deps: Deps): Job {
     name,
     everyMs: 10 * 60_000,
     run: stopping =>
-      eachCompany(deps, { job: name, stopping }, async company => {
+      forEachCompany(deps, { job: name, stopping }, async company => {
         for (const deletion of deletions) {
           await runAndLogFailure(deps.log, { job: name, company }, async () => {
             while (!stopping() && (await deletion(deps, company)) === true);

@@ -6,7 +6,7 @@ import { type Job, logError } from './job-runner.ts'
  * Runs `work` for one company after the other, until `stopping()` returns true. An error is logged
  * and does not affect the other companies.
  */
-export async function eachCompany(
+export async function forEachCompany(
   deps: Pick<Deps, 'db' | 'log'>,
   { job, stopping }: { job: string; stopping: () => boolean },
   work: (company: CompanyId) => Promise<unknown>
@@ -31,7 +31,7 @@ interface WaitingWork {
  * Returns a job that does all work for a company as soon as `signal` is sent with its id. Every few
  * seconds the job also looks at every company, for work that a crash has left.
  */
-export function signalledJob(
+export function createCompanyJob(
   deps: Pick<Deps, 'db' | 'log'>,
   { name, parallel, signal, workOnNext }: WaitingWork
 ): Job {

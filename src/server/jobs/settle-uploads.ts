@@ -1,8 +1,8 @@
 import { findDemo } from '../domain/demo/demo.ts'
-import { lapseNextUpload, releaseIdleUploads } from '../domain/deposits/idle-uploads.ts'
+import { endNextIdleUpload, releaseIdleUploads } from '../domain/deposits/idle-uploads.ts'
 import { settleNextUpload } from '../domain/deposits/upload-settlement.ts'
 import type { Deps } from '../domain/deps.ts'
-import { eachCompany, signalledJob } from './each-company.ts'
+import { createCompanyJob, forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { Job } from './job-runner.ts'
  * completed.
  */
 export function settleUploadsJob(deps: Deps): Job {
-  return signalledJob(deps, {
+  return createCompanyJob(deps, {
     name: 'settle-uploads',
     parallel: 4,
     signal: deps.signals.uploads,
@@ -29,12 +29,12 @@ export function endStaleUploadsJob(deps: Deps): Job {
     everyMs: 60_000,
     async run(stopping) {
       const demo = await findDemo(deps)
-      await eachCompany(deps, { job: name, stopping }, async company => {
+      await forEachCompany(deps, { job: name, stopping }, async company => {
         // the demonstration's uploads carry old dates and would lapse before their bytes are
         // written
         if (demo?.state === 'seeding' && demo.company_id === company) return
         await releaseIdleUploads(deps, company)
-        while (!stopping() && (await lapseNextUpload(deps, company)));
+        while (!stopping() && (await endNextIdleUpload(deps, company)));
       })
     }
   }

@@ -7,7 +7,7 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import {
   admitPerson,
   bearerToken,
-  idempotencyKey,
+  parseIdempotencyKey,
   parseInput,
   queryFields
 } from '../api/kit/admission.ts'
@@ -99,7 +99,7 @@ async function readFile(
     company_id: tenant.company_id,
     user_id: person.id,
     actor: actorIdOf(person),
-    key: idempotencyKey(headers['idempotency-key']?.toString()),
+    key: parseIdempotencyKey(headers['idempotency-key']?.toString()),
     name,
     category,
     media_type,

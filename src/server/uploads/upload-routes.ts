@@ -12,10 +12,10 @@ import {
   problemResponse
 } from '../api/kit/responses.ts'
 import {
-  endWriting,
-  leaseWriting,
+  endWriteLease,
   renewMs,
-  renewWriting,
+  renewWriteLease,
+  takeWriteLease,
   type WriteLease
 } from '../domain/deposits/upload-leases.ts'
 import {
@@ -90,7 +90,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
 
   async function renew(key: string, writing: Writing): Promise<void> {
     try {
-      const isHeld = await renewWriting(deps, writing.lease, writing.lock.hasProgress())
+      const isHeld = await renewWriteLease(deps, writing.lease, writing.lock.hasProgress())
       // another call may hold the lock by now, and that one must not be stopped
       if (!isHeld && writings.get(key) === writing) locks.stop(key, uploadBusyError())
     } catch (error) {
@@ -101,17 +101,17 @@ export function createUploadHandler(deps: Deps): UploadHandler {
 
   async function lease(upload: Upload): Promise<WriteLease> {
     const { company_id: company, id } = upload
-    const first = await leaseWriting(deps, upload, writer)
+    const first = await takeWriteLease(deps, upload, writer)
     if (!('heldUntil' in first)) return first
     deps.signals.writers.send({ company, upload: id })
     for (const ms of handoverMs) {
       await sleep(ms)
-      const next = await leaseWriting(deps, upload, writer)
+      const next = await takeWriteLease(deps, upload, writer)
       if (!('heldUntil' in next)) return next
       if (next.heldUntil.getTime() !== first.heldUntil.getTime()) throw uploadBusyError()
     }
     // the other process has neither released nor renewed its lease, so it has died or hangs
-    const last = await leaseWriting(deps, upload, writer, first.heldUntil)
+    const last = await takeWriteLease(deps, upload, writer, first.heldUntil)
     if ('heldUntil' in last) throw uploadBusyError()
     return last
   }
@@ -141,7 +141,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       clearInterval(renewing)
       writings.delete(key)
       if (!isReceived) {
-        await endWriting(deps, held, lock.hasProgress()).catch((error: unknown) => {
+        await endWriteLease(deps, held, lock.hasProgress()).catch((error: unknown) => {
           deps.log.warn({ err: error }, 'write lease not given back')
         })
       }

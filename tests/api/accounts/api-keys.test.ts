@@ -23,7 +23,7 @@ import { disableUser, enableUser, listUsers } from '../../../src/contract/member
 import { listRequests } from '../../../src/contract/requests.ts'
 import { getChallenge, logOut } from '../../../src/contract/sessions.ts'
 import { verify } from '../../../src/contract/verifications.ts'
-import { companyId } from '../../../src/server/db/scope.ts'
+import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { checkAuditLog } from '../../../src/server/domain/evidence/audit-check.ts'
 import { digestOfKey } from '../../../src/server/domain/sessions/key-secrets.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
@@ -221,7 +221,7 @@ describe('a key ends', () => {
     expect(await works(key)).toBe('unauthenticated')
     const { rows } = await app.owner.query('select from api_key where user_id = $1', [owner.id])
     expect(rows).toEqual([])
-    expect((await checkAuditLog(app.deps, companyId(company))).broken).toBeUndefined()
+    expect((await checkAuditLog(app.deps, toCompanyId(company))).broken).toBeUndefined()
   })
 
   test('at the host of another company, where it is as unknown as one that never was', async () => {

@@ -14,7 +14,7 @@ import {
 import { createInvitationLinks } from '../../../src/contract/members.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
 import { createUser } from '../../../src/contract/users.ts'
-import { companyId } from '../../../src/server/db/scope.ts'
+import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { recheckDomains } from '../../../src/server/domain/installation/domain-checks.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, domainOf } from '../../helpers/cases.ts'
@@ -233,7 +233,7 @@ test('a domain that is removed during its check stays removed', async () => {
 
 test('a record that goes missing ends the domain after seven days, and its return brings it back', async () => {
   const { id, host, proof } = await prove()
-  const [name, company] = [proof?.name ?? '', companyId(app.companies[acme] ?? '')]
+  const [name, company] = [proof?.name ?? '', toCompanyId(app.companies[acme] ?? '')]
   const stateAfter = async (days: number) => {
     await app.owner.query(
       `update domain set checked_at = checked_at - $2 * interval '1 day',
@@ -282,7 +282,7 @@ test('a host below a wildcard needs a record of its own once the wildcard is gon
          failing_since = failing_since - $2 * interval '1 day' where host like $1`,
       ['%gone.fr', days]
     )
-    while (await recheckDomains(app.deps, companyId(app.companies[acme] ?? '')));
+    while (await recheckDomains(app.deps, toCompanyId(app.companies[acme] ?? '')));
   }
   const stateOf = async ({ id }: { id: string }) => (await ada.call(getDomain, { id })).state
   const wild = await prove('*.gone.fr')

@@ -11,7 +11,7 @@ import {
   getUsage
 } from '../../../src/contract/overview.ts'
 import { verify } from '../../../src/contract/verifications.ts'
-import { companyId } from '../../../src/server/db/scope.ts'
+import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { readAllAttention, readAttention } from '../../../src/server/domain/companies/attention.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions } from '../../helpers/cases.ts'
@@ -184,7 +184,7 @@ describe('what needs attention', () => {
     expect(await items()).toMatchObject([{ kind: 'invitations_expired', count: 2 }])
     // an invitation that waits for the proof of the first host has not expired
     await app.owner.query('update domain set verified_at = null where company_id = $1', [company])
-    const company_id = companyId(company)
+    const company_id = toCompanyId(company)
     const waiting = await readAttention(app.deps, { company_id, isOperator: false })
     expect(waiting.items).toEqual([])
     // with a wildcard alone, links lead to its hosts and expire there
@@ -216,7 +216,7 @@ describe('what needs attention', () => {
     await queueMail(company, ada.id, 'password_changed')
     await queueMail(beta, bea.id, 'password_changed')
     expect(await items()).toMatchObject([{ kind: 'invitations_expired', count: 1 }])
-    const theirs = { company_id: companyId(beta), isOperator: false }
+    const theirs = { company_id: toCompanyId(beta), isOperator: false }
     expect((await readAttention(app.deps, theirs)).items).toEqual([])
     await queueMail(company, expired.id, 'activate')
     expect(await items()).toEqual([])

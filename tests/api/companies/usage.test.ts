@@ -6,8 +6,8 @@ import { getUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { errorForCaller } from '../../../src/server/api/kit/responses.ts'
 import { inCompany, type Tx } from '../../../src/server/db/scope.ts'
-import { usageOf as usageIn } from '../../../src/server/domain/companies/usage.ts'
-import { lapseNextUpload } from '../../../src/server/domain/deposits/idle-uploads.ts'
+import { readPersonUsage as usageIn } from '../../../src/server/domain/companies/usage.ts'
+import { endNextIdleUpload } from '../../../src/server/domain/deposits/idle-uploads.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { createRandom } from '../../helpers/random.ts'
 import { retryWhileBusy } from '../../helpers/retry-while-busy.ts'
@@ -286,10 +286,10 @@ test('returns what cancelled, failed and lapsed deposits held, once', async () =
   const company = app.companies[ada.host]
   if (!company) throw new Error('no such company')
   app.wait(day - 3600)
-  expect(await lapseNextUpload(app.deps, company)).toBe(false)
+  expect(await endNextIdleUpload(app.deps, company)).toBe(false)
   app.wait(3601)
-  expect(await lapseNextUpload(app.deps, company)).toBe(true)
-  expect(await lapseNextUpload(app.deps, company)).toBe(false)
+  expect(await endNextIdleUpload(app.deps, company)).toBe(true)
+  expect(await endNextIdleUpload(app.deps, company)).toBe(false)
   expect(await usageOf(app)).toEqual(both({ used: 0, reserved: 0 }, { used: 0, reserved: 0 }))
   const { usage } = await ada.call(getUser, {}, { token: await app.signIn(ada) })
   expect(usage?.own).toEqual({ requests_used: 0, storage_used: 0 })
@@ -306,9 +306,9 @@ test('keeps a day of peace for every byte that comes before an upload lapses', a
   expect((await app.patch({ ...ada, token }, upload, bytes(50))).status).toBe(204)
   await until(app, 'select 1 from upload where active_at > created_at') // noted after the answer
   app.wait(0.9 * day)
-  expect(await lapseNextUpload(app.deps, company)).toBe(false)
+  expect(await endNextIdleUpload(app.deps, company)).toBe(false)
   app.wait(0.2 * day)
-  expect(await lapseNextUpload(app.deps, company)).toBe(true)
+  expect(await endNextIdleUpload(app.deps, company)).toBe(true)
   const late = await app.patch({ ...ada, token: await app.signIn(ada) }, upload, bytes(50), 50)
   expect(late.status).toBe(410)
   expect(JSON.parse(late.body.toString())).toMatchObject({ code: 'lapsed' })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { administersCompany, hasCompanyPath } from '../../../src/contract/kit/endpoint.ts'
 import { type ErrorCode, errorCodes } from '../../../src/contract/kit/errors.ts'
 import { createUser } from '../../../src/contract/users.ts'
-import { companyId } from '../../../src/server/db/scope.ts'
+import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { makeMember, makeWaiting, requestOf, type Thing } from '../../helpers/cases.ts'
 import { makeSignUp } from '../../helpers/mailed.ts'
@@ -316,7 +316,7 @@ async function suspend({ app, companies }: Pick<World, 'app' | 'companies'>): Pr
     mark
   ])
   for (const company of Object.values(companies))
-    app.deps.signals.companies.send(companyId(company))
+    app.deps.signals.companies.send(toCompanyId(company))
 }
 
 /** Signs a person up at acme, whatever a call has made of its default group. */

@@ -5,11 +5,11 @@ import { getDeposit } from '../../../src/contract/deposits.ts'
 import { getDomainConfig } from '../../../src/contract/domains.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
 import { verify } from '../../../src/contract/verifications.ts'
-import { type companyId, inCompany } from '../../../src/server/db/scope.ts'
+import { inCompany, type toCompanyId } from '../../../src/server/db/scope.ts'
 import { removeCompany } from '../../../src/server/domain/companies/companies.ts'
 import { createDemo, demoHost, fillDemo, findDemo } from '../../../src/server/domain/demo/demo.ts'
 import { demoHistory, sha256Hex } from '../../../src/server/domain/demo/demo-documents.ts'
-import { lapseNextUpload } from '../../../src/server/domain/deposits/idle-uploads.ts'
+import { endNextIdleUpload } from '../../../src/server/domain/deposits/idle-uploads.ts'
 import { settleNextUpload } from '../../../src/server/domain/deposits/upload-settlement.ts'
 import type { Blobs } from '../../../src/server/domain/deps.ts'
 import { checkFilesJob } from '../../../src/server/jobs/check-files.ts'
@@ -18,7 +18,7 @@ import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { tablesOf } from '../../helpers/matrix.ts'
 
 let app: TestApp
-let demo: { company_id: ReturnType<typeof companyId>; user_id: string }
+let demo: { company_id: ReturnType<typeof toCompanyId>; user_id: string }
 beforeAll(async () => {
   app = await makeApp()
   await createDemo(app.deps)
@@ -96,9 +96,9 @@ test('lets anyone verify its documents', async () => {
 })
 
 test('keeps its open uploads open', async () => {
-  expect(await lapseNextUpload(app.deps, demo.company_id)).toBe(false)
+  expect(await endNextIdleUpload(app.deps, demo.company_id)).toBe(false)
   app.wait(86_400 * 400)
-  expect(await lapseNextUpload(app.deps, demo.company_id)).toBe(false)
+  expect(await endNextIdleUpload(app.deps, demo.company_id)).toBe(false)
   app.wait(-86_400 * 400)
 })
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { companyId } from '../../../src/server/db/scope.ts'
-import { lapseNextUpload } from '../../../src/server/domain/deposits/idle-uploads.ts'
+import { toCompanyId } from '../../../src/server/db/scope.ts'
+import { endNextIdleUpload } from '../../../src/server/domain/deposits/idle-uploads.ts'
 import type { RawResponse } from '../../helpers/app.ts'
 import {
   type Refusals,
@@ -282,7 +282,7 @@ export function refusals({ app, ada, ask, inputOf }: Stage): Refusals {
     await app.owner.query(`update upload set active_at = now() - interval '25 h' where id = $1`, [
       id
     ])
-    await lapseNextUpload(app.deps, companyId(app.companies[ada.host] ?? ''))
+    await endNextIdleUpload(app.deps, toCompanyId(app.companies[ada.host] ?? ''))
     return id
   }
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDeposit, getOpenUpload } from '../../../src/contract/deposits.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
 import { getUser } from '../../../src/contract/users.ts'
-import { companyId } from '../../../src/server/db/scope.ts'
+import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { uploadOf } from '../../helpers/client.ts'
 import { statementsOf } from '../../helpers/database.ts'
@@ -152,7 +152,7 @@ test('reads as much for a file that thousands of others have deposited as for on
   expect(lookups).toHaveLength(3)
   const [ofKnown, ofNew, ofOwn] = await Promise.all(
     lookups.map(lookup =>
-      rowsRead(app.deps.db, companyId(app.companies['acme.localhost'] ?? ''), lookup)
+      rowsRead(app.deps.db, toCompanyId(app.companies['acme.localhost'] ?? ''), lookup)
     )
   )
   expect(ofKnown).toBe(ofNew)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { getUser } from '../../../src/contract/users.ts'
 import {
-  lapseNextUpload,
+  endNextIdleUpload,
   releaseIdleUploads
 } from '../../../src/server/domain/deposits/idle-uploads.ts'
 import type { CompanyId } from '../../../src/server/domain/deps.ts'
@@ -66,7 +66,7 @@ test('takes calls that bring no byte for no progress', async () => {
   app.wait(23 * 60 * minute)
   await app.patch(ada, upload, Buffer.alloc(0), 100)
   app.wait(60 * minute)
-  expect(await lapseNextUpload(app.deps, acme)).toBe(true)
+  expect(await endNextIdleUpload(app.deps, acme)).toBe(true)
   expect(await storage()).toEqual({ used: 0, reserved: 0 })
 })
 
@@ -79,7 +79,7 @@ test('gives back of an upload that ends no more than it still holds', async () =
   await tus(ada, 'DELETE', first.upload)
   expect(await storage()).toEqual({ used: 0, reserved: 100 })
   app.wait(24 * 60 * minute)
-  while (await lapseNextUpload(app.deps, acme));
+  while (await endNextIdleUpload(app.deps, acme));
   expect(await storage()).toEqual({ used: 0, reserved: 0 })
 })
 

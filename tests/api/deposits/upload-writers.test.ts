@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout, setImmediate as turn } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { getDeposit } from '../../../src/contract/deposits.ts'
-import { companyId } from '../../../src/server/db/scope.ts'
+import { toCompanyId } from '../../../src/server/db/scope.ts'
 import type { CompanyId } from '../../../src/server/domain/deps.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { startSlowPatch } from '../../helpers/deposits/slow-patch.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
   app = await makeApp()
   ada = await app.signUp()
   port = await app.listen()
-  company = companyId(app.companies[ada.host] ?? '')
+  company = toCompanyId(app.companies[ada.host] ?? '')
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -195,7 +195,7 @@ test('asks another process to make room, which does so once its client is silent
   const notifications = {
     send(text: string) {
       const [, first = '', second = ''] = text.split(' ')
-      app.deps.signals.writers.send({ company: companyId(first), upload: second })
+      app.deps.signals.writers.send({ company: toCompanyId(first), upload: second })
     },
     listen: () => undefined
   }

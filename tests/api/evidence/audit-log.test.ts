@@ -19,7 +19,7 @@ import {
   createChangesCommitment,
   firstPreviousHash
 } from '../../../src/core/evidence/audit-entry.ts'
-import { type CompanyId, companyId, inCompany } from '../../../src/server/db/scope.ts'
+import { type CompanyId, inCompany, toCompanyId } from '../../../src/server/db/scope.ts'
 import { audit } from '../../../src/server/domain/evidence/audit.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { requestOf } from '../../helpers/cases.ts'
@@ -38,7 +38,7 @@ let bigLog: CompanyId
 beforeAll(async () => {
   app = await makeApp()
   ada = await newAdmin()
-  acme = companyId(app.companies[ada.host] ?? '')
+  acme = toCompanyId(app.companies[ada.host] ?? '')
   grace = await operator()
   bigLog = await makeBigLog()
 })
@@ -175,7 +175,7 @@ test('keeps entries of the same time in order across pages, while entries are ad
 })
 
 test('names the operator and their company, and tells that company where they acted', async () => {
-  const beta = companyId(app.companies['beta.localhost'] ?? '')
+  const beta = toCompanyId(app.companies['beta.localhost'] ?? '')
   const grace = await operator('beta.localhost')
   const headers = { authorization: `Bearer ${grace.token}`, company: acme }
   const answer = await app.request(

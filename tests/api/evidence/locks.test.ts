@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDeposit, putDeposit } from '../../../src/contract/deposits.ts'
 import { verify } from '../../../src/contract/verifications.ts'
-import { companyId, inCompany, type Tx } from '../../../src/server/db/scope.ts'
+import { inCompany, type Tx, toCompanyId } from '../../../src/server/db/scope.ts'
 import { audit } from '../../../src/server/domain/evidence/audit.ts'
 import { appendLeaves } from '../../../src/server/domain/evidence/log-leaves.ts'
 import { publishRequest } from '../../../src/server/domain/history/requests.ts'
@@ -99,7 +99,7 @@ test('a revocation could write rows, tell the audit log and enter a leaf in one 
 })
 
 test('a leaf of a company without a log undoes its transaction', async () => {
-  const company = companyId(randomUUID())
+  const company = toCompanyId(randomUUID())
   const entering = inCompany(app.deps.db, company, async tx => appendLeaves(tx, [newLeaf()]))
   await expect(entering).rejects.toMatchObject({ code: '23502', column: 'seq' })
 })
@@ -121,7 +121,7 @@ test('the guard refuses a row behind an event', async () => {
 })
 
 function inAcme(run: (tx: Tx) => Promise<unknown>): Promise<unknown> {
-  return inCompany(app.deps.db, companyId(app.companies['acme.localhost'] ?? ''), run)
+  return inCompany(app.deps.db, toCompanyId(app.companies['acme.localhost'] ?? ''), run)
 }
 
 function touchCategory(tx: Tx): Promise<unknown> {

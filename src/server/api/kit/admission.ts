@@ -136,7 +136,7 @@ export function queryFields(query: URLSearchParams): Record<string, string> {
  * Returns the value of the header `Idempotency-Key`, or undefined if it is absent. Throws
  * `invalid_input` for an invalid value.
  */
-export function idempotencyKey(header: string | undefined): string | undefined {
+export function parseIdempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined || /^[\x21-\x7e]{1,255}$/.test(header)) return header
   throw refusedFieldError('idempotency-key', {
     rule: 'format',

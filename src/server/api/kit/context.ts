@@ -66,7 +66,7 @@ export type Api = Hono<ApiEnv>
 export type ApiContext = Context<ApiEnv>
 
 /** Returns the signed-in person who makes a call. Throws if the call has no token. */
-export function person(c: ApiContext): Person {
+export function signedInPerson(c: ApiContext): Person {
   const found = c.get('person')
   if (!found) throw new Error('a public endpoint asked for its person')
   return found

@@ -1,6 +1,6 @@
 import { attachmentHeader } from '../../../core/http/content-disposition.ts'
 import { isSignedIn } from '../../domain/sessions/authentication.ts'
-import { type ApiContext, person } from './context.ts'
+import { type ApiContext, signedInPerson } from './context.ts'
 
 /**
  * How the check of the session waits for a database connection: like the long read that produces
@@ -22,7 +22,7 @@ export async function csvDownload(
   const deps = c.get('deps')
   const first = await chunks.next() // errors up to here still get a status
   const day = deps.clock().toISOString().slice(0, 10)
-  const isAllowed = () => isSignedIn(deps, person(c), permissions, sessionCheckConnection)
+  const isAllowed = () => isSignedIn(deps, signedInPerson(c), permissions, sessionCheckConnection)
   return new Response(bytesOf(chunks, first, isAllowed), {
     headers: {
       'content-type': 'text/csv; charset=utf-8; header=present',

@@ -11,7 +11,7 @@ import { attachmentHeader } from '../../../core/http/content-disposition.ts'
 import type { Page } from '../../domain/lists.ts'
 import { consume } from '../../domain/rate-limits.ts'
 import { resolveDownloadLink } from '../../domain/sessions/download-links.ts'
-import { resolveActingCompany } from './acting-company.ts'
+import { resolveAdministeredCompany } from './administered-company.ts'
 import {
   type AccessRules,
   admitPerson,
@@ -170,7 +170,7 @@ async function admit(
       inFlight: c.get('inFlight')
     })
     c.set('person', person)
-    await resolveActingCompany(c, route, person)
+    await resolveAdministeredCompany(c, route, person)
     requireConfirmation(person, route)
   }
 }

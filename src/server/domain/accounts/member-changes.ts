@@ -7,7 +7,7 @@ import { addPeopleToGroup, removePeopleFromGroup, requireGroup } from '../compan
 import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
 import { endSessions, type Person } from '../sessions/sessions.ts'
-import { requireVersion, versionNote } from '../versions.ts'
+import { missingVersionNote, requireVersion } from '../versions.ts'
 import { eraseUsers } from './deletions.ts'
 import {
   type LockedMember,
@@ -56,7 +56,7 @@ export async function updateMember(
     }
     await setMemberColumns(tx, [id], after)
     if (group_ids) await replaceGroups(tx, deps, by, id, group_ids)
-    const noted = { ...after, ...versionNote(version) }
+    const noted = { ...after, ...missingVersionNote(version) }
     audit(tx, deps, { by, action: 'user.update', target: id, before, after: noted })
     return readMember(tx, deps, id)
   })
@@ -120,7 +120,7 @@ export async function setPermissions(
       action: 'user.permissions',
       target: id,
       before: { permissions: member.permissions },
-      after: { permissions: after, ...versionNote(version) }
+      after: { permissions: after, ...missingVersionNote(version) }
     })
     return readMember(tx, deps, id)
   })

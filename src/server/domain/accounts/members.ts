@@ -13,7 +13,7 @@ import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { readGroups, requireGroup } from '../companies/groups.ts'
-import { usageByGroup } from '../companies/usage.ts'
+import { readPersonUsageByGroup } from '../companies/usage.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readMergedPage, withSearch } from '../lists.ts'
 import { type Person, readSessions } from '../sessions/sessions.ts'
@@ -99,7 +99,7 @@ export async function getUsage(
     const ids = member.groups.map(group => group.id)
     const [groups, { total, own }] = await Promise.all([
       readGroups(tx, deps, ids),
-      usageByGroup(tx, { company_id, user_id: id, now: deps.clock() })
+      readPersonUsageByGroup(tx, { company_id, user_id: id, now: deps.clock() })
     ])
     const none = { requests_used: 0, storage_used: 0 }
     return { total, groups: groups.map(group => ({ ...group, own: own.get(group.id) ?? none })) }

@@ -1,7 +1,12 @@
 import { sql } from 'kysely'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
-import type { AppliedCounts, ImportSteps, RowSlice, WorkedImport } from '../imports/import-work.ts'
+import type {
+  AppliedCounts,
+  ImportInProgress,
+  ImportSteps,
+  RowSlice
+} from '../imports/import-work.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { cancelInvitations, scheduleInvitations } from './invitations.ts'
 import { checkUserRows } from './user-import-checks.ts'
@@ -38,7 +43,7 @@ export const userImportSteps: ImportSteps = {
 
 async function neededGroups(
   tx: Tx,
-  { id }: WorkedImport,
+  { id }: ImportInProgress,
   { from, to }: RowSlice
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
@@ -69,7 +74,7 @@ async function keepGroups(tx: Tx, ids: string[]): Promise<boolean> {
 async function createPeople(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
-  { id, options }: WorkedImport,
+  { id, options }: ImportInProgress,
   { from, to }: RowSlice
 ): Promise<number[]> {
   const company_id = tx.companyId
@@ -106,7 +111,7 @@ async function createPeople(
  */
 async function changePeople(
   tx: Tx,
-  { id }: WorkedImport,
+  { id }: ImportInProgress,
   { from, to }: RowSlice
 ): Promise<number[]> {
   const company_id = tx.companyId
@@ -138,7 +143,7 @@ async function changePeople(
 }
 
 /** Marks rows that a run could not apply as refused. */
-async function refuseMissed(tx: Tx, { id }: WorkedImport, numbers: number[]): Promise<void> {
+async function refuseMissed(tx: Tx, { id }: ImportInProgress, numbers: number[]): Promise<void> {
   const reasons = JSON.stringify([{ column: 'email', code: 'changed_meanwhile' }])
   await sql`
     update import_row set verdict = 'refused', reasons = ${reasons}, user_id = null
@@ -153,7 +158,7 @@ const invitedAtOnce = 1_000
 async function invitePeople(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'signals'>,
-  work: WorkedImport,
+  work: ImportInProgress,
   goOn: () => Promise<void>
 ): Promise<void> {
   const sender = { company_id: tx.companyId, host: work.host }
@@ -177,7 +182,7 @@ async function invitePeople(
 async function withdrawInvitations(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock'>,
-  work: WorkedImport
+  work: ImportInProgress
 ): Promise<void> {
   for await (const people of createdPeople(tx, work)) {
     await sql`
@@ -197,7 +202,7 @@ async function withdrawInvitations(
  */
 async function* createdPeople(
   tx: Tx,
-  { id, options }: WorkedImport
+  { id, options }: ImportInProgress
 ): AsyncGenerator<{ id: string; email: string; locale: string }[], void> {
   for (let after = 0; ; ) {
     const { rows } = await sql<{ number: number; id: string; email: string; locale: string }>`
@@ -217,7 +222,7 @@ async function* createdPeople(
  * order of the file, each after the first letter of the row's verdict. It stays in the audit log
  * when the rows are erased. It does not include e-mails, because they could be guessed from a hash.
  */
-async function digestOf(tx: Tx, { id }: WorkedImport): Promise<string> {
+async function digestOf(tx: Tx, { id }: ImportInProgress): Promise<string> {
   const { rows } = await sql<{ digest: string | null }>`
     select encode(sha256(convert_to(
         coalesce(string_agg(left(verdict, 1) || user_id, ',' order by number), ''), 'UTF8'
@@ -230,7 +235,7 @@ async function digestOf(tx: Tx, { id }: WorkedImport): Promise<string> {
 
 async function countApplied(
   tx: Tx,
-  { id }: WorkedImport,
+  { id }: ImportInProgress,
   { from, to }: RowSlice
 ): Promise<AppliedCounts> {
   const company_id = tx.companyId
@@ -256,7 +261,7 @@ async function countApplied(
  * Locks the people of a slice of rows, so that nobody activates or changes them until the undo
  * ends.
  */
-async function lockPeople(tx: Tx, { id }: WorkedImport, { from, to }: RowSlice): Promise<void> {
+async function lockPeople(tx: Tx, { id }: ImportInProgress, { from, to }: RowSlice): Promise<void> {
   await sql`
     select count(*) from (
       select "user".id from "user"
@@ -273,7 +278,11 @@ async function lockPeople(tx: Tx, { id }: WorkedImport, { from, to }: RowSlice):
  * Removes the people whom a run has created, and erases their values from the audit log. Marks
  * those who must stay.
  */
-async function removePeople(tx: Tx, { id }: WorkedImport, { from, to }: RowSlice): Promise<void> {
+async function removePeople(
+  tx: Tx,
+  { id }: ImportInProgress,
+  { from, to }: RowSlice
+): Promise<void> {
   const company_id = tx.companyId
   await sql`
     update import_row set kept = case
@@ -314,7 +323,11 @@ async function removePeople(tx: Tx, { id }: WorkedImport, { from, to }: RowSlice
  * changed again since, and all values of administrators and of deleted people. `kept` of a row says
  * why something was kept.
  */
-async function restorePeople(tx: Tx, { id }: WorkedImport, { from, to }: RowSlice): Promise<void> {
+async function restorePeople(
+  tx: Tx,
+  { id }: ImportInProgress,
+  { from, to }: RowSlice
+): Promise<void> {
   const company_id = tx.companyId
   await sql`
     with slice as materialized (

@@ -5,7 +5,7 @@ import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import { initials } from '../../../core/text/initials.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { usageOf } from '../companies/usage.ts'
+import { readPersonUsage } from '../companies/usage.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { mailDelivery } from '../developer-machine.ts'
 import { runOnce } from '../idempotency.ts'
@@ -177,7 +177,7 @@ export async function readUser(
   const [row, groups, usage] = await Promise.all([
     asked,
     pending ? [] : readFeatures(tx, company_id, id),
-    pending ? undefined : usageOf(tx, { company_id, user_id: id, now: deps.clock() })
+    pending ? undefined : readPersonUsage(tx, { company_id, user_id: id, now: deps.clock() })
   ])
   // the sign-up was confirmed or deleted after the caller was authenticated
   if (!row && pending) return readUser(tx, deps, tenant, { ...person, pending: false })

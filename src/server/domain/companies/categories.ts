@@ -14,7 +14,7 @@ import { audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
-import { requireVersion, versionNote } from '../versions.ts'
+import { missingVersionNote, requireVersion } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 import { requireGroup } from './groups.ts'
 
@@ -181,7 +181,7 @@ export async function updateCategory(
       action: 'category.update',
       target: id,
       before,
-      after: { ...after, ...versionNote(version) }
+      after: { ...after, ...missingVersionNote(version) }
     })
     return readCategory(tx, id)
   }
@@ -223,7 +223,7 @@ export async function deleteCategory(
       .where('company_id', '=', company_id)
       .where('id', '=', id)
       .execute()
-    const after = versionNote(version)
+    const after = missingVersionNote(version)
     audit(tx, deps, { by, action: 'category.delete', target: id, before, after })
   })
 }

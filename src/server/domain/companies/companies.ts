@@ -5,17 +5,17 @@ import type { DisabledReason } from '../../../contract/kit/disabled.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { Database, DisabledMark } from '../../db/schema.ts'
 import {
-  companyId,
   inCompany,
-  inPlatform,
-  type PlatformTx,
+  inNoCompany,
+  type NoCompanyTx,
   singleStatementInCompany,
-  type Tx
+  type Tx,
+  toCompanyId
 } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
-import { requireVersion, versionNote } from '../versions.ts'
+import { missingVersionNote, requireVersion } from '../versions.ts'
 
 interface CompaniesInput extends PageInput {
   q?: string | undefined
@@ -47,7 +47,7 @@ export async function listCompanies(
     sorts: { name: ['company.search'], created: ['company.created_at'] },
     usual: 'name'
   } as const
-  return inPlatform(deps.db, async tx => {
+  return inNoCompany(deps.db, async tx => {
     const all = selectCompanies(tx)
     const { items, next } = await readPage(all, orders, page, rows => {
       const found = withSearch(rows, 'company.search', q).selectAll()
@@ -63,7 +63,7 @@ export async function listCompanies(
 
 /** Returns the usage of companies, by their ids. */
 async function readUsage(
-  tx: PlatformTx,
+  tx: NoCompanyTx,
   companies: { id: string }[],
   now: Date
 ): Promise<Map<string, ListedCompany['usage']>> {
@@ -78,10 +78,10 @@ async function readUsage(
 export async function listCompanyNames(
   deps: Pick<Deps, 'db'>
 ): Promise<{ id: CompanyId; name: string }[]> {
-  const rows = await inPlatform(deps.db, tx =>
+  const rows = await inNoCompany(deps.db, tx =>
     selectCompanies(tx).select(['id', 'name']).orderBy('search').orderBy('id').execute()
   )
-  return rows.map(({ id, name }) => ({ id: companyId(id), name }))
+  return rows.map(({ id, name }) => ({ id: toCompanyId(id), name }))
 }
 
 /** Returns a company as its administrators and operators see it, with the number of its people. */
@@ -120,7 +120,7 @@ export async function getCompany(
 }
 
 /** Reads a company as operators see it in the list. */
-export async function readCompany(tx: Tx | PlatformTx, id: CompanyId): Promise<Company> {
+export async function readCompany(tx: Tx | NoCompanyTx, id: CompanyId): Promise<Company> {
   const row = await selectCompanies(tx)
     .selectAll()
     .where('company.id', '=', id)
@@ -142,7 +142,7 @@ export async function isNameAndHostTaken(
   return found !== undefined
 }
 
-function selectCompanies(tx: Tx | PlatformTx) {
+function selectCompanies(tx: Tx | NoCompanyTx) {
   return tx.selectFrom(sql<CompanyRow>`all_companies()`.as('company'))
 }
 
@@ -176,7 +176,7 @@ export async function updateCompany(
     requireVersion(present.version, version)
     if (name !== undefined && name !== present.name) await renameCompany(tx, company_id, name)
     const before = { name: present.name }
-    const after = { name: name ?? present.name, ...versionNote(version) }
+    const after = { name: name ?? present.name, ...missingVersionNote(version) }
     audit(tx, deps, { by, action: 'company.update', target: company_id, before, after })
     return {}
   })
@@ -271,12 +271,12 @@ async function changeCompany(
  * any company that exists, even a suspended one. Throws `not_found` if `wanted` is any other
  * company.
  */
-export async function findActingCompany(
+export async function findAdministeredCompany(
   deps: Pick<Deps, 'db'>,
   by: { company_id: CompanyId; permissions: string[] },
   wanted: string
 ): Promise<CompanyId> {
-  const id = companyId(wanted)
+  const id = toCompanyId(wanted)
   if (id === by.company_id) return id
   const found = by.permissions.includes('operator')
     ? await singleStatementInCompany(deps.db, id, tx =>
@@ -292,10 +292,10 @@ export async function findActingCompany(
  * that company (`inCompany`).
  */
 export async function listCompanyIds(deps: Pick<Deps, 'db'>): Promise<CompanyId[]> {
-  const result = await inPlatform(deps.db, tx =>
+  const result = await inNoCompany(deps.db, tx =>
     sql<{ id: string }>`select list_companies() as id`.execute(tx)
   )
-  return result.rows.map(({ id }) => companyId(id))
+  return result.rows.map(({ id }) => toCompanyId(id))
 }
 
 /**

@@ -15,14 +15,14 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
-import { requireVersion, versionNote } from '../versions.ts'
+import { missingVersionNote, requireVersion } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 import {
   type DomainCall,
   domainNotFoundError,
-  domainsOf,
   lockCompany,
-  lockDomain
+  lockDomain,
+  selectDomains
 } from './domain-rows.ts'
 import { applyThemeChanges, storePublishedTheme, themeForAudit } from './domain-themes.ts'
 import { findPrimaryDomain } from './domains.ts'
@@ -45,7 +45,7 @@ export async function listDomains(
     usual: 'host'
   } as const
   return inCompany(deps.db, company_id, async tx => {
-    const { items, next } = await readPage(domainsOf(tx), orders, page, rows => {
+    const { items, next } = await readPage(selectDomains(tx), orders, page, rows => {
       const found = withColumns(withSearch(rows, 'domain.host', q))
       return state === undefined ? found : found.where(stateOf, '=', state)
     })
@@ -91,7 +91,7 @@ export async function updateDomain(
       .execute()
     if (changed) await storePublishedTheme(tx, deps, { by, domain: found, theme: changed })
     const before = auditFields(found)
-    const after = { ...auditFields(await lockDomain(tx, id)), ...versionNote(version) }
+    const after = { ...auditFields(await lockDomain(tx, id)), ...missingVersionNote(version) }
     audit(tx, deps, { by, action: 'domain.update', target: id, before, after })
     tx.afterCommit(() => deps.signals.domains.send(found.host))
     return readDomain(tx, id)
@@ -134,7 +134,7 @@ export async function makeDomainPrimary(
 
 /** Reads a domain with its theme. Throws `not_found` if the company has no such domain. */
 export async function readDomain(tx: Tx, id: string): Promise<DomainDetails> {
-  const row = await withColumns(domainsOf(tx))
+  const row = await withColumns(selectDomains(tx))
     .where('domain.id', '=', id)
     .select('domain.theme')
     .executeTakeFirst()

@@ -14,7 +14,7 @@ export interface DomainCall {
 export type DomainRow = Selectable<Database['domain']>
 
 /** Builds the query of the company's domains. */
-export function domainsOf(tx: Tx) {
+export function selectDomains(tx: Tx) {
   return tx.selectFrom('domain').where('domain.company_id', '=', tx.companyId)
 }
 
@@ -33,7 +33,7 @@ export async function lockCompany(tx: Tx): Promise<void> {
 
 /** Locks a domain and returns its row. Throws `not_found` if the company has no such domain. */
 export async function lockDomain(tx: Tx, id: string): Promise<DomainRow> {
-  const row = await domainsOf(tx)
+  const row = await selectDomains(tx)
     .where('domain.id', '=', id)
     .selectAll()
     .forUpdate()
@@ -47,7 +47,7 @@ export async function lockDomain(tx: Tx, id: string): Promise<DomainRow> {
  * wildcard. A host in quarantine counts too, although it is not served.
  */
 export async function hasProvedHost(tx: Tx, kind: 'exact' | 'any' = 'exact'): Promise<boolean> {
-  const found = await domainsOf(tx)
+  const found = await selectDomains(tx)
     .$if(kind === 'exact', domains => domains.where('host', 'not like', '*%'))
     .where(on => on.or([on('verified_at', 'is not', null), on('quarantined_at', 'is not', null)]))
     .select('id')

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { Colors, type DomainConfig, HostName, Locale, Theme } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { companyId, inCompany, inPlatform, type Tx } from '../../db/scope.ts'
+import { inCompany, inNoCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { isLocalhost } from './host-names.ts'
 
@@ -171,7 +171,7 @@ function fresh<Key, Value>(
 }
 
 async function listHosts(deps: Pick<Deps, 'db'>): Promise<Set<string>> {
-  const result = await inPlatform(deps.db, tx =>
+  const result = await inNoCompany(deps.db, tx =>
     sql<{ host: string }>`select list_hosts() as host`.execute(tx)
   )
   return new Set(result.rows.map(({ host }) => host))
@@ -206,7 +206,7 @@ export async function findTenant(
   deps: Pick<Deps, 'db'>,
   host: string
 ): Promise<Tenant | undefined> {
-  const row = await inPlatform(deps.db, async tx => {
+  const row = await inNoCompany(deps.db, async tx => {
     const found = await sql<HostRow>`
       select *, has_own_domain() from resolve_host(${host})`.execute(tx)
     return found.rows[0]
@@ -217,7 +217,7 @@ export async function findTenant(
     { name: row.company_name, demo: row.company_demo }
   )
   return {
-    company_id: companyId(row.company_id),
+    company_id: toCompanyId(row.company_id),
     host,
     config,
     isWildcard: row.host !== host,

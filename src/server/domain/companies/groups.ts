@@ -11,7 +11,7 @@ import { audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
-import { requireVersion, versionNote } from '../versions.ts'
+import { missingVersionNote, requireVersion } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 import { readGroupMeters } from './usage.ts'
 
@@ -131,7 +131,7 @@ export async function updateGroup(
         .where('id', '=', id)
         .execute()
     )
-    const after = { ...before, ...changes, ...versionNote(version) }
+    const after = { ...before, ...changes, ...missingVersionNote(version) }
     audit(tx, deps, { by, action: 'group.update', target: id, before, after })
     return readGroup(tx, deps, id)
   }
@@ -179,7 +179,7 @@ export async function deleteGroup(
         .execute()
     }
     await tx.deleteFrom('group').where('company_id', '=', company_id).where('id', '=', id).execute()
-    const after = versionNote(version)
+    const after = missingVersionNote(version)
     audit(tx, deps, { by, action: 'group.delete', target: id, before, after })
   })
 }

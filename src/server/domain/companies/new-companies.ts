@@ -1,6 +1,6 @@
 import type { Theme } from '../../../contract/domains.ts'
 import type { Interval } from '../../../core/limit-period.ts'
-import { companyId, inCompany, type Tx } from '../../db/scope.ts'
+import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { createCompanyKeys } from '../evidence/company-keys.ts'
 import { newId } from '../ids.ts'
@@ -50,7 +50,7 @@ export async function createCompany(
   deps: Pick<Deps, 'db' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
   input: NewCompany
 ): Promise<CompanyId> {
-  const company_id = companyId(newId(deps))
+  const company_id = toCompanyId(newId(deps))
   await inCompany(deps.db, company_id, tx => insertCompany(tx, deps, input))
   return company_id
 }

@@ -17,7 +17,7 @@ export interface Reservation {
   period_start: Date
   requests: number
   bytes: number
-  /** When the requests were made. They count to the usage of this day. */
+  /** When the requests were made. They belong to the usage figures of that day. */
   made_at: Date
 }
 

@@ -17,8 +17,8 @@ export const storagePeriodStart = new Date(0)
  * Returns how much the person's groups may use and have used together, and how much of it this
  * person has used. A limit is `null` if one of the groups is unlimited.
  */
-export async function usageOf(tx: Tx, input: PersonsMeters): Promise<Usage> {
-  const { total } = await usageByGroup(tx, input)
+export async function readPersonUsage(tx: Tx, input: PersonsMeters): Promise<Usage> {
+  const { total } = await readPersonUsageByGroup(tx, input)
   return total
 }
 
@@ -29,10 +29,10 @@ interface OwnUsage {
 }
 
 /**
- * Returns the result of `usageOf` as `total`, and as `own` what the person has used in each group,
+ * Returns the result of `readPersonUsage` as `total`, and as `own` what the person has used in each group,
  * by the group's id.
  */
-export async function usageByGroup(
+export async function readPersonUsageByGroup(
   tx: Tx,
   input: PersonsMeters
 ): Promise<{ total: Usage; own: Map<string, OwnUsage> }> {

@@ -8,7 +8,7 @@ import { listCompanyIds } from '../companies/companies.ts'
 import { findTenant } from '../companies/domains.ts'
 import { createCompany } from '../companies/new-companies.ts'
 import { demoAccount, demoKey } from '../demo-account.ts'
-import { lapseNextUpload } from '../deposits/idle-uploads.ts'
+import { endNextIdleUpload } from '../deposits/idle-uploads.ts'
 import { createDeposit } from '../deposits/new-deposits.ts'
 import { postponeSettlement, settleUpload } from '../deposits/upload-settlement.ts'
 import {
@@ -20,7 +20,7 @@ import {
 } from '../deposits/uploads.ts'
 import { createVerify } from '../deposits/verifications.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { claim, type Lease, release, renew } from '../leases.ts'
+import { claimRow, type Lease, releaseLease, renewLease } from '../leases.ts'
 import {
   type DemoDocument,
   type DemoVerification,
@@ -108,11 +108,11 @@ export async function fillDemo(deps: Deps, stopping: () => boolean): Promise<boo
   const { company_id: id } = demo
   const isSeeding = sql<boolean>`demo = 'seeding'`
   const claimed = await inCompany(deps.db, id, tx =>
-    claim(tx, seeding, deps.clock(), { id, where: isSeeding })
+    claimRow(tx, seeding, deps.clock(), { id, where: isSeeding })
   )
   if (!claimed) return false
   const releaseDemo = (state: Demo['state']) =>
-    inCompany(deps.db, id, tx => release(tx, seeding, { id, set: { demo: state } }))
+    inCompany(deps.db, id, tx => releaseLease(tx, seeding, { id, set: { demo: state } }))
   try {
     const isComplete = await seedHistory(deps, demo, stopping)
     await releaseDemo(isComplete ? 'ready' : 'seeding')
@@ -130,7 +130,7 @@ async function seedHistory(deps: Deps, demo: Demo, stopping: () => boolean): Pro
   const person = await seedPerson({ ...deps, clock: () => created_at }, demo)
   for (const entry of demoHistory()) {
     if (stopping()) return false
-    const isHeld = await inCompany(deps.db, id, tx => renew(tx, seeding, deps.clock(), { id }))
+    const isHeld = await inCompany(deps.db, id, tx => renewLease(tx, seeding, deps.clock(), { id }))
     if (!isHeld) throw new Error('the demonstration has been removed')
     const at = new Date(created_at.getTime() + entry.day * dayMs)
     const then: Deps = { ...deps, clock: () => at }
@@ -180,7 +180,7 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
       return cancelUpload(deps, upload)
     case 'lapsed': {
       const later = new Date(deps.clock().getTime() + 1.1 * dayMs)
-      while (await lapseNextUpload({ ...deps, clock: () => later }, company_id));
+      while (await endNextIdleUpload({ ...deps, clock: () => later }, company_id));
       return
     }
     case 'uploading':

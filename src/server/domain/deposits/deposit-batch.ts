@@ -6,9 +6,14 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
 import { chargeEach, predictCharges } from '../companies/quotas.ts'
 import type { CompanyId, Deps, StagedFile, WaitingClient } from '../deps.ts'
-import { tagOf } from '../evidence/company-keys.ts'
+import { keyedHashOf } from '../evidence/company-keys.ts'
 import { readRequest } from '../history/requests.ts'
-import { claimCalls, freeKeys, idempotencyKeyReusedError, keepAnswers } from '../idempotency.ts'
+import {
+  claimCalls,
+  freeIdempotencyKeys,
+  idempotencyKeyReusedError,
+  storeAnswers
+} from '../idempotency.ts'
 import { newId, newRecordId } from '../ids.ts'
 import { type CategoryRules, checkSize, checkType, readCategoryRules } from './category-rules.ts'
 import {
@@ -25,7 +30,7 @@ import {
 } from './new-deposits.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
 import { encryptDigest } from './upload-digests.ts'
-import { digestKept } from './upload-settlement.ts'
+import { digestOfStoredFile } from './upload-settlement.ts'
 
 /** The most files that a batch moves to their final paths at the same time. */
 const movesAtOnce = 4
@@ -104,8 +109,8 @@ async function candidateOf(deps: Deps, item: BatchItem, at: number): Promise<Can
   const original = Buffer.from(item.deposit.original, 'hex')
   const stored = Buffer.from(item.deposit.stored, 'hex')
   const { lookup } = await deps.companyKeys.open(company_id)
-  const blobTag = tagOf(lookup, 'blob', stored)
-  const kept = await digestKept(deps, company_id, blobTag)
+  const blobTag = keyedHashOf(lookup, 'blob', stored)
+  const kept = await digestOfStoredFile(deps, company_id, blobTag)
   const damaged = kept && !kept.sha256.equals(stored) ? kept.inode : undefined
   return { item, at, original, stored, blobTag, damaged }
 }
@@ -154,7 +159,7 @@ class Batch {
       if (request) this.#answers[at] = { body: { request }, replayed: false }
     }
     this.#answerRepeated()
-    await this.#keepAnswers(claimed)
+    await this.#storeAnswers(claimed)
     const answers = this.#candidates.map(({ at }) => {
       return this.#answers[at] ?? new AppError('internal', 'An item was left without an answer')
     })
@@ -291,7 +296,7 @@ class Batch {
   async #findOwn(asked: Accepted[]): Promise<Map<number, ProcessedRequest>> {
     const { company_id, user_id } = this.#input
     const { lookup } = await this.#deps.companyKeys.read(this.#tx)
-    const tags = asked.map(({ original }) => tagOf(lookup, 'sha256', original))
+    const tags = asked.map(({ original }) => keyedHashOf(lookup, 'sha256', original))
     const rows = await this.#tx
       .selectFrom('lookup_tag')
       .innerJoin('deposit', join => joinInCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
@@ -423,7 +428,7 @@ class Batch {
   ): Promise<ProcessedRequest[]> {
     const refused = claimed.filter(({ at }) => this.#isRefused(at))
     if (refused.length > 0) {
-      await freeKeys(
+      await freeIdempotencyKeys(
         this.#tx,
         this.#scope,
         refused.map(({ item }) => item.key)
@@ -496,12 +501,12 @@ class Batch {
    * Stores the answers for the items' idempotency keys. The statement is sent together with the
    * commit.
    */
-  async #keepAnswers(claimed: Candidate[]): Promise<void> {
+  async #storeAnswers(claimed: Candidate[]): Promise<void> {
     const answers = claimed.flatMap(({ at, item }) => {
       const answer = this.#answers[at]
       return answer && !(answer instanceof AppError) ? [{ key: item.key, body: answer.body }] : []
     })
-    if (answers.length > 0) this.#tx.sendWithCommit(keepAnswers(this.#tx, this.#scope, answers))
+    if (answers.length > 0) this.#tx.sendWithCommit(storeAnswers(this.#tx, this.#scope, answers))
   }
 }
 

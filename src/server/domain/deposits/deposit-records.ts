@@ -17,7 +17,7 @@ import { prepare } from '../../db/prepared-statements.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { companyKeyVersion, tagOf } from '../evidence/company-keys.ts'
+import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
 import { appendLeaves, type NewLeaf } from '../evidence/log-leaves.ts'
 import { sealOpenings } from '../evidence/sealed-openings.ts'
 import { publishRequests, type RequestDraft } from '../history/requests.ts'
@@ -255,7 +255,7 @@ function leafOf(deps: Deps, record: NewRecord, time: Date) {
 }
 
 function tagsOf(lookup: KeyObject, { original, kept }: NewRecord) {
-  const first = { tag: tagOf(lookup, 'sha256', original), which: 'original' }
+  const first = { tag: keyedHashOf(lookup, 'sha256', original), which: 'original' }
   if (!kept || original.equals(kept.stored)) return [first]
-  return [first, { tag: tagOf(lookup, 'sha256', kept.stored), which: 'stored_copy' }]
+  return [first, { tag: keyedHashOf(lookup, 'sha256', kept.stored), which: 'stored_copy' }]
 }

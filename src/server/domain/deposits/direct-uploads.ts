@@ -43,11 +43,11 @@ export interface DirectFile {
 /** What the server must do with the body of a `PUT /deposit`. */
 export type DirectUpload =
   | { kind: 'new'; upload: Upload }
-  /** The category stores no bytes, so they are only hashed. */
+  /** Hash the bytes without storing them, because the category stores none. */
   | { kind: 'fingerprint' }
   /**
-   * An earlier call with the same idempotency key has sent the file, so the bytes are only hashed
-   * and compared.
+   * Hash the bytes and compare the digest, because an earlier call with the same idempotency key
+   * has sent the file.
    */
   | { kind: 'repeated'; request_id: string }
 

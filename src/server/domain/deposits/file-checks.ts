@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { inCompany, singleStatementInCompany } from '../../db/scope.ts'
 import { listCompanyIds } from '../companies/companies.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { tagOf } from '../evidence/company-keys.ts'
+import { keyedHashOf } from '../evidence/company-keys.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
 
 /**
@@ -101,7 +101,7 @@ async function checkKept(
         report.missing.push(tag.toString('hex'))
       } else if (isChosen(deps, rehash)) {
         const found = await deps.blobs.digestKept(company_id, tag)
-        const isWhole = found && tagOf(lookup, 'blob', found.sha256).equals(tag)
+        const isWhole = found && keyedHashOf(lookup, 'blob', found.sha256).equals(tag)
         if (!isWhole) report.damaged.push(tag.toString('hex'))
       }
     }

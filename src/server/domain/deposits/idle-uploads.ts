@@ -63,7 +63,7 @@ export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Pro
  * it is an upload of `PUT /deposit`. Its state becomes `lapsed`. Returns whether there was such an
  * upload.
  */
-export async function lapseNextUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
+export async function endNextIdleUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const now = deps.clock().getTime()
   const before = new Date(now - lapseHours * 3_600_000)
   const directBefore = new Date(now - lapseDirectMinutes * 60_000)

@@ -13,7 +13,7 @@ import { chooseCategory } from '../companies/categories.ts'
 import { chargeRequests, reserveQuota } from '../companies/quotas.ts'
 import { type Meter, readMeters } from '../companies/usage.ts'
 import type { CompanyId, Deps, WaitingClient } from '../deps.ts'
-import { tagOf } from '../evidence/company-keys.ts'
+import { keyedHashOf } from '../evidence/company-keys.ts'
 import { publishRequest, type RequestDraft, readRequest } from '../history/requests.ts'
 import { type IdempotentCall, runOnce } from '../idempotency.ts'
 import { newId, newRecordId } from '../ids.ts'
@@ -310,7 +310,7 @@ async function findOwn(
     .innerJoin('deposit', join => joinInCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
     .where('lookup_tag.company_id', '=', company_id)
     .where('lookup_tag.user_id', '=', user_id)
-    .where('lookup_tag.tag', '=', tagOf(lookup, 'sha256', original))
+    .where('lookup_tag.tag', '=', keyedHashOf(lookup, 'sha256', original))
     .where('lookup_tag.which', '=', 'original')
     // two deposits may have the same second; the ids of requests grow with time
     .orderBy('deposit.recorded_at', 'desc')

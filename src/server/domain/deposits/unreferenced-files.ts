@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { tagOf } from '../evidence/company-keys.ts'
+import { keyedHashOf } from '../evidence/company-keys.ts'
 import { decryptDigest } from './upload-digests.ts'
 
 /**
@@ -58,7 +58,7 @@ async function tagsOfUploads(
     uploads.flatMap(({ user_id, stored }) => {
       if (!stored) return []
       const digest = decryptDigest(deps.keys, { company_id, user_id }, stored)
-      return [tagOf(lookup, 'blob', digest).toString('hex')]
+      return [keyedHashOf(lookup, 'blob', digest).toString('hex')]
     })
   )
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { singleStatementInCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
-import { claim, freeCondition, type Lease, release, renew } from '../leases.ts'
+import { claimRow, freeCondition, type Lease, releaseLease, renewLease } from '../leases.ts'
 import { getUpload, requireOpen, requireUploading, type Upload } from './uploads.ts'
 
 const writing: Lease<'upload'> = { table: 'upload', until: 'writer_until', ms: 10_000 }
@@ -30,7 +30,7 @@ export interface WriteLease {
  * one, which gives `writer` a file of its own, because the other process may still have its file
  * open. A lease that ends exactly at `ignored` counts as expired.
  */
-export async function leaseWriting(
+export async function takeWriteLease(
   deps: Pick<Deps, 'db' | 'clock'>,
   known: Upload,
   writer: string,
@@ -40,7 +40,7 @@ export async function leaseWriting(
     const { generation } = upload
     const now = deps.clock()
     const row = await singleStatementInCompany(deps.db, upload.company_id, tx =>
-      claim(tx, writing, now, {
+      claimRow(tx, writing, now, {
         id: upload.id,
         free: sql`${freeCondition(writing, now)} or writer = ${writer}::uuid
           or writer_until = ${ignored ?? null}::timestamptz`,
@@ -68,14 +68,14 @@ export async function leaseWriting(
  * Extends a write lease. With `hasProgress`, also notes that bytes have arrived, so that the upload
  * does not lapse. Returns false if the process no longer has the lease.
  */
-export async function renewWriting(
+export async function renewWriteLease(
   deps: Pick<Deps, 'db' | 'clock'>,
   { upload, writer }: WriteLease,
   hasProgress: boolean
 ): Promise<boolean> {
   const now = deps.clock()
   return singleStatementInCompany(deps.db, upload.company_id, tx =>
-    renew(tx, writing, now, {
+    renewLease(tx, writing, now, {
       id: upload.id,
       where: isHeldBy(writer, upload),
       set: hasProgress ? { active_at: now } : {}
@@ -88,13 +88,13 @@ export async function renewWriting(
  * bytes have arrived, so that the upload does not lapse. If the upload has ended in the meantime,
  * deletes its file.
  */
-export async function endWriting(
+export async function endWriteLease(
   deps: Pick<Deps, 'db' | 'clock' | 'blobs'>,
   { upload, writer }: WriteLease,
   hasProgress: boolean
 ): Promise<void> {
   const isReleased = await singleStatementInCompany(deps.db, upload.company_id, tx =>
-    release(tx, writing, {
+    releaseLease(tx, writing, {
       id: upload.id,
       where: isHeldBy(writer, upload),
       set: { writer: null, ...(hasProgress && { active_at: deps.clock() }) }

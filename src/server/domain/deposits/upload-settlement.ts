@@ -3,9 +3,9 @@ import type { ErrorCode } from '../../../contract/kit/errors.ts'
 import { inCompany } from '../../db/scope.ts'
 import { settleReservation } from '../companies/quotas.ts'
 import type { CompanyId, Deps, FileDigest } from '../deps.ts'
-import { tagOf } from '../evidence/company-keys.ts'
+import { keyedHashOf } from '../evidence/company-keys.ts'
 import { publishRequest } from '../history/requests.ts'
-import { claimNext, type Lease, release, renew } from '../leases.ts'
+import { claimNextRow, type Lease, releaseLease, renewLease } from '../leases.ts'
 import { readRecordNames, writeRecord } from './deposit-records.ts'
 import { decryptDigest } from './upload-digests.ts'
 import {
@@ -57,10 +57,10 @@ export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promi
 export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
   const declared = upload.stored && decryptDigest(deps.keys, upload, upload.stored)
   const { lookup } = await deps.companyKeys.open(upload.company_id)
-  const tag = declared && tagOf(lookup, 'blob', declared)
+  const tag = declared && keyedHashOf(lookup, 'blob', declared)
   const [staged, kept] = await Promise.all([
     deps.blobs.digestStaged(upload),
-    tag && digestKept(deps, upload.company_id, tag)
+    tag && digestOfStoredFile(deps, upload.company_id, tag)
   ])
   // without a staged file: a crash happened after the file was moved to its final path
   const found = staged ?? kept
@@ -76,7 +76,7 @@ export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
  * Returns the digest of the file that is stored under `tag`, the keyed hash of its bytes. Usually
  * there is no such file; then returns undefined and reads nothing.
  */
-export async function digestKept(
+export async function digestOfStoredFile(
   deps: Deps,
   company_id: CompanyId,
   tag: Buffer
@@ -95,13 +95,13 @@ export async function postponeSettlement(
   until: Date
 ): Promise<void> {
   await inCompany(deps.db, company_id, tx =>
-    release(tx, settling, { id, where: sql`state <> 'settled'` }, until)
+    releaseLease(tx, settling, { id, where: sql`state <> 'settled'` }, until)
   )
 }
 
 async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload | undefined> {
   return inCompany(deps.db, company_id, async tx => {
-    const claimed = await claimNext(tx, settling, deps.clock(), {
+    const claimed = await claimNextRow(tx, settling, deps.clock(), {
       where: sql`state = 'received'`,
       orderBy: sql`created_at`,
       set: { attempts: sql`attempts + 1` }
@@ -128,7 +128,7 @@ async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<voi
     if (current?.state !== 'received') return
     const next = seconds === undefined ? null : new Date(now.getTime() + seconds * 1000)
     const set = next ? { failure } : { failure, state: 'held', held_at: now }
-    await release(tx, settling, { id: upload.id, set }, next)
+    await releaseLease(tx, settling, { id: upload.id, set }, next)
     if (seconds !== undefined) return
     await publishRequest(tx, deps, company_id, {
       ...requestDraft(current, 'processing'),
@@ -144,7 +144,7 @@ async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<voi
 function keepLease(deps: Deps, { company_id, id }: Upload): Disposable {
   const renewNow = () =>
     inCompany(deps.db, company_id, tx =>
-      renew(tx, settling, deps.clock(), { id, where: sql`state = 'received'` })
+      renewLease(tx, settling, deps.clock(), { id, where: sql`state = 'received'` })
     )
   const timer = setInterval(() => {
     // if the lease expires, another process repeats the work, which is harmless
@@ -180,7 +180,7 @@ async function record(
     const current = await lockUpload(tx, upload)
     if (current?.state !== 'received' || !current.original) return
     const { lookup } = await deps.companyKeys.read(tx)
-    const blobTag = tagOf(lookup, 'blob', stored)
+    const blobTag = keyedHashOf(lookup, 'blob', stored)
     const now = deps.clock()
     await tx
       .insertInto('blob')

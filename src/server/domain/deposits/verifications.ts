@@ -8,7 +8,7 @@ import { inCompany, singleStatementInCompany, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import { chargeRequests } from '../companies/quotas.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { companyKeyVersion, tagOf } from '../evidence/company-keys.ts'
+import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
 import { publishRequest } from '../history/requests.ts'
 import { newId } from '../ids.ts'
 import { consume, consumeShared } from '../rate-limits.ts'
@@ -62,7 +62,7 @@ async function verify(
   const at = deps.clock()
   const { company_id, config } = tenant
   const { lookup } = await deps.companyKeys.open(company_id)
-  const tags = items.map(({ sha256 }) => tagOf(lookup, 'sha256', Buffer.from(sha256, 'hex')))
+  const tags = items.map(({ sha256 }) => keyedHashOf(lookup, 'sha256', Buffer.from(sha256, 'hex')))
   const toAnswers = (found: FoundRecord[][]) =>
     items.map(({ sha256 }, index): VerificationResult => {
       const findings = found[index] ?? []

@@ -4,7 +4,7 @@ import { toHex } from '../../../core/bytes.ts'
 import type { FieldChanges, FieldValues } from '../../../core/evidence/audit-entry.ts'
 import type { Json } from '../../../core/evidence/canonical-json.ts'
 import { byteOrderMark, csvRecord } from '../../../core/text/csv.ts'
-import { type ConnectionOptions, companyId, inCompany, type Tx } from '../../db/scope.ts'
+import { type ConnectionOptions, inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 import { auditTextOf } from './audit-check.ts'
@@ -303,9 +303,9 @@ const readers: Record<string, NameReader> = {
 type OtherCompanies = Map<string, { name: string; people: Names }>
 
 /**
- * Adds to `others` the names of other companies than `company_id` that occur in the entries, and of
- * their operators who made the changes. Reads each company in a transaction of its own; few
- * companies have operators.
+ * Adds to `others` the other companies that the entries mention: their names, and the names of
+ * their operators who made changes. Reads each of them in a transaction of its own. They are few,
+ * because few companies have operators.
  */
 async function readOtherCompanies(
   deps: Pick<Deps, 'db'>,
@@ -322,7 +322,7 @@ async function readOtherCompanies(
     const people = [...new Set(each.flatMap(one => one.people))]
     const known = others.get(id)
     if (known && people.every(person => known.people.has(person))) continue
-    others.set(id, await readOtherCompany(deps, companyId(id), people))
+    others.set(id, await readOtherCompany(deps, toCompanyId(id), people))
   }
   return others
 }

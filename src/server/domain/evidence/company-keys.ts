@@ -64,7 +64,11 @@ async function readCompanyKeys(tx: Tx, keys: Keys): Promise<CompanyKeys> {
  * Returns the tag of a fingerprint: its hash with the key `lookup`, 32 bytes. Returns the same as
  * `lookupTag` of `core`, in a tenth of the time.
  */
-export function tagOf(lookup: KeyObject, kind: 'sha256' | 'blob', digest: Uint8Array): Buffer {
+export function keyedHashOf(
+  lookup: KeyObject,
+  kind: 'sha256' | 'blob',
+  digest: Uint8Array
+): Buffer {
   return createHmac('sha256', lookup).update(lookupTagInput(kind, digest)).digest()
 }
 

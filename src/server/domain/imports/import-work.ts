@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Selectable, sql } from 'kysely'
 import type { ImportFailure, ImportState } from '../../../contract/imports.ts'
 import type { Database } from '../../db/schema.ts'
-import { companyId, inCompany, type Tx } from '../../db/scope.ts'
+import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { isDatabaseBusy } from '../database-errors.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
-import { claim, freeCondition, type Lease, release } from '../leases.ts'
+import { claimRow, freeCondition, type Lease, releaseLease } from '../leases.ts'
 import { countVerdicts } from './imports.ts'
 
 type WorkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'process'>
@@ -15,7 +15,7 @@ type WorkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals
  * The row of an import on which this process works. The import's rows have the numbers 1 to
  * `row_count`.
  */
-export type WorkedImport = Selectable<Database['import']>
+export type ImportInProgress = Selectable<Database['import']>
 
 /** The rows `from` to `to` of an import, both inclusive. */
 export interface RowSlice {
@@ -38,12 +38,12 @@ export interface AppliedCounts {
  */
 export interface ImportSteps {
   /** Decides and stores a verdict for each row of a slice: new, changed, unchanged or refused. */
-  checkRows(tx: Tx, deps: WorkDeps, work: WorkedImport, slice: RowSlice): Promise<void>
+  checkRows(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<void>
   /**
    * Returns the ids of all items to which the rows of a slice refer, such as groups. They must
    * still exist when a run begins.
    */
-  needs(tx: Tx, work: WorkedImport, slice: RowSlice): Promise<string[]>
+  needs(tx: Tx, work: ImportInProgress, slice: RowSlice): Promise<string[]>
   /**
    * Keeps the items with these ids from being deleted until the transaction ends. Returns whether
    * all of them exist.
@@ -53,18 +53,23 @@ export interface ImportSteps {
    * Does what the verdicts of a slice say. Returns the numbers of rows for which this was
    * impossible, because somebody has changed the item since the check.
    */
-  apply(tx: Tx, deps: WorkDeps, work: WorkedImport, slice: RowSlice): Promise<number[]>
+  apply(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<number[]>
   /**
    * Called at the end of the transaction of a run. Returns further fields for the audit entry,
    * which already has the counts. Long work must call `goOn` repeatedly, which renews the lease.
    */
-  afterRun(tx: Tx, deps: WorkDeps, work: WorkedImport, goOn: () => Promise<void>): Promise<object>
+  afterRun(
+    tx: Tx,
+    deps: WorkDeps,
+    work: ImportInProgress,
+    goOn: () => Promise<void>
+  ): Promise<object>
   /** Counts what a run has created and changed for the rows of a slice, by the database. */
-  countApplied(tx: Tx, work: WorkedImport, slice: RowSlice): Promise<AppliedCounts>
+  countApplied(tx: Tx, work: ImportInProgress, slice: RowSlice): Promise<AppliedCounts>
   /** Undoes the changes of a slice. Marks the rows whose items it leaves as they are. */
-  revert(tx: Tx, deps: WorkDeps, work: WorkedImport, slice: RowSlice): Promise<void>
+  revert(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<void>
   /** Called at the end of the transaction of an undo. */
-  afterUndo(tx: Tx, deps: WorkDeps, work: WorkedImport): Promise<void>
+  afterUndo(tx: Tx, deps: WorkDeps, work: ImportInProgress): Promise<void>
 }
 
 const working: Lease<'import'> = {
@@ -146,13 +151,13 @@ function inBackground<T>(
   run: (tx: Tx) => Promise<T>,
   waitMs?: number
 ): Promise<T> {
-  return inCompany(deps.db, companyId(company_id), run, { isBackground: true, waitMs })
+  return inCompany(deps.db, toCompanyId(company_id), run, { isBackground: true, waitMs })
 }
 
 async function claimImport(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'process'>
-): Promise<WorkedImport | undefined> {
+): Promise<ImportInProgress | undefined> {
   const now = deps.clock()
   // locks all of them, so that two processes cannot begin two imports of one company
   const waiting = await tx
@@ -171,12 +176,12 @@ async function claimImport(
     attempts: sql`attempts + 1`,
     leased_by: deps.process ?? null
   }
-  return claim(tx, working, now, { id: next.id, set })
+  return claimRow(tx, working, now, { id: next.id, set })
 }
 
 async function check(
   deps: WorkDeps,
-  work: WorkedImport,
+  work: ImportInProgress,
   steps: ImportSteps,
   stopping: () => boolean
 ): Promise<void> {
@@ -196,7 +201,7 @@ async function check(
 
 async function run(
   deps: WorkDeps,
-  work: WorkedImport,
+  work: ImportInProgress,
   steps: ImportSteps,
   stopping: () => boolean
 ): Promise<void> {
@@ -246,7 +251,7 @@ async function run(
 
 async function undo(
   deps: WorkDeps,
-  work: WorkedImport,
+  work: ImportInProgress,
   steps: ImportSteps,
   stopping: () => boolean
 ): Promise<void> {
@@ -284,7 +289,11 @@ async function planAsTablesGrow(tx: Tx): Promise<void> {
   await sql`discard plans`.execute(tx)
 }
 
-async function keepWhatIsNeeded(tx: Tx, work: WorkedImport, steps: ImportSteps): Promise<boolean> {
+async function keepWhatIsNeeded(
+  tx: Tx,
+  work: ImportInProgress,
+  steps: ImportSteps
+): Promise<boolean> {
   const needed = new Set<string>()
   for (const slice of slicesOf(work)) {
     for (const id of await steps.needs(tx, work, slice)) needed.add(id)
@@ -294,7 +303,7 @@ async function keepWhatIsNeeded(tx: Tx, work: WorkedImport, steps: ImportSteps):
 
 async function countUndone(
   tx: Tx,
-  { id }: WorkedImport
+  { id }: ImportInProgress
 ): Promise<{ removed: number; restored: number; kept: number }> {
   const { rows } = await sql<{ removed: number; restored: number; kept: number }>`
     select count(*) filter (where kept is null and verdict = 'new') as removed,
@@ -306,7 +315,7 @@ async function countUndone(
 
 /** Yields the slices of an import that follow the row `done`. */
 function* slicesOf(
-  { row_count }: WorkedImport,
+  { row_count }: ImportInProgress,
   { done = 0, atOnce = rowsAtOnce } = {}
 ): Generator<RowSlice, void> {
   for (let from = done + 1; from <= row_count; from += atOnce) {
@@ -322,7 +331,10 @@ const shownEveryMs = 500
  * transaction of its own, because nobody else sees what the long one has written. It does nothing
  * if no connection is free.
  */
-function createProgress(deps: WorkDeps, work: WorkedImport): (progress: number) => Promise<void> {
+function createProgress(
+  deps: WorkDeps,
+  work: ImportInProgress
+): (progress: number) => Promise<void> {
   let next = 0
   return async progress => {
     if (performance.now() < next) return
@@ -342,7 +354,7 @@ function createProgress(deps: WorkDeps, work: WorkedImport): (progress: number) 
 async function keepLease(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
-  work: WorkedImport,
+  work: ImportInProgress,
   progress: number
 ): Promise<void> {
   const leased_until = new Date(deps.clock().getTime() + working.ms)
@@ -355,7 +367,7 @@ async function keepLease(
  */
 async function settle(
   tx: Tx,
-  work: WorkedImport,
+  work: ImportInProgress,
   changes: {
     state: ImportState
     applied?: boolean
@@ -371,7 +383,7 @@ async function settle(
 
 async function change(
   tx: Tx,
-  { id, generation }: WorkedImport,
+  { id, generation }: ImportInProgress,
   changes: Record<string, unknown>
 ): Promise<void> {
   const { numUpdatedRows } = await tx
@@ -386,25 +398,25 @@ async function change(
 
 async function end(
   deps: WorkDeps,
-  { company_id, id, generation }: WorkedImport,
+  { company_id, id, generation }: ImportInProgress,
   set: { state: ImportState; failure: ImportFailure }
 ): Promise<void> {
   const where = sql<boolean>`generation = ${generation}`
-  await inBackground(deps, { company_id }, tx => release(tx, working, { id, where, set }))
+  await inBackground(deps, { company_id }, tx => releaseLease(tx, working, { id, where, set }))
 }
 
 async function pause(
   deps: WorkDeps,
-  { company_id, id, generation }: WorkedImport,
+  { company_id, id, generation }: ImportInProgress,
   ms: number,
   set: { attempts?: number } = {}
 ): Promise<void> {
   const from = ms > 0 ? new Date(deps.clock().getTime() + ms) : null
   const where = sql<boolean>`generation = ${generation}`
   const change = { id, where, set }
-  await inBackground(deps, { company_id }, tx => release(tx, working, change, from))
+  await inBackground(deps, { company_id }, tx => releaseLease(tx, working, change, from))
 }
 
-function actorIdOf({ actor_id, actor_company, company_id }: WorkedImport) {
-  return { id: actor_id ?? '', company_id: companyId(actor_company ?? company_id) }
+function actorIdOf({ actor_id, actor_company, company_id }: ImportInProgress) {
+  return { id: actor_id ?? '', company_id: toCompanyId(actor_company ?? company_id) }
 }

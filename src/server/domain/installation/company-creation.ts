@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Company } from '../../../contract/companies.ts'
-import { companyId, inCompany, type Tx } from '../../db/scope.ts'
+import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import {
   type InvitationResult,
   insertInvitedPerson,
@@ -63,7 +63,7 @@ export async function createCompanyWithAdministrator(
   } = await created()
   if (replayed || !isVerified) return { body: company, replayed }
   // not stored for repeated calls, because whoever has the link can get in
-  const tenant = await getTenant(deps, companyId(company.id))
+  const tenant = await getTenant(deps, toCompanyId(company.id))
   const invitation = await sendInvitation(deps, { tenant, id: user_id })
   return { body: { ...company, invitation }, replayed }
 }
@@ -79,7 +79,7 @@ async function insertCompanyWithAdministrator(
     (await wildcardCoversHost(deps, by.company_id, host))
   const domain = { host, name, title: name, public: false, theme: productTheme, isVerified }
   const unlimited = { max_requests: null, max_requests_interval: null, max_storage: null }
-  const company_id = companyId(newId(deps))
+  const company_id = toCompanyId(newId(deps))
   return withHostCheck(() =>
     inCompany(deps.db, company_id, async tx => {
       await lockHost(tx, host)

@@ -5,10 +5,10 @@ import { sendWaitingInvitations } from '../accounts/invitations.ts'
 import { proofRecordName, readDomain } from '../companies/domain-admin.ts'
 import {
   type DomainCall,
-  domainsOf,
   hasProvedHost,
   isProvedHost,
-  lockDomain
+  lockDomain,
+  selectDomains
 } from '../companies/domain-rows.ts'
 import type { CompanyId, Deps, DnsAnswer } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
@@ -60,7 +60,7 @@ export async function recheckDomains(deps: CheckDeps, company_id: CompanyId): Pr
   if (deps.dns === undefined) return false
   const before = new Date(deps.clock().getTime() - dayMs)
   const due = await inCompany(deps.db, company_id, tx =>
-    domainsOf(tx)
+    selectDomains(tx)
       .where('proof_token', 'is not', null)
       .where(on => on.or([on('verified_at', 'is not', null), on('quarantined_at', 'is not', null)]))
       .where('checked_at', '<=', before)
@@ -73,7 +73,7 @@ export async function recheckDomains(deps: CheckDeps, company_id: CompanyId): Pr
     const answer = await ask(deps, host)
     await storeAnswer(() =>
       inCompany(deps.db, company_id, async tx => {
-        const isThere = await domainsOf(tx).where('id', '=', id).select('id').executeTakeFirst()
+        const isThere = await selectDomains(tx).where('id', '=', id).select('id').executeTakeFirst()
         if (isThere) await applyAnswer(tx, deps, { id, token, answer })
       })
     )

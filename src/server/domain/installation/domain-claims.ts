@@ -3,18 +3,18 @@ import { sql } from 'kysely'
 import type * as z from 'zod/mini'
 import type { DomainDetails, createDomain as endpoint } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { companyId, inCompany, type Tx } from '../../db/scope.ts'
+import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { sendWaitingInvitations } from '../accounts/invitations.ts'
 import { withDefaultGroupCheck } from '../companies/default-groups.ts'
 import { readDomain } from '../companies/domain-admin.ts'
 import {
   type DomainCall,
-  domainsOf,
   hasProvedHost,
   hostTakenError,
   isProvedHost,
   lockCompany,
-  lockDomain
+  lockDomain,
+  selectDomains
 } from '../companies/domain-rows.ts'
 import { findPrimaryDomain } from '../companies/domains.ts'
 import { isLocalhost, newProofToken, requireHostName } from '../companies/host-names.ts'
@@ -22,7 +22,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
-import { requireVersion, versionNote } from '../versions.ts'
+import { missingVersionNote, requireVersion } from '../versions.ts'
 
 interface Claim extends z.output<typeof endpoint.input> {
   company_id: CompanyId
@@ -107,7 +107,7 @@ export async function deleteDomain(
       action: 'domain.delete',
       target: id,
       before,
-      after: versionNote(version)
+      after: missingVersionNote(version)
     })
     tx.afterCommit(() => deps.signals.domains.send(found.host))
   })
@@ -122,7 +122,7 @@ export async function moveDomain(
   deps: Pick<Deps, 'db' | 'dns' | 'random' | 'clock' | 'signals'>,
   { company_id, by, id, to: target }: DomainCall & { to: string }
 ): Promise<DomainDetails> {
-  const to = companyId(target)
+  const to = toCompanyId(target)
   if (to === company_id) return inCompany(deps.db, company_id, tx => readDomain(tx, id))
   const inherited = await inCompany(deps.db, to, inheritedFields)
   const moved = newId(deps)
@@ -179,7 +179,7 @@ export async function requireOwnProofs(
   wildcard: string
 ): Promise<void> {
   if (deps.dns === undefined || !wildcard.startsWith('*') || isLocalhost(wildcard)) return
-  const covered = await domainsOf(tx)
+  const covered = await selectDomains(tx)
     .where(sql<string>`substr(host, strpos(host, '.'))`, '=', wildcard.slice(1))
     .where('host', '<>', wildcard)
     .where('verified_at', 'is not', null)
@@ -223,7 +223,7 @@ function asciiHost(host: string): string {
  */
 async function hasWildcardOf(tx: Tx, host: string): Promise<boolean> {
   if (host.startsWith('*')) return false
-  const found = await domainsOf(tx)
+  const found = await selectDomains(tx)
     .where('host', '=', `*${host.slice(host.indexOf('.'))}`)
     .where('verified_at', 'is not', null)
     .select('id')
@@ -257,7 +257,7 @@ async function lockUnneeded(tx: Tx, id: string) {
   // two parallel calls must not remove the last two domains
   await lockCompany(tx)
   const found = await lockDomain(tx, id)
-  const others = await domainsOf(tx).where('id', '<>', id).select('id').limit(1).execute()
+  const others = await selectDomains(tx).where('id', '<>', id).select('id').limit(1).execute()
   if (others.length > 0 && (await findPrimaryDomain(tx))?.id !== id) return found
   const { users } = await tx
     .selectFrom('user')

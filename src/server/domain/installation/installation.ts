@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/open.ts'
-import { inPlatform } from '../../db/scope.ts'
+import { inNoCompany } from '../../db/scope.ts'
 import { listCompanyIds } from '../companies/companies.ts'
 import { createCompany } from '../companies/new-companies.ts'
 import type { Deps } from '../deps.ts'
@@ -11,7 +11,7 @@ import { productTheme } from './product-theme.ts'
  * the first start.
  */
 export async function recordedRootSecretId(db: Db): Promise<string | undefined> {
-  const row = await inPlatform(db, tx =>
+  const row = await inNoCompany(db, tx =>
     tx.selectFrom('installation').select('kek_id').executeTakeFirst()
   )
   return row?.kek_id
@@ -22,7 +22,7 @@ export async function recordedRootSecretId(db: Db): Promise<string | undefined> 
  * another one is recorded, because this process could not decrypt the data.
  */
 export async function recordRootSecretId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<void> {
-  await inPlatform(deps.db, tx =>
+  await inNoCompany(deps.db, tx =>
     tx
       .insertInto('installation')
       .values({ kek_id: deps.keys.rootSecretId, created_at: deps.clock() })
@@ -42,7 +42,7 @@ export async function recordRootSecretId(deps: Pick<Deps, 'db' | 'keys' | 'clock
  * answer.
  */
 export async function pingDatabase(deps: Pick<Deps, 'db'>): Promise<void> {
-  await inPlatform(deps.db, tx => sql`select 1`.execute(tx))
+  await inNoCompany(deps.db, tx => sql`select 1`.execute(tx))
 }
 
 /** The names of the installation's own company before the setup. */

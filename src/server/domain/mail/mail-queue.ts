@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, MailKind, SendingCompany } from '../deps.ts'
 import { newId } from '../ids.ts'
-import { claimNext, type Lease, release } from '../leases.ts'
+import { claimNextRow, type Lease, releaseLease } from '../leases.ts'
 import { prepareLetter, type QueuedMail } from './letters.ts'
 
 interface NewMail {
@@ -93,7 +93,7 @@ export async function sendNextMail(
 }
 
 async function claimMail(tx: Tx, deps: Pick<Deps, 'clock'>): Promise<QueuedMail | undefined> {
-  const row = await claimNext(tx, sending, deps.clock(), {
+  const row = await claimNextRow(tx, sending, deps.clock(), {
     orderBy: sql`next_at, id`,
     set: { attempts: sql`attempts + 1` }
   })
@@ -107,7 +107,7 @@ async function postpone(
 ): Promise<void> {
   const seconds = delaySeconds[Math.min(attempts, delaySeconds.length) - 1] ?? 0
   const next_at = new Date(deps.clock().getTime() + seconds * 1000)
-  await inCompany(deps.db, company_id, tx => release(tx, sending, { id }, next_at))
+  await inCompany(deps.db, company_id, tx => releaseLease(tx, sending, { id }, next_at))
 }
 
 async function remove(deps: Pick<Deps, 'db'>, { company_id, id }: QueuedMail): Promise<void> {

@@ -144,7 +144,7 @@ export async function readMailToken(
  * Checks that the token of a mailed link can be used. For an invitation, returns the person's name.
  * Throws as `readMailToken` does.
  */
-export async function readLink(
+export async function checkMailLink(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, purpose, token }: { company_id: CompanyId; purpose: LinkPurpose; token: string }
 ): Promise<{ username?: string }> {

@@ -42,7 +42,7 @@ export async function issueToken(
  * Returns when an access token that is issued now expires: after an hour, or at `sessionEnd` if
  * that is earlier.
  */
-export function tokenEnd(now: Date, sessionEnd: Date): Date {
+export function tokenExpiry(now: Date, sessionEnd: Date): Date {
   return new Date(Math.min(now.getTime() + tokenMinutes * 60_000, sessionEnd.getTime()))
 }
 

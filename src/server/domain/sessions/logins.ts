@@ -15,7 +15,7 @@ import {
   verifyWithSealedKey
 } from '../key-proofs/public-keys.ts'
 import { consume, type LimitKey, type LimitName, refund } from '../rate-limits.ts'
-import { issueToken, tokenEnd } from './access-tokens.ts'
+import { issueToken, tokenExpiry } from './access-tokens.ts'
 import { accountDisabledError } from './authentication.ts'
 import { createDeviceProof, isDeviceProofOf } from './known-devices.ts'
 import { createSession } from './sessions.ts'
@@ -86,7 +86,7 @@ export async function logIn(
     session_id,
     pending,
     signedIn: created_at,
-    expires: tokenEnd(created_at, expires_at)
+    expires: tokenExpiry(created_at, expires_at)
   })
   return { access_token, device: createDeviceProof(deps, company_id, user_id) }
 }

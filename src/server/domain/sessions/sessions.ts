@@ -7,7 +7,7 @@ import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { spentChallengeRow } from '../key-proofs/challenges.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
-import { issueToken, tokenEnd, tokenMinutes } from './access-tokens.ts'
+import { issueToken, tokenExpiry, tokenMinutes } from './access-tokens.ts'
 
 /** The signed-in caller. Their permissions are read from the database for each call. */
 export interface Person {
@@ -66,7 +66,7 @@ export async function renewToken(
   { tenant, person }: { tenant: Tenant; person: Person }
 ): Promise<string | undefined> {
   const now = deps.clock()
-  const expires = tokenEnd(now, person.session_expires)
+  const expires = tokenExpiry(now, person.session_expires)
   const left = person.token_expires.getTime() - now.getTime()
   const gained = expires.getTime() - person.token_expires.getTime()
   const isNear = left <= renewMinutes * 60_000 && gained >= 1000

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { prepare } from '../../../../src/server/db/prepared-statements.ts'
-import { type CompanyId, companyId, inCompany } from '../../../../src/server/db/scope.ts'
+import { type CompanyId, inCompany, toCompanyId } from '../../../../src/server/db/scope.ts'
 import { makeDb } from '../../../helpers/database.ts'
 
 let made: Awaited<ReturnType<typeof makeDb>>
@@ -26,7 +26,7 @@ test('is built once and runs with the values of each call', async () => {
       .returning('name')
   })
   for (const name of ['Acme', 'Globex']) {
-    const id = companyId(randomUUID())
+    const id = toCompanyId(randomUUID())
     expect(await inCompany(made.db, id, tx => tx.run(insertCompany, { id, name }))).toEqual([
       { name }
     ])
@@ -39,7 +39,7 @@ test('takes a value wherever one stands, more than once too, and null', async ()
     (_db, { text }: { text: string | null }) =>
       sql<{ twice: string | null }>`select concat(${text}::text, ${text}::text) as twice`
   )
-  const id = companyId(randomUUID())
+  const id = toCompanyId(randomUUID())
   const run = (text: string | null) => inCompany(made.db, id, tx => tx.run(echo, { text }))
   expect(await run('ab')).toEqual([{ twice: 'abab' }])
   expect(await run(null)).toEqual([{ twice: '' }])
@@ -52,7 +52,7 @@ test.each([
   const spoilt = prepare((db, values: Company) =>
     db.selectFrom('company').select('id').where('name', '=', spoil(values))
   )
-  expect(() => spoilt.bind({ id: companyId(randomUUID()), name: 'Acme' })).toThrow(
+  expect(() => spoilt.bind({ id: toCompanyId(randomUUID()), name: 'Acme' })).toThrow(
     'a prepared statement cannot read the value of name'
   )
 })

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { prepare } from '../../../../src/server/db/prepared-statements.ts'
 import {
   type CompanyId,
-  companyId,
   inCompany,
-  inPlatform,
+  inNoCompany,
   singleStatementInCompany,
-  type Tx
+  type Tx,
+  toCompanyId
 } from '../../../../src/server/db/scope.ts'
 import { statementName } from '../../../../src/server/db/statement-names.ts'
 import { makeDb } from '../../../helpers/database.ts'
@@ -22,8 +22,8 @@ beforeAll(async () => {
 })
 afterAll(() => made[Symbol.asyncDispose]())
 beforeEach(async () => {
-  acme = companyId(randomUUID())
-  globex = companyId(randomUUID())
+  acme = toCompanyId(randomUUID())
+  globex = toCompanyId(randomUUID())
   for (const id of [acme, globex]) {
     await inCompany(made.db, id, tx => insertCompany(tx, id))
   }
@@ -32,11 +32,11 @@ beforeEach(async () => {
 test('sees the rows of one company and none of another', async () => {
   expect(await inCompany(made.db, acme, idsOf)).toEqual([acme])
   expect(await inCompany(made.db, globex, idsOf)).toEqual([globex])
-  expect(await inPlatform(made.db, idsOf)).toEqual([])
+  expect(await inNoCompany(made.db, idsOf)).toEqual([])
 })
 
 test('writes nothing into another company', async () => {
-  const stranger = companyId(randomUUID())
+  const stranger = toCompanyId(randomUUID())
   await expect(inCompany(made.db, acme, tx => insertCompany(tx, stranger))).rejects.toMatchObject({
     code: '42501'
   })
@@ -86,17 +86,17 @@ test('a connection shows no company after it served one', async () => {
       text: "select pg_backend_pid() as pid, current_setting('app.company_id', true) as company",
       values: []
     })
-  const [before] = await inPlatform(fresh.db, state)
+  const [before] = await inNoCompany(fresh.db, state)
   const [during] = await inCompany(fresh.db, acme, state)
-  const [after] = await inPlatform(fresh.db, state)
+  const [after] = await inNoCompany(fresh.db, state)
   // never set reads null, set once reads '' from then on: the policies have to take both
   expect([before?.company, during?.company, after?.company]).toEqual([null, acme, ''])
   expect(new Set([before?.pid, during?.pid, after?.pid]).size).toBe(1)
-  expect(await inPlatform(fresh.db, idsOf)).toEqual([])
+  expect(await inNoCompany(fresh.db, idsOf)).toEqual([])
 })
 
 test('finds hosts and companies through the two functions across tenants', async () => {
-  const found = await inPlatform(made.db, tx =>
+  const found = await inNoCompany(made.db, tx =>
     tx.raw<{ id: string }>({ name: 'ids', text: 'select list_companies() as id', values: [] })
   )
   expect(found.map(row => row.id)).toEqual(expect.arrayContaining([acme, globex]))
@@ -104,9 +104,9 @@ test('finds hosts and companies through the two functions across tenants', async
 
 test('refuses a company id that is no UUID', async () => {
   const forged = "x', true); drop table company; --" as CompanyId
-  expect(() => companyId('acme')).toThrow('a company id is a UUID')
+  expect(() => toCompanyId('acme')).toThrow('a company id is a UUID')
   expect(() => inCompany(made.db, forged, idsOf)).toThrow('a company id is a UUID')
-  expect(companyId(acme.toUpperCase())).toBe(acme)
+  expect(toCompanyId(acme.toUpperCase())).toBe(acme)
 })
 
 test('undoes everything when the callback throws, and runs nothing after it', async () => {
@@ -278,7 +278,7 @@ test('prepares a statement once per connection', async () => {
       tx.selectFrom('company').select('name').where('id', '=', id).execute()
     )
   }
-  const prepared = await inPlatform(fresh.db, tx =>
+  const prepared = await inNoCompany(fresh.db, tx =>
     sql<{ statement: string }>`select statement from pg_prepared_statements`.execute(tx)
   )
   expect(prepared.rows).toEqual([{ statement: 'select "name" from "company" where "id" = $1' }])
@@ -304,7 +304,7 @@ test('a company whose transactions hold every connection makes no other wait', a
   )
   await expect.poll(() => begun).toBe(16)
   expect(await inCompany(fresh.db, globex, idsOf)).toEqual([])
-  expect(await inPlatform(fresh.db, idsOf)).toEqual([])
+  expect(await inNoCompany(fresh.db, idsOf)).toEqual([])
   isOver.resolve()
   await Promise.all(busy)
   expect(begun).toBe(40)
@@ -336,7 +336,7 @@ test('long reads hold four connections, whoever asks for them', async () => {
 
 test('reads bigint as a number, and refuses one that does not fit', async () => {
   const read = (text: string) =>
-    inPlatform(made.db, tx => sql<{ n: number }>`select ${sql.raw(text)}::bigint as n`.execute(tx))
+    inNoCompany(made.db, tx => sql<{ n: number }>`select ${sql.raw(text)}::bigint as n`.execute(tx))
   expect((await read('9007199254740991')).rows).toEqual([{ n: 9007199254740991 }])
   await expect(read('9007199254740992')).rejects.toThrow('does not fit a number')
   expect((await read('1')).rows).toEqual([{ n: 1 }])
@@ -359,7 +359,7 @@ test('survives the loss of its connections', async () => {
 
 test('bounds statements, waits for locks and idle transactions', async () => {
   const names = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
-  const settings = await inPlatform(made.db, tx =>
+  const settings = await inNoCompany(made.db, tx =>
     sql<{
       setting: string
     }>`select setting from pg_settings where name = any(${names}) order by name`.execute(tx)

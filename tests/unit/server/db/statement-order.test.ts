@@ -4,10 +4,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Db, openDatabase } from '../../../../src/server/db/open.ts'
 import { prepare } from '../../../../src/server/db/prepared-statements.ts'
 import {
-  companyId,
   inCompany,
   singleStatementInCompany,
-  type Tx
+  type Tx,
+  toCompanyId
 } from '../../../../src/server/db/scope.ts'
 import { makeDb } from '../../../helpers/database.ts'
 import { recordStatements } from '../../../helpers/wire.ts'
@@ -15,7 +15,7 @@ import { recordStatements } from '../../../helpers/wire.ts'
 let made: Awaited<ReturnType<typeof makeDb>>
 let wire: Awaited<ReturnType<typeof recordStatements>>
 let db: Db
-const company = companyId(randomUUID())
+const company = toCompanyId(randomUUID())
 const begin = `begin; set local app.company_id = '${company}'`
 
 beforeAll(async () => {
@@ -135,8 +135,8 @@ test('sends what locks the audit before the statement that locks the log, and re
 })
 
 test('enters another company for its head and comes back, the heads in the order of the companies', async () => {
-  const low = companyId('00000000-0000-4000-8000-000000000001')
-  const high = companyId('ffffffff-ffff-4fff-bfff-ffffffffffff')
+  const low = toCompanyId('00000000-0000-4000-8000-000000000001')
+  const high = toCompanyId('ffffffff-ffff-4fff-bfff-ffffffffffff')
   await inCompany(db, company, async tx => {
     for (const other of [high, low]) tx.sendLast('audit head', audited, other)
     tx.sendLast('audit head', audited)

@@ -4,11 +4,11 @@ import { inCompany, type Tx } from '../../../../src/server/db/scope.ts'
 import { findTenant } from '../../../../src/server/domain/companies/domains.ts'
 import type { CompanyId } from '../../../../src/server/domain/deps.ts'
 import {
-  claim,
-  claimNext,
+  claimNextRow,
+  claimRow,
   type Lease,
-  release,
-  renew
+  releaseLease,
+  renewLease
 } from '../../../../src/server/domain/leases.ts'
 import { queueMail } from '../../../../src/server/domain/mail/mail-queue.ts'
 import { makeApp, type TestApp } from '../../../helpers/app.ts'
@@ -45,11 +45,11 @@ test('holds a row that is renewed, and frees one that is given back', async () =
   if (!row) throw new Error('nothing to claim')
   const { id } = row
   const after = (ms: number) => new Date(now.getTime() + ms)
-  expect(await run(tx => renew(tx, sending, after(900), { id }))).toBe(true)
-  expect(await run(tx => claim(tx, sending, after(1100), { id }))).toBeUndefined()
-  expect(await run(tx => release(tx, sending, { id }, after(1200)))).toBe(true)
-  expect(await run(tx => claim(tx, sending, after(1199), { id }))).toBeUndefined()
-  expect(await run(tx => claim(tx, sending, after(1200), { id }))).toMatchObject({ id })
+  expect(await run(tx => renewLease(tx, sending, after(900), { id }))).toBe(true)
+  expect(await run(tx => claimRow(tx, sending, after(1100), { id }))).toBeUndefined()
+  expect(await run(tx => releaseLease(tx, sending, { id }, after(1200)))).toBe(true)
+  expect(await run(tx => claimRow(tx, sending, after(1199), { id }))).toBeUndefined()
+  expect(await run(tx => claimRow(tx, sending, after(1200), { id }))).toMatchObject({ id })
 })
 
 test('changes no row for which a condition does not hold, and none of another company', async () => {
@@ -58,14 +58,16 @@ test('changes no row for which a condition does not hold, and none of another co
   if (!row) throw new Error('nothing to claim')
   const { id } = row
   const where = sql<boolean>`kind = 'signup' or kind = 'activate'`
-  expect(await run(tx => renew(tx, sending, now, { id, where }))).toBe(false)
+  expect(await run(tx => renewLease(tx, sending, now, { id, where }))).toBe(false)
   const other = app.companies['beta.localhost']
   if (!other) throw new Error('no company')
-  expect(await inCompany(app.deps.db, other, tx => release(tx, sending, { id }, now))).toBe(false)
+  expect(await inCompany(app.deps.db, other, tx => releaseLease(tx, sending, { id }, now))).toBe(
+    false
+  )
 })
 
 function next(now: Date) {
-  return run(tx => claimNext(tx, sending, now, { orderBy }))
+  return run(tx => claimNextRow(tx, sending, now, { orderBy }))
 }
 
 function run<T>(act: (tx: Tx) => Promise<T>): Promise<T> {

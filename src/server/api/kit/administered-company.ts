@@ -4,12 +4,12 @@ import {
   hasCompanyPath
 } from '../../../contract/kit/endpoint.ts'
 import { Id } from '../../../contract/kit/ids.ts'
-import { findActingCompany } from '../../domain/companies/companies.ts'
+import { findAdministeredCompany } from '../../domain/companies/companies.ts'
 import { getTenant, senderHost } from '../../domain/companies/domains.ts'
 import type { CompanyId, SendingCompany, Tenant } from '../../domain/deps.ts'
 import type { Person } from '../../domain/sessions/sessions.ts'
 import { requirePermission } from './admission.ts'
-import { type ApiContext, person } from './context.ts'
+import { type ApiContext, signedInPerson } from './context.ts'
 import { refusedFieldError } from './refused-fields.ts'
 
 /**
@@ -21,7 +21,7 @@ import { refusedFieldError } from './refused-fields.ts'
  * `by` must have been read from the database for this call, so that a permission that was taken
  * away no longer counts.
  */
-export async function resolveActingCompany(
+export async function resolveAdministeredCompany(
   c: ApiContext,
   route: CallAccessFields,
   by: Person
@@ -39,14 +39,14 @@ export async function resolveActingCompany(
     throw refusedFieldError('company', { rule: 'format', detail: 'the company of the path' })
   }
   const wanted = ofPath ?? named ?? by.company_id
-  c.set('acting', await findActingCompany(c.get('deps'), by, wanted))
+  c.set('acting', await findAdministeredCompany(c.get('deps'), by, wanted))
 }
 
 /**
  * Returns the id of the company that a call administers. Throws for an endpoint that administers no
  * company.
  */
-export function actingCompany(c: ApiContext): CompanyId {
+export function administeredCompany(c: ApiContext): CompanyId {
   const found = c.get('acting')
   if (found === undefined) throw new Error('a call that administers no company asked for one')
   return found
@@ -57,8 +57,8 @@ export function actingCompany(c: ApiContext): CompanyId {
  * Throws `host_needed` if the company has no host, and another error for an endpoint that
  * administers no company.
  */
-export async function actingTenant(c: ApiContext): Promise<Tenant> {
-  const [tenant, acting] = [c.get('tenant'), actingCompany(c)]
+export async function administeredTenant(c: ApiContext): Promise<Tenant> {
+  const [tenant, acting] = [c.get('tenant'), administeredCompany(c)]
   return acting === tenant.company_id ? tenant : getTenant(c.get('deps'), acting)
 }
 
@@ -66,9 +66,9 @@ export async function actingTenant(c: ApiContext): Promise<Tenant> {
  * Returns the company that a call administers, with the host that its mails name. If the mails have
  * links (`hasLinks`) and the company has no host, throws `host_needed`.
  */
-export async function actingSender(c: ApiContext, hasLinks: boolean): Promise<SendingCompany> {
-  const [{ company_id }, acting] = [c.get('tenant'), actingCompany(c)]
-  if (hasLinks || acting === company_id) return actingTenant(c)
+export async function mailSenderOf(c: ApiContext, hasLinks: boolean): Promise<SendingCompany> {
+  const [{ company_id }, acting] = [c.get('tenant'), administeredCompany(c)]
+  if (hasLinks || acting === company_id) return administeredTenant(c)
   return { company_id: acting, host: await senderHost(c.get('deps'), acting) }
 }
 
@@ -77,5 +77,5 @@ export async function actingSender(c: ApiContext, hasLinks: boolean): Promise<Se
  * that administers no company.
  */
 export function callerAndCompany(c: ApiContext): { company_id: CompanyId; by: Person } {
-  return { company_id: actingCompany(c), by: person(c) }
+  return { company_id: administeredCompany(c), by: signedInPerson(c) }
 }
