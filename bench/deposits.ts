@@ -105,8 +105,8 @@ const tables = [
 ]
 
 /**
- * Runs `run`. Throws unless the number of deposits that it counted equals the number of new rows in
- * each table of a deposit.
+ * Runs `run`, which makes and counts deposits. Throws unless each table of a deposit has got as
+ * many new rows.
  */
 async function counted(
   internals: ServiceInternals,

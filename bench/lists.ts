@@ -10,10 +10,11 @@ import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { type Options, quantile, type Row } from './table.ts'
 
 /**
- * Measures the pages of a company's people, in a company of 100,000 and in one of 100, and searches
- * that read every person because few or none match. Both companies are in one service, and their
- * pages are asked for in turn, over a new connection each. Then measures the overview of the large
- * company, in which nobody has answered the invitation and every day of the last 400 has usage.
+ * Measures the list of people: its pages in a company of 100,000 people and in one of 100, and
+ * searches that must read every person because few or none match. One service has both companies,
+ * and their pages are requested in turn, each over a new connection. Then measures the overview of
+ * the large company, in which nobody has answered the invitation and each of the last 400 days has
+ * usage.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const [many, few] = quick ? [2000, 100] : [100_000, 100]

@@ -108,7 +108,7 @@ function orderFaultsOf(calls: SystemCall[], upload: string, request: string): st
 
 /**
  * Checks that all steps happened before the promise was sent, each after the end of the previous
- * one. Returns a sentence if one did not.
+ * one. Returns a sentence if one of them did not.
  */
 function missingSteps(
   calls: SystemCall[],

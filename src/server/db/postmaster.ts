@@ -5,19 +5,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 /**
- * Whether PostgreSQL runs on a data directory, according to the file `postmaster.pid` there and the
- * process that the file names. `absent` and `empty` are about the file.
+ * The state of PostgreSQL on a data directory, according to the file `postmaster.pid` there and the
+ * process that the file names. `absent` and `empty` describe the file.
  */
 export type Postmaster =
   | { status: 'absent' | 'empty' }
   /**
-   * About the process. `dead`: it does not exist. `foreign`: its id now belongs to another program.
-   * `zombie`: it has ended, but its parent has not noticed.
+   * These states describe the process. `dead`: it does not exist. `foreign`: its id now belongs to
+   * another program. `zombie`: it has ended, but its parent has not noticed.
    */
   | { status: 'dead' | 'zombie' | 'foreign'; pid: number }
   | { status: 'starting' | 'ready' | 'stopping'; pid: number; socketDir: string }
 
-/** Returns whether PostgreSQL runs on the data directory `dir`. */
+/** Returns the state of PostgreSQL on the data directory `dir`. */
 export async function findPostmaster(dir: string): Promise<Postmaster> {
   const text = await readFile(join(dir, 'postmaster.pid'), 'utf8').catch(ignoreMissing)
   if (text === undefined) return { status: 'absent' }

@@ -12,11 +12,11 @@ export function listenerName(process: string): string {
 }
 
 /**
- * Returns the SQL condition that the process with a name still runs: its connection for
- * notifications is open. `process` is an SQL expression for the name. The condition also holds if
- * this is not known: for null, and if this role may not read the names of connections.
+ * Returns the SQL condition that a process still runs: its connection for notifications is open.
+ * `process` is an SQL expression for the name of the process. The condition also holds if this
+ * cannot be known: for null, and if this role may not read the names of connections.
  */
-export function runningCondition(process: RawBuilder<unknown>): RawBuilder<SqlBool> {
+export function processRunsCondition(process: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql`(${process} is null or exists (
     select from pg_stat_activity
     where datname = current_database() and usename = session_user and

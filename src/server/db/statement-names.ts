@@ -7,7 +7,8 @@ const names = new Map<string, string>()
 
 /**
  * Returns the name under which PostgreSQL prepares a SQL text, so that each connection parses and
- * plans it only once. Returns undefined for more than 500 texts; those are parsed at every call.
+ * plans it only once. Only the first 500 texts get a name. For any other text returns undefined;
+ * such a text is parsed at every call.
  */
 export function statementName(text: string): string | undefined {
   let name = names.get(text)

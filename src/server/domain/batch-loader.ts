@@ -8,10 +8,10 @@ interface Bounds {
 }
 
 /**
- * Returns a function that combines parallel calls into few queries. The items of calls that arrive
- * while a query runs go into the next query together. A call does not wait if no query runs. `load`
- * must return a result for each item, in the same order. If it fails, all calls with items in that
- * query reject.
+ * Returns a function that combines parallel calls into few queries. Items of calls that arrive
+ * while a query runs go into the next query together. If no query is running, a call does not wait.
+ * `load` must return a result for each item, in the same order. If it fails, all calls with items
+ * in that query reject.
  */
 export function createBatchLoader<Item, Answer>(
   load: (items: Item[]) => Promise<Answer[]>,

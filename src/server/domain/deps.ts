@@ -376,7 +376,7 @@ export interface FileDigest {
  * other processes. A signal can get lost, so every listener also looks for changes at intervals.
  */
 export interface Signals {
-  /** Sent when the history of a person has changed. Their event streams then send a new event. */
+  /** Sent when a person's history has changed. The person's event streams then send a new event. */
   events: Signal<PersonId>
   /**
    * Sent with the id of a company when an upload in it is complete, so that its deposit can be

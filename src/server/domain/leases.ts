@@ -1,5 +1,5 @@
 import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
-import { runningCondition } from '../db/processes.ts'
+import { processRunsCondition } from '../db/processes.ts'
 import type { Database } from '../db/schema.ts'
 import type { Tx } from '../db/scope.ts'
 
@@ -33,12 +33,12 @@ interface Change {
 }
 
 /** Returns the SQL condition that no process has a lease on a row. */
-export function freeCondition<Table extends LeasedTable>(
+export function leaseIsFreeCondition<Table extends LeasedTable>(
   { until, by }: Lease<Table>,
   now: Date
 ): RawBuilder<SqlBool> {
   const isOver = sql<SqlBool>`(${sql.ref(until)} is null or ${sql.ref(until)} <= ${now})`
-  return by ? sql`(${isOver} or not ${runningCondition(sql.ref(by))})` : isOver
+  return by ? sql`(${isOver} or not ${processRunsCondition(sql.ref(by))})` : isOver
 }
 
 /**
@@ -53,7 +53,7 @@ export function claimNextRow<Table extends 'upload' | 'mail'>(
 ): Promise<Selectable<Database[Table]> | undefined> {
   const next = sql`(
     select id from ${sql.table(lease.table)}
-    where company_id = ${tx.companyId} and ${freeCondition(lease, now)} and (${where ?? sql`true`})
+    where company_id = ${tx.companyId} and ${leaseIsFreeCondition(lease, now)} and (${where ?? sql`true`})
     order by ${orderBy} limit 1 for update skip locked)`
   return write(tx, lease, { id: next, set }, endOf(lease, now))
 }
@@ -66,7 +66,12 @@ export function claimRow<Table extends LeasedTable>(
   tx: Tx,
   lease: Lease<Table>,
   now: Date,
-  { id, where, set, free = freeCondition(lease, now) }: Change & { free?: RawBuilder<SqlBool> }
+  {
+    id,
+    where,
+    set,
+    free = leaseIsFreeCondition(lease, now)
+  }: Change & { free?: RawBuilder<SqlBool> }
 ): Promise<Selectable<Database[Table]> | undefined> {
   const isClaimed = sql<SqlBool>`(${free}) and (${where ?? sql`true`})`
   return write(tx, lease, { id, where: isClaimed, set }, endOf(lease, now))

@@ -22,8 +22,8 @@ export interface ConnectionLimits {
 /** Reports whether a server still accepts connections. */
 export interface ConnectionCapacity {
   /**
-   * Returns whether the server has room for more connections, and had room for all of them in the
-   * last 10 seconds.
+   * Returns whether the server has room for more connections and has refused none for lack of room
+   * in the last 10 seconds.
    */
   hasRoom(): boolean
 }

@@ -12,7 +12,7 @@ import {
  */
 const maxNamedFields = 5
 
-/** The message of zod/mini that does not say what is wrong. */
+/** The default message of zod/mini. It does not say what is wrong, so a description replaces it. */
 const zodDefaultMessage = 'Invalid input'
 
 /**

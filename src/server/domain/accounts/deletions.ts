@@ -35,7 +35,10 @@ export async function deleteUser(
 
 interface Erasure {
   sender: SendingCompany
-  /** The person who deletes the accounts: the owner of the only one, or an administrator. */
+  /**
+   * The person who deletes the accounts: an administrator, or the owner of the account if it is
+   * only one.
+   */
   by: Person
   people: readonly { id: string; email: string; locale: string }[]
 }

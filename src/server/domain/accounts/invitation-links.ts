@@ -44,7 +44,7 @@ export async function createInvitationLinks(
 
 /**
  * Restricts a filter to people who are invited, because nobody else gets a link. Throws `not_found`
- * if the company has no import as in the filter.
+ * if the filter names an import that the company does not have.
  */
 async function narrowed(tx: Tx, people: BulkPeople): Promise<BulkPeople> {
   if ('ids' in people) return people

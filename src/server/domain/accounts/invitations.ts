@@ -28,7 +28,9 @@ interface Invitation {
   idempotencyKey: string | undefined
 }
 
-/** What became of the link to a person, in an invitation or for the confirmation of a sign-up. */
+/**
+ * The result of sending a person a link: that of an invitation, or that which confirms a sign-up.
+ */
 export interface InvitationResult {
   id: string
   /** The link, if no mail server is configured: the administrator must pass it on. */

@@ -98,7 +98,7 @@ async function findWaiting(
     .selectFrom('signup')
     .where('company_id', '=', tx.companyId)
     .where(sql<boolean>`id = any (${ids}::uuid[])`)
-    .where(waitingCondition(deps))
+    .where(waitingSignUpCondition(deps))
     .select('id')
     .execute()
   return rows.map(({ id }) => id)
@@ -108,7 +108,7 @@ async function findWaiting(
  * Returns the SQL condition that a row of `signup` still waits for confirmation: it has not
  * expired, and no account has its e-mail.
  */
-export function waitingCondition({ clock }: Pick<Deps, 'clock'>) {
+export function waitingSignUpCondition({ clock }: Pick<Deps, 'clock'>) {
   return sql<boolean>`signup.expires_at > ${clock()}::timestamptz and not exists (
     select from "user" where "user".company_id = signup.company_id and "user".email = signup.email
     -- looked up row by row: a join would read all people for the first page of a list

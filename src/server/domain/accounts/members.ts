@@ -17,7 +17,7 @@ import { readPersonUsageByGroup } from '../companies/usage.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readMergedPage, withSearch } from '../lists.ts'
 import { type Person, readSessions } from '../sessions/sessions.ts'
-import { waitingCondition } from './locked-members.ts'
+import { waitingSignUpCondition } from './locked-members.ts'
 
 /** Selects people of a company: those who match every field that is set. */
 export interface MemberFilter {
@@ -187,7 +187,7 @@ function peopleOf(tx: Tx, deps: Pick<Deps, 'clock'>, filter: MemberFilter): Peop
   const signUps = tx.selectFrom(({ selectFrom }) =>
     selectFrom('signup')
       .where('company_id', '=', tx.companyId)
-      .where(waitingCondition(deps))
+      .where(waitingSignUpCondition(deps))
       .select(['company_id', 'id', 'search', 'email', 'created_at'])
       .select([
         sql<Date>`'-infinity'::timestamptz`.as('last_seen_at'),

@@ -15,7 +15,7 @@ import { createMailToken, mailLink, readMailToken, spendMailToken } from '../mai
 import { consumeMails } from '../rate-limits.ts'
 import { confirmPendingSessions, endSessions, type Person } from '../sessions/sessions.ts'
 import { type InvitationResult, scheduleInvitation } from './invitations.ts'
-import { waitingCondition } from './locked-members.ts'
+import { waitingSignUpCondition } from './locked-members.ts'
 import { addUser } from './new-users.ts'
 import { lockPerson } from './user-keys.ts'
 
@@ -200,7 +200,7 @@ async function waitingIn(
     .selectFrom('signup')
     .innerJoin('company', 'company.id', 'signup.company_id')
     .where('signup.company_id', '=', company_id)
-    .where(waitingCondition(deps))
+    .where(waitingSignUpCondition(deps))
     .orderBy('signup.created_at')
     .orderBy('signup.id')
     .select([
@@ -250,7 +250,7 @@ export async function sendVerifyLink(
       .selectFrom('signup')
       .where('company_id', '=', tx.companyId)
       .where('id', '=', id)
-      .where(waitingCondition(deps))
+      .where(waitingSignUpCondition(deps))
       .select(['id', 'host', 'email', 'locale'])
       // waits for a confirmation that is making a person of it
       .forNoKeyUpdate()

@@ -26,7 +26,7 @@ const mostNamed = 5
 const mailDelayMs = 5 * 60_000
 /** How long mails may wait before something is broken, in milliseconds. */
 const mailFailureMs = 3_600_000
-/** After this many milliseconds a call begins to check no further company. */
+/** A call begins to check further companies for at most this many milliseconds. */
 const allChecksMs = 2_000
 /** How many companies are checked at the same time. */
 const companiesAtOnce = 4
@@ -67,8 +67,8 @@ export async function readAttention(
 
 /**
  * Returns what needs the attention of operators in all companies, the companies with the most
- * severe items first. Checks a few companies at a time. After two seconds it begins no further
- * check and returns how many companies are left out.
+ * severe items first. Checks a few companies at a time. After two seconds it checks no further
+ * company, and returns how many it has left out.
  */
 export async function readAllAttention(deps: AttentionDeps): Promise<AllAttention> {
   const end = deps.clock().getTime() + allChecksMs

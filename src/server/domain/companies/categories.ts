@@ -40,7 +40,7 @@ interface AdminCall {
   by: { id: string; company_id: CompanyId }
 }
 
-/** What a change needs that is written to the audit log. */
+/** The dependencies of changes that the audit log records. */
 type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
 
 interface ListInput extends PageInput {

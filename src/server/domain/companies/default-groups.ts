@@ -1,9 +1,9 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 
 /**
- * Runs a write to groups, categories or domains. Throws `default_group_private` if afterwards
- * everybody could sign up to a company and use a private category, because the default group, which
- * they join, allows it. The database refuses such a write.
+ * Runs a write to groups, categories or domains. Throws `default_group_private` if the write would
+ * give a private category to everybody who signs up: in a company with public sign-up, the default
+ * group may only use public categories. The database enforces this.
  */
 export async function withDefaultGroupCheck<T>(write: () => Promise<T>): Promise<T> {
   try {

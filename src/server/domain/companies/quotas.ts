@@ -189,8 +189,8 @@ function distribute(
 }
 
 /**
- * Returns the error for a charge for which no group has enough left. The storage error takes
- * precedence, from a group that has requests left but too little storage.
+ * Returns the error for a charge for which no group has enough left. It is the storage error if a
+ * group has requests left but too little storage.
  */
 function refusalOf(meters: Meter[], now: Date): AppError {
   const full = meters.find(({ requestsLeft }) => (requestsLeft ?? Infinity) >= 1)

@@ -10,7 +10,7 @@ import { discardUnreferenced } from './unreferenced-files.ts'
 const erasedAtOnce = 50
 
 /**
- * Erases files whose retention has ended, which their category set when they were deposited. One
+ * Erases files at the end of their retention, which their category decided at the deposit. One
  * transaction gives their storage back to the groups and people to which it was charged, and notes
  * the erasure in the history. The records stay, so the documents can still be verified. Then
  * deletes the bytes that no other deposit needs; if that fails, the job `check-files` deletes them

@@ -5,11 +5,11 @@ import { keyedHashOf } from '../evidence/company-keys.ts'
 import { decryptDigest } from './upload-digests.ts'
 
 /**
- * Deletes stored files to which no deposit and no upload refers: those among `tags`, the keyed
- * hashes of their bytes. Returns their number. No other code deletes stored bytes of documents,
- * except for the removal of a demonstration. While a file is being deleted, a row in the table
- * `blob` marks it. A deposit of the same bytes waits for that row and then stores a file of its
- * own.
+ * Deletes each stored file that `tags` names, unless a deposit or an upload refers to it. A tag is
+ * the keyed hash of a file's bytes. Returns the number of deleted files. No other code deletes
+ * stored bytes of documents, except for the removal of a demonstration. While a file is being
+ * deleted, a row in the table `blob` marks it. A deposit of the same bytes waits for that row and
+ * then stores a file of its own.
  */
 export async function discardUnreferenced(
   deps: Pick<Deps, 'db' | 'blobs' | 'keys' | 'clock' | 'companyKeys'>,

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { singleStatementInCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
-import { claimRow, freeCondition, type Lease, releaseLease, renewLease } from '../leases.ts'
+import { claimRow, type Lease, leaseIsFreeCondition, releaseLease, renewLease } from '../leases.ts'
 import { getUpload, requireOpen, requireUploading, type Upload } from './uploads.ts'
 
 const writing: Lease<'upload'> = { table: 'upload', until: 'writer_until', ms: 10_000 }
@@ -25,9 +25,9 @@ export interface WriteLease {
 
 /**
  * Gives the process `writer` the right to write an upload's bytes. If another process has this
- * right, returns instead when it ends, as `heldUntil`. If the other process has released its lease,
- * `writer` continues the same file. If that lease has expired, the upload's generation grows by
- * one, which gives `writer` a file of its own, because the other process may still have its file
+ * right, returns `heldUntil` instead: when that right ends. If the other process has released its
+ * lease, `writer` continues the same file. If that lease has expired, the upload's generation grows
+ * by one, which gives `writer` a file of its own, because the other process may still have its file
  * open. A lease that ends exactly at `ignored` counts as expired.
  */
 export async function takeWriteLease(
@@ -42,7 +42,7 @@ export async function takeWriteLease(
     const row = await singleStatementInCompany(deps.db, upload.company_id, tx =>
       claimRow(tx, writing, now, {
         id: upload.id,
-        free: sql`${freeCondition(writing, now)} or writer = ${writer}::uuid
+        free: sql`${leaseIsFreeCondition(writing, now)} or writer = ${writer}::uuid
           or writer_until = ${ignored ?? null}::timestamptz`,
         where: isCurrent(upload),
         set: {

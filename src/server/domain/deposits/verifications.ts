@@ -103,9 +103,9 @@ async function countItems(
 }
 
 /**
- * How many statements signed-out callers share. A statement takes one or two milliseconds; a slow
- * one delays the next by at most `slowMs` milliseconds. Together they use at most a quarter of the
- * database connections.
+ * The limits of the statements that signed-out callers share. A statement takes one or two
+ * milliseconds; a slow one delays the next by at most `slowMs` milliseconds. Together they use at
+ * most a quarter of the database connections.
  */
 const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
 

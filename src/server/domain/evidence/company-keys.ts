@@ -61,8 +61,8 @@ async function readCompanyKeys(tx: Tx, keys: Keys): Promise<CompanyKeys> {
 }
 
 /**
- * Returns the tag of a fingerprint: its hash with the key `lookup`, 32 bytes. Returns the same as
- * `lookupTag` of `core`, in a tenth of the time.
+ * Returns the keyed hash of a fingerprint, also called its tag: 32 bytes. `lookup` is the key.
+ * `lookupTag` of `core` returns the same, but takes ten times as long.
  */
 export function keyedHashOf(
   lookup: KeyObject,

@@ -25,16 +25,13 @@ export interface EventText {
   text: string
 }
 
-/**
- * What an event stream offers to the reader of its company, which delivers new events to it. No
- * method may throw.
- */
+/** An event stream, as the reader that delivers events to it sees it. No method may throw. */
 export interface EventSubscriber {
   readonly person: Person
   /** The host on which the stream was opened. */
   readonly host: string
   /**
-   * Receives the person's events since the previous call. It has received all of them up to the
+   * Receives the person's events since the previous call. The stream then has all events up to the
    * sequence number `until`.
    */
   deliver(events: EventText[], until: number): void

@@ -151,8 +151,8 @@ function isSearch({ kind, state, q, from, to }: RequestFilter): boolean {
 }
 
 /**
- * Returns a page of requests (entries of the history), newest first. Throws `not_found` if the
- * category of the filter is not one of the caller's.
+ * Returns a page of requests (entries of the history), newest first. Throws `not_found` as
+ * `requireCategory` does.
  */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,

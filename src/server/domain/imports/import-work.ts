@@ -6,7 +6,7 @@ import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { isDatabaseBusy } from '../database-errors.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
-import { claimRow, freeCondition, type Lease, releaseLease } from '../leases.ts'
+import { claimRow, type Lease, leaseIsFreeCondition, releaseLease } from '../leases.ts'
 import { countVerdicts } from './imports.ts'
 
 type WorkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'process'>
@@ -64,7 +64,9 @@ export interface ImportSteps {
     work: ImportInProgress,
     goOn: () => Promise<void>
   ): Promise<object>
-  /** Counts what a run has created and changed for the rows of a slice, by the database. */
+  /**
+   * Counts in the database the items that a run has created and changed for the rows of a slice.
+   */
   countApplied(tx: Tx, work: ImportInProgress, slice: RowSlice): Promise<AppliedCounts>
   /** Undoes the changes of a slice. Marks the rows whose items it leaves as they are. */
   revert(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<void>
@@ -164,7 +166,7 @@ async function claimImport(
     .selectFrom('import')
     .where('company_id', '=', tx.companyId)
     .where('state', 'in', ['checking', 'running', 'undoing'])
-    .select(['id', freeCondition(working, now).as('is_free')])
+    .select(['id', leaseIsFreeCondition(working, now).as('is_free')])
     .orderBy('requested_at')
     .orderBy('id')
     .forUpdate()

@@ -218,8 +218,8 @@ function asciiHost(host: string): string {
 }
 
 /**
- * Returns whether a verified wildcard of the company covers a host. Locks that wildcard: it must
- * not end before the host is stored, which needs no proof of its own because of it.
+ * Returns whether a verified wildcard of the company covers a host, which then needs no proof of
+ * its own. Locks the wildcard, so that it still exists when the host is stored.
  */
 async function hasWildcardOf(tx: Tx, host: string): Promise<boolean> {
   if (host.startsWith('*')) return false

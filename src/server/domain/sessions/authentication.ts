@@ -194,8 +194,8 @@ async function findSession(
 }
 
 /**
- * Returns a valid API key by its id and its owner's. If a program makes the call, `session_id` is
- * the id of its key.
+ * Returns the API key with the id `session_id` of the person `user_id` if it is valid. If a program
+ * makes the call, `session_id` is the id of its key.
  */
 async function findKey(
   deps: Pick<Deps, 'db' | 'clock'>,

@@ -40,8 +40,8 @@ export interface Person {
 }
 
 /**
- * Returns the id for counters and idempotency keys of a caller. A caller with an API key has other
- * ones than the key's owner.
+ * Returns the id under which a caller's counters and idempotency keys are stored: that of the API
+ * key if a program calls, otherwise that of the person.
  */
 export function actorIdOf({ id, key }: Pick<Person, 'id' | 'key'>): string {
   return key?.id ?? id
@@ -118,9 +118,9 @@ export async function confirmSession(
 }
 
 /**
- * Returns whether the password was entered again in a session not long ago, as `until` says. An
- * `until` more than five minutes ahead does not count, because the clock must have been set back
- * since.
+ * Returns whether the caller has entered the password again in this session not long ago. `until`
+ * is when that stops counting. If it is more than five minutes ahead, it does not count, because
+ * the clock must have been set back since.
  */
 export function isConfirmed(until: Date | null, now: Date): boolean {
   const left = (until?.getTime() ?? 0) - now.getTime()
