@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../src/contract/kit/errors.ts'
 import { fromProblem } from '../../src/contract/kit/problems.ts'
-import { type Answer, type Client, signUpAt } from '../../tests/helpers/client.ts'
+import { type Client, type HttpAnswer, signUpAt } from '../../tests/helpers/client.ts'
 import type { Random } from '../../tests/helpers/random.ts'
 
 /**
@@ -157,7 +157,7 @@ async function cancel(client: Client, upload: string): Promise<void> {
   if (codeOf(answer) !== 'cancelled') requireStatus(answer, 204)
 }
 
-function requireStatus(answer: Answer, status: number): void {
+function requireStatus(answer: HttpAnswer, status: number): void {
   if (answer.status === status) return
   // a response to HEAD has no body with a code; here its 5xx errors are always temporary
   if (answer.body.length === 0 && answer.status >= 500) {
@@ -166,12 +166,12 @@ function requireStatus(answer: Answer, status: number): void {
   throw fromProblem(answer.status, bodyOf(answer))
 }
 
-function codeOf(answer: Answer): unknown {
+function codeOf(answer: HttpAnswer): unknown {
   const body = bodyOf(answer)
   return typeof body === 'object' && body !== null && 'code' in body ? body.code : undefined
 }
 
-function bodyOf(answer: Answer): unknown {
+function bodyOf(answer: HttpAnswer): unknown {
   try {
     return JSON.parse(answer.body.toString())
   } catch {

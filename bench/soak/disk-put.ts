@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listRequests, ProcessedRequest } from '../../src/contract/requests.ts'
-import { type Answer, type Client, signUpAt } from '../../tests/helpers/client.ts'
+import { type Client, type HttpAnswer, signUpAt } from '../../tests/helpers/client.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
 import { checkConsistency, checkStoredBytes } from './consistency.ts'
@@ -166,7 +166,7 @@ async function send(service: ServiceProcess, ada: Client, random: Random, fault?
   }
   let failures = 0
   const call = async (): Promise<ProcessedRequest> => {
-    const answer: Answer | undefined = await ada
+    const answer: HttpAnswer | undefined = await ada
       .put(bytes, { name, key, ...(failures === 0 ? { halfway } : {}) })
       .catch(() => undefined)
     if (answer?.status === 201) return ProcessedRequest.parse(JSON.parse(answer.body.toString()))

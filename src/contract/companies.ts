@@ -83,7 +83,7 @@ export const listCompanies = listEndpoint({
  * Creates a company with its first domain and its first administrator, who is invited by mail. No
  * page of the company opens before the domain is verified, so the invitation is mailed only then.
  * Answers `host_taken` if a company has proved the host, or if a company of the same name has
- * claimed it without a proof so far. Two kinds of domains are verified at once: domains below a
+ * claimed it without a proof so far. Two kinds of domains are verified immediately: domains below a
  * wildcard domain of the operator's own company, and `*.localhost` on a developer's machine.
  */
 export const createCompany = endpoint({

@@ -76,9 +76,9 @@ export type PictureTransform = z.infer<typeof PictureTransform>
 /**
  * Creates a deposit, reserves storage and answers 201 with a history entry (`request`) and the
  * address of an upload. `size` is the number of bytes that will be uploaded. In a category that
- * stores only fingerprints the deposit is made at once, without an upload. Answers 200 and reserves
- * nothing for a file that the caller has deposited before (`duplicate`) or whose upload in the
- * category is unfinished (`continued`).
+ * stores only fingerprints the deposit is made immediately, without an upload. Answers 200 and
+ * reserves nothing for a file that the caller has deposited before (`duplicate`) or whose upload in
+ * the category is unfinished (`continued`).
  */
 export const createDeposit = endpoint({
   method: 'POST',
@@ -243,7 +243,7 @@ export const putDeposit = stream({
  * Returns the unfinished upload of one of the caller's deposits. Any device that has the file can
  * resume or cancel it.
  */
-export const getOpenUpload = endpoint({
+export const getUnfinishedUpload = endpoint({
   method: 'GET',
   path: '/process/{id}/upload',
   access: 'user',
@@ -378,7 +378,7 @@ export const deleteUpload = stream({
   errors: ['upload_state', 'lapsed', 'cancelled']
 })
 
-export const depositCalls = { createDeposit, createContentLink, getDeposit, getOpenUpload }
+export const depositCalls = { createDeposit, createContentLink, getDeposit, getUnfinishedUpload }
 
 export const depositStreams = {
   createDepositBatch,

@@ -301,8 +301,8 @@ export const getDomain = endpoint({
 })
 
 /**
- * Changes a domain at once: only the fields that the input contains. `theme` publishes a new theme
- * without a draft. `null` removes `contact`, `privacy` or `terms`.
+ * Changes a domain immediately: only the fields that the input contains. `theme` publishes a new
+ * theme without a draft. `null` removes `contact`, `privacy` or `terms`.
  */
 export const updateDomain = endpoint({
   method: 'PUT',
@@ -325,8 +325,8 @@ export const updateDomain = endpoint({
 })
 
 /**
- * Removes a domain. Its pages, tokens and event streams end at once. Answers `domain_needed` for
- * the company's primary domain and for its only one.
+ * Removes a domain. Its pages, tokens and event streams end immediately. Answers `domain_needed`
+ * for the company's primary domain and for its only one.
  */
 export const deleteDomain = endpoint({
   method: 'DELETE',
@@ -341,7 +341,7 @@ export const deleteDomain = endpoint({
 
 /**
  * Asks DNS now for the record that proves a domain, and returns the domain with the answer. A found
- * record verifies the domain at once.
+ * record verifies the domain immediately.
  */
 export const checkDomain = endpoint({
   method: 'POST',
@@ -353,9 +353,9 @@ export const checkDomain = endpoint({
 })
 
 /**
- * Moves a domain to another company. Its tokens and event streams end at once, and its pages become
- * those of the other company. Answers `domain_needed` for the primary domain of its company, and
- * `host_taken` if the other company has claimed the host too.
+ * Moves a domain to another company. Its tokens and event streams end immediately, and its pages
+ * become those of the other company. Answers `domain_needed` for the primary domain of its company,
+ * and `host_taken` if the other company has claimed the host too.
  */
 export const moveDomain = endpoint({
   method: 'POST',

@@ -8,8 +8,8 @@ import { startSmoothScroll } from './smooth-scroll.ts'
 import { startUserMenu } from './user-menu.ts'
 
 /**
- * Starts the parts that a page does not need at once. Until then, bar and drawer work with features
- * of the browser alone.
+ * Starts the parts that a page does not need immediately. Until then, bar and drawer work with
+ * features of the browser alone.
  */
 export function startDeferredParts(): void {
   watchForBuilds()

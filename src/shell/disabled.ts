@@ -2,7 +2,7 @@ import { type DisabledState, parseDisabled } from '../contract/kit/disabled.ts'
 import { formatDateTime } from '../core/text/format.ts'
 import { localizedPath, translator, type Words } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
-import { $disabled, $user, refreshUser } from '../stores/users.ts'
+import { $disabledState, $user, refreshUser } from '../stores/users.ts'
 import { onClick, onThisPageAndNext, pageLocale } from './kit/page.ts'
 
 /**
@@ -14,14 +14,14 @@ export function startAccountDisabledPage(): void {
     draw(parseDisabled(new URLSearchParams(location.search).get('disabled')))
     drawAnswer()
   })
-  $disabled.listen(drawAnswer)
+  $disabledState.listen(drawAnswer)
   $user.listen(drawAnswer)
   onClick('[data-act=check-disabled]', () => void checkAgain())
 }
 
 /** Shows the API's answer about the person, if a call has returned one. */
 function drawAnswer(): void {
-  const blocked = $disabled.get()
+  const blocked = $disabledState.get()
   const box = sheet()
   // The API may be a release newer: a reason that this page does not know keeps the general
   // sentence.
@@ -37,13 +37,13 @@ async function checkAgain(): Promise<void> {
   const t = words()
   if (outcome) outcome.textContent = t('disabled.checking')
   await refreshUser()
-  if ($user.get() && !$disabled.get()) {
+  if ($user.get() && !$disabledState.get()) {
     await navigate(localizedPath(pageLocale(), '/'), { replace: true })
   } else if (outcome && document.documentElement.dataset['session'] !== 'in') {
     // disabling has ended the session, and an enabled person must sign in again
     outcome.textContent = t('disabled.ended')
   } else if (outcome) {
-    outcome.textContent = t($disabled.get() ? 'disabled.still' : 'disabled.unreachable')
+    outcome.textContent = t($disabledState.get() ? 'disabled.still' : 'disabled.unreachable')
   }
 }
 

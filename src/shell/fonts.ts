@@ -1,6 +1,6 @@
 /**
  * Loads our fonts after the first page has been painted in a fallback font. On later pages
- * `boot.js` loads them at once.
+ * `boot.js` loads them immediately.
  */
 export function loadFonts(): void {
   // the second frame begins when the first has been painted

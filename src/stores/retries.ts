@@ -76,7 +76,7 @@ export function createRetries({
       }
     },
 
-    /** Ends all pauses at once, because the network is back. */
+    /** Ends all pauses immediately, because the network is back. */
     endPauses(): void {
       for (const end of pauses) end()
     }

@@ -58,8 +58,8 @@ let stopExpiry: () => void = () => {}
 let stopRenewal: () => void = () => {}
 
 /**
- * Registers `run` for the start of each session. Also calls it at once if a session exists. Signing
- * in waits for the promise that `run` returns.
+ * Registers `run` for the start of each session. Also calls it immediately if a session exists.
+ * Signing in waits for the promise that `run` returns.
  */
 export function addSignInListener(run: (start: SessionStart) => Promise<void> | void): void {
   startListeners.add(run)
@@ -229,7 +229,7 @@ export function handleAuthError(error: AppError, token: string | undefined): voi
   }
 }
 
-/** Ends the session at once in all tabs, then on the server if it can be reached. */
+/** Ends the session immediately in all tabs, then on the server if it can be reached. */
 export async function signOut(): Promise<void> {
   const token = sessionToken()
   const forgotten = forgetSession()

@@ -23,7 +23,7 @@ import { joinTabGroup, type TabGroup } from './tab-leader.ts'
 export const $user = personalAtom<UserInfo | undefined>(undefined)
 
 /** Why the API refuses the person: their account, or the whole company, is disabled. */
-export const $disabled = personalAtom<DisabledState | undefined>(undefined)
+export const $disabledState = personalAtom<DisabledState | undefined>(undefined)
 
 const refreshMs = 30_000
 /**
@@ -148,7 +148,7 @@ export async function refreshUser(): Promise<void> {
     await settleLocale(user)
   } catch (error) {
     if (session === sessionNumber() && error instanceof AppError && error.disabled)
-      $disabled.set(error.disabled)
+      $disabledState.set(error.disabled)
   }
 }
 
@@ -168,6 +168,6 @@ function publish({ access_token, ...user }: UserInfo): void {
 function show(user: UserInfo): void {
   const { features, permissions } = user
   environment().store(snapshotKey, JSON.stringify({ features, permissions }))
-  $disabled.set(undefined)
+  $disabledState.set(undefined)
   $user.set(user)
 }

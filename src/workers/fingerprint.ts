@@ -3,7 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import { createSHA256 } from 'hash-wasm'
 
 /**
- * Bytes that are read at once: many enough for speed, few enough for two files at a time on a
+ * Bytes that are read in one piece: many enough for speed, few enough for two files at a time on a
  * phone.
  */
 const readBytes = 4 * 1024 * 1024
@@ -117,8 +117,8 @@ async function readWhole(file: Blob): Promise<ArrayBuffer | undefined> {
 }
 
 /**
- * Frees the memory of a buffer at once. Otherwise whole files would pile up until the next garbage
- * collection.
+ * Frees the memory of a buffer immediately. Otherwise whole files would pile up until the next
+ * garbage collection.
  */
 function free(buffer: ArrayBuffer): void {
   buffer.transfer?.(0)

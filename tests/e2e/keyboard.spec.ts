@@ -10,7 +10,7 @@ import {
   signUp,
   startSession
 } from '../helpers/e2e/page.ts'
-import { wordsIn } from '../helpers/words.ts'
+import { translatorOfAllWords } from '../helpers/words.ts'
 
 const windows: Record<string, { settings: BrowserContextOptions; from: Locale; to: Locale }> = {
   'a wide window': { settings: { viewport: { width: 1280, height: 800 } }, from: 'fr', to: 'en' },
@@ -35,7 +35,7 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
     const context = await browser.newContext({ ...settings, reducedMotion: 'reduce' })
     const page = await context.newPage()
     const site = test.info().project.use.baseURL ?? ''
-    let t = wordsIn(from)
+    let t = translatorOfAllWords(from)
     const email = `keys-${Date.now()}@example.com`
 
     await test.step('signs up', async () => {
@@ -63,7 +63,7 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
       await page.keyboard.press('Enter')
       await expect(page).toHaveURL(`${site}/${to}`)
       await expect(page.locator('html')).toHaveAttribute('lang', new RegExp(`^${to}`))
-      t = wordsIn(to)
+      t = translatorOfAllWords(to)
     })
 
     await test.step('deposits and verifies', async () => {

@@ -7,7 +7,7 @@ import { inspectInBothSchemes } from '../helpers/e2e/accessibility.ts'
 import { leaveUnanswered, restoreApi, stubAnswer, stubError } from '../helpers/e2e/api-stubs.ts'
 import { openLimitGallery } from '../helpers/e2e/limit-gallery.ts'
 import { password, startSession } from '../helpers/e2e/page.ts'
-import { wordsIn } from '../helpers/words.ts'
+import { translatorOfAllWords } from '../helpers/words.ts'
 
 // Pages as they first appear are in pages.spec.ts; here is what people, data and the network make of
 // them. A state is a line that brings it about and one that looks at it.
@@ -394,7 +394,7 @@ for (const locale of locales) {
 
     async function open(context: BrowserContext) {
       const page = await context.newPage()
-      const t: Translate = wordsIn(locale)
+      const t: Translate = translatorOfAllWords(locale)
       const home = `${test.info().project.use.baseURL}/${locale}`
       /** Waits until the page has its scripts. */
       const visit = async (url: string) => {

@@ -48,7 +48,7 @@ export type Thing =
  */
 export type Things = Record<Thing, Record<IdKind, string>>
 
-export interface Row {
+export interface RouteCase {
   /** Returns the input of a valid call except for its ids, including optional fields. */
   input?: (app: TestApp, person: TestPerson) => Promise<object> | object
   /** Input fields that contain an id, with the kind of thing. */
@@ -99,7 +99,7 @@ export interface Row {
  * A valid call for each route of a noun. The tests of isolation, bad input, tokens, fuzzing and
  * documentation make these calls.
  */
-export type Rows = Partial<Record<RouteName, Row>>
+export type RouteCases = Partial<Record<RouteName, RouteCase>>
 
 /**
  * A function that provokes each error code of a noun's routes, by route and code: `'createUser
@@ -206,7 +206,10 @@ export async function makeMember(owner: pg.Pool, company: string | undefined): P
 }
 
 /** Makes a sign-up that waits for the e-mail to be confirmed. Returns its id. */
-export async function makeWaiting(owner: pg.Pool, company: string | undefined): Promise<string> {
+export async function makeWaitingSignUp(
+  owner: pg.Pool,
+  company: string | undefined
+): Promise<string> {
   const id = randomUUID()
   await owner.query(
     `insert into signup (company_id, id, email, username, locale, key_id, kdf, pub_enc, kek_id,

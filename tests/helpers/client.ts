@@ -10,7 +10,7 @@ import { getChallenge, logIn } from '../../src/contract/sessions.ts'
 import { createUser } from '../../src/contract/users.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
 
-export interface Sent {
+export interface SentRequest {
   method?: string
   path: string
   headers?: Record<string, string>
@@ -20,7 +20,7 @@ export interface Sent {
   agent?: http.Agent
 }
 
-export interface Answer {
+export interface HttpAnswer {
   status: number
   headers: http.IncomingHttpHeaders
   body: Buffer
@@ -32,7 +32,7 @@ export type Client = Awaited<ReturnType<typeof signUpAt>>
  * Sends one HTTP request to a port of this machine under any host name. Rejects when the connection
  * ends early.
  */
-function send(port: number, host: string, sent: Sent): Promise<Answer> {
+function send(port: number, host: string, sent: SentRequest): Promise<HttpAnswer> {
   const { method = 'GET', path, headers = {}, body, halfway, agent } = sent
   return new Promise((resolve, reject) => {
     const outgoing = http.request({
@@ -181,7 +181,7 @@ export async function signUpAt(port: number, host: string, newcomer: Newcomer = 
     put(
       body: Uint8Array,
       { name, key, halfway }: { name: string; key: string; halfway?: () => Promise<void> }
-    ): Promise<Answer> {
+    ): Promise<HttpAnswer> {
       const query = new URLSearchParams({ name, category: category.id })
       return send(port, `api.${host}`, {
         method: 'PUT',
@@ -192,7 +192,7 @@ export async function signUpAt(port: number, host: string, newcomer: Newcomer = 
       })
     },
     /** Sends a tus request for an upload. `at` is the port, if it is not the person's. */
-    tus(method: 'HEAD' | 'PATCH' | 'DELETE', upload: string, sent: Tus = {}): Promise<Answer> {
+    tus(method: 'HEAD' | 'PATCH' | 'DELETE', upload: string, sent: Tus = {}): Promise<HttpAnswer> {
       const { offset, body, at = port } = sent
       return send(at, `api.${host}`, {
         method,

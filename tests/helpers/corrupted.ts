@@ -23,7 +23,7 @@ const pieces = [
  * Returns an arbitrary for parser tests: `good` with up to three changes, its segments in another
  * order, or a random text. A few are `good` itself.
  */
-export function corrupted(good: string): fc.Arbitrary<string> {
+export function corruptedText(good: string): fc.Arbitrary<string> {
   const change = fc.record({
     at: fc.nat({ max: good.length }),
     cut: fc.constantFrom(0, 1, 1, 1, 5),

@@ -20,10 +20,10 @@ import {
   makeImport,
   makeMember,
   makeSpentImport,
-  makeWaiting,
+  makeWaitingSignUp,
   type Refusals,
-  type Row,
-  type Rows,
+  type RouteCase,
+  type RouteCases,
   type Stage,
   type Thing,
   uploadBytes
@@ -37,7 +37,7 @@ import { makePerson } from './mailed.ts'
 export const routes: Record<string, Endpoint | Stream> = { ...endpoints, ...streams }
 
 interface Cases {
-  rows: Rows
+  rows: RouteCases
   refusals?: (stage: Stage) => Refusals
 }
 
@@ -48,7 +48,7 @@ const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
 /** The cases of each noun, whose file is beside the noun's tests. */
 const nouns: Cases[] = await Promise.all(files.sort().map(file => import(join(folder, file))))
 
-export const rows: Record<string, Row> = Object.assign({}, ...nouns.map(noun => noun.rows))
+export const rows: Record<string, RouteCase> = Object.assign({}, ...nouns.map(noun => noun.rows))
 
 /** Returns a function that provokes each error code of a route, by route and code. */
 export function refusalsOf(stage: Stage): Refusals {
@@ -61,7 +61,7 @@ export function routeOf(name: string): Endpoint | Stream {
   return route
 }
 
-export function rowOf(name: string): Row {
+export function rowOf(name: string): RouteCase {
   const row = rows[name]
   if (!row) throw new Error(`${name} has no row in tests/api/<room>/<noun>.cases.ts`)
   return row
@@ -145,7 +145,7 @@ export async function makeThings(app: TestApp, person: TestPerson, name: string)
     'data source': await makeDataSource(app.owner, app.companies[person.host]),
     domain: await domainOf(app.owner, person.host),
     member: (await makePerson(app, true)).id,
-    'sign-up': await makeWaiting(app.owner, app.companies[person.host]),
+    'sign-up': await makeWaitingSignUp(app.owner, app.companies[person.host]),
     group: await makeGroup(app, person.host),
     import: await makeImport(app, person.host),
     'checked import': await makeImport(app, person.host, 'checked import'),
@@ -156,7 +156,7 @@ export async function makeThings(app: TestApp, person: TestPerson, name: string)
 }
 
 /** Returns the field of a row's input that names what the call uses up. */
-export function spentFieldOf({ ids = {}, spends }: Row): string | undefined {
+export function spentFieldOf({ ids = {}, spends }: RouteCase): string | undefined {
   if (spends === 'person' || spends === 'session' || spends === 'suspension') return undefined
   return Object.keys(ids).find(field => ids[field] === spends) ?? (spends && 'id')
 }
@@ -164,7 +164,7 @@ export function spentFieldOf({ ids = {}, spends }: Row): string | undefined {
 /** Makes what one call of a row uses up, in a company. Returns its id. */
 export async function makeSpent(
   app: TestApp,
-  { spends }: Row,
+  { spends }: RouteCase,
   person: TestPerson,
   company = app.companies[person.host]
 ): Promise<string> {

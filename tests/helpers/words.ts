@@ -2,6 +2,6 @@ import { textsOf } from '../../scripts/texts.ts'
 import { type Locale, type Translate, translator } from '../../src/i18n/index.ts'
 
 /** Returns the function that translates all words of the product: `t('account.signIn.submit')`. */
-export function wordsIn(locale: Locale): Translate {
+export function translatorOfAllWords(locale: Locale): Translate {
   return translator(locale, textsOf(locale))
 }

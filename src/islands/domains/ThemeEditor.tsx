@@ -26,8 +26,8 @@ interface ThemeEditorProps {
 }
 
 /**
- * Edits the theme of a domain beside a preview. Each change is saved in a draft at once; the pages
- * change when the draft is published.
+ * Edits the theme of a domain beside a preview. Each change is saved in a draft immediately; the
+ * pages change when the draft is published.
  */
 export function ThemeEditor({ domain }: ThemeEditorProps) {
   const { t } = useWords()

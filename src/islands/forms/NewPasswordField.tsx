@@ -17,7 +17,7 @@ interface NewPasswordFieldProps {
 
 /**
  * A field for a new password that shows its strength. The code that rates passwords is loaded on
- * focus, or at once if the field is filled.
+ * focus, or immediately if the field is filled.
  */
 export function NewPasswordField({ label, name, error, owner }: NewPasswordFieldProps) {
   const { t } = useWords()

@@ -27,7 +27,7 @@ interface UnsavedProps {
  * once.
  */
 const asked = new WeakSet<Event>()
-/** Whether the browser goes back to the page that it shows, because the person stays there. */
+/** Whether the guard is undoing a navigation, because the person chose to stay on the page. */
 let isReturning = false
 
 /**

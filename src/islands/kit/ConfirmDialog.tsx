@@ -10,7 +10,8 @@ interface ConfirmDialogProps {
 }
 
 /**
- * A dialog that opens at once and asks a question. Escape and a click outside the dialog answer no.
+ * A dialog that opens immediately and asks a question. Escape and a click outside the dialog answer
+ * no.
  */
 export function ConfirmDialog({ question, yes, no, onYes, onClose }: ConfirmDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)

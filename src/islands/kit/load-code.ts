@@ -1,7 +1,7 @@
 import { AppError } from '../../contract/kit/errors.ts'
 
 /**
- * Loads a module that the page does not need at once. Throws `offline` if it cannot be loaded.
+ * Loads a module that the page does not need immediately. Throws `offline` if it cannot be loaded.
  */
 export async function loadCode<Code>(load: () => Promise<Code>): Promise<Code> {
   try {

@@ -14,8 +14,8 @@ export interface OpenedLink extends MailLink {
 
 /**
  * Returns the mailed link in the page's address: `'none'` where there is none, `'loading'` until
- * the API has checked it. Removes the link from the address at once, because people copy addresses
- * and browsers store them in their history.
+ * the API has checked it. Removes the link from the address immediately, because people copy
+ * addresses and browsers store them in their history.
  */
 export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loading' {
   const [link, setLink] = useState<OpenedLink | 'none' | 'loading'>('loading')

@@ -25,7 +25,7 @@ interface MemberProps {
 }
 
 /**
- * The groups of a person. An administrator can add the person to several groups at once and remove
+ * The groups of a person. An administrator can add the person to several groups together and remove
  * them from one.
  */
 export function UserGroups({ member }: MemberProps) {

@@ -71,7 +71,7 @@ const writeQuery = (query: MemberQuery) => addresses.write(query)
 
 /**
  * Lists the people of a company. They can be searched, filtered and sorted, and many of them can be
- * changed at once.
+ * changed together.
  */
 export const UserList = withWords(function UserList() {
   const { locale, t } = useWords()

@@ -4,7 +4,7 @@ import {
   createDeposit,
   getDeposit,
   getDepositContent,
-  getOpenUpload
+  getUnfinishedUpload
 } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { parseRange } from '../../core/http/byte-range.ts'
@@ -53,8 +53,8 @@ export function mountDeposits(app: Api): void {
     })
   )
 
-  mountEndpoint(app, getOpenUpload, ({ id }, c) =>
-    deposits.getOpenUpload(c.get('deps'), {
+  mountEndpoint(app, getUnfinishedUpload, ({ id }, c) =>
+    deposits.getUnfinishedUpload(c.get('deps'), {
       company_id: companyIdOf(c),
       user_id: signedInPerson(c).id,
       id

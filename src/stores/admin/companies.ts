@@ -60,7 +60,7 @@ export const companyList = createList<ListedCompany, CompanyQuery>({
   load: (query, page) => api('listCompanies', { ...page, ...query })
 })
 
-/** The most groups that the server returns at once. */
+/** The most groups that the server returns in one answer. */
 const mostGroups = 200
 
 /**

@@ -69,7 +69,7 @@ export async function countMembers(filter: MemberFilter): Promise<number> {
  */
 export const maxPeoplePerCall = 200
 
-/** A change to many people at once. */
+/** One change to many people. */
 export interface MemberChange {
   action: BulkAction
   /**

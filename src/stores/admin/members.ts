@@ -46,7 +46,7 @@ export const $memberUsage = personalAtom<UsageState>({ status: 'loading' })
  */
 export const $linkToPassOn = personalAtom<LinkToPassOn | undefined>(undefined)
 
-/** The most groups that the server returns at once. */
+/** The most groups that the server returns in one answer. */
 const mostGroups = 200
 
 /** Loads a person and their usage, and shows them. */

@@ -192,7 +192,7 @@ export function createDepositList({ forget, now, after }: ListParts) {
       $deposits.set([...entries.values()])
       sumSoon()
     },
-    /** Updates the summary at once and returns it. */
+    /** Updates the summary immediately and returns it. */
     sum,
     /**
      * Starts the percentage at 0 again. Deposits that have already ended no longer count for it.

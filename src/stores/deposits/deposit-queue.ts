@@ -33,7 +33,7 @@ const maxSending = 2
  */
 const maxInBatches = 100
 /**
- * How many files are added at once, with a pause before the next ones. A thousand files at once
+ * How many files are added together, with a pause before the next ones. A thousand files together
  * would block the page.
  */
 const sliceFiles = 20
@@ -387,7 +387,7 @@ export function createDepositQueue(parts: DepositDependencies) {
     $deposits: list.$deposits,
     /** Counts and percentage of the queue. Updated a moment after each change. */
     $summary: list.$summary,
-    /** Updates the summary at once and returns it. */
+    /** Updates the summary immediately and returns it. */
     sum: list.sum,
     addFiles,
     pause: (id: string) => withEntry(id, entry => pause(entry, 'person')),

@@ -109,7 +109,9 @@ export async function resumeUpload(requestId: string): Promise<void> {
   if (person === undefined) return
   await restoreDeposits()
   if (queue.hasRequest(requestId)) return
-  const { upload, category, media_type, ...open } = await api('getOpenUpload', { id: requestId })
+  const { upload, category, media_type, ...open } = await api('getUnfinishedUpload', {
+    id: requestId
+  })
   start()
   await queue.restore([
     {
@@ -130,7 +132,7 @@ export async function resumeUpload(requestId: string): Promise<void> {
 
 /** Cancels an unfinished upload of the person, even one that was begun on another device. */
 export async function cancelUpload(requestId: string): Promise<void> {
-  const { upload } = await api('getOpenUpload', { id: requestId })
+  const { upload } = await api('getUnfinishedUpload', { id: requestId })
   await tus.cancel(upload)
 }
 

@@ -67,7 +67,7 @@ export function createList<Row extends { id: string }, Query>({
 
     /**
      * Shows the rows of an owner, such as a company, that match the query. Rows of another owner
-     * disappear at once. Rows of another query stay until the new rows are loaded.
+     * disappear immediately. Rows of another query stay until the new rows are loaded.
      */
     async open(whose: string, present: Query): Promise<void> {
       if ($session.get().status === 'out') return

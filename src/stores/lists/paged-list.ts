@@ -59,7 +59,9 @@ interface Paging {
 }
 
 const firstPageRows = 50
-/** The most rows that the server returns at once. Few pages then serve people who scroll far. */
+/**
+ * The most rows that the server returns in one answer. Few pages then serve people who scroll far.
+ */
 const nextPageRows = 200
 
 /**

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { getChallenge } from '../../../src/contract/sessions.ts'
 import type { RawResponse, TestApp, TestPerson } from '../../helpers/app.ts'
-import type { Refusals, RouteName, Rows, Stage } from '../../helpers/cases.ts'
+import type { Refusals, RouteCases, RouteName, Stage } from '../../helpers/cases.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 import {
   mailToken,
@@ -11,7 +11,7 @@ import {
   proofFor
 } from '../../helpers/mailed.ts'
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   checkMailLink: { input: readLinkInput },
   verifyEmail: { input: verifyEmailInput },
   sendVerification: {},

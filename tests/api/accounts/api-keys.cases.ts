@@ -4,7 +4,7 @@ import {
   confirmSessions,
   makeApiKey,
   type Refusals,
-  type Rows,
+  type RouteCases,
   type Stage
 } from '../../helpers/cases.ts'
 
@@ -13,7 +13,7 @@ const settings = async (app: TestApp) => {
   return { name: 'Scanner', scopes: ['deposit', 'verify'], expires_in_days: 30 }
 }
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   listApiKeys: { input: () => ({ limit: 10 }), ids: { cursor: 'api key' } },
   createApiKey: { input: settings },
   deleteApiKey: { ids: { id: 'api key' }, spends: 'api key' },

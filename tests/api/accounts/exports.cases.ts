@@ -1,5 +1,5 @@
-import type { Rows } from '../../helpers/cases.ts'
+import type { RouteCases } from '../../helpers/cases.ts'
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   exportOwnData: { ids: { cursor: 'request' } }
 }

@@ -4,14 +4,14 @@ import {
   companyWithoutHost,
   confirmSessions,
   type Refusals,
-  type Rows,
+  type RouteCases,
   requestOf,
   type Stage,
   whileKeyInUse
 } from '../../helpers/cases.ts'
 import { makePerson, makeSignUp } from '../../helpers/mailed.ts'
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   listUsers: {
     input: () => ({
       limit: 10,

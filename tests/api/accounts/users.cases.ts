@@ -5,14 +5,14 @@ import type { RawResponse, TestApp, TestPerson } from '../../helpers/app.ts'
 import {
   companyWithoutHost,
   type Refusals,
-  type Rows,
+  type RouteCases,
   requestOf,
   type Stage,
   whileKeyInUse
 } from '../../helpers/cases.ts'
 import { makeKeys, type TestKeys } from '../../helpers/keys.ts'
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   getUser: {},
   updateUser: { input: () => ({ username: 'Ada King', locale: 'en' }) },
   createUser: { input: signUpInput },

@@ -4,7 +4,7 @@ import {
   makeCategory,
   makeGroup,
   type Refusals,
-  type Rows,
+  type RouteCases,
   requestOf,
   type Stage,
   whileKeyInUse
@@ -19,7 +19,7 @@ const settings = {
   retention: 'P10Y'
 }
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   listCategories: {},
   listCompanyCategories: {
     input: () => ({

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import {
   confirmSessions,
   type Refusals,
-  type Rows,
+  type RouteCases,
   type Stage,
   whileKeyInUse
 } from '../../helpers/cases.ts'
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   listCompanies: {
     input: () => ({ limit: 10, q: 'e', sort: '-created', state: 'active' }),
     ids: { cursor: 'company' },

@@ -4,12 +4,12 @@ import {
   domainOf,
   makeDomain,
   type Refusals,
-  type Rows,
+  type RouteCases,
   type Stage,
   whileKeyInUse
 } from '../../helpers/cases.ts'
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   listDomains: {
     input: () => ({ limit: 10, q: 'o', sort: '-created', state: 'verified' }),
     ids: { id: 'company', cursor: 'domain' },

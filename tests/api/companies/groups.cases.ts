@@ -5,7 +5,7 @@ import {
   makeCategory,
   makeGroup,
   type Refusals,
-  type Rows,
+  type RouteCases,
   requestOf,
   type Stage,
   whileKeyInUse
@@ -20,7 +20,7 @@ const settings = {
 }
 const page = { limit: 10, q: 'e', sort: '-created' }
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   listGroups: {
     input: () => page,
     ids: { id: 'company', cursor: 'group', category: 'company category' },

@@ -1,6 +1,6 @@
-import type { Rows } from '../../helpers/cases.ts'
+import type { RouteCases } from '../../helpers/cases.ts'
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   getUsage: {
     input: () => ({ from: '2026-01-01', to: '2026-03-01' }),
     ids: { id: 'company', group: 'group' },

@@ -1,6 +1,6 @@
-import type { Rows } from '../../helpers/cases.ts'
+import type { RouteCases } from '../../helpers/cases.ts'
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   getOpenApi: {},
   getDocs: { status: 302 }
 }

@@ -15,7 +15,7 @@ import {
   makeDataSource,
   makeGroup,
   makeImport,
-  makeWaiting,
+  makeWaitingSignUp,
   requestOf,
   type Things,
   uploadBytes
@@ -215,9 +215,9 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
       ...none
     },
     'sign-up': {
-      own: await makeWaiting(app.owner, app.companies['acme.localhost']),
-      person: await makeWaiting(app.owner, suspended),
-      company: await makeWaiting(app.owner, app.companies['beta.localhost']),
+      own: await makeWaitingSignUp(app.owner, app.companies['acme.localhost']),
+      person: await makeWaitingSignUp(app.owner, suspended),
+      company: await makeWaitingSignUp(app.owner, app.companies['beta.localhost']),
       missing: randomUUID(),
       ...none
     },

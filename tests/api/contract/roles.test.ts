@@ -5,7 +5,7 @@ import { type ErrorCode, errorCodes } from '../../../src/contract/kit/errors.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { makeMember, makeWaiting, requestOf, type Thing } from '../../helpers/cases.ts'
+import { makeMember, makeWaitingSignUp, requestOf, type Thing } from '../../helpers/cases.ts'
 import { makeSignUp } from '../../helpers/mailed.ts'
 import {
   codeOf,
@@ -350,7 +350,7 @@ async function thingsIn(app: TestApp, person: TestPerson, company: string): Prom
   return {
     ...things,
     member: await makeMember(app.owner, company),
-    'sign-up': await makeWaiting(app.owner, company)
+    'sign-up': await makeWaitingSignUp(app.owner, company)
   }
 }
 

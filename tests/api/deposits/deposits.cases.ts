@@ -4,7 +4,7 @@ import { endNextIdleUpload } from '../../../src/server/domain/deposits/idle-uplo
 import type { RawResponse } from '../../helpers/app.ts'
 import {
   type Refusals,
-  type Rows,
+  type RouteCases,
   type Stage,
   uploadBytes,
   whileKeyInUse,
@@ -16,7 +16,7 @@ import { closeUploads, openUploads } from '../../helpers/deposits/open-uploads.t
 const uploadDigest = createHash('sha256').update(uploadBytes).digest('hex')
 const tus = { 'tus-resumable': '1.0.0' }
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   createDeposit: {
     input: depositInput,
     ids: { category: 'category' },
@@ -51,7 +51,7 @@ export const rows: Rows = {
   },
   getDeposit: { ids: { id: 'record' } },
   createContentLink: { ids: { id: 'record' } },
-  getOpenUpload: { ids: { id: 'open request' } },
+  getUnfinishedUpload: { ids: { id: 'open request' } },
   getDepositContent: { ids: { id: 'record' } },
   headUpload: { ids: { id: 'upload' }, headers: () => tus, malformed: 'not_found' },
   patchUpload: {

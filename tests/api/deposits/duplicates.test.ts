@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDeposit, getOpenUpload } from '../../../src/contract/deposits.ts'
+import { createDeposit, getUnfinishedUpload } from '../../../src/contract/deposits.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
 import { getUser } from '../../../src/contract/users.ts'
 import { toCompanyId } from '../../../src/server/db/scope.ts'
@@ -76,7 +76,7 @@ describe('a file whose upload is open', () => {
     const sha256 = createHash('sha256').update(bytes).digest('hex')
     const { request, upload } = uploadOf(await declare(ada, bytes))
     const asked = { id: request.id }
-    expect(await ada.call(getOpenUpload, asked)).toEqual({
+    expect(await ada.call(getUnfinishedUpload, asked)).toEqual({
       upload,
       name: 'again.pdf',
       category: ada.category,
@@ -86,9 +86,9 @@ describe('a file whose upload is open', () => {
       bytes: 1000,
       stored: sha256
     })
-    await expect(eve.call(getOpenUpload, asked)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(eve.call(getUnfinishedUpload, asked)).rejects.toMatchObject({ code: 'not_found' })
     await app.patch(ada, upload, bytes)
-    await expect(ada.call(getOpenUpload, asked)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(ada.call(getUnfinishedUpload, asked)).rejects.toMatchObject({ code: 'not_found' })
   })
 })
 

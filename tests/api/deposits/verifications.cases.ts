@@ -3,7 +3,7 @@ import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp } from '../../helpers/app.ts'
 import {
   type Refusals,
-  type Rows,
+  type RouteCases,
   requestOf,
   type Stage,
   uploadBytes,
@@ -12,7 +12,7 @@ import {
 
 const uploadDigest = createHash('sha256').update(uploadBytes).digest('hex')
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   verify: { input: () => ({ items: [{ sha256: uploadDigest }] }) }
 }
 

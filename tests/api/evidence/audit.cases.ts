@@ -1,4 +1,4 @@
-import type { Rows } from '../../helpers/cases.ts'
+import type { RouteCases } from '../../helpers/cases.ts'
 
 const filter = {
   locale: 'fr',
@@ -7,7 +7,7 @@ const filter = {
   to: '2100-01-01T00:00:00+01:00'
 }
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   listAuditEntries: {
     input: () => ({ limit: 10, ...filter }),
     ids: { id: 'company', cursor: 'audit entry', actor: 'member', target: 'member' },

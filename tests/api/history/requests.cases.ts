@@ -1,4 +1,4 @@
-import type { Refusals, Rows, Stage } from '../../helpers/cases.ts'
+import type { Refusals, RouteCases, Stage } from '../../helpers/cases.ts'
 
 const historyFilter = {
   kind: 'deposit',
@@ -8,7 +8,7 @@ const historyFilter = {
   to: '2100-01-01T00:00:00+01:00'
 }
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   listRequests: {
     input: () => ({ scope: 'own', limit: 10, ...historyFilter }),
     ids: { cursor: 'request', category: 'category' }

@@ -4,7 +4,7 @@ import {
   companyWithoutHost,
   makeImport,
   type Refusals,
-  type Rows,
+  type RouteCases,
   requestOf,
   type Stage,
   whileKeyInUse
@@ -17,7 +17,7 @@ const row = () => ({
   locale: 'fr'
 })
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   listImports: {
     input: () => ({ limit: 10 }),
     ids: { id: 'company', cursor: 'import' },

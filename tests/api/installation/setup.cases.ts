@@ -1,9 +1,9 @@
 import { createSetupCode } from '../../../src/server/domain/installation/setup.ts'
 import type { TestApp } from '../../helpers/app.ts'
-import type { Refusals, Rows, Stage } from '../../helpers/cases.ts'
+import type { Refusals, RouteCases, Stage } from '../../helpers/cases.ts'
 import { signUp, signUpInput } from '../accounts/users.cases.ts'
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   getSetup: { input: reopenSetup },
   getDemoAccount: { input: () => ({}) },
   createOperator: { input: operatorInput }

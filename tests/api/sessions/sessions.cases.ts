@@ -1,9 +1,9 @@
 import { getChallenge } from '../../../src/contract/sessions.ts'
 import type { TestApp, TestPerson } from '../../helpers/app.ts'
-import type { Refusals, Rows, Stage } from '../../helpers/cases.ts'
+import type { Refusals, RouteCases, Stage } from '../../helpers/cases.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 
-export const rows: Rows = {
+export const rows: RouteCases = {
   getChallenge: { input: () => ({ email: 'ada@example.com', purpose: 'login' }) },
   logIn: { input: logInInput },
   logOut: { input: () => ({ all: false }), spends: 'session' },

@@ -6,7 +6,11 @@ import { createSite, type Site } from '../../../src/server/site/site.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { createRandom, type Random } from '../../helpers/random.ts'
 import { hasNginx, startNginx } from '../../helpers/servers/nginx.ts'
-import { ask, type CachingProxy, startSharedCache } from '../../helpers/servers/shared-cache.ts'
+import {
+  askCache,
+  type CachingProxy,
+  startSharedCache
+} from '../../helpers/servers/shared-cache.ts'
 import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
 
 // B-05
@@ -73,7 +77,7 @@ for (const [name, skipped, start] of fronts) {
       const statuses = new Map<number, number>()
       for (let nr = 0; nr < requests; nr++) {
         const asked = draw(random)
-        const answer = await ask(front.port, asked.method, asked.target, asked.headers)
+        const answer = await askCache(front.port, asked.method, asked.target, asked.headers)
         statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
         const text = `${answer.rawHeaders.join('\n')}\n${answer.body}`
         const found = forbiddenTo(asked).filter(mark => text.includes(mark))
@@ -105,8 +109,8 @@ test('a cache of the standard would pass a poison on, so that this proves someth
   await new Promise<void>(resolve => origin.listen(0, '127.0.0.1', resolve))
   // as: a TCP server has such an address
   await using front = await startSharedCache((origin.address() as AddressInfo).port)
-  await ask(front.port, 'GET', '/', ['host', 'acme.localhost', 'x-forwarded-host', evil])
-  const answer = await ask(front.port, 'GET', '/', ['host', 'acme.localhost'])
+  await askCache(front.port, 'GET', '/', ['host', 'acme.localhost', 'x-forwarded-host', evil])
+  const answer = await askCache(front.port, 'GET', '/', ['host', 'acme.localhost'])
   expect(answer.body.toString()).toContain(evil)
   origin.close()
 })

@@ -5,14 +5,14 @@ import { askDatabase, makeAdmin } from '../../helpers/e2e/admins.ts'
 import { makePdf } from '../../helpers/e2e/documents.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { nextPassword, startSession } from '../../helpers/e2e/page.ts'
-import { wordsIn } from '../../helpers/words.ts'
+import { translatorOfAllWords } from '../../helpers/words.ts'
 
 const home = (locale: string) => `${test.info().project.use.baseURL}/${locale}`
 
 for (const locale of ['en', 'fr'] as const) {
   test(`an administrator’s first day, in ${locale}`, async ({ page, browser }) => {
     test.setTimeout(240_000)
-    const t = wordsIn(locale)
+    const t = translatorOfAllWords(locale)
     const tag = `d${Date.now()}`
     const email = await startSession(page, home(locale), { username: 'Anna Admin' })
     const company = await makeAdmin(email)

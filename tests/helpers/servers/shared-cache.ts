@@ -45,7 +45,7 @@ export async function startSharedCache(target: number) {
     const own = headers['if-none-match'] === undefined && found?.etag !== undefined
     const condition = own && found.etag ? ['if-none-match', found.etag] : []
     const body = Buffer.concat(chunks)
-    const answer = await ask(target, method, url, [...incoming.rawHeaders, ...condition], body)
+    const answer = await askCache(target, method, url, [...incoming.rawHeaders, ...condition], body)
     if (found && own && answer.status === 304) {
       counts.revalidated++
       found.freshUntil = Date.now() + lifetimeOf(answer.headers) * 1000
@@ -152,7 +152,7 @@ interface Asked {
 }
 
 /** Sends one request with exactly these headers. */
-export function ask(
+export function askCache(
   port: number,
   method: string,
   path: string,

@@ -273,16 +273,16 @@ test('marks the person blocked when the user call says so, and no more once it l
     answers: { 'GET /user': () => answer() }
   })
   sessions.startSession()
-  await vi.waitFor(() => expect(users.$disabled.get()).toEqual(disabled))
+  await vi.waitFor(() => expect(users.$disabledState.get()).toEqual(disabled))
   expect(users.$user.get()).toBeUndefined()
   expect(sessions.$session.get().status).toBe('in')
   expect(tab.replaced[0]).toMatch(/^\/en\/disabled\?disabled=/)
   answer = () => problem('unavailable')
   await users.refreshUser()
-  expect(users.$disabled.get()).toEqual(disabled)
+  expect(users.$disabledState.get()).toEqual(disabled)
   answer = () => Response.json(ada)
   await users.refreshUser()
-  expect(users.$disabled.get()).toBeUndefined()
+  expect(users.$disabledState.get()).toBeUndefined()
   expect(users.$user.get()).toBeDefined()
 })
 
@@ -296,7 +296,7 @@ test('leads to the notice from any other call, and marks nobody blocked for it',
   await vi.waitFor(() => expect(users.$user.get()).toBeDefined())
   await expect(users.changeUsername('Ada')).rejects.toMatchObject({ code: 'account_disabled' })
   expect(tab.replaced).toHaveLength(1)
-  expect(users.$disabled.get()).toBeUndefined()
+  expect(users.$disabledState.get()).toBeUndefined()
 })
 
 test.each([
@@ -309,7 +309,7 @@ test.each([
     answers: { 'GET /user': () => Response.json(body, { status: 403 }) }
   })
   sessions.startSession()
-  await vi.waitFor(() => expect(users.$disabled.get()).toEqual(body.disabled))
+  await vi.waitFor(() => expect(users.$disabledState.get()).toEqual(body.disabled))
   const target = new URL(tab.replaced[0] ?? '', 'https://docs.example')
   expect(target.pathname).toBe('/en/disabled')
   expect(JSON.parse(target.searchParams.get('disabled') ?? '')).toEqual(body.disabled)
@@ -322,9 +322,9 @@ test('is blocked no longer once signed out', async () => {
     answers: { 'GET /user': () => problem('account_disabled', { disabled }) }
   })
   sessions.startSession()
-  await vi.waitFor(() => expect(users.$disabled.get()).toBeDefined())
+  await vi.waitFor(() => expect(users.$disabledState.get()).toBeDefined())
   await sessions.signOut()
-  expect(users.$disabled.get()).toBeUndefined()
+  expect(users.$disabledState.get()).toBeUndefined()
 })
 
 test('signs out here, in the other tab and on the server', async () => {

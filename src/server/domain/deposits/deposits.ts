@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import {
   type Deposit,
-  type getOpenUpload as getOpenUploadCall,
+  type getUnfinishedUpload as getUnfinishedUploadCall,
   PictureTransform
 } from '../../../contract/deposits.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
@@ -19,10 +19,10 @@ import { decryptDigest } from './upload-digests.ts'
  * request (entry of the history). Throws `not_found` if the caller has no open upload with this
  * request.
  */
-export async function getOpenUpload(
+export async function getUnfinishedUpload(
   deps: Pick<Deps, 'db' | 'keys'>,
   input: FindInput
-): Promise<z.output<(typeof getOpenUploadCall)['output']>> {
+): Promise<z.output<(typeof getUnfinishedUploadCall)['output']>> {
   const found = await inCompany(deps.db, input.company_id, tx =>
     tx
       .selectFrom('upload')

@@ -6,7 +6,7 @@ import {
   readTokenPayload,
   tokenExpiry
 } from '../../../../src/core/keys/access-token.ts'
-import { corrupted } from '../../../helpers/corrupted.ts'
+import { corruptedText } from '../../../helpers/corrupted.ts'
 import { runCount } from '../../../helpers/soak.ts'
 
 const payload = Buffer.from('{"sub":"é","exp":1777809600}').toString('base64url')
@@ -63,7 +63,7 @@ test('tells an object or nothing, and a time or nothing, whatever comes (E-02)',
   const good = `abc.${payload}.def`
   let told = 0
   fc.assert(
-    fc.property(fc.oneof(corrupted(good), forged), fc.maxSafeNat(), (text, now) => {
+    fc.property(fc.oneof(corruptedText(good), forged), fc.maxSafeNat(), (text, now) => {
       const found = readTokenPayload(text)
       if (found) told++
       expect(found === undefined || (typeof found === 'object' && !Array.isArray(found))).toBe(true)

@@ -13,7 +13,7 @@ import {
   parseChallenge,
   splitChallengeResponse
 } from '../../../../src/core/keys/challenge.ts'
-import { corrupted } from '../../../helpers/corrupted.ts'
+import { corruptedText } from '../../../helpers/corrupted.ts'
 import { runCount } from '../../../helpers/soak.ts'
 
 const mac = (signed: Uint8Array) => createHmac('sha256', 'a key').update(signed).digest()
@@ -77,7 +77,7 @@ describe('challenge', () => {
 
   test('is read as what its MAC is of, or not at all (E-02)', async () => {
     let accepted = 0
-    const text = corrupted(expected.challenge)
+    const text = corruptedText(expected.challenge)
     await fc.assert(
       fc.property(text, fc.constantFrom(...challengePurposes), (challenge, purpose) => {
         const read = parseChallenge(challenge, purpose)
@@ -192,7 +192,7 @@ describe('response', () => {
     let accepted = 0
     const response = challengeResponse(expected.challenge, signature)
     await fc.assert(
-      fc.property(corrupted(response), text => {
+      fc.property(corruptedText(response), text => {
         const parts = splitChallengeResponse(text)
         if (!parts) return
         accepted++

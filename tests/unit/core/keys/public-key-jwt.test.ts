@@ -9,7 +9,7 @@ import {
   publicJwk,
   publicKeyPurposes
 } from '../../../../src/core/keys/public-key-proof.ts'
-import { corrupted } from '../../../helpers/corrupted.ts'
+import { corruptedText } from '../../../helpers/corrupted.ts'
 import { makeKeys } from '../../../helpers/keys.ts'
 import { runCount } from '../../../helpers/soak.ts'
 
@@ -78,7 +78,7 @@ describe('public_key_jwt', () => {
       })
       .map(withPayload)
     fc.assert(
-      fc.property(fc.oneof(corrupted(token), corrupted(token), forged), text => {
+      fc.property(fc.oneof(corruptedText(token), corruptedText(token), forged), text => {
         const jwt = parsePublicKeyJwt(text)
         if (!jwt) return
         accepted++

@@ -10,10 +10,10 @@ import {
   pageCommands,
   recentCommands
 } from '../../../../src/shell/palette/commands.ts'
-import { wordsIn } from '../../../helpers/words.ts'
+import { translatorOfAllWords } from '../../../helpers/words.ts'
 
 /** As the palette, whose keys are put together from names. */
-const wordsOf = (locale: Locale) => wordsIn(locale) as Translate<string>
+const wordsOf = (locale: Locale) => translatorOfAllWords(locale) as Translate<string>
 const t = wordsOf('en')
 const stranger: PaletteContext = {
   locale: 'en',
