@@ -171,7 +171,12 @@ export const Domain = z.object({
     })
   ),
   /** Time since which the DNS record has been missing. `null` while it exists. */
-  failing_since: z.nullable(z.iso.datetime())
+  failing_since: z.nullable(z.iso.datetime()),
+  /**
+   * Time since which no page is served any more, because the record had been missing for seven days.
+   * Stays while another company has the host (`taken`). `null` if pages are served, or never were.
+   */
+  quarantined_since: z.nullable(z.iso.datetime())
 })
 export type Domain = z.infer<typeof Domain>
 

@@ -47,6 +47,10 @@ export const getUsage = endpoint({
  * - `deposits_held`: deposits that could not be made in several attempts. An operator retries them.
  * - `deposits_failed`: deposits that have failed since yesterday.
  * - `mails_delayed`: mails that have been due for five minutes and could not be sent.
+ * - `domains_unverified`: claimed hosts whose proof has been waiting for a day.
+ * - `domains_failing`: hosts that are served although the DNS record that proves them is missing.
+ * - `domains_quarantined`: hosts that are no longer served, because their record was missing.
+ * - `domains_taken`: hosts that another company has proved.
  * - `disk_nearly_full`: the disk of the installation. Only operators learn of it.
  */
 export const AttentionKind = z.enum([
@@ -57,6 +61,10 @@ export const AttentionKind = z.enum([
   'deposits_held',
   'deposits_failed',
   'mails_delayed',
+  'domains_unverified',
+  'domains_failing',
+  'domains_quarantined',
+  'domains_taken',
   'disk_nearly_full'
 ])
 export type AttentionKind = z.infer<typeof AttentionKind>
@@ -80,7 +88,7 @@ export const AttentionItem = z.object({
    */
   severity: z.enum(['error', 'warning', 'info']),
   /**
-   * How many people, limits, deposits or mails the finding is about. For `disk_nearly_full`, the
+   * How many people, limits, deposits, mails or domains the finding is about. For `disk_nearly_full`, the
    * percentage of the disk that is used.
    */
   count: z.number(),
@@ -89,7 +97,9 @@ export const AttentionItem = z.object({
    */
   since: z.nullable(z.iso.datetime()),
   /** For `group_limits`: the five limits that are closest to being used up. */
-  limits: z.optional(z.array(NearLimit))
+  limits: z.optional(z.array(NearLimit)),
+  /** For the findings about domains: the five that have needed attention for the longest time. */
+  domains: z.optional(z.array(z.object({ id: z.uuid(), host: z.string() })))
 })
 export type AttentionItem = z.infer<typeof AttentionItem>
 

@@ -31,6 +31,7 @@ interface Catalogue {
   links: typeof import('./en/links.json')
   lists: typeof import('./en/lists.json')
   me: typeof import('./en/me.json')
+  moveDomain: typeof import('./en/admin/moveDomain.json')
   notFound: typeof import('./en/notFound.json')
   overview: typeof import('./en/admin/overview.json')
   palette: typeof import('./en/palette.json')

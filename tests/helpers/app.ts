@@ -22,6 +22,7 @@ import { openTenantCache } from '../../src/server/domain/companies/domains.ts'
 import { createCompany, type NewCompany } from '../../src/server/domain/companies/new-companies.ts'
 import type { CompanyId, Deps, Letter, MailSender, Settings } from '../../src/server/domain/deps.ts'
 import { createCompanyKeyring } from '../../src/server/domain/evidence/company-keys.ts'
+import { recordRootSecretId } from '../../src/server/domain/installation/installation.ts'
 import { productTheme } from '../../src/server/domain/installation/product-theme.ts'
 import { createTokenReader } from '../../src/server/domain/sessions/access-tokens.ts'
 import { createAddressReader, refuseHost } from '../../src/server/http/hosts.ts'
@@ -166,6 +167,7 @@ export async function makeApp(
     },
     stopping: stopping.signal
   }
+  await recordRootSecretId(deps)
   const limits = { ...unlimited, ...options.limits }
   const companies: Record<string, CompanyId> = {
     'acme.localhost': await addCompany('Acme', 'acme.localhost'),

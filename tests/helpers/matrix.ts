@@ -130,6 +130,10 @@ export async function makeThings(app: TestApp, person: TestPerson, name: string)
   const done = await app.deposit(person, bytes, name)
   const { upload } = await app.reserve(person, uploadBytes, name)
   const open = await app.reserve(person, bytes, name)
+  const company = app.companies[person.host] ?? ''
+  await app.owner.query('insert into history_reading values ($1, gen_random_uuid(), now())', [
+    company
+  ])
   return {
     fingerprint: createHash('sha256').update(bytes).digest('hex'),
     record: done.deposit_id ?? '',
@@ -150,7 +154,7 @@ export async function makeThings(app: TestApp, person: TestPerson, name: string)
     import: await makeImport(app, person.host),
     'checked import': await makeImport(app, person.host, 'checked import'),
     'done import': await makeImport(app, person.host, 'done import'),
-    company: app.companies[person.host] ?? '',
+    company,
     'audit entry': await makeAuditEntry(app, person)
   } satisfies Record<Thing | 'fingerprint', string>
 }
@@ -337,7 +341,8 @@ async function writtenColumns(owner: pg.Pool, table: string): Promise<string> {
 const dead = `jsonb_build_object('reason', 'TWIN', 'since', '2020-01-01T00:00:00.000Z')`
 const twinSeq = `jsonb_build_object('seq', 7000000 + t.seq)`
 const twinChanges: Record<string, string> = {
-  domain: `jsonb_build_object('host', 'twin.' || t.host, 'name', 'TWIN', 'title', 'TWIN')`,
+  domain: `jsonb_build_object('host', 'twin.' || t.host, 'name', 'TWIN', 'title', 'TWIN',
+             'quarantined_at', case when t.verified_at is null then '2020-01-01T00:00:00Z' end)`,
   user: `jsonb_build_object('username', 'TWIN', 'locale', 'fr', 'permissions', jsonb_build_array('TWIN'),
            'disabled', case when t.disabled is null then ${dead} end)`,
   signup: `jsonb_build_object('username', 'TWIN')`,
@@ -360,6 +365,7 @@ const twinChanges: Record<string, string> = {
   audit_head: `jsonb_build_object('hash', '\\x${'77'.repeat(32)}')`,
   audit_entry: `jsonb_build_object('action', 'TWIN', 'hash', '\\x${'77'.repeat(32)}')`,
   audit_value: `jsonb_build_object('changes', 'TWIN')`,
+  history_reading: `jsonb_build_object('entered_at', '2020-01-01T00:00:00Z')`,
   request: `${twinSeq} || jsonb_build_object('facts', t.facts || '{"name": "TWIN"}'::jsonb)`,
   event: `${twinSeq} || jsonb_build_object('payload', t.payload || '{"name": "TWIN"}'::jsonb)`,
   upload: `jsonb_build_object('name', 'TWIN', 'size', t.size + 7000000)`,

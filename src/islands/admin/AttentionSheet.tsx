@@ -113,7 +113,7 @@ const inks = { error: 'text-error', warning: 'text-warning', info: 'text-info' }
 
 function Item({ item, company, hasMailServer }: ItemProps) {
   const { locale, t } = useWords()
-  const { kind, severity, count, since, limits = [] } = item
+  const { kind, severity, count, since, limits = [], domains = [] } = item
   const mend =
     kind === 'invitations_by_hand' || (kind === 'people_waiting' && !hasMailServer)
       ? t('overview.attention.mend.by_hand')
@@ -139,6 +139,20 @@ function Item({ item, company, hasMailServer }: ItemProps) {
             {limits.map(near => (
               <li key={`${near.group.id} ${near.limited}`} className="min-w-0">
                 <LimitLink company={company} near={near} />
+              </li>
+            ))}
+          </ul>
+        )}
+        {company !== undefined && domains.length > 0 && (
+          <ul className="flex flex-col gap-1">
+            {domains.map(({ id, host }) => (
+              <li key={id} className="min-w-0">
+                <a
+                  className="link wrap-anywhere"
+                  href={localizedPath(locale, pathOf('domain', { company, domain: id }))}
+                >
+                  {host}
+                </a>
               </li>
             ))}
           </ul>
@@ -177,18 +191,33 @@ interface MendLinkProps extends Pick<AttentionItem, 'kind'> {
   company: string
 }
 
-/** A link to the people whom a finding is about. Shows nothing for other findings. */
+/** A link to the list of what a finding is about. Shows nothing for findings without a list. */
 function MendLink({ kind, company }: MendLinkProps): ReactNode {
   const { locale, t } = useWords()
-  const who = kind === 'invitations_by_hand' ? 'invitations_expired' : kind
-  if (who !== 'people_waiting' && who !== 'invitations_expired') return null
-  const state = who === 'people_waiting' ? 'waiting' : 'invited'
+  const target = mendTarget(kind)
+  if (!target) return null
+  const { page, state, words } = target
   return (
-    <a
-      className="link"
-      href={`${localizedPath(locale, pathOf('users', { company }))}?state=${state}`}
-    >
-      {t(`overview.attention.go.${who}`)}
+    <a className="link" href={`${localizedPath(locale, pathOf(page, { company }))}?state=${state}`}>
+      {t(`overview.attention.go.${words}`)}
     </a>
   )
+}
+
+/** Returns the list of what a finding is about: the page, and the state by which it is filtered. */
+function mendTarget(kind: AttentionItem['kind']) {
+  switch (kind) {
+    case 'people_waiting':
+      return { page: 'users', state: 'waiting', words: 'people_waiting' } as const
+    case 'invitations_expired':
+    case 'invitations_by_hand':
+      return { page: 'users', state: 'invited', words: 'invitations_expired' } as const
+    case 'domains_unverified':
+    case 'domains_failing':
+    case 'domains_quarantined':
+    case 'domains_taken':
+      return { page: 'domains', state: kind.replace('domains_', ''), words: 'domains' } as const
+    default:
+      return undefined
+  }
 }

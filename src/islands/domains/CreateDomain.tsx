@@ -1,10 +1,12 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import type { Domain } from '../../contract/domains.ts'
+import { AppError } from '../../contract/kit/errors.ts'
 import { hostFault, type IsTopLevel, parseTypedHost } from '../../core/input/domain-name.ts'
 import { firstOf, required } from '../../core/input/validators.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
-import { createDomain } from '../../stores/admin/domains.ts'
+import { createDomain, findDomain } from '../../stores/admin/domains.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { fieldSentence } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
@@ -20,6 +22,7 @@ export const CreateDomain = withWords(function CreateDomain() {
   const { locale, t } = useWords()
   const [host, setHost] = useState('')
   const isTopLevel = useTopLevels()
+  const [claimed, setClaimed] = useState<Domain>()
   const fault = (value: unknown) =>
     hostFault(parseTypedHost(String(value ?? '')), isTopLevel.current)
   const form = useForm({
@@ -30,15 +33,28 @@ export const CreateDomain = withWords(function CreateDomain() {
       host_not_allowed: { host: { rule: 'host_refused' } }
     },
     async send(values, key) {
-      const { id } = await createDomain({ host: parseTypedHost(values['host'] ?? '') }, key)
-      const path = pathOf('domain', { company: companyIdOfPage(), domain: id })
-      await navigate(`${localizedPath(locale, path)}?step=records`, { replace: true })
+      const wanted = parseTypedHost(values['host'] ?? '')
+      try {
+        const { id } = await createDomain({ host: wanted }, key)
+        await navigate(`${pageOf(id)}?step=records`, { replace: true })
+      } catch (cause) {
+        if (!(cause instanceof AppError) || cause.code !== 'host_taken') throw cause
+        setClaimed(await findDomain(wanted).catch(() => undefined))
+        throw cause
+      }
     }
   })
+  const pageOf = (id: string) =>
+    localizedPath(locale, pathOf('domain', { company: companyIdOfPage(), domain: id }))
   // what was typed before the page's script ran
   const readTyped = useEffectEvent(() => setHost(parseTypedHost(form.read()['host'] ?? '')))
   useEffect(() => readTyped(), [])
   const isFinished = host !== '' && fault(host) === undefined
+  const isClaimed = claimed?.host === host
+  const isTaken = form.errors['host']?.rule === 'taken'
+  const error = isTaken
+    ? t(isClaimed ? 'domains.create.claimed' : 'domains.create.taken')
+    : fieldSentence(form.errors, 'host', t)
   return (
     <>
       <WizardSteps step="host" />
@@ -50,15 +66,22 @@ export const CreateDomain = withWords(function CreateDomain() {
           spellCheck={false}
           mono
           hint={t('domains.create.hint')}
-          error={fieldSentence(form.errors, 'host', t) ?? unfinished(host, isTopLevel.current, t)}
+          error={error ?? unfinished(host, isTopLevel.current, t)}
           onInput={event => setHost(parseTypedHost(event.currentTarget.value))}
         >
           <p role="status" className="wrap-anywhere text-ink-soft text-sm empty:hidden">
-            {isFinished && hostWords(host, t)}
+            {isFinished && !isTaken && hostWords(host, t)}
           </p>
+          {isClaimed && (
+            <p className="wrap-anywhere text-sm">
+              <a className="link" href={pageOf(claimed.id)}>
+                {t('domains.create.open', { host })}
+              </a>
+            </p>
+          )}
         </Field>
       </Form>
-      <UnsavedGuard form={form} />
+      {!isClaimed && <UnsavedGuard form={form} />}
       <PasswordQuestion />
     </>
   )

@@ -12,9 +12,10 @@ interface DomainProps {
  */
 export function DeleteDomain({ domain }: DomainProps) {
   const { t } = useWords()
-  const { id, host, state, primary } = domain
+  const { id, host, state, primary, quarantined_since } = domain
   const isServed = state === 'verified' || state === 'failing'
-  const ending = isServed ? 'domains.delete.note' : 'domains.delete.unused'
+  const unserved = quarantined_since ? 'domains.delete.unserved' : 'domains.delete.unused'
+  const ending = isServed ? 'domains.delete.note' : unserved
   return (
     <DeleteForGood
       list="domains"

@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent, useState } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { DomainDetails } from '../../contract/domains.ts'
 import type { AppError } from '../../contract/kit/errors.ts'
 import { formatDateTime } from '../../core/text/format.ts'
@@ -32,6 +32,7 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
   const [asked, setAsked] = useState(0)
   const now = useNow(1000)
   const isProved = domain.state === 'verified'
+  const next = useRef<HTMLButtonElement>(null)
   const action = useAction({
     what: 'Checking the domain failed',
     async send() {
@@ -48,6 +49,13 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
     const timer = setTimeout(() => void ask(), asked === 0 ? 0 : pause * 1000)
     return () => clearTimeout(timer)
   }, [asked, pause, isProved])
+  // the button that was pressed is gone
+  const wasProved = useRef(isProved)
+  useEffect(() => {
+    const isLost = document.activeElement === document.body
+    if (isProved && !wasProved.current && isLost) next.current?.focus()
+    wasProved.current = isProved
+  }, [isProved])
 
   return (
     <section className="sheet flex flex-col gap-4" aria-labelledby="domain-check">
@@ -83,7 +91,7 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
       {action.failure && <ErrorNote error={action.failure} />}
       <div className="flex flex-wrap gap-4">
         {isProved && onDone && (
-          <button type="button" className="btn btn-primary" onClick={onDone}>
+          <button ref={next} type="button" className="btn btn-primary" onClick={onDone}>
             {t('domains.check.next')}
           </button>
         )}

@@ -1,7 +1,9 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useRef } from 'react'
 import type { DomainDetails } from '../../contract/domains.ts'
+import { formatDateTime } from '../../core/text/format.ts'
 import { $domain, $themes, openDomain } from '../../stores/admin/domains.ts'
+import { $user } from '../../stores/users.ts'
 import { RecentChanges } from '../audit/RecentChanges.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
@@ -20,6 +22,10 @@ import { type DomainStep, readStep, writeStep } from './wizard-step.ts'
 
 const ThemeEditor = lazyPart<{ domain: DomainDetails }>(
   async () => (await import('./ThemeEditor.tsx')).ThemeEditor
+)
+
+const MoveDomain = lazyPart<{ domain: DomainDetails }>(
+  async () => (await import('./MoveDomain.tsx')).MoveDomain
 )
 
 /**
@@ -61,13 +67,16 @@ function Ready({ domain }: DomainProps) {
   useEffect(() => {
     if (!isOpening.current) return
     isOpening.current = false
-    const shown = top.current?.querySelector('h2') ?? top.current
-    shown?.focus()
+    const heading = top.current?.querySelector('h2') ?? top.current
+    heading?.focus()
   })
-  // another company can prove the host while the steps are open, which are then gone
+  // what had the focus may be gone: DNS proves the domain, or another company proves its host
+  const shown = useRef(domain.state)
   useEffect(() => {
-    if (isTaken && document.activeElement === document.body) top.current?.focus()
-  }, [isTaken])
+    if (shown.current === domain.state) return
+    shown.current = domain.state
+    if (document.activeElement === document.body) top.current?.focus()
+  }, [domain.state])
   return (
     <div ref={top} tabIndex={-1} className="flex flex-col gap-6">
       {address && isTaken && <Taken domain={domain} />}
@@ -115,8 +124,9 @@ function NextButton({ onClick }: { onClick: () => void }) {
 }
 
 function Taken({ domain }: DomainProps) {
-  const { t } = useWords()
-  const { host, proof } = domain
+  const { locale, t } = useWords()
+  const { host, proof, quarantined_since } = domain
+  const since = quarantined_since && formatDateTime(new Date(quarantined_since), locale)
   return (
     <>
       <section className="sheet flex flex-col gap-2" role="status">
@@ -124,10 +134,14 @@ function Taken({ domain }: DomainProps) {
           <DomainStateMark state="taken">{t('domains.states.taken')}</DomainStateMark>
         </p>
         <p className="prose-width wrap-anywhere">
-          {t('domains.taken', { host, name: proof?.name ?? host })}
+          {t('domains.taken.text', { host, name: proof?.name ?? host })}
         </p>
+        {since && (
+          <p className="prose-width wrap-anywhere">{t('domains.taken.lost', { host, since })}</p>
+        )}
       </section>
       <DomainRecords domain={domain} />
+      {since && <Contents domain={domain} />}
       <DeleteDomain domain={domain} />
     </>
   )
@@ -135,8 +149,6 @@ function Taken({ domain }: DomainProps) {
 
 function Proved({ domain }: DomainProps) {
   const { t } = useWords()
-  const themes = useStore($themes, { ssr: 'initial' })
-  const published = themes.status === 'ready' ? themes.item.published.number : undefined
   const { state } = domain
   return (
     <>
@@ -150,11 +162,24 @@ function Proved({ domain }: DomainProps) {
           <DomainRecords domain={domain} />
         </>
       )}
+      <Contents domain={domain} />
+      <DeleteDomain domain={domain} />
+    </>
+  )
+}
+
+/** Shows what a domain has had since it was proved for the first time. */
+function Contents({ domain }: DomainProps) {
+  const user = useStore($user, { ssr: 'initial' })
+  const themes = useStore($themes, { ssr: 'initial' })
+  const published = themes.status === 'ready' ? themes.item.published.number : undefined
+  return (
+    <>
       <DomainSettings key={domain.id} domain={domain} />
       <ThemeEditor domain={domain} />
       <PrimaryDomain domain={domain} />
+      {user?.permissions.includes('operator') && <MoveDomain domain={domain} />}
       <RecentChanges target={domain.id} shown={[domain, published]} />
-      <DeleteDomain domain={domain} />
     </>
   )
 }

@@ -268,6 +268,7 @@ export interface Database {
     salt: Buffer
     changes: string
   }
+  history_reading: { company_id: string; reader_id: string; entered_at: Date }
   request: {
     company_id: string
     id: string

@@ -2,8 +2,9 @@ import { requestRole } from './connection-config.ts'
 import { type Db, poolOf } from './open.ts'
 
 /**
- * The only functions that run with the rights of their owner: seven read the rows of all
- * companies, one moves a domain to another company, one deletes the demonstration company, one deletes people
+ * The only functions that run with the rights of their owner: eight read the rows of all
+ * companies, one gives hosts of all companies a proof of their own, one moves a domain to another
+ * company, one deletes the demonstration company, one deletes people
  * who never had a password, and one erases a person's values from the audit log.
  */
 const definerFunctions = [
@@ -11,12 +12,14 @@ const definerFunctions = [
   'public.company_usage(uuid[], date)',
   'public.erase_audit_values(uuid)',
   'public.has_own_domain()',
+  'public.is_covered_by(uuid, text)',
   'public.is_proved_host(text)',
   'public.list_companies()',
   'public.list_hosts()',
   'public.move_domain(uuid, uuid, uuid, text, text, jsonb)',
   'public.remove_demo(uuid)',
   'public.remove_invited_people(uuid[])',
+  'public.require_own_proofs(text, text, timestamptz)',
   'public.resolve_host(text)'
 ]
 /**

@@ -9,7 +9,7 @@ import type {
   updateDomain as update
 } from '../../contract/domains.ts'
 import { createList } from '../lists/lists.ts'
-import { adminApi } from './admin-api.ts'
+import { adminApi, companyIdOfPage } from './admin-api.ts'
 import { createShownItem } from './shown-item.ts'
 
 type Input<Call extends { input: z.ZodMiniType }> = z.input<Call['input']>
@@ -49,6 +49,14 @@ export function createDomain(input: Input<typeof create>, key: string): Promise<
   return adminApi('createDomain', input, { idempotencyKey: key })
 }
 
+/** Returns the domain of the company that has a host, or undefined if there is none. */
+export async function findDomain(host: string): Promise<Domain | undefined> {
+  // as long as a search may be
+  const query = { q: host.slice(0, 100), limit: 200 }
+  const found = await adminApi('listDomains', { id: companyIdOfPage(), ...query })
+  return found.find(each => each.host === host)
+}
+
 /**
  * Changes a domain if it still has the version that the person has seen. Otherwise throws
  * `changed_meanwhile`.
@@ -69,6 +77,11 @@ export function checkDomain(id: string): Promise<DomainDetails> {
 /** Makes a domain the company's primary one, and shows it. */
 export function makeDomainPrimary(id: string): Promise<DomainDetails> {
   return domain.change(id, () => adminApi('makeDomainPrimary', { id }))
+}
+
+/** Moves a domain to another company, and returns it as that company has it. */
+export function moveDomain(id: string, company_id: string): Promise<DomainDetails> {
+  return adminApi('moveDomain', { id, company_id })
 }
 
 export async function deleteDomain({ id, version }: Domain): Promise<void> {

@@ -1,9 +1,10 @@
+import type { ListedCompany } from '../../contract/companies.ts'
 import type { CompanyCategory } from '../../contract/company-categories.ts'
 import type { Group } from '../../contract/groups.ts'
 import type { Member } from '../../contract/members.ts'
 import { adminApi, companyIdOfPage } from './admin-api.ts'
 
-// For an empty text, each returns the first items of the list of the company.
+// For an empty text, each returns the first items of its list.
 
 /** Returns people of the company whose name or e-mail contains the text. */
 export function findPeople(text: string): Promise<Member[]> {
@@ -18,6 +19,15 @@ export function findGroups(text: string): Promise<Group[]> {
 /** Returns categories of the company whose name contains the text. */
 export function findCategories(text: string): Promise<CompanyCategory[]> {
   return adminApi('listCompanyCategories', queryOf(text))
+}
+
+export type CompanyName = Pick<ListedCompany, 'id' | 'name'>
+
+/** Returns companies of the installation whose name contains the text, except the present one. */
+export async function findCompanies(text: string): Promise<CompanyName[]> {
+  const { id: present, ...query } = queryOf(text)
+  const found = await adminApi('listCompanies', query)
+  return found.filter(({ id }) => id !== present)
 }
 
 function queryOf(text: string) {

@@ -4,20 +4,23 @@ import { createCompany } from '../../../src/contract/companies.ts'
 import {
   checkDomain,
   createDomain,
+  type DomainDetails,
   deleteDomain,
   getDomain,
   getDomainConfig,
   listDomains,
   makeDomainPrimary,
-  moveDomain
+  moveDomain,
+  updateDomain
 } from '../../../src/contract/domains.ts'
 import { createInvitationLinks } from '../../../src/contract/members.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
 import { createUser } from '../../../src/contract/users.ts'
-import { toCompanyId } from '../../../src/server/db/scope.ts'
+import { inCompany, toCompanyId } from '../../../src/server/db/scope.ts'
+import { readDomain } from '../../../src/server/domain/companies/domain-admin.ts'
 import { recheckDomains } from '../../../src/server/domain/installation/domain-checks.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { confirmSessions, domainOf } from '../../helpers/cases.ts'
+import { confirmSessions, domainOf, requestOf } from '../../helpers/cases.ts'
 import { type DnsServer, startDnsServer, type TxtAnswer } from '../../helpers/servers/dns-server.ts'
 
 const acme = 'acme.localhost'
@@ -268,12 +271,32 @@ test('a record that goes missing ends the domain after seven days, and its retur
   dns.set(name, { txt: [[proof?.value ?? ''], [other.token]] })
   expect((await bob.call(checkDomain, { id: other.id })).state).toBe('verified')
   expect(await stateAfter(1)).toBe('taken')
-  expect((await ada.call(checkDomain, { id })).state).toBe('taken')
+  // what tells a host that was lost from one that was never had
+  const lost = await ada.call(checkDomain, { id })
+  expect(lost).toMatchObject({ state: 'taken', quarantined_since: expect.any(String) })
+  expect((await ada.call(updateDomain, { id, title: 'Kept' })).title).toBe('Kept')
+  expect(await claimedBeside(host)).toMatchObject({ state: 'taken', quarantined_since: null })
   expect((await app.call(host, getDomainConfig, { domain: host })).company).toBe('Beta')
   await confirmSessions(app)
   await bob.call(deleteDomain, { id: other.id })
-  expect((await ada.call(checkDomain, { id })).state).toBe('verified')
+  expect(await ada.call(checkDomain, { id })).toMatchObject({
+    state: 'verified',
+    quarantined_since: null,
+    title: 'Kept'
+  })
 })
+
+/** Adds a claim of a proved host that its company has never proved. Returns the domain. */
+async function claimedBeside(host: string) {
+  const third = await app.addCompany('Third', `third${++hosts}.localhost`)
+  const { rows } = await app.owner.query(
+    `insert into domain (company_id, id, host, name, title, public, locale, theme, proof_token)
+     select company_id, gen_random_uuid(), $2, name, title, false, locale, theme, 'unused'
+       from domain where company_id = $1 returning id`,
+    [third, host]
+  )
+  return inCompany(app.deps.db, third, tx => readDomain(tx, rows[0].id))
+}
 
 test('a host below a wildcard needs a record of its own once the wildcard is gone', async () => {
   const ageAll = async (days: number) => {
@@ -322,6 +345,98 @@ test('a host below a wildcard needs a record of its own once the wildcard is gon
   }
   await setPermissions('{admin}')
 })
+
+test('hosts of other companies below an operator’s wildcard need a record once it is lost', async () => {
+  const to = app.companies[beta] ?? ''
+  const ageOf = (host: string, days: number) =>
+    app.owner.query(
+      `update domain set checked_at = checked_at - $2 * interval '1 day',
+         failing_since = failing_since - $2 * interval '1 day' where host = $1`,
+      [host, days]
+    )
+  const recheck = async (company: string) => {
+    while (await recheckDomains(app.deps, toCompanyId(app.companies[company] ?? '')));
+  }
+  const endings: ((id: string, host: string) => Promise<unknown>)[] = [
+    async (_id, host) => {
+      dns.delete(`_domain-check.${host.slice(2)}`)
+      await ageOf(host, 2)
+      await recheck(acme)
+      await ageOf(host, 8)
+      await recheck(acme)
+    },
+    id => ada.call(deleteDomain, { id }),
+    id => ada.call(moveDomain, { id, company_id: to })
+  ]
+  for (const end of endings) {
+    const zone = `lent${++hosts}.fr`
+    const { id } = await prove(`*.${zone}`)
+    await asOperator(async () => {
+      const theirs = await createFor(to, `docs.${zone}`)
+      const first = await ada.call(createCompany, {
+        name: `Lodger ${zone}`,
+        host: `legal.${zone}`,
+        email: 'first@lodger.example'
+      })
+      expect([theirs.state, theirs.proof]).toEqual(['verified', null])
+      await end(id, `*.${zone}`)
+      const { rows } = await app.owner.query(
+        `select host, proof_token, verified_at is not null as served, company_id from domain
+          where host = any ($1) order by host`,
+        [[`docs.${zone}`, `legal.${zone}`]]
+      )
+      const [docs, legal] = rows
+      expect(legal).toMatchObject({ company_id: first.id, served: true })
+      expect(legal.proof_token).toMatch(/^[0-9a-f]{40}$/)
+      expect(docs.served).toBe(true)
+      expect(docs.proof_token).not.toBe(legal.proof_token)
+      // whoever has the wildcard now has proved its own hosts with it
+      const isMoved = end === endings[2]
+      expect(docs.proof_token === null).toBe(isMoved)
+      if (isMoved) return
+      await ageOf(docs.host, 2)
+      await recheck(beta)
+      await ageOf(docs.host, 8)
+      await recheck(beta)
+      expect((await bob.call(getDomain, { id: theirs.id })).state).toBe('quarantined')
+    })
+  }
+})
+
+test('a host that is created while its wildcard ends is proved by itself or not at all', async () => {
+  const to = app.companies[beta] ?? ''
+  await asOperator(async () => {
+    for (let round = 0; round < 5; round++) {
+      const zone = `racing${++hosts}.fr`
+      const { id } = await prove(`*.${zone}`)
+      await Promise.all([createFor(to, `docs.${zone}`), ada.call(deleteDomain, { id })])
+      const { rows } = await app.owner.query('select proof_token from domain where host = $1', [
+        `docs.${zone}`
+      ])
+      expect(rows).toEqual([{ proof_token: expect.any(String) }])
+    }
+  })
+})
+
+/** Runs `run` while Ada is an operator whose session is confirmed. */
+async function asOperator(run: () => Promise<void>): Promise<void> {
+  const set = (permissions: string) =>
+    app.owner.query('update "user" set permissions = $2 where id = $1', [ada.id, permissions])
+  await set('{admin,operator}')
+  await confirmSessions(app)
+  try {
+    await run()
+  } finally {
+    await set('{admin}')
+  }
+}
+
+/** Creates a domain in another company than Ada's, as its operator. */
+async function createFor(company: string, host: string): Promise<DomainDetails> {
+  const headers = { authorization: `Bearer ${ada.token}`, company }
+  const answer = await app.request(`api.${acme}`, requestOf(createDomain, { host }, headers))
+  return createDomain.output.parse(JSON.parse(answer.body.toString()))
+}
 
 test('lists the domains by host, by age and by state', async () => {
   const id = app.companies[acme] ?? ''

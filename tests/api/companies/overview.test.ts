@@ -14,7 +14,7 @@ import { verify } from '../../../src/contract/verifications.ts'
 import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { readAllAttention, readAttention } from '../../../src/server/domain/companies/attention.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { confirmSessions } from '../../helpers/cases.ts'
+import { confirmSessions, makeDomain } from '../../helpers/cases.ts'
 import { batchForm, postBatch, smallFiles } from '../../helpers/deposits/batches.ts'
 import { mailToken, makePerson, makeSignUp } from '../../helpers/mailed.ts'
 import { makeAdmins } from '../../helpers/matrix.ts'
@@ -186,7 +186,7 @@ describe('what needs attention', () => {
     await app.owner.query('update domain set verified_at = null where company_id = $1', [company])
     const company_id = toCompanyId(company)
     const waiting = await readAttention(app.deps, { company_id, isOperator: false })
-    expect(waiting.items).toEqual([])
+    expect(waiting.items).toMatchObject([{ kind: 'domains_unverified', count: 1 }])
     // with a wildcard alone, links lead to its hosts and expire there
     const setHost = (host: string) =>
       app.owner.query('update domain set host = $2, verified_at = now() where company_id = $1', [
@@ -314,6 +314,81 @@ describe('what needs attention', () => {
     ada = { ...ada, token: await app.signIn(ada) }
     expect(await sendNextMail(app.deps, acme)).toBe(true)
     expect(await items()).toEqual([])
+  })
+
+  test('names domains that are not served or soon will not be, with their hosts', async () => {
+    await start()
+    const add = async (host: string, columns: string) => {
+      const id = await makeDomain(app.owner, company)
+      await app.owner.query(
+        `update domain set host = $2, proof_token = 'token', ${columns}
+          where id = $1`,
+        [id, host]
+      )
+      return { id, host }
+    }
+    const old = await add('old.example.com', `verified_at = null, created_at = '2026-01-02'`)
+    const recent = await add(
+      'recent.example.com',
+      `verified_at = null, created_at = now() - interval '20 hours'`
+    )
+    const failing = await add('failing.example.com', `failing_since = '2026-01-03'`)
+    const off = await add('off.example.com', `verified_at = null, quarantined_at = '2026-01-04'`)
+    const taken = [
+      await add('beta.localhost', `verified_at = null, quarantined_at = '2026-01-05'`),
+      ...(await Promise.all(
+        Array.from({ length: 5 }, async (_, at) => {
+          const host = `taken${at}.example.com`
+          await app.addCompany(`Winner ${at}`, host)
+          return add(
+            host,
+            `verified_at = null, created_at = timestamptz '2026-01-06' + ${at} * interval '1 day'`
+          )
+        })
+      ))
+    ]
+    const since = (day: string) => `2026-01-${day}T00:00:00.000Z`
+    const expected = [
+      {
+        kind: 'domains_quarantined',
+        severity: 'error',
+        count: 1,
+        since: since('04'),
+        domains: [off]
+      },
+      {
+        kind: 'domains_failing',
+        severity: 'warning',
+        count: 1,
+        since: since('03'),
+        domains: [failing]
+      },
+      {
+        kind: 'domains_taken',
+        severity: 'warning',
+        count: 6,
+        since: since('05'),
+        domains: taken.slice(0, 5)
+      },
+      { kind: 'domains_unverified', severity: 'info', count: 1, since: since('02'), domains: [old] }
+    ]
+    const byKind = (a: { kind: string }, b: { kind: string }) => a.kind.localeCompare(b.kind)
+    expect((await items()).toSorted(byKind)).toEqual(expected.toSorted(byKind))
+    expect((await items()).map(({ severity }) => severity)).toEqual([
+      'error',
+      'warning',
+      'warning',
+      'info'
+    ])
+    app.wait(5 * 3600)
+    ada = { ...ada, token: await app.signIn(ada) }
+    expect(await items()).toContainEqual(
+      expect.objectContaining({ kind: 'domains_unverified', count: 2, domains: [old, recent] })
+    )
+    // operators see them for all companies
+    await app.owner.query(`update "user" set permissions = '{operator}' where id = $1`, [ada.id])
+    const all = await ada.call(getAllAttention, {}, { token: ada.token })
+    expect(all.companies).toMatchObject([{ company: { id: company }, items: await items() }])
   })
 
   test('tells operators alone of the disk', async () => {

@@ -602,6 +602,7 @@ describe('the catalogue', () => {
       { name: 'company', command: 'r', roles: '{vidimus_resolver}' },
       { name: 'domain', command: 'r', roles: '{vidimus_resolver}' },
       { name: 'domain', command: 'w', roles: '{vidimus_resolver}' },
+      { name: 'domain', command: 'w', roles: '{vidimus_resolver}' },
       { name: 'usage', command: 'r', roles: '{vidimus_resolver}' },
       { name: 'usage_day', command: 'r', roles: '{vidimus_resolver}' }
     ])
@@ -641,7 +642,7 @@ describe('the catalogue', () => {
     expect(tenant.filter(name => !joined.has(name))).toEqual([])
   })
 
-  test('has eight functions that reach across companies, two that delete, and no view', async () => {
+  test('has ten functions that reach across companies, two that delete, and no view', async () => {
     const definers = await query(
       `select proname as name, proowner::regrole::text as owner, proconfig as config,
               has_function_privilege('public', oid, 'execute') as everybody
@@ -653,12 +654,14 @@ describe('the catalogue', () => {
       { name: 'company_usage', owner: 'vidimus_resolver', ...pinned },
       { name: 'erase_audit_values', owner: 'vidimus_resolver', ...pinned },
       { name: 'has_own_domain', owner: 'vidimus_resolver', ...pinned },
+      { name: 'is_covered_by', owner: 'vidimus_resolver', ...pinned },
       { name: 'is_proved_host', owner: 'vidimus_resolver', ...pinned },
       { name: 'list_companies', owner: 'vidimus_resolver', ...pinned },
       { name: 'list_hosts', owner: 'vidimus_resolver', ...pinned },
       { name: 'move_domain', owner: 'vidimus_resolver', ...pinned },
       { name: 'remove_demo', owner: 'vidimus_resolver', ...pinned },
       { name: 'remove_invited_people', owner: 'vidimus_resolver', ...pinned },
+      { name: 'require_own_proofs', owner: 'vidimus_resolver', ...pinned },
       { name: 'resolve_host', owner: 'vidimus_resolver', ...pinned }
     ])
     const views = await query(

@@ -3,7 +3,7 @@ import { newEmail } from '../../helpers/client.ts'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { askDatabase, makeAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { expectFocusSeen, tabTo } from '../../helpers/e2e/keyboard.ts'
+import { expectFocusSeen, tabTo, tabToTarget } from '../../helpers/e2e/keyboard.ts'
 import { nextPassword, password, startSession } from '../../helpers/e2e/page.ts'
 import { logoSvg, mainColour, svgFile } from '../../helpers/e2e/themes.ts'
 import { type DnsServer, startDnsServer } from '../../helpers/servers/dns-server.ts'
@@ -366,4 +366,137 @@ test('companies in French, narrow and dark, with a domain that waits for its pro
     attention.getByRole('link', { name: 'Voir les personnes invitées' }).first()
   ).toBeVisible()
   await inspectInBothSchemes(page)
+})
+
+test('companies and domains are administered by the keyboard alone', async ({ page, browser }) => {
+  await using dns = await startDnsServer({ port: Number(new URL(home()).port) + 2 })
+  const own = await signUpOperator(page, 'en', password)
+  const company = { name: `Keys ${Date.now()}`, host: newHost(), email: newEmail() }
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key)
+  }
+  const follow = async (role: 'link' | 'button', name: string | RegExp) => {
+    await tabTo(page, role, name)
+    await press('Enter')
+  }
+  const title = (name: string) => page.getByRole('heading', { level: 1, name, exact: true })
+  const type = async (name: string, text: string) => {
+    await tabTo(page, 'textbox', name)
+    await page.keyboard.type(text)
+  }
+
+  await test.step('creates a company, suspends it and resumes it', async () => {
+    await page.goto(`${home()}/admin`)
+    await expect(page.getByRole('table')).toBeVisible()
+    await follow('link', 'New company')
+    await expect(title('New company')).toBeFocused()
+    await type('Name', company.name)
+    await type('First domain', company.host)
+    await type('Email of the first administrator', company.email)
+    await press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Confirm with your password' })
+    await expect(dialog.getByLabel('Password', { exact: true })).toBeFocused()
+    await page.keyboard.type(password)
+    await press('Enter')
+    await expect(title(company.name)).toBeFocused()
+    await follow('button', 'Suspend…')
+    await expect(page.getByLabel('Reason')).toBeFocused()
+    await page.keyboard.type('A payment')
+    await expect(page.getByLabel('Reason')).toHaveValue('payment')
+    await follow('button', 'Suspend')
+    const notice = page.getByRole('region', { name: `${company.name} is suspended` })
+    await expect(notice.getByRole('heading')).toBeFocused()
+    await follow('button', 'Resume')
+    await expect(notice).toHaveCount(0)
+    await expect(title(company.name)).toBeFocused()
+  })
+
+  const host = `keys.c${crypto.randomUUID().slice(0, 8)}.fr`
+  await test.step('claims a host and proves it', async () => {
+    await follow('link', 'Domains')
+    await expect(title('Domains')).toBeFocused()
+    await expect(page.getByRole('table')).toBeVisible()
+    await follow('link', 'New domain')
+    await expect(title('New domain')).toBeFocused()
+    await type('Host name', host)
+    await press('Enter')
+    await expect(page).toHaveURL(/\?step=records$/)
+    await expect(title(host)).toBeFocused()
+    const record = page.getByRole('listitem').filter({ hasText: 'Proves that the host is yours' })
+    const value = (await record.locator('.fingerprint').last().textContent()) ?? ''
+    await follow('button', 'Copy value')
+    await follow('button', 'I added them')
+    await expect(page.getByRole('heading', { name: 'Check the proof' })).toBeFocused()
+    await expect(page.getByText(/^DNS does not know /)).toBeVisible()
+    await tabTo(page, 'button', 'Check now')
+    dns.set(`_domain-check.${host}`, { txt: [[value]] })
+    await press('Enter')
+    await expect(page.getByText(`${host} is yours. Its pages are live.`)).toBeVisible()
+    // where the button was that is gone
+    await expect(page.getByRole('button', { name: 'Continue to the look' })).toBeFocused()
+    await expectFocusSeen(page)
+    await press('Enter')
+    // the step itself, because its heading has yet to be loaded
+    await expect(page.locator('main div:focus')).toContainText('Main color')
+  })
+
+  await test.step('gives it a look, publishes it and restores the first one', async () => {
+    const look = page.getByRole('region', { name: 'Look', exact: true })
+    const visitor = await (await browser.newContext({ colorScheme: 'light' })).newPage()
+    const before = await mainColour(visitor, siteOf(host))
+    await type('Main color', '#006644')
+    const dark = look.getByRole('switch')
+    await tabToTarget(page, dark, 'the switch of the dark mode')
+    await press('Space')
+    await expect(dark).toBeChecked()
+    await press('Space')
+    const more = look.getByText('More colors')
+    await tabToTarget(page, more, 'the further colors')
+    await press('Enter')
+    await type('Background', '#fafafa')
+    const logo = look.getByLabel('Logo', { exact: true })
+    await tabToTarget(page, logo, 'the logo')
+    // the system's own dialog is the one thing that a test cannot type into
+    await logo.setInputFiles(svgFile(logoSvg()))
+    await expect(look.getByText('Logo: new picture')).toBeVisible()
+    await expect(look.getByText('Draft saved')).toBeVisible()
+    await follow('button', `Publish on ${host}`)
+    await expect(look.getByRole('heading', { name: 'Publish', exact: true })).toBeFocused()
+    await expect.poll(() => mainColour(visitor, siteOf(host))).toBe('#006644')
+    await follow('button', 'Restore version 1')
+    await expect(look.getByText('(version 1 again)')).toBeVisible()
+    await expect(look.getByRole('heading', { name: 'Published looks' })).toBeFocused()
+    await expect.poll(() => mainColour(visitor, siteOf(host))).toBe(before)
+  })
+
+  await test.step('goes live, and moves the host to the own company', async () => {
+    await follow('button', 'Continue')
+    await expect(page.getByRole('heading', { name: 'Go live' })).toBeFocused()
+    await tabTo(page, 'link', `Open ${host}`)
+    await follow('button', 'Settings of this domain')
+    await expect(page.getByRole('heading', { name: 'Settings', exact: true })).toBeFocused()
+    await follow('button', 'Edit')
+    await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
+    await tabTo(page, 'textbox', 'Title')
+    await press('ControlOrMeta+A')
+    await page.keyboard.type('By keys alone')
+    await press('Enter')
+    await expect(page.getByText('By keys alone')).toBeVisible()
+    await expect(page.getByRole('button', { name: 'Edit' })).toBeFocused()
+    await follow('button', 'Move…')
+    const [mine] = await askDatabase<{ name: string }>('select name from company where id = $1', [
+      own
+    ])
+    await page.keyboard.type(mine?.name ?? '')
+    await expect(page.getByRole('option', { name: mine?.name ?? '', exact: true })).toBeVisible()
+    await press('Enter')
+    await follow('button', 'Move the domain')
+    await expect(page).toHaveURL(new RegExp(`/en/admin/${own}/domains/[0-9a-f-]+$`))
+    await expect(title(host)).toBeFocused()
+    await follow('button', 'Remove domain…')
+    await page.keyboard.type(host)
+    await press('Enter')
+    await expect(page.getByText(`${host} was removed.`)).toBeVisible()
+    await expect(title('Domains')).toBeFocused()
+  })
 })

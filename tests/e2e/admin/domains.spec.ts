@@ -1,14 +1,17 @@
 import { expect, type Page } from '@playwright/test'
+import { createCompany } from '../../../src/contract/companies.ts'
 import { type Colors, updateDomain } from '../../../src/contract/domains.ts'
 import { themeCss } from '../../../src/core/pages/theme-colors.ts'
 import { newEmail, signUpAt } from '../../helpers/client.ts'
 import { inspectInBothSchemes, inspectPage } from '../../helpers/e2e/accessibility.ts'
-import { askDatabase, makeAdmin } from '../../helpers/e2e/admins.ts'
+import { askDatabase, confirmSession, makeAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { startSession } from '../../helpers/e2e/page.ts'
+import { tabTo } from '../../helpers/e2e/keyboard.ts'
+import { password, startSession } from '../../helpers/e2e/page.ts'
 import { logoSvg, svgFile } from '../../helpers/e2e/themes.ts'
 import { createRandom } from '../../helpers/random.ts'
 import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
+import { translatorOfAllWords } from '../../helpers/words.ts'
 
 const home = (locale = 'en') => `${test.info().project.use.baseURL}/${locale}`
 
@@ -175,6 +178,129 @@ test('a name is judged while it is typed, and each step reads well in French, on
   await page.keyboard.press('Enter')
   await expect(page.getByText('Il n’y a rien à publier')).toBeVisible()
   await inspectInBothSchemes(page)
+})
+
+/** Creates a company with a host of its own. Returns the company, and an operator who may change it. */
+async function addCompany() {
+  const { hostname, port } = new URL(home())
+  const operator = await signUpAt(Number(port), hostname, { email: newEmail() })
+  await makeAdmin(operator.email, ['admin', 'operator'])
+  await confirmSession(operator.email)
+  const name = `Other ${newEmail().slice(7, 15)}`
+  const host = `${newEmail().slice(7, 15)}.localhost`
+  return operator.call(createCompany, { name, host, email: newEmail() })
+}
+
+for (const locale of ['en', 'fr'] as const) {
+  test(`the page of a host that was lost keeps what it had, and a claim of it is named (${locale})`, async ({
+    page
+  }) => {
+    const t = translatorOfAllWords(locale)
+    const { company, admin } = await signUpAdmin(page, locale)
+    const { id, host } = await addDomain(company, { isVerified: false })
+    const winner = await addCompany()
+    await page.goto(`${admin}/domains/${id}`)
+    await expect(page.getByRole('heading', { name: t('domains.records.title') })).toBeVisible()
+    await askDatabase('update domain set host = $2, verified_at = now() where company_id = $1', [
+      winner.id,
+      host
+    ])
+    // the words that follow the date
+    const lost = t('domains.taken.lost', { host, since: '' }).split('. ')[1] ?? ''
+    const text = t('domains.taken.text', { host, name: `_domain-check.${host}` })
+    await page.reload()
+    await expect(page.getByText(text)).toBeVisible()
+    await expect(section(page, t('domains.settings.heading'))).toHaveCount(0)
+
+    await askDatabase(`update domain set quarantined_at = '2026-10-01T12:00:00Z' where id = $1`, [
+      id
+    ])
+    await page.reload()
+    await expect(page.getByText(lost)).toBeVisible()
+    await expect(page.getByText(`_domain-check.${host}`, { exact: true })).toBeVisible()
+    const settings = section(page, t('domains.settings.heading'))
+    await settings.getByRole('button', { name: t('domains.settings.edit') }).click()
+    await settings.getByLabel(t('domains.settings.labels.title')).fill('Kept for later')
+    await settings.getByRole('button', { name: t('domains.settings.save') }).click()
+    await expect(settings.getByText('Kept for later')).toBeVisible()
+    const look = section(page, t('domains.look.title'))
+    await expect(look.getByText(t('domains.look.publish.none'))).toBeVisible()
+    await expect(section(page, t('changes.recent.title'))).toBeVisible()
+    await expect(page.getByText(t('domains.delete.unserved'))).toBeVisible()
+    await inspectInBothSchemes(page)
+
+    // whoever claims it again is led to it
+    await page.goto(`${admin}/create/domain`)
+    await expect(page.locator('main form [type=submit]')).toBeEnabled()
+    await page.getByLabel(t('domains.create.host')).fill(host)
+    await page.keyboard.press('Enter')
+    await expect(page.getByText(t('domains.create.claimed'))).toBeVisible()
+    await inspectInBothSchemes(page)
+    const [taken] = await askDatabase<{ host: string }>(
+      'select host from domain where company_id <> $1 and verified_at is not null limit 1',
+      [company]
+    )
+    await page.getByLabel(t('domains.create.host')).fill(taken?.host ?? '')
+    await page.keyboard.press('Enter')
+    await expect(page.getByText(t('domains.create.taken'))).toBeVisible()
+    await page.getByLabel(t('domains.create.host')).fill(host)
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: t('domains.create.open', { host }) }).click()
+    await expect(page.getByText(lost)).toBeVisible()
+  })
+
+  test(`an operator moves a host to another company by the keyboard alone (${locale})`, async ({
+    page
+  }) => {
+    const t = translatorOfAllWords(locale)
+    const chosen = password
+    const email = await startSession(page, home(locale), { username: 'Olga', chosen })
+    const company = await makeAdmin(email, ['admin', 'operator'])
+    const { id, host } = await addDomain(company, { isVerified: true })
+    const target = await addCompany()
+    await page.goto(`${home(locale)}/admin/${company}/domains/${id}`)
+    await expect(section(page, t('moveDomain.title'))).toContainText(t('moveDomain.note', { host }))
+    await tabTo(page, 'button', t('moveDomain.open'))
+    await page.keyboard.press('Enter')
+    const field = page.getByRole('combobox', { name: t('moveDomain.search') })
+    await expect(field).toBeFocused()
+    await tabTo(page, 'button', t('moveDomain.submit'))
+    await page.keyboard.press('Enter')
+    await expect(page.getByText(t('moveDomain.none'))).toBeVisible()
+    await expect(field).toBeFocused()
+    await page.keyboard.type(target.name)
+    await expect(page.getByRole('option')).toHaveText(target.name)
+    await inspectInBothSchemes(page)
+    await page.keyboard.press('Enter')
+    await expect(section(page, t('moveDomain.title'))).toContainText(target.name)
+    await tabTo(page, 'button', t('moveDomain.submit'))
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: t('forms.password.title') })
+    await expect(dialog.getByLabel(t('account.password'), { exact: true })).toBeFocused()
+    await page.keyboard.type(password)
+    await page.keyboard.press('Enter')
+    await expect(page).toHaveURL(new RegExp(`/${locale}/admin/${target.id}/domains/[0-9a-f-]+$`))
+    await expect(page.getByText(t('moveDomain.done', { host, company: target.name }))).toBeVisible()
+    await expect(page.getByRole('heading', { level: 1, name: host })).toBeFocused()
+    await expect(section(page, t('domains.settings.heading'))).toContainText(target.name)
+  })
+}
+
+test('nobody but operators moves a host, and never the main one', async ({ page }) => {
+  const { company, admin, email } = await signUpAdmin(page)
+  const { id } = await addDomain(company, { isVerified: true })
+  await page.goto(`${admin}/domains/${id}`)
+  await expect(section(page, 'Main domain')).toBeVisible()
+  await expect(section(page, 'Move to another company')).toHaveCount(0)
+  await makeAdmin(email, ['admin', 'operator'])
+  const [main] = await askDatabase<{ id: string }>(
+    `select id from domain where host = 'localhost'`,
+    []
+  )
+  await page.goto(`${admin}/domains/${main?.id}`)
+  const move = section(page, 'Move to another company')
+  await expect(move).toContainText('first make another domain the main one')
+  await expect(move.getByRole('button')).toHaveCount(0)
 })
 
 // each pair of colours of 1,000 themes is measured in tests/unit/core/pages/theme-colors.test.ts

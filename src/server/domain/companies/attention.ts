@@ -9,6 +9,7 @@ import type {
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { listCompanyNames } from './companies.ts'
+import { stateOf } from './domain-admin.ts'
 import { hasProvedHost } from './domain-rows.ts'
 import { type Meter, readLimitedMeters } from './usage.ts'
 import { countFailedDeposits } from './usage-days.ts'
@@ -20,8 +21,10 @@ type Finding = Omit<AttentionItem, 'kind'> | undefined
 
 /** A limit needs attention when this part of it is used. */
 const nearShare = 0.8
-/** The most limits that one item of the answer names. */
+/** The most limits, and the most domains of a kind, that an answer names. */
 const mostNamed = 5
+/** How long a claimed host may wait for its proof, in milliseconds. */
+const proofDelayMs = 24 * 3_600_000
 /** How long a mail may wait before it counts as delayed, in milliseconds. */
 const mailDelayMs = 5 * 60_000
 /** How long mails may wait before something is broken, in milliseconds. */
@@ -31,15 +34,25 @@ const allChecksMs = 2_000
 /** How many companies are checked at the same time. */
 const companiesAtOnce = 4
 
-const checks = {
-  deposits_held: findHeld,
-  group_limits: findNearLimits,
-  mails_delayed: findDelayedMails,
-  deposits_failed: findFailures,
-  people_waiting: findWaitingPeople,
-  invitations_expired: findExpiredInvitations,
-  invitations_by_hand: findUnmailedInvitations
-} satisfies Partial<Record<AttentionKind, (tx: Tx, deps: AttentionDeps, now: Date) => unknown>>
+/** A check of a company. `kinds` are the kinds of things that it can find. */
+interface Check {
+  kinds: readonly AttentionKind[]
+  find: (tx: Tx, deps: AttentionDeps, now: Date) => Promise<AttentionItem[]>
+}
+
+const checks = [
+  checkFor('deposits_held', findHeld),
+  checkFor('group_limits', findNearLimits),
+  checkFor('mails_delayed', findDelayedMails),
+  checkFor('deposits_failed', findFailures),
+  checkFor('people_waiting', findWaitingPeople),
+  checkFor('invitations_expired', findExpiredInvitations),
+  checkFor('invitations_by_hand', findUnmailedInvitations),
+  {
+    kinds: ['domains_unverified', 'domains_failing', 'domains_quarantined', 'domains_taken'],
+    find: findDomains
+  }
+] as const satisfies Check[]
 
 /** What the checks have found, and which checks failed. */
 type Findings = Pick<Attention, 'items' | 'unchecked'>
@@ -102,15 +115,9 @@ export async function readAllAttention(deps: AttentionDeps): Promise<AllAttentio
  */
 async function checkCompany(deps: AttentionDeps, company_id: CompanyId): Promise<Findings> {
   const now = deps.clock()
-  const each = Object.entries(checks).map(
-    ([kind, find]): [AttentionKind, (tx: Tx) => Promise<Finding>] => [
-      kind as keyof typeof checks, // as: the keys of the record
-      tx => find(tx, deps, now)
-    ]
-  )
   try {
     const found = await inCompany(deps.db, company_id, tx =>
-      Promise.all(each.map(async ([kind, find]) => itemsOf(kind, await find(tx))))
+      Promise.all(checks.map(({ find }) => find(tx, deps, now)))
     )
     return { items: bySeverity(found.flat()), unchecked: [] }
   } catch {
@@ -118,32 +125,45 @@ async function checkCompany(deps: AttentionDeps, company_id: CompanyId): Promise
     return runChecks(
       deps,
       company_id,
-      each.map(([kind, find]) => [kind, () => inCompany(deps.db, company_id, find)])
+      checks.map(({ kinds, find }) => [
+        kinds,
+        () => inCompany(deps.db, company_id, tx => find(tx, deps, now))
+      ])
     )
   }
 }
 
 function checkDisk(deps: AttentionDeps): Promise<Findings> {
-  return runChecks(deps, undefined, [['disk_nearly_full', () => findFullDisk(deps)]])
+  const kind = 'disk_nearly_full'
+  const run = async () => itemsOf(kind, await findFullDisk(deps))
+  return runChecks(deps, undefined, [[[kind], run]])
 }
 
 /** Runs checks one after the other. Logs those that fail. */
 async function runChecks(
   deps: AttentionDeps,
   company: CompanyId | undefined,
-  list: [kind: AttentionKind, find: () => Promise<Finding>][]
+  list: [kinds: readonly AttentionKind[], run: () => Promise<AttentionItem[]>][]
 ): Promise<Findings> {
   const items: AttentionItem[] = []
   const unchecked: AttentionKind[] = []
-  for (const [kind, find] of list) {
+  for (const [kinds, run] of list) {
     try {
-      items.push(...itemsOf(kind, await find()))
+      items.push(...(await run()))
     } catch (error) {
-      deps.log.error({ company, check: kind, err: error }, 'check for attention failed')
-      unchecked.push(kind)
+      deps.log.error({ company, checks: kinds, err: error }, 'check for attention failed')
+      unchecked.push(...kinds)
     }
   }
   return { items: bySeverity(items), unchecked }
+}
+
+/** Returns a check that finds things of one kind. */
+function checkFor(
+  kind: AttentionKind,
+  find: (tx: Tx, deps: AttentionDeps, now: Date) => Promise<Finding>
+): Check {
+  return { kinds: [kind], find: async (...given) => itemsOf(kind, await find(...given)) }
 }
 
 function itemsOf(kind: AttentionKind, found: Finding): AttentionItem[] {
@@ -272,6 +292,44 @@ async function findWithoutLink(
     .select(countAndOldest('user.invited_at'))
     .executeTakeFirst()
   return finding(found, 'warning')
+}
+
+/** How grave it is that domains are in a state. */
+const domainSeverities = {
+  unverified: 'info',
+  failing: 'warning',
+  quarantined: 'error',
+  taken: 'warning'
+} as const
+
+/** Finds the domains that are not served or will soon not be, in one statement for all states. */
+async function findDomains(tx: Tx, _deps: AttentionDeps, now: Date): Promise<AttentionItem[]> {
+  const claimedBefore = new Date(now.getTime() - proofDelayMs)
+  const { rows } = await sql<{
+    state: keyof typeof domainSeverities
+    count: number
+    since: Date | null
+    domains: { id: string; host: string }[]
+  }>`
+    select state, count(*) as count, min(since) as since,
+           to_jsonb((array_agg(jsonb_build_object('id', id, 'host', host) order by since, host))
+             [1:${sql.lit(mostNamed)}]) as domains
+      from (
+        select id, host, ${stateOf} as state,
+               case when verified_at is not null then failing_since
+                    when quarantined_at is not null then quarantined_at
+                    else created_at end as since
+          from domain
+         where company_id = ${tx.companyId} and (verified_at is null or failing_since is not null)
+      ) domain
+     where state <> 'unverified' or since < ${claimedBefore}
+     group by state order by state`.execute(tx)
+  return rows.map(({ state, since, ...found }) => ({
+    kind: `domains_${state}` as const,
+    severity: domainSeverities[state],
+    since: since?.toISOString() ?? null,
+    ...found
+  }))
 }
 
 async function findNearLimits(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Finding> {

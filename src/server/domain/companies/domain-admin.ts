@@ -151,7 +151,7 @@ export function proofRecordName(host: string): string {
 }
 
 /** The state of a domain as an SQL expression. */
-const stateOf = sql<DomainState>`case
+export const stateOf = sql<DomainState>`case
   when domain.verified_at is null and is_proved_host(domain.host) then 'taken'
   when domain.quarantined_at is not null then 'quarantined'
   when domain.verified_at is null then 'unverified'
@@ -176,6 +176,7 @@ function withColumns(domains: SelectQueryBuilder<Database, 'domain', object>) {
     'domain.check_outcome',
     'domain.check_values',
     'domain.failing_since',
+    'domain.quarantined_at',
     stateOf.as('state'),
     sql<boolean>`coalesce(domain.id = (
       select first.id from domain first
@@ -188,7 +189,8 @@ function withColumns(domains: SelectQueryBuilder<Database, 'domain', object>) {
 type Row = Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number]
 
 function domainOf(row: Row): Domain {
-  const { created_at, proof_token, checked_at, check_outcome, check_values, ...fields } = row
+  const { created_at, proof_token, checked_at, check_outcome, check_values, ...others } = row
+  const { quarantined_at, ...fields } = others
   const name = proofRecordName(row.host)
   return {
     ...fields,
@@ -203,7 +205,8 @@ function domainOf(row: Row): Domain {
             outcome: DnsOutcome.parse(check_outcome),
             values: check_values
           },
-    failing_since: row.failing_since?.toISOString() ?? null
+    failing_since: row.failing_since?.toISOString() ?? null,
+    quarantined_since: quarantined_at?.toISOString() ?? null
   }
 }
 

@@ -1,9 +1,7 @@
-import { sql } from 'kysely'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from './audit.ts'
 
-const action = 'company.read_history'
 /** An entry stands for all further reads by the same person in this many milliseconds. */
 const entryMs = 10 * 60_000
 
@@ -23,24 +21,32 @@ export async function auditHistoryRead(
   { company_id, by }: Reading
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
-    if (await isEntered(tx, deps, by.id)) return
-    // parallel reads of the person enter one after the other; no row is locked, because an
-    // operator's row is in another company, and a long import may hold the company's
-    const place = JSON.stringify([action, company_id, by.id])
-    await sql`select pg_advisory_xact_lock(hashtextextended(${place}, 0))`.execute(tx)
-    if (!(await isEntered(tx, deps, by.id))) audit(tx, deps, { by, action, target: company_id })
+    const now = deps.clock()
+    const before = new Date(now.getTime() - entryMs)
+    // most reads find an entry and lock nothing
+    if (await isEntered(tx, by.id, before)) return
+    const entered = await tx
+      .insertInto('history_reading')
+      .values({ company_id, reader_id: by.id, entered_at: now })
+      .onConflict(conflict =>
+        conflict
+          .columns(['company_id', 'reader_id'])
+          .doUpdateSet({ entered_at: now })
+          .where('history_reading.entered_at', '<=', before)
+      )
+      .returning('reader_id')
+      .executeTakeFirst()
+    if (entered) audit(tx, deps, { by, action: 'company.read_history', target: company_id })
   })
 }
 
-async function isEntered(tx: Tx, deps: Pick<Deps, 'clock'>, actor: string): Promise<boolean> {
+async function isEntered(tx: Tx, reader_id: string, before: Date): Promise<boolean> {
   const found = await tx
-    .selectFrom('audit_entry')
+    .selectFrom('history_reading')
     .where('company_id', '=', tx.companyId)
-    .where('actor_id', '=', actor)
-    .where('action', '=', action)
-    .where('created_at', '>', new Date(deps.clock().getTime() - entryMs))
-    .select('seq')
-    .limit(1)
+    .where('reader_id', '=', reader_id)
+    .where('entered_at', '>', before)
+    .select('reader_id')
     .executeTakeFirst()
   return found !== undefined
 }

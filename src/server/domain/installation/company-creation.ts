@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Company } from '../../../contract/companies.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import {
@@ -15,7 +14,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
-import { wildcardCoversHost, withHostCheck } from './domain-claims.ts'
+import { isCoveredBy, withHostCheck } from './domain-claims.ts'
 import { productTheme } from './product-theme.ts'
 
 interface NewTenant {
@@ -73,19 +72,17 @@ async function insertCompanyWithAdministrator(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
   { by, name, host, email, locale }: Omit<NewTenant, 'idempotencyKey' | 'isDeveloper'>
 ): Promise<{ company: Company; user_id: string; isVerified: boolean }> {
-  const isVerified =
-    deps.dns === undefined ||
-    isLocalhost(host) ||
-    (await wildcardCoversHost(deps, by.company_id, host))
-  const domain = { host, name, title: name, public: false, theme: productTheme, isVerified }
   const unlimited = { max_requests: null, max_requests_interval: null, max_storage: null }
   const company_id = toCompanyId(newId(deps))
   return withHostCheck(() =>
     inCompany(deps.db, company_id, async tx => {
-      await lockHost(tx, host)
+      await lockCreation(tx)
+      const isVerified =
+        deps.dns === undefined || isLocalhost(host) || (await isCoveredBy(tx, by.company_id, host))
       if (!isVerified && (await isProvedHost(tx, host))) throw hostTakenError()
       // as a repeated call does whose first attempt stopped between the two commits
       if (await isNameAndHostTaken(tx, { name, host })) throw hostTakenError()
+      const domain = { host, name, title: name, public: false, theme: productTheme, isVerified }
       const settings = { name, domains: [domain], locale: locale ?? 'en', limits: unlimited }
       await insertCompany(tx, deps, settings)
       const after = { name, host }
@@ -97,7 +94,7 @@ async function insertCompanyWithAdministrator(
   )
 }
 
-/** Makes parallel creations of companies with the same host wait for each other. */
-async function lockHost(tx: Tx, host: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${host}, 0))`.execute(tx)
+/** Makes parallel creations of companies take turns, by a lock of the installation's only row. */
+async function lockCreation(tx: Tx): Promise<void> {
+  await tx.selectFrom('installation').select('only_row').forNoKeyUpdate().execute()
 }

@@ -43,13 +43,15 @@ export async function createDomain(
   const host = asciiHost(input.host)
   requireHostName(host, isDeveloper)
   const isOperatorElsewhere = by.permissions.includes('operator') && by.company_id !== company_id
-  const isCovered =
-    isLocalhost(host) ||
-    (isOperatorElsewhere && (await wildcardCoversHost(deps, by.company_id, host)))
   const now = deps.clock()
   const insert = async (tx: Tx) => {
     const { theme, locale, company } = await inheritedFields(tx)
-    const needsProof = !isCovered && deps.dns !== undefined && !(await hasWildcardOf(tx, host))
+    const isProved =
+      deps.dns === undefined ||
+      isLocalhost(host) ||
+      (await isCoveredBy(tx, company_id, host)) ||
+      (isOperatorElsewhere && (await isCoveredBy(tx, by.company_id, host)))
+    const needsProof = !isProved
     if (needsProof && (await isProvedHost(tx, host))) throw hostTakenError()
     const hadHost = await hasProvedHost(tx)
     const { name = company, title = company, public: isPublic = false } = input
@@ -159,19 +161,21 @@ export async function moveDomain(
   })
 }
 
-/** Returns whether a verified wildcard domain of a company covers a host name. */
-export async function wildcardCoversHost(
-  deps: Pick<Deps, 'db'>,
-  company_id: CompanyId,
-  host: string
-): Promise<boolean> {
-  return inCompany(deps.db, company_id, tx => hasWildcardOf(tx, host))
+/**
+ * Returns whether a verified wildcard of a company covers a host. Locks that wildcard, so that it
+ * cannot end before a host is stored that needs no proof because of it.
+ */
+export async function isCoveredBy(tx: Tx, company: CompanyId, host: string): Promise<boolean> {
+  if (host.startsWith('*')) return false
+  const { rows } = await sql<{ answer: boolean }>`
+    select is_covered_by(${company}, ${host}) as answer`.execute(tx)
+  return rows[0]?.answer === true
 }
 
 /**
- * Makes hosts need a DNS record of their own, because the company no longer has the wildcard domain
- * that proved them. They are served until the daily check has missed their records for seven days.
- * Does nothing if `wildcard` is no wildcard. The wildcard must be locked.
+ * Gives the hosts of all companies that a wildcard has proved a proof of their own, because its
+ * company no longer has the wildcard. They are served until the daily check has missed their DNS
+ * records for seven days. Does nothing for a host that is no wildcard. The wildcard must be locked.
  */
 export async function requireOwnProofs(
   tx: Tx,
@@ -179,21 +183,8 @@ export async function requireOwnProofs(
   wildcard: string
 ): Promise<void> {
   if (deps.dns === undefined || !wildcard.startsWith('*') || isLocalhost(wildcard)) return
-  const covered = await selectDomains(tx)
-    .where(sql<string>`substr(host, strpos(host, '.'))`, '=', wildcard.slice(1))
-    .where('host', '<>', wildcard)
-    .where('verified_at', 'is not', null)
-    .where('proof_token', 'is', null)
-    .select('id')
-    .execute()
-  for (const { id } of covered) {
-    await tx
-      .updateTable('domain')
-      .set({ proof_token: newProofToken(deps), checked_at: deps.clock() })
-      .where('company_id', '=', tx.companyId)
-      .where('id', '=', id)
-      .execute()
-  }
+  const seed = Buffer.from(deps.random(32)).toString('hex')
+  await sql`select require_own_proofs(${wildcard}, ${seed}, ${deps.clock()})`.execute(tx)
 }
 
 /**
@@ -215,21 +206,6 @@ export async function withHostCheck<T>(write: () => Promise<T>): Promise<T> {
 function asciiHost(host: string): string {
   const star = host.startsWith('*.') ? '*.' : ''
   return star + domainToASCII(host.slice(star.length))
-}
-
-/**
- * Returns whether a verified wildcard of the company covers a host, which then needs no proof of
- * its own. Locks the wildcard, so that it still exists when the host is stored.
- */
-async function hasWildcardOf(tx: Tx, host: string): Promise<boolean> {
-  if (host.startsWith('*')) return false
-  const found = await selectDomains(tx)
-    .where('host', '=', `*${host.slice(host.indexOf('.'))}`)
-    .where('verified_at', 'is not', null)
-    .select('id')
-    .forKeyShare()
-    .executeTakeFirst()
-  return found !== undefined
 }
 
 /**

@@ -180,6 +180,52 @@ test('counts what people have deposited before that was counted', async () => {
   ])
 })
 
+test('gives hosts a record whose wildcard another company has lost, and no others', async () => {
+  const migrateRest = await migrateUpTo('0045-prove-covered-hosts.sql')
+  const id = (n: number) => `${company.slice(0, -2)}${String(n).padStart(2, '0')}`
+  const [operator, lodger] = [id(1), id(2)]
+  const past = `now() - interval '9 days'`
+  const domain = (owner: string, n: number, host: string, rest: string) =>
+    `('${owner}', '${id(n)}', '${host}', 'A', 'A', false, 'en', '{}', ${rest})`
+  const covered = `now(), null, null, ${past}`
+  await asOwner(
+    database,
+    `insert into company (id, name, created_at)
+       values ('${operator}', 'Operator', now()), ('${lodger}', 'Lodger', now());
+     insert into domain (company_id, id, host, name, title, public, locale, theme, verified_at,
+         proof_token, quarantined_at, created_at) values
+       ${domain(operator, 3, '*.quarantined.fr', `null, 'token', now(), ${past}`)},
+       ${domain(lodger, 4, 'docs.quarantined.fr', covered)},
+       ${domain(lodger, 5, 'docs.removed.fr', covered)},
+       ${domain(lodger, 6, '*.moved.fr', `now(), 'token', null, ${past}`)},
+       ${domain(operator, 7, 'docs.moved.fr', covered)},
+       ${domain(lodger, 8, 'legal.moved.fr', covered)},
+       ${domain(operator, 9, '*.kept.fr', `now(), 'token', null, ${past}`)},
+       ${domain(lodger, 10, 'docs.kept.fr', covered)},
+       ${domain(lodger, 11, 'docs.lodger.fr', covered)},
+       ${domain(lodger, 12, 'later.removed.fr', 'now(), null, null, now()')};
+     insert into audit_entry (company_id, seq, id, created_at, actor_id, actor_company_id, acted_in,
+         action, target_id, hash) values
+       ('${operator}', 1, '${id(13)}', now() - interval '1 day', '${id(14)}', '${operator}',
+        '${operator}', 'domain.delete', '${id(15)}', sha256('')),
+       ('${lodger}', 1, '${id(16)}', now() - interval '1 day', '${id(14)}', '${operator}', '${lodger}',
+        'domain.move', '${id(6)}', sha256(''));
+     insert into audit_value (company_id, seq, salt, changes) values
+       ('${operator}', 1, sha256(''), '{"after":{},"before":{"host":"*.removed.fr","name":"A"}}');`
+  )
+  await migrateRest()
+  const proved = await asOwner(
+    database,
+    `select host from domain
+      where proof_token ~ '^[0-9a-f]{40}$' and checked_at > now() - interval '1 hour' order by 1`
+  )
+  expect(proved.map(({ host }) => host)).toEqual([
+    'docs.moved.fr',
+    'docs.quarantined.fr',
+    'docs.removed.fr'
+  ])
+})
+
 test('makes an application role that can log in and nothing more', async () => {
   const roles = `select rolname, rolcanlogin, rolsuper or rolbypassrls or rolcreaterole
       or rolcreatedb or rolreplication as mighty from pg_roles where rolname like 'vidimus_%' order by 1`

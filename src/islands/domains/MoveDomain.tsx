@@ -1,0 +1,107 @@
+import { useState } from 'react'
+import type { DomainDetails } from '../../contract/domains.ts'
+import { required } from '../../core/input/validators.ts'
+import { pathOf } from '../../core/pages/page-table.ts'
+import en from '../../i18n/en/admin/moveDomain.json'
+import fr from '../../i18n/fr/admin/moveDomain.json'
+import { type Locale, localizedPath, type Translate, translator } from '../../i18n/index.ts'
+import type { KeyIn } from '../../i18n/keys.ts'
+import { moveDomain, reloadDomain } from '../../stores/admin/domains.ts'
+import { type CompanyName, findCompanies } from '../../stores/admin/item-search.ts'
+import { navigate } from '../../stores/navigation.ts'
+import { Combobox } from '../forms/Combobox.tsx'
+import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
+import { useForm } from '../forms/use-form.ts'
+import { announce } from '../kit/announce.ts'
+import { Section } from '../kit/Section.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+/** The words of this part. They come with its script, because only operators see it. */
+const catalogues = { en, fr }
+
+function wordsOfMove(locale: Locale): Translate<KeyIn<'moveDomain'>> {
+  return translator(locale, catalogues[locale])
+}
+
+interface DomainProps {
+  domain: DomainDetails
+}
+
+/** Lets an operator move a domain to another company, and says what ends. */
+export function MoveDomain({ domain }: DomainProps) {
+  const { locale } = useWords()
+  const say = wordsOfMove(locale)
+  const { host, primary, state } = domain
+  const isServed = state === 'verified' || state === 'failing'
+  const note = say(isServed ? 'note' : 'unserved', { host })
+  return (
+    <Section id="move-domain" title={say('title')} note={primary ? say('primary') : note}>
+      {!primary && (
+        <InPlace label={say('open')}>{close => <MoveForm domain={domain} close={close} />}</InPlace>
+      )}
+    </Section>
+  )
+}
+
+function MoveForm({ domain: { id, host }, close }: DomainProps & { close: () => void }) {
+  const { locale } = useWords()
+  const say = wordsOfMove(locale)
+  const [company, setCompany] = useState<CompanyName>()
+  const form = useForm({
+    what: 'Moving the domain failed',
+    rules: { company: required },
+    codeErrors: { host_taken: { company: { rule: 'taken' } } },
+    async send({ company: chosen }) {
+      const to = readCompany(chosen)
+      if (!to) return
+      const moved = await moveDomain(id, to.id)
+      const path = pathOf('domain', { company: to.id, domain: moved.id })
+      await navigate(localizedPath(locale, path), { replace: true })
+      announce(say('done', { host, company: to.name }))
+    },
+    handle({ code }) {
+      // so that the page shows what has become of the domain
+      if (code === 'not_found') reloadDomain(id).catch(() => {})
+      return false
+    }
+  })
+  const fault = form.errors['company']
+  const search = async (text: string) => {
+    const found = await findCompanies(text)
+    return found.map(({ id: key, name }) => ({ item: { id: key, name }, id: key, label: name }))
+  }
+  return (
+    <InPlaceForm
+      form={form}
+      submit={say('submit')}
+      look="btn-error"
+      className="max-w-lg gap-4"
+      cancel={say('cancel')}
+      close={close}
+    >
+      <fieldset className="flex flex-col gap-1.5">
+        <legend className="label-text mb-1.5">{say('target')}</legend>
+        <p role="status" className="wrap-anywhere font-semibold empty:hidden">
+          {company?.name}
+        </p>
+        <Combobox
+          label={say('search')}
+          hint={say('hint')}
+          error={fault && say(fault.rule === 'taken' ? 'claimed' : 'none')}
+          name="company"
+          // with the company's name, which a draft has to show again
+          value={company ? `${company.id} ${company.name}` : ''}
+          restore={value => setCompany(readCompany(value))}
+          search={search}
+          choose={setCompany}
+        />
+      </fieldset>
+    </InPlaceForm>
+  )
+}
+
+/** Returns the company in the value of the form, or undefined if none is chosen. */
+function readCompany(value = ''): CompanyName | undefined {
+  const at = value.indexOf(' ')
+  return at < 0 ? undefined : { id: value.slice(0, at), name: value.slice(at + 1) }
+}
