@@ -7,7 +7,7 @@ import {
   runLoad,
   withProcessorTime
 } from './load.ts'
-import { coreSecondsOf, startPeer, startService } from './processes.ts'
+import { processorSecondsOf, startPeer, startService } from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
 
@@ -52,8 +52,8 @@ export async function measure(options: Options): Promise<Row[]> {
     )
     if (answer) jsonOf(answer)
   }
-  const oursSpent = () => coreSecondsOf(service.pid(), service)
-  const itsSpent = () => coreSecondsOf(peer.pid, service)
+  const oursSpent = () => processorSecondsOf(service.pid(), service)
+  const itsSpent = () => processorSecondsOf(peer.pid, service)
   const rows: Row[] = []
   // warm-up: fresh code is not compiled yet, and the product has more code than the peer
   for (const callers of [most, 1]) {

@@ -1,6 +1,6 @@
 import { Connection, requestText } from './connection.ts'
 import { interleave, processorTimeNote, runLoad, withProcessorTime } from './load.ts'
-import { coreSecondsOf, memoryOf, startPeer, startService } from './processes.ts'
+import { memoryOf, processorSecondsOf, startPeer, startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
 
 const path = '/en/verify'
@@ -32,7 +32,7 @@ export async function measure(options: Options): Promise<Row[]> {
       if (answer?.body.length !== page.body.length) throw new Error('another page was answered')
     }
     const figures = await withProcessorTime(
-      () => coreSecondsOf(pid, service),
+      () => processorSecondsOf(pid, service),
       () => runLoad({ callers, seconds, signal: options.signal, work })
     )
     const { user, system } = process.cpuUsage(before)

@@ -98,7 +98,7 @@ async function request<Reply>(child: ChildProcess, question: object): Promise<Re
 /**
  * Returns how many seconds of processor time a process and the service's database have used so far.
  */
-export function coreSecondsOf(pid: number | undefined, { dataDir }: Service): number {
+export function processorSecondsOf(pid: number | undefined, { dataDir }: Service): number {
   const [postmaster = ''] = readFileSync(join(dataDir, 'pg/postmaster.pid'), 'utf8').split('\n')
   const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
   const database = children.trim().split(' ').map(Number)

@@ -1,7 +1,7 @@
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
 import { Connection, jsonOf, requestText } from './connection.ts'
 import { medians, runLoad, withProcessorTime } from './load.ts'
-import { coreSecondsOf, startService } from './processes.ts'
+import { processorSecondsOf, startService } from './processes.ts'
 import { host } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
 
@@ -35,7 +35,7 @@ export async function measure(options: Options): Promise<Row[]> {
   }
 
   const seconds = options.quick ? 0.5 : 3
-  const spent = () => coreSecondsOf(service.pid(), service)
+  const spent = () => processorSecondsOf(service.pid(), service)
   const runs: { perSecond: number; p99Ms: number; micros: number }[] = []
   for (let run = 0; run <= options.runs; run++) {
     const given = { callers, seconds, signal: options.signal, work }

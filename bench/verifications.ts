@@ -7,7 +7,7 @@ import {
   runLoad,
   withProcessorTime
 } from './load.ts'
-import { coreSecondsOf, startPeer, startService } from './processes.ts'
+import { processorSecondsOf, startPeer, startService } from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
 
@@ -31,8 +31,8 @@ export async function measure(options: Options): Promise<Row[]> {
   const connections = await Promise.all(
     Array.from({ length: callers }, () => Connection.open(service.port))
   )
-  const oursSpent = () => coreSecondsOf(service.pid(), service)
-  const itsSpent = () => coreSecondsOf(peer.pid, service)
+  const oursSpent = () => processorSecondsOf(service.pid(), service)
+  const itsSpent = () => processorSecondsOf(peer.pid, service)
   const seconds = options.quick ? 1 : 2
   const rows: Row[] = []
   const known: Buffer[] = []

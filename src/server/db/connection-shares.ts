@@ -46,8 +46,8 @@ export interface WaitingClient {
 
 interface Options {
   /**
-   * The number of connections without those of `reserve`. A company may hold all of them while no
-   * other company is active.
+   * The number of connections, apart from those of `reserve`. A company may hold all of them while
+   * no other company is active.
    */
   size: number
   /**

@@ -16,7 +16,9 @@ export function joinInCompany<DB, TB extends keyof DB>(
     .onRef(left, '=', right)
 }
 
-/** Returns the column `company_id` of the same table: `'session.user_id'` → `'session.company_id'` */
+/**
+ * Returns the column `company_id` of the same table: `'session.user_id'` → `'session.company_id'`
+ */
 function companyColumn<DB, TB extends keyof DB>(column: string): StringReference<DB, TB> {
   // as: every table that belongs to a company has this column
   return column.replace(/\.\w+$/, '.company_id') as StringReference<DB, TB>

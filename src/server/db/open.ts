@@ -28,7 +28,7 @@ export type OpenOptions = DatabaseLocation & {
 }
 
 /**
- * The number of connections without those of `reserve`. A company may hold all of them while no
+ * The number of connections, apart from those of `reserve`. A company may hold all of them while no
  * other company is active.
  */
 const poolSize = 16

@@ -1,28 +1,29 @@
 import type pg from 'pg'
 
 /**
- * One transaction on one connection. It does not wait for the answer to one statement before it sends
- * the next.
+ * One transaction on one connection. It does not wait for the answer to one statement before it
+ * sends the next.
  *
  * **What is sent when.** The pool opens its connections with the option `pipeline` of pg, so
  * `client.query` writes a statement to the socket before it returns.
- * - `send` writes one statement. Before the first one it writes `begin`, without waiting for the answer.
+ * - `send` writes one statement. Before the first one it writes `begin`, without waiting for the
+ *   answer.
  * - `finish` writes `commit` or `rollback`, after the callback of the transaction has ended. If the
  *   transaction is for a single statement, `send` writes `commit` right behind that statement.
- * - `sendLast` keeps a statement that locks a row which many transactions share. `finish` writes these
- *   statements right before the commit, in the order of `lockOrder`.
+ * - `sendLast` keeps a statement that locks a row which many transactions share. `finish` writes
+ *   these statements right before the commit, in the order of `lockOrder`.
  * - Everything written in one turn of the event loop is sent in one packet.
  *
- * **Why the order holds.** PostgreSQL runs the statements of a connection in the order in which they
- * arrive, and `send` writes synchronously. `Tx.raw`, `Tx.run` and Kysely (through `query-executor.ts`)
- * call `send` before they return their promise. `tests/unit/server/db/statement-order.test.ts` reads the
- * order from the socket.
+ * **Why the order holds.** PostgreSQL runs the statements of a connection in the order in which
+ * they arrive, and `send` writes synchronously. `Tx.raw`, `Tx.run` and Kysely (through
+ * `query-executor.ts`) call `send` before they return their promise.
+ * `tests/unit/server/db/statement-order.test.ts` reads the order from the socket.
  *
  * **What fails how.**
- * - A failed `begin` means that the connection was dead: `begun` throws `TransactionNotBegun`, and the transaction
- *   may start again.
- * - After a failed statement PostgreSQL refuses those behind it and turns the commit into a rollback.
- *   `causeOf` returns the first failure, and `finish` returns what PostgreSQL did.
+ * - A failed `begin` means that the connection was dead: `begun` throws `TransactionNotBegun`, and
+ *   the transaction may start again.
+ * - After a failed statement PostgreSQL refuses those behind it and turns the commit into a
+ *   rollback. `causeOf` returns the first failure, and `finish` returns what PostgreSQL did.
  * - A statement after the end throws. Its caller forgot to await it, and the connection may already
  *   serve another company.
  */
@@ -121,8 +122,8 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Waits until PostgreSQL has begun the transaction. Throws `TransactionNotBegun` when the connection was
-   * dead.
+   * Waits until PostgreSQL has begun the transaction. Throws `TransactionNotBegun` when the
+   * connection was dead.
    */
   async begun(): Promise<void> {
     await this.#begun?.catch(cause => {

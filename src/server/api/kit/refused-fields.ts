@@ -16,8 +16,8 @@ const maxNamedFields = 5
 const zodDefaultMessage = 'Invalid input'
 
 /**
- * Parses an input of a call. Returns its value, or the error `invalid_input` with each invalid field,
- * the broken rule and a description.
+ * Parses an input of a call. Returns its value, or the error `invalid_input` with each invalid
+ * field, the broken rule and a description.
  */
 export function parseFields<Schema extends z.ZodMiniType>(
   schema: Schema,

@@ -23,8 +23,8 @@ export interface LockedMembers {
   isOperator: boolean
   /**
    * Returns a person. Throws `not_found` if there is no such person, `email_unconfirmed` for a
-   * sign-up that waits for confirmation, and `forbidden` if the person is an operator and the caller
-   * is not.
+   * sign-up that waits for confirmation, and `forbidden` if the person is an operator and the
+   * caller is not.
    */
   get(id: string): LockedMember
   /** Returns whether `id` is that of a sign-up that waits for confirmation. */

@@ -11,7 +11,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { listCompanyNames } from './companies.ts'
 import { stateOf } from './domain-admin.ts'
 import { hasProvedHost } from './domain-rows.ts'
-import { type Meter, readLimitedMeters } from './usage.ts'
+import { type GroupQuota, readLimitedQuotas } from './usage.ts'
 import { countFailedDeposits } from './usage-days.ts'
 
 type AttentionDeps = Pick<Deps, 'db' | 'clock' | 'settings' | 'blobs' | 'log'>
@@ -333,8 +333,8 @@ async function findDomains(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Att
 }
 
 async function findNearLimits(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Finding> {
-  const meters = await readLimitedMeters(tx, { company_id: tx.companyId, now })
-  const near = meters
+  const quotas = await readLimitedQuotas(tx, { company_id: tx.companyId, now })
+  const near = quotas
     .flatMap(limitsOf)
     .filter(({ share }) => share >= nearShare)
     .sort((a, b) => b.share - a.share)
@@ -359,7 +359,7 @@ async function findNearLimits(tx: Tx, _deps: AttentionDeps, now: Date): Promise<
   }
 }
 
-function limitsOf({ group_id, max_requests, max_storage, requestsTaken, bytesTaken }: Meter) {
+function limitsOf({ group_id, max_requests, max_storage, requestsTaken, bytesTaken }: GroupQuota) {
   const limits = [
     { group_id, limited: 'requests' as const, used: requestsTaken, limit: max_requests },
     { group_id, limited: 'storage' as const, used: bytesTaken, limit: max_storage }

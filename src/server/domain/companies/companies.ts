@@ -74,7 +74,9 @@ async function readUsage(
   return new Map(rows.map(({ id, ...usage }) => [id, usage]))
 }
 
-/** Returns id and name of all companies of the installation, by name. Only operators may see them. */
+/**
+ * Returns id and name of all companies of the installation, by name. Only operators may see them.
+ */
 export async function listCompanyNames(
   deps: Pick<Deps, 'db'>
 ): Promise<{ id: CompanyId; name: string }[]> {

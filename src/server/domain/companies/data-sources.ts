@@ -28,7 +28,9 @@ export async function listDataSources(
   })
 }
 
-/** Returns a data source of a company. Throws `not_found` if the company has no such data source. */
+/**
+ * Returns a data source of a company. Throws `not_found` if the company has no such data source.
+ */
 export async function getDataSource(
   deps: Pick<Deps, 'db'>,
   { company_id, id }: { company_id: CompanyId; id: string }

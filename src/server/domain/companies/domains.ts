@@ -233,8 +233,8 @@ export function originOf({ settings }: Pick<Deps, 'settings'>, host: string): st
 }
 
 /**
- * Returns a company with the host and configuration of its primary domain. Throws `host_needed` if it
- * has none.
+ * Returns a company with the host and configuration of its primary domain. Throws `host_needed` if
+ * it has none.
  */
 export async function getTenant(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<Tenant> {
   const tenant = await findTenant(deps, await inCompany(deps.db, company_id, primaryHost))

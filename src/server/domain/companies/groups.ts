@@ -13,7 +13,7 @@ import { newId } from '../ids.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
 import { missingVersionNote, requireVersion } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
-import { readGroupMeters } from './usage.ts'
+import { readQuotasOfGroups } from './usage.ts'
 
 /**
  * The company that a call administers and the caller, who is an administrator of the company or an
@@ -383,14 +383,14 @@ export async function readGroups(
 }
 
 async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promise<Group[]> {
-  const meters = await readGroupMeters(tx, {
+  const quotas = await readQuotasOfGroups(tx, {
     company_id: tx.companyId,
     group_ids: rows.map(row => row.id),
     now: deps.clock()
   })
   return rows.flatMap(({ created_at, member_count, key_count, ...row }) => {
-    const meter = meters.get(row.id)
-    if (!meter) return []
+    const quota = quotas.get(row.id)
+    if (!quota) return []
     return {
       ...row,
       features: GroupFeature.options.filter(feature => row.features.includes(feature)),
@@ -399,11 +399,11 @@ async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promis
       created: created_at.toISOString(),
       user_count: (member_count ?? 0) - (key_count ?? 0),
       usage: {
-        requests_used: meter.requestsTaken,
-        requests_remaining: meter.requestsLeft,
-        storage_used: meter.bytesTaken,
-        storage_remaining: meter.bytesLeft,
-        resets_at: meter.resets_at?.toISOString() ?? null
+        requests_used: quota.requestsTaken,
+        requests_remaining: quota.requestsLeft,
+        storage_used: quota.bytesTaken,
+        storage_remaining: quota.bytesLeft,
+        resets_at: quota.resets_at?.toISOString() ?? null
       }
     }
   })

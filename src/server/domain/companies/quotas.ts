@@ -4,7 +4,7 @@ import { joinInCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
-import { type Meter, readMeters, storagePeriodStart } from './usage.ts'
+import { type GroupQuota, readQuotasOfPerson, storagePeriodStart } from './usage.ts'
 
 /**
  * What is reserved for one person in a group until it is charged or released: a number of requests
@@ -34,7 +34,7 @@ interface ReserveInput {
   kind: Kind
   now: Date
   /** The limits and current usage of the possible groups, if the caller already reads them. */
-  meters?: Promise<Meter[]>
+  quotas?: Promise<GroupQuota[]>
 }
 
 /**
@@ -79,7 +79,7 @@ interface ChargesInput {
  * can still use up the quota before the deposits are charged.
  */
 export async function predictCharges(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
-  return distribute(await readMetersOf(tx, input), input)
+  return distribute(await readQuotasByCategory(tx, input), input)
 }
 
 /**
@@ -90,21 +90,21 @@ export async function predictCharges(tx: Tx, input: ChargesInput): Promise<(stri
  */
 export async function chargeEach(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
   const { company_id, user_id } = input
-  const places = [...groupsOf(await readMetersOf(tx, input)).values()]
+  const places = [...groupsOf(await readQuotasByCategory(tx, input)).values()]
     .toSorted((a, b) => (a.group_id < b.group_id ? -1 : 1))
     .map(({ group_id, period_start }) => ({ company_id, group_id, period_start }))
   const locked = Promise.all(places.map(place => addUsed(tx, { ...place, requests: 0, bytes: 0 })))
   const refused = await locked.catch(refuseDeleted)
   if (refused instanceof AppError) throw refused
-  const metersOf = await readMetersOf(tx, input)
-  for (const { group_id, period_start } of groupsOf(metersOf).values()) {
+  const quotasByCategory = await readQuotasByCategory(tx, input)
+  for (const { group_id, period_start } of groupsOf(quotasByCategory).values()) {
     const isLocked = places.some(
       place =>
         place.group_id === group_id && place.period_start.getTime() === period_start.getTime()
     )
     if (!isLocked) throw groupsChanged()
   }
-  const outcomes = distribute(metersOf, input)
+  const outcomes = distribute(quotasByCategory, input)
   const made_at = input.now
   const sums = places.map(place => {
     const own = input.charges.filter((_charge, at) => outcomes[at] === place.group_id)
@@ -137,29 +137,32 @@ async function addUsed(
 }
 
 /**
- * Returns, for each category of the charges, the limits and usage (meters) of the groups that allow
+ * Returns, for each category of the charges, the limits and usage (quotas) of the groups that allow
  * it.
  */
-async function readMetersOf(tx: Tx, input: ChargesInput): Promise<Map<string, Meter[]>> {
+async function readQuotasByCategory(
+  tx: Tx,
+  input: ChargesInput
+): Promise<Map<string, GroupQuota[]>> {
   const { company_id, user_id, charges, now } = input
   const categories = [...new Set(charges.map(({ category_id }) => category_id))]
   return new Map(
     await Promise.all(
       categories.map(async category_id => {
-        const meters = await readMeters(tx, { company_id, user_id, category_id, now })
-        return [category_id, meters] as const
+        const quotas = await readQuotasOfPerson(tx, { company_id, user_id, category_id, now })
+        return [category_id, quotas] as const
       })
     )
   )
 }
 
 /**
- * Returns a copy of the meter (limits and usage) of each group that occurs in `metersOf`, by the id
- * of the group.
+ * Returns a copy of the quota (limits and usage) of each group in `quotasByCategory`, by the id of
+ * the group.
  */
-function groupsOf(metersOf: Map<string, Meter[]>): Map<string, Meter> {
-  const all = [...metersOf.values()].flat()
-  return new Map(all.map(meter => [meter.group_id, { ...meter }]))
+function groupsOf(quotasByCategory: Map<string, GroupQuota[]>): Map<string, GroupQuota> {
+  const all = [...quotasByCategory.values()].flat()
+  return new Map(all.map(quota => [quota.group_id, { ...quota }]))
 }
 
 /**
@@ -167,19 +170,19 @@ function groupsOf(metersOf: Map<string, Meter[]>): Map<string, Meter> {
  * error if no group has enough left.
  */
 function distribute(
-  metersOf: Map<string, Meter[]>,
+  quotasByCategory: Map<string, GroupQuota[]>,
   { charges, now }: ChargesInput
 ): (string | AppError)[] {
-  const groups = groupsOf(metersOf)
+  const groups = groupsOf(quotasByCategory)
   return charges.map(({ category_id, bytes }) => {
-    const meters = (metersOf.get(category_id) ?? [])
+    const quotas = (quotasByCategory.get(category_id) ?? [])
       .flatMap(({ group_id }) => groups.get(group_id) ?? [])
       .toSorted(mostRequestsLeft)
-    const taker = meters.find(
+    const taker = quotas.find(
       ({ requestsLeft, bytesLeft }) =>
         (requestsLeft ?? Infinity) >= 1 && (bytesLeft ?? Infinity) >= bytes
     )
-    if (!taker) return refusalOf(meters, now)
+    if (!taker) return refusalOf(quotas, now)
     taker.requestsTaken += 1
     taker.bytesTaken += bytes
     if (taker.requestsLeft !== null) taker.requestsLeft -= 1
@@ -192,10 +195,10 @@ function distribute(
  * Returns the error for a charge for which no group has enough left. It is the storage error if a
  * group has requests left but too little storage.
  */
-function refusalOf(meters: Meter[], now: Date): AppError {
-  const full = meters.find(({ requestsLeft }) => (requestsLeft ?? Infinity) >= 1)
+function refusalOf(quotas: GroupQuota[], now: Date): AppError {
+  const full = quotas.find(({ requestsLeft }) => (requestsLeft ?? Infinity) >= 1)
   if (full) return storageRefused(full)
-  const [first] = meters
+  const [first] = quotas
   return first
     ? requestsRefused(first, now)
     : new AppError('forbidden', 'No group of the caller allows this')
@@ -311,22 +314,22 @@ export async function reserveStorage(
   if (!isAdded) throw storageRefused({ bytesTaken: taken, max_storage })
 }
 
-function mostRequestsLeft(a: Meter, b: Meter): number {
+function mostRequestsLeft(a: GroupQuota, b: GroupQuota): number {
   return (b.requestsLeft ?? Infinity) === (a.requestsLeft ?? Infinity)
     ? (b.bytesLeft ?? Infinity) - (a.bytesLeft ?? Infinity) || 0
     : (b.requestsLeft ?? Infinity) - (a.requestsLeft ?? Infinity)
 }
 
 async function take(tx: Tx, input: ReserveInput, into: 'reserved' | 'used'): Promise<Reservation> {
-  const meters = (await (input.meters ?? readMeters(tx, input))).toSorted(mostRequestsLeft)
+  const quotas = (await (input.quotas ?? readQuotasOfPerson(tx, input))).toSorted(mostRequestsLeft)
   let refusal: AppError | undefined
-  for (const meter of meters) {
-    const isLast = meter === meters.at(-1)
+  for (const quota of quotas) {
+    const isLast = quota === quotas.at(-1)
     // the savepoint allows to undo the refused reservation and its locks before the next group is
     // tried
     const [, outcome] = await Promise.all([
       isLast || tx.raw(savepoint),
-      takeFrom(tx, meter, input, into)
+      takeFrom(tx, quota, input, into)
     ])
     if (!(outcome instanceof AppError)) return outcome
     if (!isLast) await sql`rollback to savepoint take`.execute(tx)
@@ -343,17 +346,17 @@ async function take(tx: Tx, input: ReserveInput, into: 'reserved' | 'used'): Pro
 const savepoint = { name: 'savepoint_take', text: 'savepoint take', values: [] }
 
 /**
- * Reserves or charges requests and bytes in the group of `meter`. Returns the error if the group
+ * Reserves or charges requests and bytes in the group of `quota`. Returns the error if the group
  * does not have enough left or was deleted meanwhile. The caller must then roll the transaction
  * back, because one of two counters may have changed already.
  */
 async function takeFrom(
   tx: Tx,
-  meter: Meter,
+  quota: GroupQuota,
   { company_id, user_id, requests, bytes, kind, now }: ReserveInput,
   into: 'reserved' | 'used'
 ): Promise<Reservation | AppError> {
-  const { group_id, period_start, max_requests, max_storage } = meter
+  const { group_id, period_start, max_requests, max_storage } = quota
   const place = { company_id, group_id, into }
   const held = { user_id, group_id, period_start, requests, bytes, made_at: now }
   // the lock order everywhere: requests, storage, the figures of the person and of the day
@@ -372,8 +375,8 @@ async function takeFrom(
   const outcome = await added.catch(refuseDeleted)
   if (outcome instanceof AppError) return outcome
   const [hasRequests, hasRoom] = outcome
-  if (!hasRequests) return requestsRefused(meter, now)
-  if (!hasRoom) return storageRefused(meter)
+  if (!hasRequests) return requestsRefused(quota, now)
+  if (!hasRoom) return storageRefused(quota)
   return held
 }
 
@@ -426,23 +429,23 @@ function groupsChanged(): AppError {
   return new AppError('unavailable', 'The groups of the caller have just changed', { retryAfter })
 }
 
-function requestsRefused(meter: Meter, now: Date): AppError {
+function requestsRefused(quota: GroupQuota, now: Date): AppError {
   const figures: LimitFigures = {
-    used: meter.requestsTaken,
-    limit: meter.max_requests ?? 0,
-    resets_at: meter.resets_at?.toISOString() ?? null
+    used: quota.requestsTaken,
+    limit: quota.max_requests ?? 0,
+    resets_at: quota.resets_at?.toISOString() ?? null
   }
   return new AppError('request_limit_reached', 'The group has no requests left', {
     figures,
-    ...(meter.resets_at
-      ? { retryAfter: Math.ceil((meter.resets_at.getTime() - now.getTime()) / 1000) }
+    ...(quota.resets_at
+      ? { retryAfter: Math.ceil((quota.resets_at.getTime() - now.getTime()) / 1000) }
       : {})
   })
 }
 
-function storageRefused(meter: Pick<Meter, 'bytesTaken' | 'max_storage'>): AppError {
+function storageRefused(quota: Pick<GroupQuota, 'bytesTaken' | 'max_storage'>): AppError {
   return new AppError('storage_limit_reached', 'The group has no room left for these bytes', {
-    figures: { used: meter.bytesTaken, limit: meter.max_storage ?? 0, resets_at: null }
+    figures: { used: quota.bytesTaken, limit: quota.max_storage ?? 0, resets_at: null }
   })
 }
 

@@ -15,15 +15,15 @@ interface UsageQuery {
   company_id: CompanyId
   /** Id of the group whose usage is returned. Undefined for the whole company. */
   group?: string | undefined
-  /** The first and the last day in UTC, both included: `2026-11-22`. */
+  /** The first day to return, in UTC: `2026-11-22`. The last one is `to`. */
   from?: string | undefined
   to?: string | undefined
 }
 
 /**
  * Returns what a company or one of its groups used on each day of a period, oldest first. Throws
- * `not_found` if the company has no such group, and `invalid_input` if the period is longer than 400
- * days or ends before it begins.
+ * `not_found` if the company has no such group, and `invalid_input` if the period is longer than
+ * 400 days or ends before it begins.
  */
 export async function readUsageDays(
   deps: Pick<Deps, 'db' | 'clock'>,

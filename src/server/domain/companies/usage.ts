@@ -17,7 +17,7 @@ export const storagePeriodStart = new Date(0)
  * Returns how much the person's groups may use and have used together, and how much of it this
  * person has used. A limit is `null` if one of the groups is unlimited.
  */
-export async function readPersonUsage(tx: Tx, input: PersonsMeters): Promise<Usage> {
+export async function readPersonUsage(tx: Tx, input: PersonQuotaQuery): Promise<Usage> {
   const { total } = await readPersonUsageByGroup(tx, input)
   return total
 }
@@ -29,33 +29,33 @@ interface OwnUsage {
 }
 
 /**
- * Returns the result of `readPersonUsage` as `total`, and as `own` what the person has used in each group,
- * by the group's id.
+ * Returns the result of `readPersonUsage` as `total`, and as `own` what the person has used in each
+ * group, by the group's id.
  */
 export async function readPersonUsageByGroup(
   tx: Tx,
-  input: PersonsMeters
+  input: PersonQuotaQuery
 ): Promise<{ total: Usage; own: Map<string, OwnUsage> }> {
   // sent together, because waiting for each result would take a round trip
-  const [meters, used] = await Promise.all([readMeters(tx, input), tx.run(ownUsage, input)])
-  const own = ownUsageOf(used, meters)
+  const [quotas, used] = await Promise.all([readQuotasOfPerson(tx, input), tx.run(ownUsage, input)])
+  const own = ownUsageOf(used, quotas)
   const sum = (values: number[]) => values.reduce((all, each) => all + each, 0)
-  const total = (of: (meter: Meter) => number) => sum(meters.map(of))
-  const limited = (of: (meter: Meter) => number | null) =>
-    meters.reduce<number | null>((all, meter) => {
-      const more = of(meter)
+  const total = (of: (quota: GroupQuota) => number) => sum(quotas.map(of))
+  const limited = (of: (quota: GroupQuota) => number | null) =>
+    quotas.reduce<number | null>((all, quota) => {
+      const more = of(quota)
       return all === null || more === null ? null : all + more
     }, 0)
-  const resets = meters.flatMap(({ resets_at }) => (resets_at ? [resets_at.getTime()] : []))
+  const resets = quotas.flatMap(({ resets_at }) => (resets_at ? [resets_at.getTime()] : []))
   return {
     own,
     total: {
-      requests_used: total(meter => meter.requestsTaken),
-      requests_limit: limited(meter => meter.max_requests),
-      requests_remaining: limited(meter => meter.requestsLeft),
-      storage_used: total(meter => meter.bytesTaken),
-      storage_limit: limited(meter => meter.max_storage),
-      storage_remaining: limited(meter => meter.bytesLeft),
+      requests_used: total(quota => quota.requestsTaken),
+      requests_limit: limited(quota => quota.max_requests),
+      requests_remaining: limited(quota => quota.requestsLeft),
+      storage_used: total(quota => quota.bytesTaken),
+      storage_limit: limited(quota => quota.max_storage),
+      storage_remaining: limited(quota => quota.bytesLeft),
       resets_at: resets.length > 0 ? new Date(Math.min(...resets)).toISOString() : null,
       own: {
         requests_used: sum([...own.values()].map(each => each.requests_used)),
@@ -66,10 +66,10 @@ export async function readPersonUsageByGroup(
 }
 
 /**
- * The limits of a group and how much of them is used. `requestsTaken` and `bytesTaken` include
+ * The limits of a group and how much of each is used. `requestsTaken` and `bytesTaken` include
  * reservations. `requestsLeft` and `bytesLeft` are `null` without a limit.
  */
-export interface Meter {
+export interface GroupQuota {
   group_id: string
   period_start: Date
   resets_at: Date | null
@@ -81,25 +81,25 @@ export interface Meter {
   bytesLeft: number | null
 }
 
-const groupsOf = prepare((db, query: PersonsMeters) => groupsOfPerson(db, query))
+const groupsOf = prepare((db, query: PersonQuotaQuery) => groupsOfPerson(db, query))
 
-const groupsFor = prepare((db, query: PersonsMeters & { category_id: string }) =>
+const groupsFor = prepare((db, query: PersonQuotaQuery & { category_id: string }) =>
   groupsOfPerson(db, query)
     .innerJoin('group_category', join => joinInCompany(join, 'group_category.group_id', 'group.id'))
     .where('group_category.category_id', '=', query.category_id)
 )
 
-const groupsNamed = prepare((db, query: MeterQuery & { group_ids: readonly string[] }) =>
+const groupsNamed = prepare((db, query: QuotaQuery & { group_ids: readonly string[] }) =>
   groupsFrom(db, query).where(sql<boolean>`"group".id = any (${query.group_ids}::uuid[])`)
 )
 
-const groupsLimited = prepare((db, query: MeterQuery) =>
+const groupsLimited = prepare((db, query: QuotaQuery) =>
   groupsFrom(db, query).where(({ or, eb }) =>
     or([eb('group.max_requests', '>', 0), eb('group.max_storage', '>', 0)])
   )
 )
 
-function groupsOfPerson(db: StatementBuilder, query: PersonsMeters) {
+function groupsOfPerson(db: StatementBuilder, query: PersonQuotaQuery) {
   return groupsFrom(db, query)
     .innerJoin('group_user', join => joinInCompany(join, 'group_user.group_id', 'group.id'))
     .where('group_user.user_id', '=', query.user_id)
@@ -109,7 +109,7 @@ function groupsOfPerson(db: StatementBuilder, query: PersonsMeters) {
  * Builds the query of groups with their limits and usage. A group has a row for each period with
  * usage that may be the current one, or a single row without usage.
  */
-function groupsFrom(db: StatementBuilder, query: MeterQuery) {
+function groupsFrom(db: StatementBuilder, query: QuotaQuery) {
   return db
     .selectFrom('group')
     .leftJoin('usage as requests', join =>
@@ -140,9 +140,9 @@ function groupsFrom(db: StatementBuilder, query: MeterQuery) {
 
 /**
  * Returns SQL for a time before the start of a group's current period, so that earlier periods need
- * not be read. It may be up to a day too early, because years differ in length; `limitPeriodAt` picks
- * the exact period afterwards. The SQL uses only `now` and the group's interval, because under
- * row-level security PostgreSQL could not use the index with anything else.
+ * not be read. It may be up to a day too early, because years differ in length; `limitPeriodAt`
+ * picks the exact period afterwards. The SQL uses only `now` and the group's interval, because
+ * under row-level security PostgreSQL could not use the index with anything else.
  */
 function earliestPeriod(now: Date) {
   return sql<Date>`
@@ -159,12 +159,12 @@ function latestPeriod(now: Date) {
     case when "group".max_requests_interval is null then "group".created_at else ${now}::timestamptz end`
 }
 
-interface MeterQuery {
+interface QuotaQuery {
   company_id: CompanyId
   now: Date
 }
 
-interface PersonsMeters extends MeterQuery {
+interface PersonQuotaQuery extends QuotaQuery {
   user_id: string
 }
 
@@ -172,35 +172,35 @@ interface PersonsMeters extends MeterQuery {
  * Returns the limits and usage of the person's groups. With `category_id`, returns only groups that
  * allow that category.
  */
-export async function readMeters(
+export async function readQuotasOfPerson(
   tx: Tx,
-  input: PersonsMeters & { category_id?: string }
-): Promise<Meter[]> {
+  input: PersonQuotaQuery & { category_id?: string }
+): Promise<GroupQuota[]> {
   const { category_id } = input
   const rows =
     category_id === undefined
       ? await tx.run(groupsOf, input)
       : await tx.run(groupsFor, { ...input, category_id })
-  return metersOf(rows, input.now)
+  return quotasByCategory(rows, input.now)
 }
 
 /** Returns the limits and usage of the groups in `group_ids`, by the group's id. */
-export async function readGroupMeters(
+export async function readQuotasOfGroups(
   tx: Tx,
-  input: MeterQuery & { group_ids: readonly string[] }
-): Promise<Map<string, Meter>> {
-  const meters = metersOf(await tx.run(groupsNamed, input), input.now)
-  return new Map(meters.map(meter => [meter.group_id, meter]))
+  input: QuotaQuery & { group_ids: readonly string[] }
+): Promise<Map<string, GroupQuota>> {
+  const quotas = quotasByCategory(await tx.run(groupsNamed, input), input.now)
+  return new Map(quotas.map(quota => [quota.group_id, quota]))
 }
 
 /** Returns the limits and usage of the company's groups that have a limit above 0. */
-export async function readLimitedMeters(tx: Tx, input: MeterQuery): Promise<Meter[]> {
-  return metersOf(await tx.run(groupsLimited, input), input.now)
+export async function readLimitedQuotas(tx: Tx, input: QuotaQuery): Promise<GroupQuota[]> {
+  return quotasByCategory(await tx.run(groupsLimited, input), input.now)
 }
 
-type MeterRow = Awaited<ReturnType<ReturnType<typeof groupsFrom>['execute']>>[number]
+type QuotaRow = Awaited<ReturnType<ReturnType<typeof groupsFrom>['execute']>>[number]
 
-function metersOf(rows: MeterRow[], now: Date): Meter[] {
+function quotasByCategory(rows: QuotaRow[], now: Date): GroupQuota[] {
   return [...Map.groupBy(rows, row => row.id).values()].flatMap(taken => {
     const [group] = taken
     if (!group) return []
@@ -231,10 +231,10 @@ function intervalOf(text: string | null): Interval {
 }
 
 /**
- * Returns what a person has used in the current period of each group in `meters`, by the group's
+ * Returns what a person has used in the current period of each group in `quotas`, by the group's
  * id. `used` has one entry for each group and period.
  */
-function ownUsageOf(used: PersonalUsage[], meters: Meter[]): Map<string, OwnUsage> {
+function ownUsageOf(used: PersonalUsage[], quotas: GroupQuota[]): Map<string, OwnUsage> {
   const amountOf = (group_id: string, kind: PersonalUsage['kind'], start: Date) =>
     used.find(
       each =>
@@ -243,7 +243,7 @@ function ownUsageOf(used: PersonalUsage[], meters: Meter[]): Map<string, OwnUsag
         each.period_start.getTime() === start.getTime()
     )?.amount ?? 0
   return new Map(
-    meters.map(({ group_id, period_start }) => [
+    quotas.map(({ group_id, period_start }) => [
       group_id,
       {
         requests_used: amountOf(group_id, 'requests', period_start),
@@ -267,7 +267,7 @@ interface PersonalUsage {
  * their states, because each state has its own index.
  */
 const ownUsage = prepare(
-  (_db, { company_id, user_id, now }: PersonsMeters) => sql<PersonalUsage>`
+  (_db, { company_id, user_id, now }: PersonQuotaQuery) => sql<PersonalUsage>`
     with open_upload (group_id, period_start, bytes) as (
       select group_id, period_start, size - released from upload
       where company_id = ${company_id} and user_id = ${user_id} and state = 'uploading'

@@ -11,7 +11,7 @@ import { prepare } from '../../db/prepared-statements.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
 import { chargeRequests, reserveQuota } from '../companies/quotas.ts'
-import { type Meter, readMeters } from '../companies/usage.ts'
+import { type GroupQuota, readQuotasOfPerson } from '../companies/usage.ts'
 import type { CompanyId, Deps, WaitingClient } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { publishRequest, type RequestDraft, readRequest } from '../history/requests.ts'
@@ -70,16 +70,16 @@ export async function createDeposit(
   const register = async (tx: Tx) => {
     const prepareIn = (category: string) => {
       const rules = getCategoryRules(tx, deps, { company_id, user_id, ...deposit, category })
-      const meters = readMeters(tx, { company_id, user_id, category_id: category, now })
-      for (const pending of [rules, meters]) pending.catch(() => undefined) // reported where it is used
-      return { category, rules, meters }
+      const quotas = readQuotasOfPerson(tx, { company_id, user_id, category_id: category, now })
+      for (const pending of [rules, quotas]) pending.catch(() => undefined) // reported where it is used
+      return { category, rules, quotas }
     }
     // these statements are sent together with the one that claims the idempotency key, because in
     // most calls the key is new
     const early = deposit.category === undefined ? undefined : prepareIn(deposit.category)
     const create = async (): Promise<DepositAnswer> => {
       const prepared = early ?? prepareIn(await chooseCategory(tx, { company_id, user_id }))
-      const { category, meters } = prepared
+      const { category, quotas } = prepared
       const rules = await prepared.rules
       const digests = { original, stored }
       const open = deposit.again
@@ -91,7 +91,7 @@ export async function createDeposit(
       }
       const duplicate = deposit.again ? undefined : await findOwn(tx, deps, input, original)
       if (duplicate) return { duplicate }
-      const planned = { company_id, user_id, ...deposit, category, digests, rules, meters, now }
+      const planned = { company_id, user_id, ...deposit, category, digests, rules, quotas, now }
       if (rules.store === 'fingerprint') {
         return { request: await recordFingerprint(tx, deps, planned, original) }
       }
@@ -134,7 +134,7 @@ interface PlannedDeposit {
   digests: { original: Buffer; stored: Buffer } | undefined
   rules: CategoryRules
   /** The limits and current usage of the person's groups, if the caller already reads them. */
-  meters?: Promise<Meter[]>
+  quotas?: Promise<GroupQuota[]>
   now: Date
 }
 
@@ -242,8 +242,8 @@ async function recordFingerprint(
   })
 }
 
-function chargeOf({ company_id, user_id, category, now, meters }: PlannedDeposit) {
-  return { company_id, user_id, category_id: category, requests: 1, now, ...(meters && { meters }) }
+function chargeOf({ company_id, user_id, category, now, quotas }: PlannedDeposit) {
+  return { company_id, user_id, category_id: category, requests: 1, now, ...(quotas && { quotas }) }
 }
 
 /** Returns what the history shows about a deposit. */

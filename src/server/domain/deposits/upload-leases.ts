@@ -24,11 +24,12 @@ export interface WriteLease {
 }
 
 /**
- * Gives the process `writer` the right to write an upload's bytes. If another process has this
- * right, returns `heldUntil` instead: when that right ends. If the other process has released its
- * lease, `writer` continues the same file. If that lease has expired, the upload's generation grows
- * by one, which gives `writer` a file of its own, because the other process may still have its file
- * open. A lease that ends exactly at `ignored` counts as expired.
+ * Gives the process `writer` the right to write an upload's bytes, unless another process has it:
+ * - If the other process has the right now, returns `heldUntil`: when that right ends.
+ * - If it has given the right back, `writer` continues its file.
+ * - If its right has expired, `writer` gets a file of its own, because the other process may still
+ *   have its file open. For this the upload's generation grows by one.
+ * A right that ends exactly at `ignored` counts as expired.
  */
 export async function takeWriteLease(
   deps: Pick<Deps, 'db' | 'clock'>,

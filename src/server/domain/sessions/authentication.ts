@@ -13,7 +13,7 @@ import {
 } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
 import { digestOfKey, isKeySecret } from './key-secrets.ts'
-import { isConfirmed, type Person } from './sessions.ts'
+import { isPasswordConfirmed, type Person } from './sessions.ts'
 
 /** The call that is being authenticated. It counts toward the limits of concurrent calls. */
 interface InFlight {
@@ -60,7 +60,7 @@ export async function authenticate(
     outdated: claims.pending !== found.pending,
     token_expires: claims.expires,
     session_expires: found.expires_at,
-    confirmed: isConfirmed(found.confirmed_until, deps.clock()),
+    confirmed: isPasswordConfirmed(found.confirmed_until, deps.clock()),
     key: undefined
   }
 }

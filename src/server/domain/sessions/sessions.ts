@@ -122,7 +122,7 @@ export async function confirmSession(
  * is when that stops counting. If it is more than five minutes ahead, it does not count, because
  * the clock must have been set back since.
  */
-export function isConfirmed(until: Date | null, now: Date): boolean {
+export function isPasswordConfirmed(until: Date | null, now: Date): boolean {
   const left = (until?.getTime() ?? 0) - now.getTime()
   return left > 0 && left <= confirmedMs
 }
