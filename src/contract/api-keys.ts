@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint, KeyScope } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
-import { maxKeyDays } from './kit/limits.ts'
+import { maxApiKeyDays } from './kit/limits.ts'
 import { listEndpoint } from './kit/lists.ts'
 import { textLine } from './kit/text-checks.ts'
 
@@ -58,7 +58,7 @@ const settings = {
     .array(KeyScope)
     .check(z.minLength(1, { abort: true }), z.maxLength(KeyScope.options.length)),
   /** Number of days until the key expires. 365 if absent. */
-  expires_in_days: z.optional(z.number().check(z.int(), z.gte(1), z.lte(maxKeyDays)))
+  expires_in_days: z.optional(z.number().check(z.int(), z.gte(1), z.lte(maxApiKeyDays)))
 }
 
 /**

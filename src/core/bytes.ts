@@ -78,7 +78,7 @@ export function fromUtf8(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
 }
 
-export function concat(...parts: Uint8Array[]): Bytes {
+export function concatBytes(...parts: Uint8Array[]): Bytes {
   const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let offset = 0
   for (const part of parts) {

@@ -3,7 +3,7 @@
  * begins again at 0, as ISO 8601 durations. `null`: never.
  */
 export const limitIntervals = [null, 'P1D', 'P30D', 'P1Y'] as const
-export type Interval = (typeof limitIntervals)[number]
+export type LimitPeriodLength = (typeof limitIntervals)[number]
 
 /**
  * A period in which the requests (deposits and verifications) of a group are counted. `resets_at`
@@ -15,7 +15,7 @@ export type LimitPeriod = { start: Date; resets_at: Date | null }
  * Returns the period of a limit that contains `now`. Periods are counted in UTC from the day of
  * `anchor`, without gaps: `P30D` with an anchor of Jan 10 → Jan 10 to Feb 9, Feb 9 to Mar 11 …
  */
-export function limitPeriodAt(interval: Interval, anchor: Date, now: Date): LimitPeriod {
+export function limitPeriodAt(interval: LimitPeriodLength, anchor: Date, now: Date): LimitPeriod {
   if (Number.isNaN(anchor.getTime()) || Number.isNaN(now.getTime()))
     throw new RangeError('period: not a date')
   const firstDay = Date.UTC(anchor.getUTCFullYear(), anchor.getUTCMonth(), anchor.getUTCDate())

@@ -14,7 +14,7 @@ export interface PageLocation {
   hash: string
 }
 
-export interface Channel {
+export interface TabChannel {
   send(message: unknown): void
   close(): void
 }
@@ -58,7 +58,7 @@ export interface Environment {
   /**
    * Opens a channel to the other tabs of this origin. `onMessage` runs for each message from them.
    */
-  openChannel(name: string, onMessage: (message: unknown) => void): Channel
+  openChannel(name: string, onMessage: (message: unknown) => void): TabChannel
   /**
    * Requests a lock that only one tab can have. Returns the function that releases the lock, or
    * cancels the request.

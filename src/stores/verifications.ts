@@ -46,7 +46,7 @@ export const $verifications = personalAtom<readonly Verification[]>([], 'person'
 /** Number of the batch whose results are shown in place of the drop zone. */
 export const $shownBatch = personalAtom<number | undefined>(undefined, 'person')
 
-export const $pause = personalAtom<VerificationPause | undefined>(undefined, 'person')
+export const $verificationPause = personalAtom<VerificationPause | undefined>(undefined, 'person')
 
 /**
  * Files by the id of their verification, until it has a result. Only their fingerprints leave the
@@ -291,10 +291,10 @@ function pause(error: AppError, ms: number): Promise<void> {
     endPause = () => {}
     cancelTimer()
     stopListening()
-    $pause.set(undefined)
+    $verificationPause.set(undefined)
     resolve()
   }
-  $pause.set({ error, until: now() + ms })
+  $verificationPause.set({ error, until: now() + ms })
   return promise
 }
 

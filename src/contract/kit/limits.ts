@@ -20,6 +20,6 @@ export const maxBatchFileBytes = 1024 * 1024
 export const maxBatchBytes = 8 * 1024 * 1024
 
 /** The most days until an API key expires: five years. */
-export const maxKeyDays = 1826
+export const maxApiKeyDays = 1826
 /** The most API keys that one person may have at a time, and the most that one company may have. */
-export const maxKeys = 100
+export const maxApiKeys = 100

@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { type Bytes, concat, toUtf8 } from '../bytes.ts'
+import { type Bytes, concatBytes, toUtf8 } from '../bytes.ts'
 import { canonicalise, type Json } from './canonical-json.ts'
 import { createCommitment } from './commitments.ts'
 import { hashPrefix } from './formats.ts'
@@ -56,7 +56,7 @@ export function auditHash(previous: Uint8Array, seq: number, text: string): Byte
   if (previous.length !== 32) throw new Error('audit: a hash has 32 bytes')
   const number = new Uint8Array(8)
   new DataView(number.buffer).setBigUint64(0, BigInt(seq))
-  return sha256(concat(auditPrefix, previous, number, toUtf8(text)))
+  return sha256(concatBytes(auditPrefix, previous, number, toUtf8(text)))
 }
 
 /**

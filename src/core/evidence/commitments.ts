@@ -1,6 +1,6 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { type Bytes, concat, toBase64Url, toUtf8 } from '../bytes.ts'
+import { type Bytes, concatBytes, toBase64Url, toUtf8 } from '../bytes.ts'
 import { hashPrefix } from './formats.ts'
 
 /** The salt and the value of a commitment. Whoever has both can check the commitment. */
@@ -22,7 +22,9 @@ export type CommitmentInput = {
  */
 export function createCommitment({ origin, id, name, salt, value }: CommitmentInput): string {
   if (salt.length !== 32) throw new Error('commit: a salt has 32 bytes')
-  return toBase64Url(sha256(concat(hashPrefix('commit', origin, id, name), salt, toUtf8(value))))
+  return toBase64Url(
+    sha256(concatBytes(hashPrefix('commit', origin, id, name), salt, toUtf8(value)))
+  )
 }
 
 /**
@@ -32,8 +34,8 @@ export function createCommitment({ origin, id, name, salt, value }: CommitmentIn
  */
 export function linkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
   return {
-    orig: derive(linkKey, concat(hashPrefix('salt'), toUtf8('orig'))),
-    stored: derive(linkKey, concat(hashPrefix('salt'), toUtf8('stored')))
+    orig: derive(linkKey, concatBytes(hashPrefix('salt'), toUtf8('orig'))),
+    stored: derive(linkKey, concatBytes(hashPrefix('salt'), toUtf8('stored')))
   }
 }
 

@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { type Bytes, concat, toBase64Url, toUtf8 } from '../bytes.ts'
+import { type Bytes, concatBytes, toBase64Url, toUtf8 } from '../bytes.ts'
 import { canonicalise, parseCanonical } from './canonical-json.ts'
 import { type CommitmentOpening, createCommitment } from './commitments.ts'
 import { isDigest, isRecordId, isTime } from './formats.ts'
@@ -83,7 +83,7 @@ export function buildDepositLeaf({ origin, id, values, salts }: DepositLeafInput
 export function leafHash(leaf: string): Bytes {
   const bytes = toUtf8(leaf)
   if (bytes.length > maxLeafBytes) throw new Error('leaf: longer than 65,535 bytes')
-  return sha256(concat(Uint8Array.of(0), bytes))
+  return sha256(concatBytes(Uint8Array.of(0), bytes))
 }
 
 /**

@@ -1,6 +1,6 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { concat, toBase64Url } from '../bytes.ts'
+import { concatBytes, toBase64Url } from '../bytes.ts'
 import { hashPrefix } from './formats.ts'
 
 /**
@@ -13,7 +13,7 @@ export type LookupKey = { version: number; key: Uint8Array }
  * What a lookup tag finds: a record by its fingerprint (`sha256`), stored bytes (`blob`), or a row
  * of a register (`row/<register id>`).
  */
-export type TagKind = 'sha256' | 'blob' | `row/${string}`
+export type LookupTagKind = 'sha256' | 'blob' | `row/${string}`
 
 /**
  * A keyed hash that finds a record or file. `keyVersion` is the version of the company's key, and
@@ -25,7 +25,7 @@ export type LookupTag = { scheme: 1; keyVersion: number; tag: string }
  * Returns the lookup tag of a fingerprint or other input: an HMAC-SHA256. Nobody can compute the
  * tag without the company's key.
  */
-export function lookupTag(lookupKey: LookupKey, kind: TagKind, input: Uint8Array): LookupTag {
+export function lookupTag(lookupKey: LookupKey, kind: LookupTagKind, input: Uint8Array): LookupTag {
   if (lookupKey.key.length !== 32) throw new Error('tag: a lookup key has 32 bytes')
   const tag = toBase64Url(hmac(sha256, lookupKey.key, lookupTagInput(kind, input)))
   return { scheme: 1, keyVersion: lookupKey.version, tag }
@@ -35,8 +35,8 @@ export function lookupTag(lookupKey: LookupKey, kind: TagKind, input: Uint8Array
  * Returns the bytes over which the HMAC of a lookup tag is computed, for callers that compute the
  * HMAC themselves.
  */
-export function lookupTagInput(kind: TagKind, input: Uint8Array): Uint8Array {
+export function lookupTagInput(kind: LookupTagKind, input: Uint8Array): Uint8Array {
   if (!kind.startsWith('row/') && input.length !== 32)
     throw new Error('tag: a fingerprint has 32 bytes')
-  return concat(hashPrefix(`tag/${kind}`), input)
+  return concatBytes(hashPrefix(`tag/${kind}`), input)
 }

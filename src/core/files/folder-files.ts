@@ -16,7 +16,7 @@ export function isSystemFile(path: string): boolean {
  * Returns the path of a file below the folder that the person chose. Drops outer folders while the
  * path has more than 255 bytes. `'2024/march/bill.pdf'` → `'march/bill.pdf'`
  */
-export function nameInFolder(path: string): string {
+export function pathInFolder(path: string): string {
   const steps = path.normalize('NFC').split('/').filter(Boolean).slice(1)
   while (steps.length > 1 && utf8.encode(steps.join('/')).length > maxNameBytes) steps.shift()
   return steps.join('/')

@@ -5,7 +5,7 @@ export const apiPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
  * Value of the header `Strict-Transport-Security`: two years. Sent over https only. Omits
  * `includeSubDomains`, because other subdomains belong to the customer.
  */
-export const hsts = 'max-age=63072000'
+export const hstsHeader = 'max-age=63072000'
 
 /** The content security policy of worker files. Workers alone may compile WebAssembly. */
 export const workerPolicy =

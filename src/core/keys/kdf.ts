@@ -1,6 +1,6 @@
 import { mapHashToField } from '@noble/curves/abstract/modular.js'
 import { weierstrass } from '@noble/curves/abstract/weierstrass.js'
-import { type Bytes, concat, fromHex, toUtf8 } from '../bytes.ts'
+import { type Bytes, concatBytes, fromHex, toUtf8 } from '../bytes.ts'
 import { canonicalEmail } from '../input/email.ts'
 import { normalisePassword } from '../input/password.ts'
 
@@ -123,7 +123,7 @@ export function kdfInput(email: string, password: string): Bytes {
   if (canonical === undefined) throw new Error('kdf: e-mail without a canonical form')
   const normalised = normalisePassword(password)
   if (normalised === undefined) throw new Error('kdf: password without a canonical form')
-  return concat(toUtf8(`${canonical}:`), toUtf8(normalised))
+  return concatBytes(toUtf8(`${canonical}:`), toUtf8(normalised))
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Where a link leads: to a page of this site (`page`) or to another site (`away`). */
-export type Destination = { kind: 'page' | 'away'; href: string }
+export type LinkDestination = { kind: 'page' | 'away'; href: string }
 
 /**
  * Resolves the address `to` against the address `from` of the current page. Throws for another site
@@ -9,7 +9,7 @@ export function resolveNavigation(
   to: string,
   from: string,
   { external = false } = {}
-): Destination {
+): LinkDestination {
   const url = new URL(to, from)
   if (url.origin === new URL(from).origin) return { kind: 'page', href: url.href }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {

@@ -133,7 +133,7 @@ export function pageOfAstroRoute(route: string): PageEntry {
  * Returns the path, below the locale, of a page without parameters. Returns undefined for a page
  * with parameters and for the page for unknown addresses.
  */
-export function fixedPath(page: PageEntry): string | undefined {
+export function pathWithoutParameters(page: PageEntry): string | undefined {
   return page === notFoundPage || page.path.includes('{') ? undefined : page.path
 }
 

@@ -12,7 +12,7 @@ import { FilterChip, Filters } from '../lists/FilterChip.tsx'
 import { SearchBox } from '../lists/FilterFields.tsx'
 import { ListFrame } from '../lists/ListFrame.tsx'
 import { createListAddress } from '../lists/list-address.ts'
-import { useListAddress } from '../lists/use-list-address.ts'
+import { useListAddress } from '../lists/use-address.ts'
 import { useListView } from '../lists/use-list-view.ts'
 import { ViewMenu } from '../lists/ViewMenu.tsx'
 

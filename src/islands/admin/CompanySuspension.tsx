@@ -5,7 +5,7 @@ import { required } from '../../core/input/validators.ts'
 import { suspendCompany } from '../../stores/admin/companies.ts'
 import { $user } from '../../stores/users.ts'
 import { fieldSentence } from '../forms/account-form.ts'
-import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
+import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { announce } from '../kit/announce.ts'
@@ -27,9 +27,9 @@ export function CompanySuspension({ company }: CompanyProps) {
         {t('companies.suspend.title')}
       </h2>
       <p className="max-w-prose text-ink-soft">{t('companies.suspend.note')}</p>
-      <InPlace label={t('companies.suspend.open')}>
+      <InPlaceEditor label={t('companies.suspend.open')}>
         {close => <SuspendForm company={company} close={close} />}
-      </InPlace>
+      </InPlaceEditor>
     </section>
   )
 }

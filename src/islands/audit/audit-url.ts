@@ -1,6 +1,6 @@
 import type { AuditAction } from '../../contract/audit.ts'
 import type { AuditFilter } from '../../stores/admin/audit.ts'
-import { parseDay, startOfDay } from '../lists/use-list-address.ts'
+import { parseDay, startOfDay } from '../lists/use-address.ts'
 import { parseAuditAction } from './change-translator.ts'
 
 /**

@@ -5,9 +5,9 @@ import { localizedPath } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $categoryGroups,
-  addGroup,
+  addCategoryGroup,
   loadCategoryGroups,
-  removeGroup
+  removeCategoryGroup
 } from '../../stores/admin/company-categories.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import { ItemEntries } from '../details/ItemEntries.tsx'
@@ -32,8 +32,8 @@ export function CategoryGroups({ category: { id } }: CategoryGroupsProps) {
       nameOf={({ name }) => name}
       find={findGroups}
       load={after => loadCategoryGroups(id, after)}
-      add={group => addGroup(id, group)}
-      remove={group => removeGroup(id, group)}
+      add={group => addCategoryGroup(id, group)}
+      remove={group => removeCategoryGroup(id, group)}
       row={group => (
         <a
           className="link wrap-anywhere min-w-0 flex-1"

@@ -8,7 +8,7 @@ import {
   reloadCategory
 } from '../../stores/admin/company-categories.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
-import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
+import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
@@ -62,13 +62,13 @@ export function CategorySettings({ category }: CategoryProps) {
         />
       )}
       <Section id="category-settings" ref={title} title={t('category.settings')}>
-        <InPlace
+        <InPlaceEditor
           label={t('category.edit')}
           shown={<Shown category={category} />}
           isLocked={conflict !== undefined}
         >
           {close => <SettingsForm category={category} save={change} close={close} />}
-        </InPlace>
+        </InPlaceEditor>
       </Section>
     </>
   )

@@ -22,7 +22,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { depositLabel, depositSeal, errorText } from './deposit-labels.ts'
+import { depositLabel, errorText, sealStateOfDeposit } from './deposit-labels.ts'
 
 interface DepositRowProps {
   deposit: QueuedDeposit
@@ -45,7 +45,7 @@ export const DepositRow = memo(({ deposit }: DepositRowProps) => {
 
   return (
     <li className="flex gap-3 py-2 max-sm:flex-wrap" data-status={state.status} tabIndex={-1}>
-      <AnimatedSeal state={depositSeal(state)} label={label} className="size-8" small />
+      <AnimatedSeal state={sealStateOfDeposit(state)} label={label} className="size-8" small />
       <div className="grid min-w-0 flex-1 content-start gap-1">
         <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
           <p className="wrap-anywhere min-w-0 font-medium">{name}</p>

@@ -1,4 +1,4 @@
-import { isSystemFile, nameInFolder } from '../../core/files/folder-files.ts'
+import { isSystemFile, pathInFolder } from '../../core/files/folder-files.ts'
 import { rememberFilePath } from '../../stores/file-handoff.ts'
 
 interface FolderButtonProps {
@@ -24,7 +24,7 @@ export function FolderButton({ label, onFiles }: FolderButtonProps) {
           const all = [...(event.currentTarget.files ?? [])]
           event.currentTarget.value = ''
           const files = all.filter(file => !isSystemFile(file.webkitRelativePath))
-          for (const file of files) rememberFilePath(file, nameInFolder(file.webkitRelativePath))
+          for (const file of files) rememberFilePath(file, pathInFolder(file.webkitRelativePath))
           if (all.length > 0) onFiles(files, all.length - files.length)
         }}
       />

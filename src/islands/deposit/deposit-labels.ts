@@ -12,7 +12,7 @@ import type { Locale, Translate } from '../../i18n/index.ts'
 import type { DepositState } from '../../stores/deposits/deposit-states.ts'
 
 /** Returns the state of the seal for the state of a deposit. */
-export function depositSeal(state: DepositState): SealState {
+export function sealStateOfDeposit(state: DepositState): SealState {
   switch (state.status) {
     case 'waiting':
     case 'failed':

@@ -1,5 +1,5 @@
 import { fieldSentence } from '../forms/account-form.ts'
-import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
+import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { Section } from '../kit/Section.tsx'
@@ -24,7 +24,9 @@ export function DeleteForGood(props: DeleteForGoodProps) {
   return (
     <Section id="delete-item" title={words('title')} note={note}>
       {isOffered && (
-        <InPlace label={words('open')}>{close => <DeleteForm {...props} close={close} />}</InPlace>
+        <InPlaceEditor label={words('open')}>
+          {close => <DeleteForm {...props} close={close} />}
+        </InPlaceEditor>
       )}
     </Section>
   )

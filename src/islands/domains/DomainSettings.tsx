@@ -6,7 +6,7 @@ import { changeDomain, type DomainChanges, reloadDomain } from '../../stores/adm
 import { fieldSentence } from '../forms/account-form.ts'
 import { Choices } from '../forms/Choices.tsx'
 import { EditConflict } from '../forms/EditConflict.tsx'
-import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
+import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
@@ -50,13 +50,13 @@ export function DomainSettings({ domain }: DomainProps) {
         />
       )}
       <Section id="domain-settings" ref={title} title={t('domains.settings.heading')}>
-        <InPlace
+        <InPlaceEditor
           label={t('domains.settings.edit')}
           shown={<Shown domain={domain} />}
           isLocked={conflict !== undefined}
         >
           {close => <SettingsForm domain={domain} save={change} close={close} />}
-        </InPlace>
+        </InPlaceEditor>
       </Section>
     </>
   )

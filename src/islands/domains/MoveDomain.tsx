@@ -10,7 +10,7 @@ import { moveDomain, reloadDomain } from '../../stores/admin/domains.ts'
 import { type CompanyName, findCompanies } from '../../stores/admin/item-search.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { Combobox } from '../forms/Combobox.tsx'
-import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
+import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { announce } from '../kit/announce.ts'
 import { Section } from '../kit/Section.tsx'
@@ -37,7 +37,9 @@ export function MoveDomain({ domain }: DomainProps) {
   return (
     <Section id="move-domain" title={say('title')} note={primary ? say('primary') : note}>
       {!primary && (
-        <InPlace label={say('open')}>{close => <MoveForm domain={domain} close={close} />}</InPlace>
+        <InPlaceEditor label={say('open')}>
+          {close => <MoveForm domain={domain} close={close} />}
+        </InPlaceEditor>
       )}
     </Section>
   )

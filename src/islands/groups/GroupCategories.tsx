@@ -5,9 +5,9 @@ import { localizedPath } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $groupCategories,
-  addCategory,
-  loadCategories,
-  removeCategory
+  addGroupCategory,
+  loadGroupCategories,
+  removeGroupCategory
 } from '../../stores/admin/groups.ts'
 import { findCategories } from '../../stores/admin/item-search.ts'
 import { ItemEntries } from '../details/ItemEntries.tsx'
@@ -32,9 +32,9 @@ export function GroupCategories({ group: { id } }: GroupCategoriesProps) {
       none={t('groups.categories.none')}
       nameOf={({ names }) => names[locale]}
       find={findCategories}
-      load={after => loadCategories(id, after)}
-      add={category => addCategory(id, category)}
-      remove={category => removeCategory(id, category)}
+      load={after => loadGroupCategories(id, after)}
+      add={category => addGroupCategory(id, category)}
+      remove={category => removeGroupCategory(id, category)}
       row={category => (
         <a
           className="link wrap-anywhere min-w-0 flex-1"

@@ -5,7 +5,7 @@ import type { Locale, Translate } from '../../i18n/index.ts'
 import { changeGroup, type GroupChanges, reloadGroup } from '../../stores/admin/groups.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { EditConflict } from '../forms/EditConflict.tsx'
-import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
+import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useAction } from '../forms/use-action.ts'
 import { useForm } from '../forms/use-form.ts'
@@ -49,7 +49,7 @@ export function GroupSettings({ group }: GroupProps) {
     <>
       <Conflict versioned={settings} title={title} />
       <Section id="group-settings" ref={title} title={t('groups.settings')}>
-        <InPlace
+        <InPlaceEditor
           label={t('groups.edit')}
           shown={<Shown group={group} />}
           isLocked={settings.conflict !== undefined}
@@ -61,7 +61,7 @@ export function GroupSettings({ group }: GroupProps) {
               close={close}
             />
           )}
-        </InPlace>
+        </InPlaceEditor>
         {!group.is_default && (
           <MakeDefault
             group={group}

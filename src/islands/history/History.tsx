@@ -3,8 +3,8 @@ import { useCallback, useEffect, useMemo } from 'react'
 import { $categories, loadCategories } from '../../stores/categories.ts'
 import { isFiltered } from '../../stores/history/request-filter.ts'
 import {
-  $filter,
   $historyStatus,
+  $requestFilter,
   $requests,
   findRequest,
   loadMoreRequests,
@@ -18,7 +18,7 @@ import { lazyPart, useLazyPart } from '../kit/LazyPart.tsx'
 import { useNow } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { ListFrame } from '../lists/ListFrame.tsx'
-import { useListAddress } from '../lists/use-list-address.ts'
+import { useListAddress } from '../lists/use-address.ts'
 import { HistoryFilters } from './HistoryFilters.tsx'
 import {
   type HistoryUrl,
@@ -84,7 +84,7 @@ function Results({ address, names, onChange }: ResultsProps) {
   const { t } = useWords()
   const requests = useStore($requests, { ssr: 'initial' })
   const status = useStore($historyStatus, { ssr: 'initial' })
-  const filter = useStore($filter, { ssr: 'initial' })
+  const filter = useStore($requestFilter, { ssr: 'initial' })
   const now = useNow(30_000)
   // loads the code of the list and the requests at the same time
   const list = useLazyPart(async () => (await import('./HistoryList.tsx')).HistoryList)

@@ -19,7 +19,7 @@ import { VerifyAddress } from '../kit/VerifyAddress.tsx'
 import {
   isDownloadable,
   requestName,
-  requestSeal,
+  sealStateOfRequest,
   stateColorClass,
   stateLabel
 } from './request-labels.ts'
@@ -91,7 +91,7 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
     >
       <div className="flex min-h-full flex-col gap-6">
         <div className="flex items-start gap-4">
-          {request && <AnimatedSeal state={requestSeal(request)} className="size-12" />}
+          {request && <AnimatedSeal state={sealStateOfRequest(request)} className="size-12" />}
           <div className="min-w-0 grow">
             <h2 id={title} className="section-title break-words">
               {request ? requestName(request, t) : t('history.details.title')}

@@ -9,7 +9,7 @@ import { useWords } from '../kit/use-words.ts'
 import {
   isDownloadable,
   requestName,
-  requestSeal,
+  sealStateOfRequest,
   stateColorClass,
   stateLabel
 } from './request-labels.ts'
@@ -51,7 +51,7 @@ export const RequestRow = memo(
         data-seq={request.seq}
         data-shape="row"
       >
-        <AnimatedSeal state={requestSeal(request)} label={word} small className="size-8" />
+        <AnimatedSeal state={sealStateOfRequest(request)} label={word} small className="size-8" />
         <div className="min-w-0 grow">
           <a
             className="block truncate print:whitespace-normal rounded-sm font-medium hover:underline"

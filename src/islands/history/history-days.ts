@@ -1,5 +1,5 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { withOrdinal } from '../../core/text/format.ts'
+import { withFrenchOrdinal } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 
 /** A line of the history: the heading of a day, or a request. */
@@ -40,7 +40,7 @@ export function dayName(day: string, today: string, locale: Locale, t: Translate
     month: 'long',
     ...(isThisYear ? {} : { year: 'numeric' })
   })
-  return withOrdinal(text.charAt(0).toUpperCase() + text.slice(1), locale)
+  return withFrenchOrdinal(text.charAt(0).toUpperCase() + text.slice(1), locale)
 }
 
 /** Returns the lines that show the requests: each day has a heading before its first request. */

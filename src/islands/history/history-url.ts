@@ -1,6 +1,6 @@
 import type { RequestState } from '../../contract/requests.ts'
 import type { RequestFilter } from '../../stores/history/request-filter.ts'
-import { parseDay, startOfDay } from '../lists/use-list-address.ts'
+import { parseDay, startOfDay } from '../lists/use-address.ts'
 
 export const requestStates = [
   'uploading',

@@ -35,7 +35,7 @@ export function stateColorClass({ kind, state, verdict }: ProcessedRequest): str
   return 'text-success'
 }
 
-export function requestSeal({ kind, state, leaf_hash }: ProcessedRequest): SealState {
+export function sealStateOfRequest({ kind, state, leaf_hash }: ProcessedRequest): SealState {
   if (state === 'done' && leaf_hash) return { kind: 'sealed', leafHash: leaf_hash }
   if (kind === 'verify') return { kind: 'idle' }
   if (state === 'uploading') return { kind: 'even' }

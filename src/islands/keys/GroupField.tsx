@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
-import { findDefaultGroup, type GroupName } from '../../stores/admin/members.ts'
+import { findDefaultGroup, type NamedGroup } from '../../stores/admin/members.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWords } from '../kit/use-words.ts'
@@ -20,7 +20,7 @@ interface GroupFieldProps {
 export function GroupField({ name, error }: GroupFieldProps) {
   const { locale } = useWords()
   const say = apiKeyTranslator(locale)
-  const [group, setGroup] = useState<GroupName>()
+  const [group, setGroup] = useState<NamedGroup>()
   const [failure, setFailure] = useState<AppError>()
   const load = useCallback(async () => {
     try {
@@ -63,7 +63,7 @@ export function GroupField({ name, error }: GroupFieldProps) {
  * Parses the value of a `GroupField`: an id, a blank and a name. Returns undefined if no group is
  * chosen.
  */
-export function parseGroupField(value = ''): GroupName | undefined {
+export function parseGroupField(value = ''): NamedGroup | undefined {
   const at = value.indexOf(' ')
   return at < 0 ? undefined : { id: value.slice(0, at), name: value.slice(at + 1) }
 }

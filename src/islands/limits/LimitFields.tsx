@@ -5,7 +5,7 @@ import {
   writeRequestLimit,
   writeStorageLimit
 } from '../../core/input/limit-input.ts'
-import { type Interval, limitIntervals } from '../../core/limit-period.ts'
+import { type LimitPeriodLength, limitIntervals } from '../../core/limit-period.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { SelectField } from '../forms/SelectField.tsx'
 import { Field } from '../kit/Field.tsx'
@@ -14,7 +14,7 @@ import { useWords } from '../kit/use-words.ts'
 /** Limits of a group. `null` means unlimited. `max_storage` is in bytes. */
 export interface GroupLimits {
   max_requests: number | null
-  max_requests_interval: Interval
+  max_requests_interval: LimitPeriodLength
   max_storage: number | null
 }
 

@@ -5,7 +5,7 @@ import type { createList } from '../../stores/lists/lists.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 import type { createListAddress } from './list-address.ts'
-import { useListAddress } from './use-list-address.ts'
+import { useListAddress } from './use-address.ts'
 
 /**
  * Loads a list of the company that the page administers, with the search, the filters and the order

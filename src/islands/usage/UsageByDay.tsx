@@ -3,7 +3,12 @@ import { useEffect, useId, useState } from 'react'
 import type { UsageDay } from '../../contract/overview.ts'
 import { formatBytes } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
-import { $usage, loadUsage, type UsagePeriod, usagePeriods } from '../../stores/admin/overview.ts'
+import {
+  $usageByDay,
+  loadUsageByDay,
+  type UsagePeriod,
+  usagePeriods
+} from '../../stores/admin/overview.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWaitPhase } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
@@ -19,12 +24,12 @@ interface UsageByDayProps {
 export function UsageByDay({ company, group }: UsageByDayProps) {
   const { t } = useWords()
   const titleId = useId()
-  const state = useStore($usage, { ssr: 'initial' })
+  const state = useStore($usageByDay, { ssr: 'initial' })
   const [period, setPeriod] = useState<UsagePeriod>(30)
   const waiting = useWaitPhase(state.status === 'loading')
 
   useEffect(() => {
-    void loadUsage(company, group, period)
+    void loadUsageByDay(company, group, period)
   }, [company, group, period])
 
   return (
@@ -63,7 +68,7 @@ export function UsageByDay({ company, group }: UsageByDayProps) {
         </p>
       )}
       {state.status === 'failed' && (
-        <ErrorNote error={state.error} retry={() => loadUsage(company, group, period)} />
+        <ErrorNote error={state.error} retry={() => loadUsageByDay(company, group, period)} />
       )}
       {state.status === 'ready' && <Days days={state.days} />}
     </section>

@@ -6,8 +6,8 @@ import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   findDefaultGroup,
   findIdByEmail,
-  type GroupName,
-  inviteUser
+  inviteUser,
+  type NamedGroup
 } from '../../stores/admin/members.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { $session } from '../../stores/sessions.ts'
@@ -30,7 +30,7 @@ const languages = ['und', 'en', 'fr'] as const
 export const CreateUser = withWords(function CreateUser() {
   const { locale, t } = useWords()
   const session = useStore($session, { ssr: 'initial' })
-  const [preset, setPreset] = useState<GroupName>()
+  const [preset, setPreset] = useState<NamedGroup>()
   const [taken, setTaken] = useState<string>()
   const pathTo = (id: string) =>
     localizedPath(locale, pathOf('user', { company: companyIdOfPage(), user: id }))
@@ -113,7 +113,7 @@ export const CreateUser = withWords(function CreateUser() {
 /**
  * Returns the input of the call from the values of the form. Leaves out empty and unchanged fields.
  */
-function inputOf(values: Values, preset: GroupName | undefined) {
+function inputOf(values: Values, preset: NamedGroup | undefined) {
   const { email = '', username = '', locale, group_ids } = values
   const chosen = (['en', 'fr'] as const satisfies Locale[]).find(each => each === locale)
   const groups = parseGroupPicker(group_ids)

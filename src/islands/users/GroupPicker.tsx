@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { findGroups } from '../../stores/admin/item-search.ts'
-import type { GroupName } from '../../stores/admin/members.ts'
+import type { NamedGroup } from '../../stores/admin/members.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { useWords } from '../kit/use-words.ts'
 
@@ -10,25 +10,25 @@ interface GroupPickerProps {
   /** Ids of groups that cannot be chosen. */
   except?: readonly string[]
   /** A group that is chosen at first. It may be undefined at first and known later. */
-  initial?: GroupName | undefined
+  initial?: NamedGroup | undefined
 }
 
 /** A field to find and choose several groups. `parseGroupPicker()` parses its value in the form. */
 export function GroupPicker({ name, hint, except = [], initial }: GroupPickerProps) {
   const { t } = useWords()
-  const [chosen, setChosen] = useState<readonly GroupName[]>([])
+  const [chosen, setChosen] = useState<readonly NamedGroup[]>([])
   const [news, setNews] = useState('')
   const store = useRef<HTMLTextAreaElement>(null)
   const box = useRef<HTMLDivElement>(null)
 
-  const change = (next: readonly GroupName[], said: string) => {
+  const change = (next: readonly NamedGroup[], said: string) => {
     setNews(said)
     if (!store.current) return
     store.current.value = linesOf(next)
     // as typing does, so that the form checks the field again
     store.current.dispatchEvent(new Event('input', { bubbles: true }))
   }
-  const drop = (group: GroupName) => {
+  const drop = (group: NamedGroup) => {
     change(
       chosen.filter(({ id }) => id !== group.id),
       t('invite.picker.dropped', { group: group.name })
@@ -102,7 +102,7 @@ export function GroupPicker({ name, hint, except = [], initial }: GroupPickerPro
  * Returns the groups in the value of a `GroupPicker` field. The value has one line for each group,
  * with its id and its name.
  */
-export function parseGroupPicker(value = ''): GroupName[] {
+export function parseGroupPicker(value = ''): NamedGroup[] {
   const lines = value.split('\n').filter(Boolean)
   return lines.map(line => {
     const at = line.indexOf(' ')
@@ -110,6 +110,6 @@ export function parseGroupPicker(value = ''): GroupName[] {
   })
 }
 
-function linesOf(groups: readonly GroupName[]): string {
+function linesOf(groups: readonly NamedGroup[]): string {
   return groups.map(({ id, name }) => `${id} ${name}`).join('\n')
 }

@@ -2,7 +2,7 @@ import { type RefObject, useId, useRef, useState } from 'react'
 import { DisabledReason } from '../../contract/kit/disabled.ts'
 import type { Member } from '../../contract/members.ts'
 import { required } from '../../core/input/validators.ts'
-import { linkMinutes } from '../../core/link-minutes.ts'
+import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { personName } from '../../core/text/person-name.ts'
 import {
@@ -17,7 +17,7 @@ import {
 import { useDeletion } from '../details/use-deletion.ts'
 import { fieldSentence } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
-import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
+import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { useAction } from '../forms/use-action.ts'
 import { useForm } from '../forms/use-form.ts'
@@ -80,7 +80,7 @@ function SendAgain({ member }: MemberProps) {
       }
     }
   })
-  const minutes = linkMinutes[isWaiting ? 'verify' : 'activate']
+  const minutes = mailLinkMinutes[isWaiting ? 'verify' : 'activate']
   return (
     <Act
       label={t(isWaiting ? 'person.access.verifyAgain' : 'person.access.again')}
@@ -169,9 +169,9 @@ function Disable({ member, title }: TitledProps) {
     title.current?.focus()
   }
   return (
-    <InPlace label={t('person.access.disable')}>
+    <InPlaceEditor label={t('person.access.disable')}>
       {close => <DisableForm member={member} close={close} done={done} />}
-    </InPlace>
+    </InPlaceEditor>
   )
 }
 

@@ -7,7 +7,7 @@ import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   addToGroups,
   type GroupAdditionResult,
-  type GroupName,
+  type NamedGroup,
   removeFromGroup
 } from '../../stores/admin/members.ts'
 import { Form } from '../forms/Form.tsx'
@@ -35,7 +35,7 @@ export function UserGroups({ member }: MemberProps) {
   const { id, groups, state } = member
   const removing = useAction({
     what: 'Removing the person from a group failed',
-    async send(group: GroupName) {
+    async send(group: NamedGroup) {
       const undo = await removeFromGroup(id, group)
       const text = t('person.groups.removed', { who: personName(member), group: group.name })
       announceWithUndo(text, undo)

@@ -5,7 +5,7 @@ import type { Locale, Translate } from '../../i18n/index.ts'
 import { changeMember, type MemberChanges, reloadMember } from '../../stores/admin/members.ts'
 import { fieldSentence } from '../forms/account-form.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
-import { InPlace, InPlaceForm } from '../forms/InPlace.tsx'
+import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
@@ -50,7 +50,7 @@ export function UserIdentity({ member }: MemberProps) {
         />
       )}
       <Section id="user-identity" ref={title} title={t('person.identity.title')}>
-        <InPlace
+        <InPlaceEditor
           label={t('person.identity.edit')}
           shown={<Facts member={member} />}
           isLocked={conflict !== undefined || member.state === 'waiting'}
@@ -62,7 +62,7 @@ export function UserIdentity({ member }: MemberProps) {
               close={close}
             />
           )}
-        </InPlace>
+        </InPlaceEditor>
       </Section>
     </>
   )

@@ -3,7 +3,7 @@ import type { Member, MemberUsage } from '../../contract/members.ts'
 import type { Usage } from '../../contract/users.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
-import { $memberUsage, loadUsage } from '../../stores/admin/members.ts'
+import { $memberUsage, loadMemberUsage } from '../../stores/admin/members.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
@@ -29,7 +29,7 @@ export function UserUsage({ member }: UserUsageProps) {
         </p>
       )}
       {state.status === 'failed' && (
-        <ErrorNote error={state.error} retry={() => loadUsage(member.id)} />
+        <ErrorNote error={state.error} retry={() => loadMemberUsage(member.id)} />
       )}
       {state.status === 'ready' && (
         <>

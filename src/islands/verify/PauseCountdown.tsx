@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { formatCountdown } from '../../core/text/format.ts'
-import { $pause, type VerificationPause } from '../../stores/verifications.ts'
+import { $verificationPause, type VerificationPause } from '../../stores/verifications.ts'
 import { useNow } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 import { SignInLink } from './VerificationList.tsx'
@@ -11,7 +11,7 @@ interface PauseCountdownProps {
 
 /** Says why the verifications are paused, and counts down the time until they continue. */
 export function PauseCountdown(props: PauseCountdownProps) {
-  const pause = useStore($pause, { ssr: 'initial' })
+  const pause = useStore($verificationPause, { ssr: 'initial' })
   return pause ? <Countdown {...props} pause={pause} /> : null
 }
 

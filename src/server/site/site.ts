@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { DomainConfig } from '../../contract/domains.ts'
-import { hsts, workerPolicy } from '../../core/http/csp.ts'
+import { hstsHeader, workerPolicy } from '../../core/http/csp.ts'
 import { findPage, notFoundPage, renderedPath } from '../../core/pages/page-table.ts'
 import type { Build, BuiltFile, Locale } from './astro-build.ts'
 import { type CompressedBody, compressBody, sendCompressed } from './compression.ts'
@@ -343,6 +343,6 @@ function securityHeaders(scheme: 'http' | 'https'): Record<string, string> {
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
     'permissions-policy': disabledFeatures.map(name => `${name}=()`).join(', '),
-    ...(scheme === 'https' ? { 'strict-transport-security': hsts } : {})
+    ...(scheme === 'https' ? { 'strict-transport-security': hstsHeader } : {})
   }
 }

@@ -1,4 +1,4 @@
-import { isSystemFile, nameInFolder } from '../../core/files/folder-files.ts'
+import { isSystemFile, pathInFolder } from '../../core/files/folder-files.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { pageLocale } from '../kit/page.ts'
@@ -84,7 +84,7 @@ async function walk(entry: FileSystemEntry, dropped: Dropped): Promise<void> {
       }
       const file = await new Promise<File>((done, fail) => entry.file(done, fail))
       dropped.files.push(file)
-      dropped.names.set(file, nameInFolder(entry.fullPath))
+      dropped.names.set(file, pathInFolder(entry.fullPath))
     } else if (isFolder(entry)) {
       for (const child of await childrenOf(entry)) await walk(child, dropped)
     }

@@ -1,7 +1,7 @@
 import { computed } from 'nanostores'
 import type { ApiKey, NewApiKey } from '../../contract/api-keys.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { maxKeys } from '../../contract/kit/limits.ts'
+import { maxApiKeys } from '../../contract/kit/limits.ts'
 import { withConfirmation } from '../confirmation.ts'
 import { createList } from '../lists/lists.ts'
 import { api, type CallInput } from '../sessions.ts'
@@ -20,8 +20,8 @@ const list = createList<ApiKey, undefined>({
   isSame: () => true,
   load: (_query, _page, company) =>
     company === ''
-      ? api('listApiKeys', { limit: maxKeys })
-      : api('listCompanyApiKeys', { id: company, limit: maxKeys }, { company })
+      ? api('listApiKeys', { limit: maxApiKeys })
+      : api('listCompanyApiKeys', { id: company, limit: maxApiKeys }, { company })
 })
 
 /** The API keys that the page shows, with the state of their loading. */

@@ -8,7 +8,7 @@ import type {
 import type { Group } from '../../contract/groups.ts'
 import type { DisabledReason } from '../../contract/kit/disabled.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { linkMinutes } from '../../core/link-minutes.ts'
+import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
 import { withConfirmation } from '../confirmation.ts'
 import { environment } from '../environment.ts'
 import { createList } from '../lists/lists.ts'
@@ -119,7 +119,7 @@ export async function createCompany(
   const session = sessionNumber()
   const company = await withConfirmation(() => api('createCompany', input, { idempotencyKey: key }))
   const link = company.invitation?.link
-  const until = environment().now() + linkMinutes.activate * 60_000
+  const until = environment().now() + mailLinkMinutes.activate * 60_000
   if (session === sessionNumber()) {
     $firstInvitation.set(
       link === undefined ? undefined : { company: company.id, email: input.email, link, until }

@@ -82,13 +82,13 @@ export async function deleteCategory({ id, version }: CompanyCategory): Promise<
 }
 
 /** Lets the members of a group use the category. */
-export async function addGroup(id: string, group: Group): Promise<void> {
+export async function addCategoryGroup(id: string, group: Group): Promise<void> {
   const call = () => adminApi('addGroupCategory', { groupId: group.id, category_id: id })
   await groups.add(id, group, call)
 }
 
 /** Takes the category away from the members of a group, who can then no longer use it. */
-export async function removeGroup(id: string, group: Group): Promise<void> {
+export async function removeCategoryGroup(id: string, group: Group): Promise<void> {
   const call = () => adminApi('removeGroupCategory', { groupId: group.id, categoryId: id })
   await groups.remove(id, group, call)
 }

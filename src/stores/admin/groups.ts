@@ -28,7 +28,7 @@ export const $groupCategories = categories.$part
 export async function openGroup(id: string): Promise<void> {
   members.restart()
   categories.restart()
-  if (await group.open(id)) await Promise.all([loadMembers(id), loadCategories(id)])
+  if (await group.open(id)) await Promise.all([loadMembers(id), loadGroupCategories(id)])
 }
 
 /** Loads a group again and shows its present state, or that it no longer exists. */
@@ -62,7 +62,7 @@ export const loadMembers = members.load
 export const searchMembers = members.search
 
 /** Loads the first categories that the group may use or, with `after`, those that follow. */
-export const loadCategories = categories.load
+export const loadGroupCategories = categories.load
 
 export async function addMember(id: string, member: Member): Promise<void> {
   const call = () => adminApi('addGroupUser', { groupId: id, user_id: member.id })
@@ -121,12 +121,12 @@ async function addByEmail(
   }
 }
 
-export async function addCategory(id: string, category: Category): Promise<void> {
+export async function addGroupCategory(id: string, category: Category): Promise<void> {
   const call = () => adminApi('addGroupCategory', { groupId: id, category_id: category.id })
   await categories.add(id, category, call)
 }
 
-export async function removeCategory(id: string, category: Category): Promise<void> {
+export async function removeGroupCategory(id: string, category: Category): Promise<void> {
   const call = () => adminApi('removeGroupCategory', { groupId: id, categoryId: category.id })
   await categories.remove(id, category, call)
 }

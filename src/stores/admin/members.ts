@@ -4,7 +4,7 @@ import type { DisabledReason } from '../../contract/kit/disabled.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { Member, MemberUsage, updateMember as update } from '../../contract/members.ts'
 import type { createUser as create, InvitedUser } from '../../contract/users.ts'
-import { linkMinutes } from '../../core/link-minutes.ts'
+import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { adminApi, companyIdOfPage } from './admin-api.ts'
@@ -13,9 +13,9 @@ import { createShownItem } from './shown-item.ts'
 type Input<Call extends { input: z.ZodMiniType }> = z.input<Call['input']>
 type Invitation = Exclude<Input<typeof create>, { public_key_jwt: string }>
 export type MemberChanges = Pick<Input<typeof update>, 'username' | 'locale'>
-export type GroupName = Pick<Group, 'id' | 'name'>
+export type NamedGroup = Pick<Group, 'id' | 'name'>
 
-export type UsageState =
+export type MemberUsageState =
   | { status: 'loading' }
   | { status: 'failed'; error: AppError }
   | { status: 'ready'; usage: MemberUsage }
@@ -39,7 +39,7 @@ const member = createShownItem<Member>(id => adminApi('getMember', { id }))
 
 /** The person whom the page shows. */
 export const $member = member.$item
-export const $memberUsage = personalAtom<UsageState>({ status: 'loading' })
+export const $memberUsage = personalAtom<MemberUsageState>({ status: 'loading' })
 /**
  * The link that the server returned last for an administrator to pass on. Only the page of the
  * person who needs it shows the link.
@@ -52,7 +52,7 @@ const mostGroups = 200
 /** Loads a person and their usage, and shows them. */
 export async function openMember(id: string): Promise<void> {
   $memberUsage.set({ status: 'loading' })
-  if (await member.open(id)) await loadUsage(id)
+  if (await member.open(id)) await loadMemberUsage(id)
 }
 
 /** Loads a person again and shows their present state, or that the person no longer exists. */
@@ -63,7 +63,7 @@ export function reloadMember(id: string): Promise<Member> {
 /**
  * Loads the usage of the person whom the page shows. The current figures stay visible meanwhile.
  */
-export async function loadUsage(id: string): Promise<void> {
+export async function loadMemberUsage(id: string): Promise<void> {
   const isStillShown = member.watch(id)
   try {
     const usage = await adminApi('getUserUsage', { id })
@@ -170,7 +170,7 @@ export async function findDefaultGroup(): Promise<Group | undefined> {
 
 /** The result of adding a person to one group. */
 export interface GroupAdditionResult {
-  group: GroupName
+  group: NamedGroup
   /** The error, if the person could not be added to the group. */
   error?: AppError | undefined
 }
@@ -181,7 +181,7 @@ export interface GroupAdditionResult {
  */
 export async function addToGroups(
   id: string,
-  groups: readonly GroupName[]
+  groups: readonly NamedGroup[]
 ): Promise<GroupAdditionResult[]> {
   // the page, whose address names the company, may be left meanwhile
   const company = companyIdOfPage()
@@ -196,7 +196,7 @@ export async function addToGroups(
 /** Removes a person from a group. Returns the function that adds the person again. */
 export async function removeFromGroup(
   id: string,
-  { id: groupId }: GroupName
+  { id: groupId }: NamedGroup
 ): Promise<UndoFunction> {
   const company = companyIdOfPage()
   await adminApi('removeGroupUser', { groupId, userId: id })
@@ -209,7 +209,7 @@ export async function removeFromGroup(
 
 async function addToGroup(
   id: string,
-  group: GroupName,
+  group: NamedGroup,
   company: string
 ): Promise<AppError | undefined> {
   try {
@@ -225,10 +225,10 @@ async function addToGroup(
 async function showAgain(id: string): Promise<void> {
   if (!member.watch(id)()) return
   // where that fails, the next load will
-  await Promise.allSettled([member.reload(id), loadUsage(id)])
+  await Promise.allSettled([member.reload(id), loadMemberUsage(id)])
 }
 
-function keepLink({ id, link }: InvitedUser, purpose: keyof typeof linkMinutes): void {
-  const until = environment().now() + linkMinutes[purpose] * 60_000
+function keepLink({ id, link }: InvitedUser, purpose: keyof typeof mailLinkMinutes): void {
+  const until = environment().now() + mailLinkMinutes[purpose] * 60_000
   $linkToPassOn.set(link === undefined ? undefined : { id, link, until })
 }

@@ -25,13 +25,13 @@ export type AllAttentionState =
 export const $allAttention = personalAtom<AllAttentionState>({ status: 'loading' })
 
 /** State of the chart of usage by day. */
-export type UsageState =
+export type UsageByDayState =
   | { status: 'loading' }
   | { status: 'failed'; error: AppError }
   | { status: 'ready'; of: string; days: readonly UsageDay[] }
 
 /** The usage by day that the page shows. */
-export const $usage = personalAtom<UsageState>({ status: 'loading' })
+export const $usageByDay = personalAtom<UsageByDayState>({ status: 'loading' })
 
 /** The periods that a chart of usage can show, in days. */
 export const usagePeriods = [30, 90] as const
@@ -76,20 +76,20 @@ export async function checkAllAttention(): Promise<void> {
 }
 
 /** Loads what a company, or one of its groups, used on each of the last days. */
-export async function loadUsage(
+export async function loadUsageByDay(
   company: string,
   group: string | undefined,
   period: UsagePeriod
 ): Promise<void> {
   const of = `${company} ${group ?? ''}`
-  const before = $usage.get()
-  if (before.status !== 'ready' || before.of !== of) $usage.set({ status: 'loading' })
+  const before = $usageByDay.get()
+  if (before.status !== 'ready' || before.of !== of) $usageByDay.set({ status: 'loading' })
   const [session, mine] = [sessionNumber(), ++loads]
   const from = new Date(Date.now() - (period - 1) * dayMs).toISOString().slice(0, 10)
   const next = await tried(() => adminApi('getUsage', { id: company, group, from }))
   if (session !== sessionNumber() || mine !== loads) return
-  if (next instanceof AppError) $usage.set({ status: 'failed', error: next })
-  else $usage.set({ status: 'ready', of, days: next })
+  if (next instanceof AppError) $usageByDay.set({ status: 'failed', error: next })
+  else $usageByDay.set({ status: 'ready', of, days: next })
 }
 
 async function tried<Value>(call: () => Promise<Value>): Promise<Value | AppError> {

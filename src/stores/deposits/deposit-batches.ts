@@ -17,7 +17,7 @@ const callBytes = maxBatchBytes - 512 * 1024
 const maxCalls = 2
 
 /** The result of a file that the server has not refused. */
-export type AcceptedResult = Exclude<BatchItemResult, { problem: unknown }>
+export type AcceptedFileResult = Exclude<BatchItemResult, { problem: unknown }>
 
 interface FileOptions {
   /**
@@ -38,13 +38,13 @@ interface FileOptions {
    * Runs with the result of the file. It runs for all files of a call before the refusal of any
    * file is reported, because a refusal may pause other files.
    */
-  onResult: (result: AcceptedResult) => void
+  onResult: (result: AcceptedFileResult) => void
 }
 
 interface WaitingFile extends FileOptions {
   item: z.input<typeof BatchItem>
   bytes: Blob
-  resolve: (result: AcceptedResult) => void
+  resolve: (result: AcceptedFileResult) => void
   reject: (error: unknown) => void
 }
 
@@ -63,7 +63,7 @@ export function createDepositBatches(sendBatch: SendBatch) {
     item: z.input<typeof BatchItem>,
     bytes: Blob,
     options: FileOptions
-  ): Promise<AcceptedResult> {
+  ): Promise<AcceptedFileResult> {
     return new Promise((resolve, reject) => {
       const file = { item, bytes, ...options, resolve, reject }
       options.signal.addEventListener('abort', () => takeBack(file), { once: true })

@@ -45,7 +45,7 @@ const list = createPagedList<ProcessedRequest, RequestFilter>({
 
 /** The person's requests that match the filter, newest first. */
 export const $requests = list.$rows
-export const $filter = list.$query
+export const $requestFilter = list.$query
 export const $historyStatus = list.$status
 export const $streamState = personalAtom<StreamState>('connecting')
 export const loadMoreRequests = list.loadMore

@@ -78,7 +78,7 @@ export function canSendRows(id: string): boolean {
 }
 
 /** Returns the file of an import, if this page has sent it. */
-export function sentFile(id: string): OpenedFile | undefined {
+export function findSentFile(id: string): OpenedFile | undefined {
   return lastSent?.id === id ? lastSent.file : undefined
 }
 

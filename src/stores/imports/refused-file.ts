@@ -4,7 +4,7 @@ import { writeCsv } from '../../core/csv/writer.ts'
 import { readWholeRows } from './import-file.ts'
 import type { ImportKind, RefusalReason, StoredRow } from './import-kinds.ts'
 import { type SourceFile, spreadsheetRow } from './import-memory.ts'
-import { refusedRows, sentFile } from './imports.ts'
+import { findSentFile, refusedRows } from './imports.ts'
 
 interface RefusedFileOptions {
   item: Import
@@ -35,7 +35,7 @@ export async function createRefusedFile(
   { item, origin, labels, added, errorOf }: RefusedFileOptions
 ): Promise<Blob> {
   const refused = await refusedRows(kind, item.id)
-  const sent = sentFile(item.id)
+  const sent = findSentFile(item.id)
   const { dialect, headings, columns } = origin ?? {
     dialect: plain,
     headings: kind.fields.map(({ name }) => labels[name] ?? name),
@@ -62,7 +62,7 @@ export async function createRefusedFile(
 }
 
 async function originalRows(
-  sent: NonNullable<ReturnType<typeof sentFile>>,
+  sent: NonNullable<ReturnType<typeof findSentFile>>,
   refused: readonly StoredRow[]
 ): Promise<Map<number, readonly string[]>> {
   const wanted = new Set(refused.map(({ row }) => row))

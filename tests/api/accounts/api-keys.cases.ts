@@ -1,4 +1,4 @@
-import { maxKeys } from '../../../src/contract/kit/limits.ts'
+import { maxApiKeys } from '../../../src/contract/kit/limits.ts'
 import type { TestApp } from '../../helpers/app.ts'
 import {
   confirmSessions,
@@ -47,7 +47,7 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
   }
   const full = async (name: 'createApiKey' | 'createCompanyApiKey', more: object = {}) => {
     const isCompanys = name === 'createCompanyApiKey'
-    for (let made = 0; made < maxKeys; made++) await makeApiKey(app, ada, { isCompanys })
+    for (let made = 0; made < maxApiKeys; made++) await makeApiKey(app, ada, { isCompanys })
     return ask(name, { ...(await settings(app)), ...more })
   }
   return {

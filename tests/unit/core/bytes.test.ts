@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  concat,
+  concatBytes,
   fromBase64Url,
   fromHex,
   fromUtf8,
@@ -78,8 +78,8 @@ describe('UTF-8', () => {
 })
 
 test('joins byte strings', () => {
-  expect(concat()).toEqual(new Uint8Array())
-  expect(concat(Uint8Array.of(1), new Uint8Array(), Uint8Array.of(2, 3))).toEqual(
+  expect(concatBytes()).toEqual(new Uint8Array())
+  expect(concatBytes(Uint8Array.of(1), new Uint8Array(), Uint8Array.of(2, 3))).toEqual(
     Uint8Array.of(1, 2, 3)
   )
 })

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Interval, limitPeriodAt } from '../../../src/core/limit-period.ts'
+import { type LimitPeriodLength, limitPeriodAt } from '../../../src/core/limit-period.ts'
 import '../../helpers/soak.ts'
 
 const day = 86_400_000
 
 describe('a period', () => {
-  test.each<[Interval, string, string, string, string]>([
+  test.each<[LimitPeriodLength, string, string, string, string]>([
     ['P1D', '2026-01-10T13:30:00Z', '2026-01-10T13:30:00Z', '2026-01-10', '2026-01-11'],
     ['P1D', '2026-01-10T13:30:00Z', '2026-03-29T01:30:00Z', '2026-03-29', '2026-03-30'],
     ['P30D', '2026-01-10T13:30:00Z', '2026-01-10T13:30:00Z', '2026-01-10', '2026-02-09'],
@@ -27,7 +27,7 @@ describe('a period', () => {
     })
   })
 
-  test.each<[Interval, string]>([
+  test.each<[LimitPeriodLength, string]>([
     ['P1D', '2026-03-30'],
     ['P30D', '2026-04-10'],
     ['P1Y', '2027-01-10'],
@@ -57,7 +57,7 @@ describe('a period', () => {
     })
     fc.assert(
       fc.property(
-        fc.constantFrom<Interval>('P1D', 'P30D', 'P1Y'),
+        fc.constantFrom<LimitPeriodLength>('P1D', 'P30D', 'P1Y'),
         date,
         date,
         (interval, anchor, now) => {

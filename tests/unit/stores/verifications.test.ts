@@ -70,7 +70,7 @@ test('says when it goes on, and goes on by itself', async () => {
   const { store, browser, tab, fail } = await open()
   fail('lookup_limited', 42)
   const checking = store.verifyFiles(Array.from({ length: 45 }, (_, nr) => fileOf(`file ${nr}`)))
-  await vi.waitFor(() => expect(store.$pause.get()?.until).toBe(start + 42_000))
+  await vi.waitFor(() => expect(store.$verificationPause.get()?.until).toBe(start + 42_000))
   // files are fingerprinted meanwhile
   await vi.waitFor(() =>
     expect(store.$verifications.get().every(({ sha256 }) => sha256)).toBe(true)
@@ -78,7 +78,7 @@ test('says when it goes on, and goes on by itself', async () => {
   fail(undefined)
   browser.advance(42_000)
   await checking
-  expect(store.$pause.get()).toBeUndefined()
+  expect(store.$verificationPause.get()).toBeUndefined()
   expect(store.$verifications.get().every(({ state }) => state.step === 'done')).toBe(true)
   expect(tab.calls.map(({ body }) => itemCount(body))).toEqual([20, 20, 20, 5])
 })
@@ -88,10 +88,10 @@ test.for(['offline', 'unavailable'] as const)('goes on by itself after %s', asyn
   fail(code)
   const checking = store.verifyFiles([fileOf('x')])
   for (const seconds of [0, 1, 3, 5, 10, 20, 20, 20]) {
-    await vi.waitFor(() => expect(store.$pause.get()?.error.code).toBe(code))
+    await vi.waitFor(() => expect(store.$verificationPause.get()?.error.code).toBe(code))
     browser.advance(seconds * 1000)
   }
-  await vi.waitFor(() => expect(store.$pause.get()).toBeDefined())
+  await vi.waitFor(() => expect(store.$verificationPause.get()).toBeDefined())
   fail(undefined)
   if (code === 'offline') tab.wake()
   else browser.advance(20_000)
@@ -112,10 +112,10 @@ test('stops a long check, and takes it up again where it stopped', async () => {
   const { store, tab, fail } = await open()
   fail('lookup_limited', 42)
   const checking = store.verifyFiles(Array.from({ length: 25 }, (_, nr) => fileOf(`file ${nr}`)))
-  await vi.waitFor(() => expect(store.$pause.get()).toBeDefined())
+  await vi.waitFor(() => expect(store.$verificationPause.get()).toBeDefined())
   store.stopVerifications()
   await checking
-  expect(store.$pause.get()).toBeUndefined()
+  expect(store.$verificationPause.get()).toBeUndefined()
   expect(new Set(store.$verifications.get().map(({ state }) => state.step))).toEqual(
     new Set(['stopped'])
   )
@@ -131,7 +131,7 @@ test('does not wait any longer once the person has signed in', async () => {
   const { store, tab, fail, signInAs } = await open()
   fail('lookup_limited', 3600)
   const checking = store.verifyFiles([fileOf('x')])
-  await vi.waitFor(() => expect(store.$pause.get()).toBeDefined())
+  await vi.waitFor(() => expect(store.$verificationPause.get()).toBeDefined())
   fail(undefined)
   signInAs('ada')
   tab.wake()

@@ -1,6 +1,6 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import { toProblem } from '../../../contract/kit/problems.ts'
-import { apiPolicy, hsts } from '../../../core/http/csp.ts'
+import { apiPolicy, hstsHeader } from '../../../core/http/csp.ts'
 import { originOf } from '../../domain/companies/domains.ts'
 import { isDatabaseBusy } from '../../domain/database-errors.ts'
 import type { Deps } from '../../domain/deps.ts'
@@ -13,7 +13,9 @@ const exposedHeaders =
  * Returns the headers of every API response. With https, they include `Strict-Transport-Security`.
  */
 export function apiHeadersFor({ scheme }: Deps['settings']): Record<string, string> {
-  return scheme === 'https' ? { ...apiHeaders, 'strict-transport-security': hsts } : apiHeaders
+  return scheme === 'https'
+    ? { ...apiHeaders, 'strict-transport-security': hstsHeader }
+    : apiHeaders
 }
 
 /** The headers of every API response, with http and https alike. */

@@ -3,7 +3,7 @@ import type * as z from 'zod/mini'
 import type { ApiKey, createApiKey as call, NewApiKey } from '../../../contract/api-keys.ts'
 import { KeyScope } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { maxKeys } from '../../../contract/kit/limits.ts'
+import { maxApiKeys } from '../../../contract/kit/limits.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
@@ -195,9 +195,9 @@ async function requireRoom(tx: Tx, user_id: string | undefined): Promise<void> {
   const { count } = await keysOf(tx, user_id)
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  if (count < maxKeys) return
-  throw new AppError('key_limit_reached', `At most ${maxKeys} keys`, {
-    figures: { used: count, limit: maxKeys, resets_at: null }
+  if (count < maxApiKeys) return
+  throw new AppError('key_limit_reached', `At most ${maxApiKeys} keys`, {
+    figures: { used: count, limit: maxApiKeys, resets_at: null }
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Theme } from '../../../contract/domains.ts'
-import type { Interval } from '../../../core/limit-period.ts'
+import type { LimitPeriodLength } from '../../../core/limit-period.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { createCompanyKeys } from '../evidence/company-keys.ts'
@@ -37,7 +37,7 @@ export interface NewCompany {
    */
   limits: {
     max_requests: number | null
-    max_requests_interval: Interval
+    max_requests_interval: LimitPeriodLength
     max_storage: number | null
   }
 }

@@ -1,6 +1,10 @@
 import { sql } from 'kysely'
 import type { Usage } from '../../../contract/users.ts'
-import { type Interval, limitIntervals, limitPeriodAt } from '../../../core/limit-period.ts'
+import {
+  type LimitPeriodLength,
+  limitIntervals,
+  limitPeriodAt
+} from '../../../core/limit-period.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { StatementBuilder } from '../../db/query-executor.ts'
@@ -226,7 +230,7 @@ function left(limit: number | null, taken: number): number | null {
   return limit === null ? null : Math.max(0, limit - taken)
 }
 
-function intervalOf(text: string | null): Interval {
+function intervalOf(text: string | null): LimitPeriodLength {
   return limitIntervals.find(interval => interval === text) ?? null
 }
 

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { LinkPurpose } from '../../../contract/accounts.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { linkMinutes } from '../../../core/link-minutes.ts'
+import { mailLinkMinutes } from '../../../core/mail-link-minutes.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /** How long a mailed link is valid, in milliseconds. */
-const lifeOf = (purpose: LinkPurpose) => linkMinutes[purpose] * 60_000
+const lifeOf = (purpose: LinkPurpose) => mailLinkMinutes[purpose] * 60_000
 
 interface Bound {
   company_id: CompanyId

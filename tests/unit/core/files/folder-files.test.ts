@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isSystemFile, nameInFolder } from '../../../../src/core/files/folder-files.ts'
+import { isSystemFile, pathInFolder } from '../../../../src/core/files/folder-files.ts'
 
 test.each([
   ['a/.DS_Store', true],
@@ -22,5 +22,5 @@ test.each([
   [`a/${'b'.repeat(200)}/${'c'.repeat(50)}/bill.pdf`, `${'c'.repeat(50)}/bill.pdf`],
   [`a/b/${'c'.repeat(300)}`, 'c'.repeat(300)]
 ])('names %s within its folder', (path, expected) => {
-  expect(nameInFolder(path)).toBe(expected)
+  expect(pathInFolder(path)).toBe(expected)
 })

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import {
   astroRouteOf,
   findPage,
-  fixedPath,
   notFoundPage,
   type PageEntry,
   pageOfAstroRoute,
   pages,
+  pathWithoutParameters,
   renderedPath
 } from '../../../../src/core/pages/page-table.ts'
 
@@ -38,7 +38,7 @@ test('no address belongs to two pages', () => {
 test.each(rows.filter(([, page]) => page.isListed))(
   'lists %s for search engines under one address that everybody may open',
   (_, page) => {
-    expect(fixedPath(page)).toBe(page.path)
+    expect(pathWithoutParameters(page)).toBe(page.path)
     expect(['none', 'signed-out']).toContain(page.guard)
   }
 )
@@ -50,5 +50,5 @@ test.each(rows.filter(([, page]) => page.isReturnable))(
 
 test('gives an unknown address the page that says so', () => {
   expect(pageOfAstroRoute('/[...path]')).toBe(notFoundPage)
-  expect(fixedPath(notFoundPage)).toBeUndefined()
+  expect(pathWithoutParameters(notFoundPage)).toBeUndefined()
 })

@@ -14,7 +14,7 @@ interface InPlaceProps {
 }
 
 /** A button that opens a form in its place. The button gets the focus when the form is closed. */
-export function InPlace({ label, shown, isLocked = false, children }: InPlaceProps) {
+export function InPlaceEditor({ label, shown, isLocked = false, children }: InPlaceProps) {
   const [isOpen, setOpen] = useState(false)
   const opener = useFocusBack(isOpen)
   if (isOpen) return children(() => setOpen(false))
@@ -41,7 +41,7 @@ interface InPlaceFormProps extends Omit<ComponentProps<typeof Form>, 'beside'> {
   close: () => void
 }
 
-/** A form inside `InPlace`. Its first field gets the focus, and a second button closes it. */
+/** A form inside `InPlaceEditor`. Its first field gets the focus, and a second button closes it. */
 export function InPlaceForm({ cancel, close, ...form }: InPlaceFormProps) {
   const { ref } = form.form.props
   useEffect(() => ref.current?.querySelector<HTMLElement>('input, select')?.focus(), [ref])
