@@ -114,6 +114,7 @@ const inks = { error: 'text-error', warning: 'text-warning', info: 'text-info' }
 function Item({ item, company, hasMailServer }: ItemProps) {
   const { locale, t } = useWords()
   const { kind, severity, count, since, limits = [], domains = [] } = item
+  const isNamed = domains.length === count
   const mend =
     kind === 'invitations_by_hand' || (kind === 'people_waiting' && !hasMailServer)
       ? t('overview.attention.mend.by_hand')
@@ -158,7 +159,7 @@ function Item({ item, company, hasMailServer }: ItemProps) {
           </ul>
         )}
         <p className="text-ink-soft">
-          {mend} {company !== undefined && <MendLink kind={kind} company={company} />}
+          {mend} {company !== undefined && !isNamed && <MendLink kind={kind} company={company} />}
         </p>
       </div>
     </li>

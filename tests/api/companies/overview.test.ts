@@ -367,7 +367,7 @@ describe('what needs attention', () => {
         kind: 'domains_taken',
         severity: 'warning',
         count: 6,
-        since: since('05'),
+        since: null,
         domains: taken.slice(0, 5)
       },
       { kind: 'domains_unverified', severity: 'info', count: 1, since: since('02'), domains: [old] }

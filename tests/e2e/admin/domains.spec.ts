@@ -286,6 +286,34 @@ for (const locale of ['en', 'fr'] as const) {
   })
 }
 
+test('a host that waits for its proof needs attention, and its link leads to the records', async ({
+  page
+}) => {
+  const { id, domains } = await addCompany()
+  const [waiting] = domains
+  await askDatabase(
+    `update domain set verified_at = null, proof_token = 'a-token-for-this-test',
+       created_at = now() - interval '2 days' where company_id = $1`,
+    [id]
+  )
+  const { email } = await signUpAdmin(page)
+  await makeAdmin(email, ['admin', 'operator'])
+  const host = waiting?.host ?? ''
+  await page.goto(`${home()}/admin`)
+  const all = page.locator('[data-attention=ready]')
+  await expect(all).toBeVisible()
+  const more = all.getByRole('button', { name: /^Show .* more/ })
+  if (await more.isVisible()) await more.click()
+  await expect(all.getByRole('link', { name: host, exact: true })).toBeVisible()
+  await page.goto(`${home()}/admin/${id}`)
+  const attention = section(page, 'Needs attention')
+  await expect(attention).toContainText('1 domain is not proved yet')
+  await expect(attention).toContainText('To do')
+  await inspectInBothSchemes(page)
+  await attention.getByRole('link', { name: host, exact: true }).click()
+  await expect(page.getByRole('heading', { name: 'Add these DNS records' })).toBeVisible()
+})
+
 test('nobody but operators moves a host, and never the main one', async ({ page }) => {
   const { company, admin, email } = await signUpAdmin(page)
   const { id } = await addDomain(company, { isVerified: true })

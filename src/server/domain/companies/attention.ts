@@ -327,7 +327,8 @@ async function findDomains(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Att
   return rows.map(({ state, since, ...found }) => ({
     kind: `domains_${state}` as const,
     severity: domainSeverities[state],
-    since: since?.toISOString() ?? null,
+    // nobody notes when another company has proved the host
+    since: state === 'taken' ? null : (since?.toISOString() ?? null),
     ...found
   }))
 }
