@@ -15,9 +15,9 @@ import { median, type Options, type Row } from './table.ts'
 const sizeOf = (index: number) => 1000 + ((index * 7919) % 199_001)
 
 /**
- * Measures the deposit page with a real service while a thousand documents that were chosen at once
- * are deposited: how long the page is blocked, how long it takes until the last document is
- * deposited, and how much memory the page then uses.
+ * Measures the deposit page with a real service while a thousand documents that were chosen
+ * together are deposited: how long the page is blocked, how long it takes until the last document
+ * is deposited, and how much memory the page then uses.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const count = quick ? 100 : 1000

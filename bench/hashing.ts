@@ -17,12 +17,12 @@ const run = promisify(execFile)
 /** The memory in MB that hashing may use in addition to that for reading the file. */
 const spareMegabytes = 32
 
-/** The most memory in MB for two files at once that the browser hashes as a whole. */
+/** The most memory in MB for two files at the same time that the browser hashes as a whole. */
 const twoMegabytes = 150
 
 /**
  * Measures how fast the built verify page hashes files, compared with `sha256sum` of the same
- * files. Also compares four files at once with one file, and measures the memory used.
+ * files. Also compares four files at the same time with one file, and measures the memory used.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-hashing-'))

@@ -10,8 +10,8 @@ import { createSite } from '../src/server/site/site.ts'
 import type { Row } from './table.ts'
 
 /**
- * The most kB of scripts, compressed with brotli, that a page may run at once. The keys are paths
- * of pages without the locale.
+ * The most kB of scripts, compressed with brotli, that a page may load at its start. The keys are
+ * paths of pages without the locale.
  */
 export const pageBudgets: Record<string, number> = Object.fromEntries(
   [...Object.values(pages), { ...notFoundPage, path: '/nowhere' }].map(page => [

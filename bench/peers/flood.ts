@@ -16,7 +16,7 @@ export interface Flood {
   pipelined?: number
   /** Whether the client never reads a response. */
   stalls?: boolean
-  /** Whether the client sends a refused request again at once, in spite of `Retry-After`. */
+  /** Whether the client sends a refused request again immediately, in spite of `Retry-After`. */
   isPersistent?: boolean
 }
 

@@ -109,7 +109,7 @@ interface Account {
 
 /**
  * Divides the connections between companies.
- * - A free connection is given out at once, so a company may hold all of them while no other is
+ * - A free connection is given out immediately, so a company may hold all of them while no other is
  *   active.
  * - While other companies are active, a company holds at most as many as the machine has cores.
  *   More would slow the other companies down.

@@ -52,7 +52,7 @@ export class PipelinedTransaction {
     this.#isSingle = isSingle
   }
 
-  /** Writes a statement to the socket at once and returns a promise of its result. */
+  /** Writes a statement to the socket immediately and returns a promise of its result. */
   async send<Row extends object>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
     if (this.#hasEnded) throw new Error('this transaction has ended')
     this.#collectWrites()

@@ -38,8 +38,8 @@ export function kyselyTransactionProps(transaction: PipelinedTransaction): Kysel
 }
 
 /**
- * Sends each of Kysely's queries to PostgreSQL at once. Kysely's own executor would first wait for
- * a connection.
+ * Sends each of Kysely's queries to PostgreSQL immediately. Kysely's own executor would first wait
+ * for a connection.
  */
 class PipelinedExecutor extends DefaultQueryExecutor {
   readonly #transaction: PipelinedTransaction

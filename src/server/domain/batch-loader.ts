@@ -21,7 +21,7 @@ export function createBatchLoader<Item, Answer>(
   const underWay = new Set<Call<Item, Answer>[]>()
   /**
    * The calls of the running query. The next query starts when that query ends or is slow.
-   * Undefined if the next query may start at once.
+   * Undefined if the next query may start immediately.
    */
   let awaited: Call<Item, Answer>[] | undefined
 

@@ -91,7 +91,7 @@ export async function renewLease<Table extends LeasedTable>(
 }
 
 /**
- * Ends the lease of a row. Another process can lease the row at once or, with `from`, only from
+ * Ends the lease of a row. Another process can lease the row immediately or, with `from`, only from
  * that time on. Changes nothing and returns false if the row does not satisfy `change.where`.
  */
 export async function releaseLease<Table extends LeasedTable>(

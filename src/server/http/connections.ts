@@ -6,7 +6,7 @@ import { createLogThrottle } from './log-throttle.ts'
 
 /** The limits of an HTTP server's connections. */
 export interface ConnectionLimits {
-  /** The most connections at the same time. Further ones are closed at once. */
+  /** The most connections at the same time. Further ones are closed immediately. */
   total: number
   /** The most connections of one network: of an IPv4 address or an IPv6 /64. */
   perAddress: number

@@ -14,15 +14,15 @@ const beginsWhenContended = 1
 export interface EventLoopShares {
   /**
    * Returns a promise that resolves when an HTTP request of this company may begin. Returns
-   * undefined if it may begin at once.
+   * undefined if it may begin immediately.
    */
   wait(company: string): Promise<void> | undefined
 }
 
 /**
  * Divides each turn of the event loop between companies. If one company sends a thousand HTTP
- * requests at once, a request of another company waits only for a few of them. Records the company
- * of each request in `present`.
+ * requests at the same time, a request of another company waits only for a few of them. Records the
+ * company of each request in `present`.
  */
 export function createEventLoopShares(present: ActiveCompanies): EventLoopShares {
   const begun = new Map<string, number>()

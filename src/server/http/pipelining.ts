@@ -10,8 +10,8 @@ export interface RequestQueue {
 
 /**
  * Creates a queue that serves the HTTP requests of a connection one after the other. A client may
- * send thousands of requests before it reads a response, and Node emits each at once. So the queue
- * stops reading from the connection while a request waits.
+ * send thousands of requests before it reads a response, and Node emits all of them immediately. So
+ * the queue stops reading from the connection while a request waits.
  */
 export function createRequestQueue(): RequestQueue {
   /**

@@ -59,7 +59,8 @@ interface DirectCall {
 
 /**
  * Serves `PUT /deposit`, which deposits a file in one call. Reads the body from Node's own request.
- * So the file is never in memory as a whole, and a disconnection of the client is noticed at once.
+ * So the file is never in memory as a whole, and a disconnection of the client is noticed
+ * immediately.
  */
 export async function serveDirectUpload(
   deps: Deps,

@@ -49,8 +49,8 @@ export interface InFlightCalls {
 }
 
 /**
- * Creates the counters of concurrent calls. A call above a limit is refused at once and does not
- * wait.
+ * Creates the counters of concurrent calls. A call above a limit is refused immediately and does
+ * not wait.
  */
 export function createInFlightCalls({
   perPerson,

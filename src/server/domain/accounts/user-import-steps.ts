@@ -151,7 +151,7 @@ async function refuseMissed(tx: Tx, { id }: ImportInProgress, numbers: number[])
        and number = any (${numbers}::integer[])`.execute(tx)
 }
 
-/** Number of e-mails for which invitations are scheduled at once. */
+/** Number of e-mails for which invitations are scheduled together. */
 const invitedAtOnce = 1_000
 
 /** Queues the invitations of the people whom a run has created, within the limits of mails. */

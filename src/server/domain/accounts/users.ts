@@ -33,9 +33,9 @@ interface SignUp extends NewPerson {
 }
 
 /**
- * Creates an account. On a developer's machine without a mail server the account is active at once.
- * Everywhere else it waits until the e-mail is confirmed, and the response is the same whether or
- * not the e-mail already has an account.
+ * Creates an account. On a developer's machine without a mail server the account is active
+ * immediately. Everywhere else it waits until the e-mail is confirmed, and the response is the same
+ * whether or not the e-mail already has an account.
  */
 export async function createUser(
   deps: Pick<

@@ -9,7 +9,7 @@ import type {
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { listCompanyNames } from './companies.ts'
-import { stateOf } from './domain-admin.ts'
+import { domainStateSql } from './domain-admin.ts'
 import { hasProvedHost } from './domain-rows.ts'
 import { type GroupQuota, readLimitedQuotas } from './usage.ts'
 import { countFailedDeposits } from './usage-days.ts'
@@ -23,7 +23,7 @@ type Finding = Omit<AttentionItem, 'kind'> | undefined
 const nearShare = 0.8
 /** The most limits, and the most domains of a kind, that an answer names. */
 const mostNamed = 5
-/** How long a claimed host may wait for its proof, in milliseconds. */
+/** How long a claimed host may wait for its proof before it needs attention, in milliseconds. */
 const proofDelayMs = 24 * 3_600_000
 /** How long a mail may wait before it counts as delayed, in milliseconds. */
 const mailDelayMs = 5 * 60_000
@@ -294,7 +294,7 @@ async function findWithoutLink(
   return finding(found, 'warning')
 }
 
-/** How grave it is that domains are in a state. */
+/** The severity of each state of a domain that needs attention. */
 const domainSeverities = {
   unverified: 'info',
   failing: 'warning',
@@ -302,7 +302,10 @@ const domainSeverities = {
   taken: 'warning'
 } as const
 
-/** Finds the domains that are not served or will soon not be, in one statement for all states. */
+/**
+ * Finds the domains that are not served or soon will not be. A single statement finds all their
+ * states.
+ */
 async function findDomains(tx: Tx, _deps: AttentionDeps, now: Date): Promise<AttentionItem[]> {
   const claimedBefore = new Date(now.getTime() - proofDelayMs)
   const { rows } = await sql<{
@@ -315,7 +318,7 @@ async function findDomains(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Att
            to_jsonb((array_agg(jsonb_build_object('id', id, 'host', host) order by since, host))
              [1:${sql.lit(mostNamed)}]) as domains
       from (
-        select id, host, ${stateOf} as state,
+        select id, host, ${domainStateSql} as state,
                case when verified_at is not null then failing_since
                     when quarantined_at is not null then quarantined_at
                     else created_at end as since

@@ -47,7 +47,7 @@ export async function listDomains(
   return inCompany(deps.db, company_id, async tx => {
     const { items, next } = await readPage(selectDomains(tx), orders, page, rows => {
       const found = withColumns(withSearch(rows, 'domain.host', q))
-      return state === undefined ? found : found.where(stateOf, '=', state)
+      return state === undefined ? found : found.where(domainStateSql, '=', state)
     })
     return { items: items.map(domainOf), next }
   })
@@ -151,7 +151,7 @@ export function proofRecordName(host: string): string {
 }
 
 /** The state of a domain as an SQL expression. */
-export const stateOf = sql<DomainState>`case
+export const domainStateSql = sql<DomainState>`case
   when domain.verified_at is null and is_proved_host(domain.host) then 'taken'
   when domain.quarantined_at is not null then 'quarantined'
   when domain.verified_at is null then 'unverified'
@@ -177,7 +177,7 @@ function withColumns(domains: SelectQueryBuilder<Database, 'domain', object>) {
     'domain.check_values',
     'domain.failing_since',
     'domain.quarantined_at',
-    stateOf.as('state'),
+    domainStateSql.as('state'),
     sql<boolean>`coalesce(domain.id = (
       select first.id from domain first
        where first.company_id = domain.company_id and first.verified_at is not null

@@ -21,9 +21,9 @@ export interface TenantCache {
 }
 
 /**
- * Creates a cache that finds the company of a host. Changes by this process apply at once, those by
- * other processes within a second. Unknown hosts cause no query of their own, and all hosts of a
- * wildcard domain share one entry.
+ * Creates a cache that finds the company of a host. Changes by this process apply immediately,
+ * those by other processes within a second. Unknown hosts cause no query of their own, and all
+ * hosts of a wildcard domain share one entry.
  */
 export function openTenantCache(
   deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'settings'>

@@ -22,7 +22,7 @@ export interface DemoDocument {
   outcome: DemoOutcome
   /**
    * Returns the bytes of the document. They are created only when needed, because creating all of
-   * them at once would delay other work.
+   * them together would delay other work.
    */
   makeBytes: () => Uint8Array
   /**

@@ -14,7 +14,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
-import { isCoveredBy, withHostCheck } from './domain-claims.ts'
+import { isCoveredByWildcard, withHostCheck } from './domain-claims.ts'
 import { productTheme } from './product-theme.ts'
 
 interface NewTenant {
@@ -35,7 +35,7 @@ type CreatedCompany = Company & { invitation?: InvitationResult }
 
 /**
  * Creates a company with its first domain and its first administrator. Invites the administrator if
- * the domain is verified at once. Throws `host_not_allowed`, or `host_taken` if a company has
+ * the domain is verified immediately. Throws `host_not_allowed`, or `host_taken` if a company has
  * proved the host or another company of the same name has claimed it.
  */
 export async function createCompanyWithAdministrator(
@@ -78,7 +78,9 @@ async function insertCompanyWithAdministrator(
     inCompany(deps.db, company_id, async tx => {
       await lockCreation(tx)
       const isVerified =
-        deps.dns === undefined || isLocalhost(host) || (await isCoveredBy(tx, by.company_id, host))
+        deps.dns === undefined ||
+        isLocalhost(host) ||
+        (await isCoveredByWildcard(tx, by.company_id, host))
       if (!isVerified && (await isProvedHost(tx, host))) throw hostTakenError()
       // as a repeated call does whose first attempt stopped between the two commits
       if (await isNameAndHostTaken(tx, { name, host })) throw hostTakenError()
@@ -94,7 +96,7 @@ async function insertCompanyWithAdministrator(
   )
 }
 
-/** Makes parallel creations of companies take turns, by a lock of the installation's only row. */
+/** Locks the installation's only row, so that companies are created one after the other. */
 async function lockCreation(tx: Tx): Promise<void> {
   await tx.selectFrom('installation').select('only_row').forNoKeyUpdate().execute()
 }

@@ -49,8 +49,8 @@ export async function createDomain(
     const isProved =
       deps.dns === undefined ||
       isLocalhost(host) ||
-      (await isCoveredBy(tx, company_id, host)) ||
-      (isOperatorElsewhere && (await isCoveredBy(tx, by.company_id, host)))
+      (await isCoveredByWildcard(tx, company_id, host)) ||
+      (isOperatorElsewhere && (await isCoveredByWildcard(tx, by.company_id, host)))
     const needsProof = !isProved
     if (needsProof && (await isProvedHost(tx, host))) throw hostTakenError()
     const hadHost = await hasProvedHost(tx)
@@ -162,10 +162,14 @@ export async function moveDomain(
 }
 
 /**
- * Returns whether a verified wildcard of a company covers a host. Locks that wildcard, so that it
- * cannot end before a host is stored that needs no proof because of it.
+ * Returns whether a verified wildcard of a company covers a host, which then needs no proof of its
+ * own. Locks the wildcard, so that it still exists when the host is stored.
  */
-export async function isCoveredBy(tx: Tx, company: CompanyId, host: string): Promise<boolean> {
+export async function isCoveredByWildcard(
+  tx: Tx,
+  company: CompanyId,
+  host: string
+): Promise<boolean> {
   if (host.startsWith('*')) return false
   const { rows } = await sql<{ answer: boolean }>`
     select is_covered_by(${company}, ${host}) as answer`.execute(tx)
