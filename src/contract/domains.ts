@@ -173,8 +173,9 @@ export const Domain = z.object({
   /** Time since which the DNS record has been missing. `null` while it exists. */
   failing_since: z.nullable(z.iso.datetime()),
   /**
-   * Time since which no page is served any more, because the record had been missing for seven days.
-   * Stays while another company has the host (`taken`). `null` if pages are served, or never were.
+   * Time at which pages stopped being served, because the DNS record had been missing for seven
+   * days. Kept while another company has the host (`taken`). `null` if pages are served, or never
+   * were.
    */
   quarantined_since: z.nullable(z.iso.datetime())
 })

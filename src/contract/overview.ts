@@ -88,8 +88,8 @@ export const AttentionItem = z.object({
    */
   severity: z.enum(['error', 'warning', 'info']),
   /**
-   * How many people, limits, deposits, mails or domains the finding is about. For `disk_nearly_full`, the
-   * percentage of the disk that is used.
+   * How many people, limits, deposits, mails or domains the finding is about. For
+   * `disk_nearly_full`, the percentage of the disk that is used.
    */
   count: z.number(),
   /**

@@ -192,7 +192,10 @@ interface MendLinkProps extends Pick<AttentionItem, 'kind'> {
   company: string
 }
 
-/** A link to the list of what a finding is about. Shows nothing for findings without a list. */
+/**
+ * A link to the list of the people or domains that a finding is about. Shows nothing for findings
+ * without a list.
+ */
 function MendLink({ kind, company }: MendLinkProps): ReactNode {
   const { locale, t } = useWords()
   const target = mendTarget(kind)
@@ -205,7 +208,10 @@ function MendLink({ kind, company }: MendLinkProps): ReactNode {
   )
 }
 
-/** Returns the list of what a finding is about: the page, and the state by which it is filtered. */
+/**
+ * Returns the list page of the people or domains that a finding is about, and the state that
+ * filters it.
+ */
 function mendTarget(kind: AttentionItem['kind']) {
   switch (kind) {
     case 'people_waiting':

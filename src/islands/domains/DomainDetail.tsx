@@ -168,7 +168,7 @@ function Proved({ domain }: DomainProps) {
   )
 }
 
-/** Shows what a domain has had since it was proved for the first time. */
+/** Shows the parts of the page that a domain has from its first proof on. */
 function Contents({ domain }: DomainProps) {
   const user = useStore($user, { ssr: 'initial' })
   const themes = useStore($themes, { ssr: 'initial' })

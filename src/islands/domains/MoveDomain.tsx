@@ -16,7 +16,9 @@ import { announce } from '../kit/announce.ts'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-/** The words of this part. They come with its script, because only operators see it. */
+/**
+ * The translated texts of this part. Its script contains them, because only operators see the part.
+ */
 const catalogues = { en, fr }
 
 function wordsOfMove(locale: Locale): Translate<KeyIn<'moveDomain'>> {
@@ -27,7 +29,7 @@ interface DomainProps {
   domain: DomainDetails
 }
 
-/** Lets an operator move a domain to another company, and says what ends. */
+/** Lets an operator move a domain to another company, and says what the move ends. */
 export function MoveDomain({ domain }: DomainProps) {
   const { locale } = useWords()
   const say = wordsOfMove(locale)

@@ -49,7 +49,7 @@ export function createDomain(input: Input<typeof create>, key: string): Promise<
   return adminApi('createDomain', input, { idempotencyKey: key })
 }
 
-/** Returns the domain of the company that has a host, or undefined if there is none. */
+/** Returns the company's domain with this host, or undefined if there is none. */
 export async function findDomain(host: string): Promise<Domain | undefined> {
   // as long as a search may be
   const query = { q: host.slice(0, 100), limit: 200 }
@@ -79,7 +79,7 @@ export function makeDomainPrimary(id: string): Promise<DomainDetails> {
   return domain.change(id, () => adminApi('makeDomainPrimary', { id }))
 }
 
-/** Moves a domain to another company, and returns it as that company has it. */
+/** Moves a domain to another company. Returns the domain, which then belongs to that company. */
 export function moveDomain(id: string, company_id: string): Promise<DomainDetails> {
   return adminApi('moveDomain', { id, company_id })
 }

@@ -23,7 +23,7 @@ export function findCategories(text: string): Promise<CompanyCategory[]> {
 
 export type CompanyName = Pick<ListedCompany, 'id' | 'name'>
 
-/** Returns companies of the installation whose name contains the text, except the present one. */
+/** Returns other companies of the installation whose name contains the text. */
 export async function findCompanies(text: string): Promise<CompanyName[]> {
   const { id: present, ...query } = queryOf(text)
   const found = await adminApi('listCompanies', query)
