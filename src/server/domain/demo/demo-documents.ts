@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import {
   encodeText,
-  madeUpNotice,
   makeCsv,
   makeJpeg,
   makePdf,
   makePng,
-  makeWav
+  makeWav,
+  sampleDataNotice
 } from './demo-files.ts'
 
 /** The final state of a deposit in the demonstration. */
@@ -158,7 +158,7 @@ const makers: Record<string, (title: string, index: number) => DescribedFile> = 
   wav: (_title, index) => ({ media_type: 'audio/wav', makeBytes: () => makeWav(20 + index) }),
   txt: (title, index) => ({
     media_type: 'text/plain',
-    makeBytes: () => encodeText(`${title}\n\n${madeUpNotice.repeat(3 + index)}`)
+    makeBytes: () => encodeText(`${title}\n\n${sampleDataNotice.repeat(3 + index)}`)
   }),
   csv: (title, index) => ({
     media_type: 'text/csv',
@@ -180,7 +180,7 @@ const makers: Record<string, (title: string, index: number) => DescribedFile> = 
     media_type: 'message/rfc822',
     makeBytes: () =>
       encodeText(
-        `From: syndic@example.com\r\nTo: etude@example.com\r\nSubject: ${title}\r\n\r\n${madeUpNotice}`
+        `From: syndic@example.com\r\nTo: etude@example.com\r\nSubject: ${title}\r\n\r\n${sampleDataNotice}`
       )
   }),
   ics: title => ({
@@ -191,11 +191,13 @@ const makers: Record<string, (title: string, index: number) => DescribedFile> = 
   html: title => ({
     media_type: 'text/html',
     makeBytes: () =>
-      encodeText(`<!doctype html><title>${title}</title><h1>${title}</h1><p>${madeUpNotice}</p>\n`)
+      encodeText(
+        `<!doctype html><title>${title}</title><h1>${title}</h1><p>${sampleDataNotice}</p>\n`
+      )
   }),
   json: title => ({
     media_type: 'application/json',
     makeBytes: () =>
-      encodeText(`${JSON.stringify({ titre: title, lignes: Array(300).fill(madeUpNotice) })}\n`)
+      encodeText(`${JSON.stringify({ titre: title, lignes: Array(300).fill(sampleDataNotice) })}\n`)
   })
 }

@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib'
 
 /** A text in the documents of the demonstration that says that everything in them is made up. */
-export const madeUpNotice =
+export const sampleDataNotice =
   'Document fictif de démonstration : personnes, lieux et montants sont inventés. ' +
   'Fictional document: people, places and amounts are made up.\n'
 

@@ -117,7 +117,7 @@ async function candidateOf(deps: Deps, item: BatchItem, at: number): Promise<Can
 
 const route = 'POST /deposit'
 
-/** One attempt at a batch's transaction. A repeated transaction creates a new instance. */
+/** One attempt to run a batch's transaction. Each repetition is a new instance. */
 class Batch {
   readonly #tx: Tx
   readonly #deps: Deps

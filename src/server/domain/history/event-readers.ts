@@ -25,7 +25,7 @@ export interface EventText {
   text: string
 }
 
-/** An event stream, as the reader that delivers events to it sees it. No method may throw. */
+/** An event stream that gets its events from an event reader. None of its methods may throw. */
 export interface EventSubscriber {
   readonly person: Person
   /** The host on which the stream was opened. */

@@ -102,8 +102,7 @@ export function spentChallengeRow(
 }
 
 /**
- * Deletes the marks of challenges that have expired. An expired challenge is refused without a
- * mark.
+ * Deletes the marks of used challenges that have expired. An expired challenge is refused anyway.
  */
 export async function deleteExpiredChallenges(
   deps: Pick<Deps, 'db' | 'clock'>,
