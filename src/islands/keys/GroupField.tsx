@@ -1,9 +1,10 @@
-import { useCallback, useEffect, useState } from 'react'
-import { type AppError, asAppError } from '../../contract/kit/errors.ts'
+import { useRef, useState } from 'react'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import { findDefaultGroup, type NamedGroup } from '../../stores/admin/members.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { focusAfter } from '../kit/keep-focus.ts'
+import { useLoaded } from '../kit/use-loaded.ts'
 import { useWords } from '../kit/use-words.ts'
 import { apiKeyTranslator } from './api-key-translator.ts'
 
@@ -20,30 +21,23 @@ interface GroupFieldProps {
 export function GroupField({ name, error }: GroupFieldProps) {
   const { locale } = useWords()
   const say = apiKeyTranslator(locale)
-  const [group, setGroup] = useState<NamedGroup>()
-  const [failure, setFailure] = useState<AppError>()
-  const load = useCallback(async () => {
-    try {
-      const found = await findDefaultGroup()
-      setFailure(undefined)
-      // what was chosen meanwhile stays
-      setGroup(chosen => chosen ?? found)
-    } catch (cause) {
-      setFailure(asAppError(cause, 'Loading the default group failed'))
-    }
-  }, [])
-  useEffect(() => void load(), [load])
+  const [chosen, setGroup] = useState<NamedGroup>()
+  const preset = useLoaded({ what: 'Loading the default group failed', load: findDefaultGroup })
+  const group = chosen ?? preset.value
+  const box = useRef<HTMLFieldSetElement>(null)
   const search = async (text: string) => {
     const found = await findGroups(text)
     return found.map(({ id, name: label }) => ({ item: { id, name: label }, id, label }))
   }
   return (
-    <fieldset className="flex flex-col gap-1.5">
+    <fieldset ref={box} className="flex flex-col gap-1.5">
       <legend className="label-text mb-1.5">{say('group')}</legend>
       <p role="status" className="wrap-anywhere font-semibold empty:hidden">
         {group?.name}
       </p>
-      {failure && !group && <ErrorNote error={failure} retry={load} />}
+      {preset.failure && !group && (
+        <ErrorNote error={preset.failure} retry={() => focusAfter(box.current, preset.reload)} />
+      )}
       <Combobox
         label={say('findGroup')}
         hint={say('groupHint')}

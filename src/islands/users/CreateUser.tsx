@@ -1,5 +1,5 @@
 import { useStore } from '@nanostores/react'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { type Locale, localizedPath } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
@@ -21,6 +21,7 @@ import { useForm, type Values } from '../forms/use-form.ts'
 import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Field } from '../kit/Field.tsx'
+import { useLoaded } from '../kit/use-loaded.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { GroupPicker, parseGroupPicker } from './GroupPicker.tsx'
 
@@ -30,7 +31,13 @@ const languages = ['und', 'en', 'fr'] as const
 export const CreateUser = withWords(function CreateUser() {
   const { locale, t } = useWords()
   const session = useStore($session, { ssr: 'initial' })
-  const [preset, setPreset] = useState<NamedGroup>()
+  // without it the server chooses the same group
+  const defaultGroup = useLoaded({
+    what: 'Loading the default group failed',
+    load: findDefaultGroup,
+    isReady: session.status === 'in'
+  })
+  const preset = defaultGroup.value
   const [taken, setTaken] = useState<string>()
   const pathTo = (id: string) =>
     localizedPath(locale, pathOf('user', { company: companyIdOfPage(), user: id }))
@@ -50,11 +57,6 @@ export const CreateUser = withWords(function CreateUser() {
       return false
     }
   })
-  const isIn = session.status === 'in'
-  useEffect(() => {
-    // without it the server chooses the same group
-    if (isIn) findDefaultGroup().then(setPreset, () => {})
-  }, [isIn])
 
   return (
     <>
@@ -91,7 +93,13 @@ export const CreateUser = withWords(function CreateUser() {
         />
         <fieldset>
           <legend className="label-text mb-1.5">{t('invite.groups')}</legend>
-          <GroupPicker name="group_ids" hint={t('invite.groupsHint')} initial={preset} />
+          <GroupPicker
+            name="group_ids"
+            hint={t('invite.groupsHint')}
+            initial={preset}
+            failure={defaultGroup.failure}
+            reload={defaultGroup.reload}
+          />
         </fieldset>
         <SelectField
           label={t('invite.language')}

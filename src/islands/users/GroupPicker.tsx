@@ -1,7 +1,10 @@
 import { useEffect, useRef, useState } from 'react'
+import type { AppError } from '../../contract/kit/errors.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import type { NamedGroup } from '../../stores/admin/members.ts'
 import { Combobox } from '../forms/Combobox.tsx'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { focusAfter } from '../kit/keep-focus.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface GroupPickerProps {
@@ -11,10 +14,15 @@ interface GroupPickerProps {
   except?: readonly string[]
   /** A group that is chosen at first. It may be undefined at first and known later. */
   initial?: NamedGroup | undefined
+  /** The error if `initial` could not be loaded. */
+  failure?: AppError | undefined
+  /** Tries to load `initial` again. */
+  reload?: () => unknown
 }
 
 /** A field to find and choose several groups. `parseGroupPicker()` parses its value in the form. */
-export function GroupPicker({ name, hint, except = [], initial }: GroupPickerProps) {
+export function GroupPicker(props: GroupPickerProps) {
+  const { name, hint, except = [], initial, failure, reload } = props
   const { t } = useWords()
   const [chosen, setChosen] = useState<readonly NamedGroup[]>([])
   const [news, setNews] = useState('')
@@ -80,6 +88,9 @@ export function GroupPicker({ name, hint, except = [], initial }: GroupPickerPro
             </li>
           ))}
         </ul>
+      )}
+      {failure && reload && chosen.length === 0 && (
+        <ErrorNote error={failure} retry={() => focusAfter(box.current, reload)} />
       )}
       {/* no input, which would drop the line breaks */}
       <textarea ref={store} name={name} defaultValue={preset} hidden />

@@ -93,6 +93,7 @@ test('a program deposits with a key of a person, or of the company, until it is 
     await retry.click()
     const chosen = keys.getByRole('group', { name: 'Group' }).locator('p').first()
     await expect(chosen).toHaveText(group)
+    await expect(field).toBeFocused()
     await expect(keys.getByText('Value is required')).toHaveCount(0)
     for (const next of [other, group]) {
       await field.fill(next)

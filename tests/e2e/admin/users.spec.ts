@@ -56,6 +56,25 @@ async function createGroup(page: Page, admin: string, name: string) {
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
 }
 
+test('the form of an invitation tells that the default group did not load', async ({ page }) => {
+  const { admin } = await signUpAdmin(page)
+  const defaultGroup = /\/company\/[^/]+\/groups\?.*sort=created/
+  await page.route(defaultGroup, route => route.abort())
+  await openForm(page, admin)
+  const groups = page.getByRole('group', { name: 'Groups' })
+  const retry = groups.getByRole('button', { name: 'Retry' })
+  await expect(retry).toBeVisible()
+  await inspectInBothSchemes(page)
+  await retry.focus()
+  await page.keyboard.press('Enter')
+  await expect(retry).toBeFocused()
+  await page.unroute(defaultGroup)
+  await page.keyboard.press('Enter')
+  await expect(groups.getByRole('button', { name: /^Leave out/ })).toHaveCount(1)
+  await expect(retry).toHaveCount(0)
+  await expect(groups.getByRole('combobox')).toBeFocused()
+})
+
 test('an administrator invites a person, who activates the account with the link', async ({
   page,
   browser

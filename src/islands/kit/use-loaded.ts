@@ -1,0 +1,30 @@
+import { useEffect, useRef, useState } from 'react'
+import { type AppError, asAppError } from '../../contract/kit/errors.ts'
+
+interface LoadedOptions<Value> {
+  /** Description of the failure, in English: `Loading the default group failed`. */
+  what: string
+  load: () => Promise<Value>
+  /** Whether the value can be loaded now, for example because the person is signed in. */
+  isReady?: boolean
+}
+
+/**
+ * Loads a value that a part needs once. Returns the value, the error of a load that failed, and a
+ * function that loads again.
+ */
+export function useLoaded<Value>({ what, load, isReady = true }: LoadedOptions<Value>) {
+  const [state, setState] = useState<{ value?: Value; failure?: AppError }>({})
+  const loader = useRef(async () => {})
+  loader.current = async () => {
+    try {
+      setState({ value: await load() })
+    } catch (cause) {
+      setState({ failure: asAppError(cause, what) })
+    }
+  }
+  useEffect(() => {
+    if (isReady) void loader.current()
+  }, [isReady])
+  return { ...state, reload: () => loader.current() }
+}
