@@ -8,7 +8,8 @@ import { textLine } from './kit/text-checks.ts'
 // 1. `createImport`, then `storeImportRows` until all rows are stored. The rows are parsed by the
 //    caller; the server takes every cell as text.
 // 2. `checkImport`, a dry run. It gives each row a verdict and changes nothing else. The caller can
-//    then mend rows with `storeImportRows`, which judges them again.
+//    then mend rows with `storeImportRows`, which judges them again, or leave rows out with
+//    `skipImportRows`.
 // 3. `runImport` does what the verdicts say: everything in one transaction, or nothing.
 // 4. `undoImport`, for 30 days.
 // Check, run and undo work in the background: their calls answer 202, and `getImport` shows how far
@@ -63,9 +64,10 @@ export type ImportState = z.infer<typeof ImportState>
 /**
  * What a run does with a row. `new`: creates the item that the row describes. `changed`: changes
  * the existing item. `unchanged`: nothing, because the item has these values already. `refused`:
- * nothing, for the row's `reasons`.
+ * nothing, for the row's `reasons`. `skipped`: nothing, because `skipImportRows` has left the row
+ * out.
  */
-export const ImportVerdict = z.enum(['new', 'changed', 'unchanged', 'refused'])
+export const ImportVerdict = z.enum(['new', 'changed', 'unchanged', 'refused', 'skipped'])
 export type ImportVerdict = z.infer<typeof ImportVerdict>
 
 /** Number of rows with each verdict after a check. */
@@ -73,9 +75,13 @@ export const ImportCounts = z.object({
   new: z.number(),
   changed: z.number(),
   unchanged: z.number(),
-  refused: z.number()
+  refused: z.number(),
+  skipped: z.number()
 })
 export type ImportCounts = z.infer<typeof ImportCounts>
+
+/** The counts of an import that was not checked yet. */
+export const noCounts: ImportCounts = { new: 0, changed: 0, unchanged: 0, refused: 0, skipped: 0 }
 
 /**
  * Why a run or an undo changed nothing. `changed_meanwhile`: the company has changed since the
@@ -128,9 +134,9 @@ export const Import = z.object({
   /**
    * What the run did, counted in the database after its commit. `created`: people who exist because
    * of the import. `changed`: people who now have the values of their rows. `unchanged`: rows for
-   * which there was nothing to do. `skipped`: refused rows. `differs`: whether these counts differ
-   * from those that the check announced, which a page must show as an error. `null` before the run
-   * has ended.
+   * which there was nothing to do. `skipped`: rows that were refused or skipped. `differs`: whether
+   * these counts differ from those that the check announced, which a page must show as an error.
+   * `null` before the run has ended.
    */
   result: z.nullable(
     z.object({
@@ -210,7 +216,7 @@ export const UserImportRow = z.object({
   cells: z.object(UserCells),
   /** What the run does with the row. `null` before the check. */
   verdict: z.nullable(ImportVerdict),
-  /** Why the row is refused. Empty if it is not refused. */
+  /** Why the row is refused, or would be if it were not skipped. Empty if nothing is wrong. */
   reasons: z.array(
     z.object({
       column: UserImportColumn,
@@ -321,6 +327,28 @@ export const checkImport = endpoint({
 })
 
 /**
+ * Leaves rows out of the run, or with `skip: false` takes them back. These rows and all rows with
+ * the same e-mails get new verdicts before the call answers, so the second of two rows with one
+ * e-mail can take the place of the first. Skipped rows stay skipped when all rows are checked
+ * again; `storeImportRows` takes a row back. Answers `import_state` in any state but `checked`.
+ */
+export const skipImportRows = endpoint({
+  method: 'POST',
+  path: '/user/import/{id}/skip',
+  access: 'admin',
+  input: z.strictObject({
+    id: Id,
+    /** The numbers of the rows. */
+    rows: z
+      .array(z.int().check(z.gte(1), z.lte(importLimits.rows)))
+      .check(z.minLength(1), z.maxLength(importLimits.rowsPerCall)),
+    skip: z.boolean()
+  }),
+  output: Import,
+  errors: ['import_state']
+})
+
+/**
  * Starts the run. With `skip_refused`, the run leaves out refused rows and rows whose person was
  * invited or changed after the check. Without it, the run changes everything or nothing, and the
  * call answers `import_refused_rows` if rows are refused. A run never grants a permission, never
@@ -373,6 +401,7 @@ export const importCalls = {
   storeImportRows,
   listImportRows,
   checkImport,
+  skipImportRows,
   runImport,
   undoImport,
   deleteImport

@@ -1,5 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useState } from 'react'
+import { noCounts } from '../../contract/imports.ts'
 import { $importFile } from '../../stores/imports/import-file.ts'
 import {
   canSendRows,
@@ -139,7 +140,7 @@ function Checked(props: CheckStepProps) {
   const { kind, state, runLabel, summary } = props
   const { t } = useWords()
   const { item } = state
-  const counts = item.counts ?? { new: 0, changed: 0, unchanged: 0, refused: 0 }
+  const counts = item.counts ?? noCounts
   const [skips, setSkips] = useState(false)
   const running = useAction({
     what: 'Starting the import failed',
@@ -165,7 +166,12 @@ function Checked(props: CheckStepProps) {
           <p className="meta">{t('imports.wizard.check.skipHint')}</p>
         </div>
       )}
-      {count === 0 && counts.refused === 0 && <p>{t('imports.wizard.check.nothing')}</p>}
+      {counts.skipped > 0 && (
+        <p>{t('imports.wizard.check.skippedRows', { count: counts.skipped })}</p>
+      )}
+      {count === 0 && counts.refused === 0 && (
+        <p>{t(`imports.wizard.check.${counts.skipped > 0 ? 'nothingLeft' : 'nothing'}`)}</p>
+      )}
       {running.failure && <ErrorNote error={running.failure} />}
       <div>
         <BusyButton

@@ -1,10 +1,16 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
-import type { Import, ImportVerdict } from '../../contract/imports.ts'
+import { type Import, type ImportVerdict, noCounts } from '../../contract/imports.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { RefusalReason, RowValues, StoredRow } from '../../stores/imports/import-kinds.ts'
 import { type SourceFile, spreadsheetRow } from '../../stores/imports/import-memory.ts'
-import { $importRows, correctRow, loadMoreRows, openRows } from '../../stores/imports/imports.ts'
+import {
+  $importRows,
+  correctRow,
+  loadMoreRows,
+  openRows,
+  skipRow
+} from '../../stores/imports/imports.ts'
 import { createRefusedFile } from '../../stores/imports/refused-file.ts'
 import { downloadFile } from '../files/download-file.ts'
 import { useAction } from '../forms/use-action.ts'
@@ -16,11 +22,11 @@ import type { ImportWizardProps } from './wizard-props.ts'
 interface RowListProps extends ImportWizardProps {
   item: Import
   origin: SourceFile | undefined
-  /** Whether the person can correct refused cells. */
+  /** Whether the person can correct refused cells, and skip rows. */
   canMend: boolean
 }
 
-const verdicts = ['refused', 'new', 'changed', 'unchanged'] as const
+const verdicts = ['refused', 'new', 'changed', 'unchanged', 'skipped'] as const
 
 /**
  * Shows the rows of an import by verdict. Before the run, refused rows come first; after it,
@@ -30,12 +36,15 @@ export function RowList(props: RowListProps) {
   const { kind, item, origin, labels, reasonText, canMend } = props
   const { t } = useWords()
   const rows = useStore($importRows, { ssr: 'initial' })
-  const counts = item.counts ?? { new: 0, changed: 0, unchanged: 0, refused: 0 }
-  const order = canMend ? verdicts : (['new', 'changed', 'refused', 'unchanged'] as const)
+  const counts = item.counts ?? noCounts
+  const order = canMend
+    ? verdicts
+    : (['new', 'changed', 'refused', 'unchanged', 'skipped'] as const)
   const first = order.find(each => counts[each] > 0) ?? 'new'
   const [news, setNews] = useState('')
   const list = useRef<HTMLDivElement>(null)
   const verdict = rows?.verdict ?? first
+  const shown = verdicts.filter(each => each !== 'skipped' || counts[each] > 0 || each === verdict)
   const numberOf = (row: number) => (origin ? spreadsheetRow(row, origin) : row)
   const withNumber = (reason: RefusalReason) =>
     reasonText({ ...reason, ...(reason.row === undefined ? {} : { row: numberOf(reason.row) }) })
@@ -57,7 +66,24 @@ export function RowList(props: RowListProps) {
           verdict: t(`imports.wizard.check.verdicts.${mended.verdict}`)
         })
       )
-      focusAfter(row.row, mended.verdict !== 'refused')
+      focusAfter('input[data-row]', mended.verdict === 'refused' ? row.row : row.row + 1)
+    }
+  })
+  const skipping = useAction({
+    what: 'Skipping the row failed',
+    async send({ row, skip }: { row: number; skip: boolean }) {
+      const number = numberOf(row)
+      const judged = await skipRow(kind, item.id, row, skip)
+      if (!judged?.verdict) return
+      setNews(
+        skip
+          ? t('imports.wizard.check.skipped', { row: number })
+          : t('imports.wizard.check.takenBack', {
+              row: number,
+              verdict: t(`imports.wizard.check.verdicts.${judged.verdict}`)
+            })
+      )
+      focusAfter('button[data-row]', row + 1)
     }
   })
   const downloading = useAction({
@@ -78,15 +104,12 @@ export function RowList(props: RowListProps) {
     }
   })
 
-  /** Focuses the first refused cell of the row or, if the row is correct now, of the next row. */
-  function focusAfter(row: number, isRight: boolean): void {
+  /** Focuses the first wrong cell, or button, of the first row that has one from `row` on. */
+  function focusAfter(selector: string, row: number): void {
     // after React has drawn
     setTimeout(() => {
-      const inputs = [
-        ...(list.current?.querySelectorAll<HTMLInputElement>('input[data-row]') ?? [])
-      ]
-      const next =
-        inputs.find(input => Number(input.dataset['row']) >= (isRight ? row + 1 : row)) ?? inputs[0]
+      const found = [...(list.current?.querySelectorAll<HTMLElement>(selector) ?? [])]
+      const next = found.find(each => Number(each.dataset['row']) >= row) ?? found[0]
       if (next) next.focus()
       else list.current?.focus()
     })
@@ -95,7 +118,7 @@ export function RowList(props: RowListProps) {
   return (
     <div ref={list} tabIndex={-1} className="flex flex-col gap-4">
       <fieldset aria-label={t('imports.wizard.check.filter')} className="flex flex-wrap gap-2">
-        {verdicts.map(each => (
+        {shown.map(each => (
           <button
             key={each}
             type="button"
@@ -114,6 +137,7 @@ export function RowList(props: RowListProps) {
         {news}
       </p>
       {mending.failure && <ErrorNote error={mending.failure} />}
+      {skipping.failure && <ErrorNote error={skipping.failure} />}
       {rows?.status instanceof AppError && (
         <ErrorNote error={rows.status}>
           <button
@@ -139,10 +163,12 @@ export function RowList(props: RowListProps) {
           rows={rows.rows}
           verdict={verdict}
           canMend={canMend && verdict === 'refused'}
+          canSkip={canMend && (verdict === 'refused' || verdict === 'skipped')}
           numberOf={numberOf}
           reasonText={withNumber}
-          isBusy={mending.isWorking}
+          isBusy={mending.isWorking || skipping.isWorking}
           onMend={(row, values) => void mending.start({ row, values })}
+          onSkip={({ row }) => void skipping.start({ row, skip: verdict !== 'skipped' })}
         />
       )}
       <div className="flex flex-wrap gap-3 empty:hidden">
@@ -182,7 +208,10 @@ interface RowTableProps extends RowListProps {
   verdict: ImportVerdict
   numberOf: (row: number) => number
   isBusy: boolean
+  /** Whether the rows can be skipped, or taken back if they are skipped. */
+  canSkip: boolean
   onMend: (row: StoredRow, values: RowValues) => void
+  onSkip: (row: StoredRow) => void
 }
 
 function RowTable(props: RowTableProps) {
@@ -215,11 +244,13 @@ function RowTable(props: RowTableProps) {
 }
 
 function TableRow(props: RowTableProps & { row: StoredRow; number: number }) {
-  const { kind, labels, row, number, canMend, reasonText, keptText, isBusy, onMend } = props
+  const { kind, labels, row, number, canMend, canSkip, reasonText, keptText, isBusy } = props
+  const { onMend, onSkip } = props
   const { t } = useWords()
   const [values, setValues] = useState<RowValues>(row.values)
   const isChanged = kind.fields.some(({ name }) => values[name] !== row.values[name])
   const id = `import-row-${row.row}`
+  const skip = row.verdict === 'skipped' ? 'takeBack' : 'skip'
   return (
     <tr>
       <th scope="row" className="tabular">
@@ -234,6 +265,18 @@ function TableRow(props: RowTableProps & { row: StoredRow; number: number }) {
             onClick={() => onMend(row, values)}
           >
             {t('imports.wizard.check.mendShort')}
+          </button>
+        )}
+        {canSkip && (
+          <button
+            type="button"
+            className="btn btn-outline btn-sm ms-2"
+            aria-disabled={isBusy}
+            aria-label={t(`imports.wizard.check.${skip}Row`, { row: number })}
+            data-row={row.row}
+            onClick={() => !isBusy && onSkip(row)}
+          >
+            {t(`imports.wizard.check.${skip}Short`)}
           </button>
         )}
       </th>

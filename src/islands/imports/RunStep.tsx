@@ -1,4 +1,4 @@
-import type { Import } from '../../contract/imports.ts'
+import { type Import, noCounts } from '../../contract/imports.ts'
 import type { AppError } from '../../contract/kit/errors.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { languageTag } from '../../i18n/index.ts'
@@ -116,13 +116,13 @@ interface OutcomeProps {
  */
 function Outcome({ item, result }: OutcomeProps) {
   const { locale, t } = useWords()
-  const counts = item.counts ?? { new: 0, changed: 0, unchanged: 0, refused: 0 }
+  const counts = item.counts ?? noCounts
   const numbers = new Intl.NumberFormat(languageTag(locale))
   const lines = [
     { name: 'new', checked: counts.new, counted: result.created },
     { name: 'changed', checked: counts.changed, counted: result.changed },
     { name: 'unchanged', checked: counts.unchanged, counted: result.unchanged },
-    { name: 'skipped', checked: counts.refused, counted: result.skipped }
+    { name: 'skipped', checked: counts.refused + counts.skipped, counted: result.skipped }
   ] as const
   return (
     <>

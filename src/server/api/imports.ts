@@ -6,10 +6,11 @@ import {
   listImportRows,
   listImports,
   runImport,
+  skipImportRows,
   storeImportRows,
   undoImport
 } from '../../contract/imports.ts'
-import { listUserRows, storeUserRows } from '../domain/accounts/user-import-rows.ts'
+import { listUserRows, skipUserRows, storeUserRows } from '../domain/accounts/user-import-rows.ts'
 import * as imports from '../domain/imports/imports.ts'
 import { administeredCompany, callerAndCompany, mailSenderOf } from './kit/administered-company.ts'
 import { parseIdempotencyKey } from './kit/admission.ts'
@@ -46,6 +47,10 @@ export function mountImports(app: Api): void {
 
   mountEndpoint(app, checkImport, ({ id }, c) =>
     imports.requestCheck(c.get('deps'), { ...callerAndCompany(c), id })
+  )
+
+  mountEndpoint(app, skipImportRows, (input, c) =>
+    skipUserRows(c.get('deps'), { company_id: actingCompany(c), ...input })
   )
 
   mountEndpoint(app, runImport, (input, c) =>

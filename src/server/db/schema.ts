@@ -365,7 +365,7 @@ export interface Database {
     leased_by: Generated<string | null>
     generation: Generated<number>
     attempts: Generated<number>
-    counts: Json<Record<'new' | 'changed' | 'unchanged' | 'refused', number> | null>
+    counts: Json<Record<'new' | 'changed' | 'unchanged' | 'refused' | 'skipped', number> | null>
     failure: string | null
     result: Json<{
       created: number

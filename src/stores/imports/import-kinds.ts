@@ -56,6 +56,8 @@ export interface ImportKind {
   store(id: string, from: number, rows: readonly RowValues[]): Promise<Import>
   list(id: string, query: RowQuery): Promise<{ rows: StoredRow[]; next: number | null }>
   check(id: string): Promise<Import>
+  /** Leaves rows out of the run, or takes them back. */
+  skip(id: string, rows: number[], skip: boolean): Promise<Import>
   run(id: string, skipsRefused: boolean): Promise<Import>
   undo(id: string): Promise<Import>
   remove(id: string): Promise<void>

@@ -206,15 +206,38 @@ export function startOver(): void {
   $import.set({ status: 'none' })
 }
 
-/** Corrects a row and shows the new verdicts. Returns the verdict of the row. */
+/** Corrects a row and shows the new verdicts. Returns the row with its new verdict. */
 export async function correctRow(
   kind: ImportKind,
   id: string,
   row: number,
   values: RowValues
 ): Promise<StoredRow | undefined> {
+  return judgedRow(kind, id, row, kind.store(id, row, [values]))
+}
+
+/** Leaves a row out of the run, or takes it back. Returns the row with its new verdict. */
+export async function skipRow(
+  kind: ImportKind,
+  id: string,
+  row: number,
+  skip: boolean
+): Promise<StoredRow | undefined> {
+  return judgedRow(kind, id, row, kind.skip(id, [row], skip))
+}
+
+/**
+ * Shows the verdicts after a change of a row. Returns the row, or undefined if the page shows
+ * another import by then.
+ */
+async function judgedRow(
+  kind: ImportKind,
+  id: string,
+  row: number,
+  change: Promise<Import>
+): Promise<StoredRow | undefined> {
   const isShown = watch()
-  const item = await kind.store(id, row, [values])
+  const item = await change
   if (!isShown()) return undefined
   update(item)
   const { rows } = await kind.list(id, { after: row - 1, limit: 1 })

@@ -87,6 +87,7 @@ export const userImports: ImportKind = {
     return { rows: rows.map(storedRow), next }
   },
   check: id => adminApi('checkImport', { id }),
+  skip: (id, rows, skip) => adminApi('skipImportRows', { id, rows, skip }),
   run: (id, skip_refused) => adminApi('runImport', { id, skip_refused }),
   undo: id => adminApi('undoImport', { id }),
   remove: id => adminApi('deleteImport', { id }),

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { createImport, importLimits } from '../../../src/contract/imports.ts'
+import { importLimits } from '../../../src/contract/imports.ts'
 import {
   companyWithoutHost,
+  keyRefusals,
   makeImport,
   type Refusals,
   type RouteCases,
-  requestOf,
-  type Stage,
-  whileKeyInUse
+  type Stage
 } from '../../helpers/cases.ts'
 
 const row = () => ({
@@ -31,7 +30,9 @@ export const rows: RouteCases = {
       groups: [],
       send_invitations: false,
       locale: 'fr'
-    })
+    }),
+    idLists: { groups: { of: 'group' } },
+    shared: true
   },
   getImport: { ids: { id: 'import' }, shared: true },
   storeImportRows: {
@@ -45,6 +46,11 @@ export const rows: RouteCases = {
     shared: true
   },
   checkImport: { ids: { id: 'import' }, shared: true, spends: 'import' },
+  skipImportRows: {
+    input: () => ({ rows: [1], skip: true }),
+    ids: { id: 'checked import' },
+    shared: true
+  },
   runImport: {
     input: () => ({ skip_refused: true }),
     ids: { id: 'checked import' },
@@ -56,17 +62,17 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals({ app, ada, ask }: Stage): Refusals {
+export function refusals(stage: Stage): Refusals {
+  const { app, ask } = stage
   const host = 'acme.localhost'
   const unknownState = async (name: 'checkImport' | 'runImport' | 'undoImport', state: string) => {
     const id = await makeImport(app, host)
     await app.owner.query('update import set state = $2 where id = $1', [id, state])
     return ask(name, { id, ...(name === 'runImport' ? { skip_refused: true } : {}) })
   }
-  const create = (key: string, rows: number) => {
-    const headers = { authorization: `Bearer ${ada.token}`, 'idempotency-key': key }
-    const input = { file_name: 'people.csv', rows, bytes: 10, send_invitations: false }
-    return app.request(`api.${host}`, requestOf(createImport, input, headers))
+  const create = (headers: Record<string, string>, text: string) => {
+    const input = { file_name: text, rows: 1, bytes: 10, send_invitations: false }
+    return ask('createImport', input, headers)
   }
   return {
     'createImport host_needed': async () =>
@@ -75,17 +81,11 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
         { file_name: 'people.csv', rows: 1, bytes: 10, send_invitations: true },
         await companyWithoutHost(app)
       ),
-    'createImport idempotency_in_flight': () =>
-      whileKeyInUse(app, ada.id, 'POST /user/import', key => create(key, 1)),
-    'createImport idempotency_key_reused': async () => {
-      const key = randomUUID()
-      await create(key, 1)
-      return create(key, 2)
-    },
+    ...keyRefusals(stage, 'createImport', 'POST /user/import', create),
     'createImport too_many_imports': async () => {
       const made: string[] = []
       while (made.length < importLimits.open) made.push(await makeImport(app, host))
-      const answer = await create(randomUUID(), 1)
+      const answer = await create({}, 'people.csv')
       await app.owner.query('delete from import_row where import_id = any ($1)', [made])
       await app.owner.query('delete from import where id = any ($1)', [made])
       return answer
@@ -107,6 +107,8 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
       await app.owner.query('update import set row_count = 2 where id = $1', [id])
       return ask('checkImport', { id })
     },
+    'skipImportRows import_state': async () =>
+      ask('skipImportRows', { id: await makeImport(app, host), rows: [1], skip: true }),
     'runImport import_state': () => unknownState('runImport', 'open'),
     'runImport import_refused_rows': async () => {
       const id = await makeImport(app, host, 'checked import')

@@ -15,6 +15,7 @@ import {
   listImportRows,
   listImports,
   runImport,
+  skipImportRows,
   storeImportRows,
   type UserImportRow,
   undoImport
@@ -147,7 +148,7 @@ test('creates, changes and leaves people as the check has said, and counts them'
   ])
   expect(checked).toMatchObject({
     state: 'checked',
-    counts: { new: 1, changed: 1, unchanged: 1, refused: 0 },
+    counts: { new: 1, changed: 1, unchanged: 1, refused: 0, skipped: 0 },
     result: null
   })
   expect(await countPeople()).toBe(before)
@@ -173,7 +174,7 @@ test('creates, changes and leaves people as the check has said, and counts them'
     { email: created, username: 'Zoë', groups: ['lecteurs ete'], locale: 'fr' },
     { email: changed, username: 'New', groups: ['Lecteurs Été'] }
   ])
-  expect(again.counts).toEqual({ new: 0, changed: 0, unchanged: 2, refused: 0 })
+  expect(again.counts).toEqual({ new: 0, changed: 0, unchanged: 2, refused: 0, skipped: 0 })
 })
 
 test('judges messy cells, and none of them makes a call fail', async () => {
@@ -195,7 +196,7 @@ test('judges messy cells, and none of them makes a call fail', async () => {
     { email: newEmail(), username: '\u202etxt.exe' }
   ]
   const { id, counts } = await check(rows)
-  expect(counts).toEqual({ new: 1, changed: 0, unchanged: 0, refused: 12 })
+  expect(counts).toEqual({ new: 1, changed: 0, unchanged: 0, refused: 12, skipped: 0 })
   expect(await verdictsOf(id)).toEqual([
     ['new'],
     ['refused', 'email duplicate 1'],
@@ -289,11 +290,44 @@ test('mends rows after the check, and judges their twins again', async () => {
   expect(mended).toMatchObject({ state: 'checked', stored: 3, counts: { new: 2, refused: 1 } })
   await ada.call(storeImportRows, { id, from: 1, rows: [{ email: newEmail() }] })
   const last = await ada.call(storeImportRows, { id, from: 3, rows: [{ email }] })
-  expect(last.counts).toEqual({ new: 3, changed: 0, unchanged: 0, refused: 0 })
+  expect(last.counts).toEqual({ new: 3, changed: 0, unchanged: 0, refused: 0, skipped: 0 })
   // the first of a pair takes the address, the second loses it again
   const pair = await ada.call(storeImportRows, { id, from: 1, rows: [{ email }] })
   expect(pair.counts).toMatchObject({ new: 2, refused: 1 })
   expect(await verdictsOf(id)).toEqual([['new'], ['new'], ['refused', 'email duplicate 1']])
+})
+
+test('skips single rows and takes them back, and a twin takes the place of a skipped row', async () => {
+  const [email, group] = [newEmail(), `Later ${randomUUID()}`]
+  const { id } = await check([{ email, groups: [group] }, { email }, { email: 'wrong' }])
+  const skip = (rows: number[], isSkipped = true) =>
+    ada.call(skipImportRows, { id, rows, skip: isSkipped })
+  expect(await verdictsOf(id)).toEqual([
+    ['refused', `groups unknown ${group}`],
+    ['refused', 'email duplicate 1'],
+    ['refused', 'email format']
+  ])
+  expect(await skip([1, 3])).toMatchObject({
+    state: 'checked',
+    counts: { new: 1, refused: 0, skipped: 2 }
+  })
+  expect((await skip([1], false)).counts).toMatchObject({ new: 0, refused: 2, skipped: 1 })
+  await expect(skip([2, 4])).rejects.toMatchObject({ code: 'not_found' })
+  await skip([1])
+  // a skipped row stays skipped when the groups exist by now, and is taken back by mending it
+  await ada.call(createGroup, { name: group })
+  await ada.call(checkImport, { id })
+  expect((await settled(id)).counts).toMatchObject({ new: 1, refused: 0, skipped: 2 })
+  const mended = await ada.call(storeImportRows, { id, from: 3, rows: [{ email: 'bad' }] })
+  expect(mended.counts).toMatchObject({ new: 1, refused: 1, skipped: 1 })
+  await skip([3])
+  expect(await run(id)).toMatchObject({
+    state: 'done',
+    result: { created: 1, skipped: 2, differs: false }
+  })
+  const { rows } = await ada.call(listImportRows, { id, verdict: 'skipped' })
+  expect(rows.map(({ row }) => row)).toEqual([1, 3])
+  expect((await peopleOf([email])).map(({ groups }) => groups)).toEqual([['Everyone']])
 })
 
 test('takes chunks in any order and twice, and asks for those that are missing', async () => {

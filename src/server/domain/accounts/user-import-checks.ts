@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts'
  *
  * New people join the groups of the import and of their row, or the default group if there are
  * none, as invited people do. Existing people join those groups in which they are not yet. An empty
- * cell changes nothing.
+ * cell changes nothing. A skipped row stays skipped, and a later row may have its e-mail.
  */
 export async function checkUserRows(
   tx: Tx,
@@ -38,14 +38,15 @@ export async function checkUserRows(
       verdict, reasons, kept, user_id, group_ids, former_username, former_locale
     ) = (
       select case
-               when reasons <> '[]' then 'refused'
+               when import_row.verdict = 'skipped' then 'skipped'
+               when verdict.reasons <> '[]' then 'refused'
                when person.id is null then 'new'
                when differs then 'changed'
                else 'unchanged'
              end,
-             nullif(reasons, '[]'),
+             nullif(verdict.reasons, '[]'),
              null,
-             case when reasons <> '[]' then null else coalesce(person.id, ${newIdSql(deps)}) end,
+             case when verdict.reasons <> '[]' or import_row.verdict = 'skipped' then null else coalesce(person.id, ${newIdSql(deps)}) end,
              case when person.id is not null or cardinality(joined) > 0 then joined
                else coalesce((select ids from usual), '{}') end,
              person.username,
@@ -82,6 +83,7 @@ export async function checkUserRows(
            where other.company_id = ${company_id} and other.email = import_row.email
              and other.import_id is not distinct from ${id}::uuid
              and other.number + 0 < import_row.number
+             and other.verdict is distinct from 'skipped'
         ) earlier
         cross join lateral (
           select coalesce(import_row.faults, '[]') || coalesce(named.faults, '[]')

@@ -4,6 +4,7 @@ import type * as z from 'zod/mini'
 import type * as endpoints from '../../../contract/imports.ts'
 import {
   type Import,
+  type ImportCounts,
   ImportKeptReason,
   ImportVerdict,
   importLimits,
@@ -13,6 +14,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { Username } from '../../../contract/users.ts'
 import { canonicalEmail } from '../../../core/input/email.ts'
 import { foldText } from '../../../core/text/search-words.ts'
+import type { ImportOptions } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { countVerdicts, lockImport, readImport } from '../imports/imports.ts'
@@ -80,18 +82,9 @@ export async function storeUserRows(
     if (stored_bytes > importLimits.bytes) {
       throw new AppError('import_too_large', `The cells have ${stored_bytes} bytes`)
     }
-    let counts = found.counts
-    if (counts) {
-      const emails = [...former, ...read].flatMap(({ email }) => email ?? [])
-      const { rows: affected } = await sql<{ number: number }>`
-        select number from import_row
-         where company_id = ${company_id} and import_id = ${id}
-           and (number between ${from} and ${to}
-             or email = any (${[...new Set(emails)]}::text[]))`.execute(tx)
-      const numbers = affected.map(({ number }) => number)
-      await checkUserRows(tx, deps, { id, options: found.options }, numbers)
-      counts = await countVerdicts(tx, id)
-    }
+    const numbers = read.map(({ number }) => number)
+    const changed = { id, options: found.options, numbers, rows: [...former, ...read] }
+    const counts = found.counts && (await judgeAgain(tx, deps, changed))
     await tx
       .updateTable('import')
       .set({ stored_count, stored_bytes, counts: counts && JSON.stringify(counts) })
@@ -100,6 +93,70 @@ export async function storeUserRows(
       .execute()
     return readImport(tx, id)
   })
+}
+
+interface Skipping extends z.output<typeof endpoints.skipImportRows.input> {
+  company_id: CompanyId
+}
+
+/**
+ * Leaves rows of a checked import out of its run, or takes them back. Gives these rows and all rows
+ * with the same e-mails new verdicts. Throws `not_found` if the import has no such row.
+ */
+export async function skipUserRows(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { company_id, id, rows, skip }: Skipping
+): Promise<Import> {
+  const numbers = [...new Set(rows)]
+  return inCompany(deps.db, company_id, async tx => {
+    const { options } = await lockImport(tx, id, ['checked'])
+    const changed = await tx
+      .updateTable('import_row')
+      .set({ verdict: skip ? 'skipped' : null })
+      .where('company_id', '=', company_id)
+      .where('import_id', '=', id)
+      .where('number', 'in', numbers)
+      .returning('email')
+      .execute()
+    if (changed.length < numbers.length) throw new AppError('not_found', 'No such row')
+    const counts = await judgeAgain(tx, deps, { id, options, numbers, rows: changed })
+    await tx
+      .updateTable('import')
+      .set({ counts: JSON.stringify(counts) })
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .execute()
+    return readImport(tx, id)
+  })
+}
+
+interface Changed {
+  id: string
+  options: ImportOptions
+  /** Numbers of the changed rows. */
+  numbers: number[]
+  /** The e-mails of the changed rows, before and after the change. */
+  rows: { email: string | null }[]
+}
+
+/**
+ * Gives changed rows and all rows with the same e-mails new verdicts. Returns the new counts.
+ */
+async function judgeAgain(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  { id, options, numbers, rows }: Changed
+): Promise<ImportCounts> {
+  const emails = new Set(rows.flatMap(({ email }) => email ?? []))
+  const { rows: affected } = await sql<{ number: number }>`
+    select number from import_row
+     where company_id = ${tx.companyId} and import_id = ${id}
+       and (number = any (${numbers}::integer[]) or email = any (${[...emails]}::text[]))`.execute(
+    tx
+  )
+  const all = affected.map(({ number }) => number)
+  await judgeUserRows(tx, deps, { id, options }, all)
+  return countVerdicts(tx, id)
 }
 
 interface Reading extends z.output<typeof endpoints.listImportRows.input> {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Selectable, sql } from 'kysely'
-import type { ImportFailure, ImportState } from '../../../contract/imports.ts'
+import { type ImportFailure, type ImportState, noCounts } from '../../../contract/imports.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { isDatabaseBusy } from '../database-errors.ts'
@@ -219,12 +219,12 @@ async function run(
         await show(slice.to)
       }
       const facts = await steps.afterRun(tx, deps, work, () => show(work.row_count))
-      const { refused: skipped, ...counts } = await countVerdicts(tx, work.id)
+      const { refused, skipped, ...counts } = await countVerdicts(tx, work.id)
       audit(tx, deps, {
         by: actorIdOf(work),
         action: 'import.run',
         target: work.id,
-        after: { name: work.file_name, ...counts, skipped, ...facts }
+        after: { name: work.file_name, ...counts, skipped: refused + skipped, ...facts }
       })
       await settle(tx, work, { state: 'running', applied: true })
     })
@@ -237,14 +237,14 @@ async function run(
       applied.created += created
       applied.changed += changed
     }
-    const { unchanged, refused: skipped } = await countVerdicts(tx, work.id)
-    const result = { ...applied, unchanged, skipped }
-    const promised = work.counts ?? { new: 0, changed: 0, unchanged: 0, refused: 0 }
+    const { unchanged, refused, skipped } = await countVerdicts(tx, work.id)
+    const result = { ...applied, unchanged, skipped: refused + skipped }
+    const promised = { ...noCounts, ...work.counts }
     const differs =
       result.created !== promised.new ||
       result.changed !== promised.changed ||
       unchanged !== promised.unchanged ||
-      skipped !== promised.refused
+      result.skipped !== promised.refused + promised.skipped
     if (differs) deps.log.error({ import: work.id, promised, result }, 'import differs from check')
     const state = 'done'
     await settle(tx, work, { state, result: JSON.stringify({ ...result, differs }) })

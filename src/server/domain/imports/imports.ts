@@ -6,13 +6,14 @@ import {
   type ImportCounts,
   ImportFailure,
   ImportState,
-  importLimits
+  importLimits,
+  noCounts
 } from '../../../contract/imports.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
-import { audit } from '../evidence/audit.ts'
+import { type AdminAct, audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
@@ -97,8 +98,8 @@ export async function getImport(
   return inCompany(deps.db, company_id, tx => readImport(tx, id))
 }
 
-interface Request extends Named {
-  by: { id: string; company_id: CompanyId }
+interface Request extends AdminAct {
+  id: string
 }
 
 /** Asks the import job to check an import. Throws `import_incomplete` if rows are missing. */
@@ -239,7 +240,8 @@ export async function countVerdicts(tx: Tx, id: string): Promise<ImportCounts> {
     new: of('new'),
     changed: of('changed'),
     unchanged: of('unchanged'),
-    refused: of('refused')
+    refused: of('refused'),
+    skipped: of('skipped')
   }
 }
 
@@ -332,7 +334,7 @@ function withColumns(imports: SelectQueryBuilder<Database, 'import', object>) {
 type Row = Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number]
 
 function toImport(row: Row): Import {
-  const { created_at, expires_at, row_count, stored_count, progress, ...rest } = row
+  const { created_at, expires_at, row_count, stored_count, progress, counts, ...rest } = row
   const state = ImportState.parse(row.state)
   return {
     ...rest,
@@ -341,6 +343,8 @@ function toImport(row: Row): Import {
     expires: expires_at.toISOString(),
     rows: row_count,
     stored: stored_count,
+    // checks of earlier releases did not count skipped rows
+    counts: counts && { ...noCounts, ...counts },
     progress: isWorking(state) ? { done: progress, total: row_count } : null,
     failure: row.failure === null ? null : ImportFailure.parse(row.failure)
   }
