@@ -53,6 +53,11 @@ export interface RouteCase {
   input?: (app: TestApp, person: TestPerson) => Promise<object> | object
   /** Input fields that contain an id, with the kind of thing. */
   ids?: Record<string, Thing>
+  /**
+   * Input fields that contain a list of ids, with the kind of thing. `instead` is a field of `input`
+   * that a call with this list must not have.
+   */
+  idLists?: Record<string, { of: Thing; instead?: string }>
   headers?: (app: TestApp, person: TestPerson) => Record<string, string>
   body?: Uint8Array
   /** Status of a successful answer. The endpoint's own status when absent. */
@@ -85,8 +90,8 @@ export interface RouteCase {
    */
   ownRefusal?: ErrorCode
   /**
-   * Fields of `ids` that filter a list. With an id that does not belong to the company, the list is
-   * empty.
+   * Fields of `ids` and `idLists` that only narrow what a call is about. For an id of nothing of
+   * the company, it is about nothing.
    */
   filters?: string[]
   /** Set where all people of the company may use a person's thing. */
@@ -382,6 +387,28 @@ export async function whileKeyInUse(
   } finally {
     await client.query('rollback')
     client.release()
+  }
+}
+
+/**
+ * How a call refuses an `Idempotency-Key`: while another call has it, and with another input. `send`
+ * makes the call with the headers; `text` differs in each input.
+ */
+export function keyRefusals(
+  { app, ada }: Stage,
+  name: RouteName,
+  route: string,
+  send: (headers: Record<string, string>, text: string) => Promise<RawResponse>,
+  actor = ada.id
+): Refusals {
+  const sendKey = (key: string) => send({ 'idempotency-key': key }, randomUUID())
+  return {
+    [`${name} idempotency_in_flight`]: () => whileKeyInUse(app, actor, route, sendKey),
+    [`${name} idempotency_key_reused`]: async () => {
+      const key = randomUUID()
+      await sendKey(key)
+      return sendKey(key)
+    }
   }
 }
 

@@ -112,6 +112,15 @@ export function idFieldsOf(route: Endpoint | Stream): string[] {
   return [...new Set([...pathParameters(route.path), ...named])].sort()
 }
 
+/** Returns the input fields that contain a list of ids, which the row's `idLists` has. */
+export function idListFieldsOf(route: Endpoint | Stream): string[] {
+  const schema = z.toJSONSchema(route.input, { io: 'input', unrepresentable: 'any' })
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const { items } = Object(field)
+    return Object(items).format === 'uuid' ? [name] : []
+  })
+}
+
 /** Returns the fields that a valid call may omit. */
 export function optionalFieldsOf(route: Endpoint | Stream): string[] {
   const { properties = {}, required = [] } = z.toJSONSchema(route.input, {

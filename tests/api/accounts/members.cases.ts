@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { changeUsers } from '../../../src/contract/members.ts'
 import {
   companyWithoutHost,
   confirmSessions,
+  keyRefusals,
   type Refusals,
   type RouteCases,
-  requestOf,
-  type Stage,
-  whileKeyInUse
+  type Stage
 } from '../../helpers/cases.ts'
 import { makePerson, makeSignUp } from '../../helpers/mailed.ts'
 
@@ -56,6 +54,8 @@ export const rows: RouteCases = {
       return { action: 'add_to_group', group_id: groups[0].id, filter: { q: 'example' } }
     },
     ids: { group_id: 'group' },
+    idLists: { ids: { of: 'member', instead: 'filter' } },
+    filters: ['ids'],
     shared: true
   },
   createInvitationLinks: {
@@ -63,6 +63,8 @@ export const rows: RouteCases = {
       await confirmSessions(app)
       return { filter: { q: 'example', state: 'invited', permission: 'admin' } }
     },
+    idLists: { ids: { of: 'member', instead: 'filter' } },
+    filters: ['ids'],
     shared: true
   },
   resendInvitation: {
@@ -78,7 +80,8 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals({ app, ada, ask }: Stage): Refusals {
+export function refusals(stage: Stage): Refusals {
+  const { app, ada, ask } = stage
   const invited = async () => (await makePerson(app, true)).id
   const waiting = async () => (await makeSignUp(app)).id
   const stale = { 'if-match': '"999"' }
@@ -86,12 +89,6 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
     await confirmSessions(app)
     return ask('setPermissions', input, headers)
   }
-  const bulk = (key: string, q: string) => {
-    const headers = { authorization: `Bearer ${ada.token}`, 'idempotency-key': key }
-    const input = { action: 'enable', filter: { q } }
-    return app.request('api.acme.localhost', requestOf(changeUsers, input, headers))
-  }
-
   return {
     'updateMember changed_meanwhile': async () =>
       ask('updateMember', { id: await invited(), username: 'Late' }, stale),
@@ -145,12 +142,8 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
     'signOutUser email_unconfirmed': async () => ask('signOutUser', { id: await waiting() }),
     'changeUsers host_needed': async () =>
       ask('changeUsers', { action: 'invite', filter: {} }, await companyWithoutHost(app)),
-    'changeUsers idempotency_in_flight': () =>
-      whileKeyInUse(app, ada.id, 'POST /user/bulk', key => bulk(key, 'nobody')),
-    'changeUsers idempotency_key_reused': async () => {
-      const key = randomUUID()
-      await bulk(key, 'nobody')
-      return bulk(key, 'somebody')
-    }
+    ...keyRefusals(stage, 'changeUsers', 'POST /user/bulk', (headers, q) =>
+      ask('changeUsers', { action: 'enable', filter: { q } }, headers)
+    )
   }
 }

@@ -4,11 +4,11 @@ import { createUser } from '../../../src/contract/users.ts'
 import type { RawResponse, TestApp, TestPerson } from '../../helpers/app.ts'
 import {
   companyWithoutHost,
+  keyRefusals,
   type Refusals,
   type RouteCases,
   requestOf,
-  type Stage,
-  whileKeyInUse
+  type Stage
 } from '../../helpers/cases.ts'
 import { makeKeys, type TestKeys } from '../../helpers/keys.ts'
 
@@ -21,7 +21,8 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals({ app, ada, ask }: Stage): Refusals {
+export function refusals(stage: Stage): Refusals {
+  const { app, ada, ask } = stage
   return {
     'createUser signup_closed': async () => {
       await app.owner.query(`update domain set public = false where host = 'beta.localhost'`)
@@ -37,15 +38,14 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
       ),
     'createUser challenge_invalid': () => signUp(app, 'acme.localhost', { late: true }),
     'createUser key_invalid': () => signUp(app, 'acme.localhost', { jwt: 'x.y.z' }),
-    'createUser idempotency_in_flight': async () => {
-      const holder = '00000000-0000-0000-0000-000000000000'
-      return whileKeyInUse(app, holder, 'POST /user', key => signUp(app, 'acme.localhost', { key }))
-    },
-    'createUser idempotency_key_reused': async () => {
-      const key = randomUUID()
-      await signUp(app, 'acme.localhost', { key })
-      return signUp(app, 'acme.localhost', { key })
-    },
+    ...keyRefusals(
+      stage,
+      'createUser',
+      'POST /user',
+      headers => signUp(app, 'acme.localhost', { headers }),
+      // strangers have no id
+      '00000000-0000-0000-0000-000000000000'
+    ),
     'confirmPassword challenge_invalid': () => confirm('rekey'),
     'confirmPassword password_wrong': () => confirm('confirm', makeKeys()),
     'changeKey challenge_invalid': () => changeKey('login'),
@@ -107,13 +107,12 @@ async function confirmPasswordInput(
 export async function signUp(
   app: TestApp,
   host: string,
-  options: { email?: string; late?: boolean; jwt?: string; key?: string } = {}
+  options: { email?: string; late?: boolean; jwt?: string; headers?: Record<string, string> } = {}
 ): Promise<RawResponse> {
   const email = options.email ?? `person-${randomUUID()}@example.com`
   const { challenge: nonce } = await app.call(host, getChallenge, { email, purpose: 'signup' })
   if (options.late) app.wait(180)
   const proof = makeKeys().publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })
   const input = { email, username: 'Ada', public_key_jwt: options.jwt ?? proof }
-  const headers = options.key === undefined ? {} : { 'idempotency-key': options.key }
-  return app.request(`api.${host}`, requestOf(createUser, input, headers))
+  return app.request(`api.${host}`, requestOf(createUser, input, options.headers))
 }

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { createCategory } from '../../../src/contract/company-categories.ts'
 import {
+  keyRefusals,
   makeCategory,
   makeGroup,
   type Refusals,
   type RouteCases,
-  requestOf,
-  type Stage,
-  whileKeyInUse
+  type Stage
 } from '../../helpers/cases.ts'
 
 const newNames = () => ({ en: `Documents ${randomUUID()}`, fr: `Pièces ${randomUUID()}` })
@@ -52,7 +50,8 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals({ app, ada, ask }: Stage): Refusals {
+export function refusals(stage: Stage): Refusals {
+  const { app, ada, ask } = stage
   const host = 'acme.localhost'
   const newCategory = () => makeCategory(app, host)
 
@@ -61,13 +60,9 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
       await ask('createCategory', { names: { en: 'Diplomas', fr: 'Diplômes' } })
       return ask('createCategory', { names: { en: 'Other diplomas', fr: 'DIPLOMES' } })
     },
-    'createCategory idempotency_in_flight': () =>
-      whileKeyInUse(app, ada.id, 'POST /category', key => create(key, newNames())),
-    'createCategory idempotency_key_reused': async () => {
-      const key = randomUUID()
-      await create(key, newNames())
-      return create(key, newNames())
-    },
+    ...keyRefusals(stage, 'createCategory', 'POST /category', (headers, text) =>
+      ask('createCategory', { names: { en: text, fr: text } }, headers)
+    ),
     'updateCategory changed_meanwhile': async () =>
       ask('updateCategory', { id: await newCategory(), store: 'file' }, { 'if-match': '"999"' }),
     'updateCategory name_taken': async () => {
@@ -84,10 +79,5 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
     'deleteCategory changed_meanwhile': async () =>
       ask('deleteCategory', { id: await newCategory() }, { 'if-match': '"999"' }),
     'deleteCategory in_use': () => ask('deleteCategory', { id: ada.category })
-  }
-
-  function create(key: string, names: { en: string; fr: string }) {
-    const headers = { authorization: `Bearer ${ada.token}`, 'idempotency-key': key }
-    return app.request(`api.${host}`, requestOf(createCategory, { names }, headers))
   }
 }

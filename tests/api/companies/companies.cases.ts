@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import {
   confirmSessions,
+  keyRefusals,
   type Refusals,
   type RouteCases,
-  type Stage,
-  whileKeyInUse
+  type Stage
 } from '../../helpers/cases.ts'
 
 export const rows: RouteCases = {
@@ -38,12 +38,13 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals({ app, ada, ask }: Stage): Refusals {
+export function refusals(stage: Stage): Refusals {
+  const { app, ask } = stage
   const id = app.companies['acme.localhost']
-  const create = async (changes = {}, key: string = randomUUID()) => {
+  const create = async (changes = {}, headers = {}) => {
     await confirmSessions(app)
     const input = { name: 'Acme', host: 'docs.acme.fr', email: 'ada@acme.fr', ...changes }
-    return ask('createCompany', input, { 'idempotency-key': key })
+    return ask('createCompany', input, headers)
   }
   return {
     'createCompany confirmation_required': async () => {
@@ -52,13 +53,9 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
     },
     'createCompany host_not_allowed': () => create({ host: 'co.uk' }),
     'createCompany host_taken': () => create({ host: 'beta.localhost' }),
-    'createCompany idempotency_in_flight': () =>
-      whileKeyInUse(app, ada.id, 'POST /company', key => create({}, key)),
-    'createCompany idempotency_key_reused': async () => {
-      const key = randomUUID()
-      await create({ host: 'one.acme.fr' }, key)
-      return create({ host: 'two.acme.fr' }, key)
-    },
+    ...keyRefusals(stage, 'createCompany', 'POST /company', (headers, text) =>
+      create({ host: `${text}.acme.fr` }, headers)
+    ),
     'suspendCompany own_company': () => ask('suspendCompany', { id, reason: 'payment' }),
     'updateCompany changed_meanwhile': () =>
       ask('updateCompany', { id, name: 'Late' }, { 'if-match': '"999"' })

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import {
   confirmSessions,
   domainOf,
+  keyRefusals,
   makeDomain,
   type Refusals,
   type RouteCases,
-  type Stage,
-  whileKeyInUse
+  type Stage
 } from '../../helpers/cases.ts'
 
 export const rows: RouteCases = {
@@ -60,7 +60,8 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals({ app, ada, ask }: Stage): Refusals {
+export function refusals(stage: Stage): Refusals {
+  const { app, ask } = stage
   return {
     'createDomain host_not_allowed': () => ask('createDomain', { host: 'co.uk' }),
     'createDomain host_taken': () => ask('createDomain', { host: 'beta.localhost' }),
@@ -76,16 +77,9 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
       )
       return refused
     },
-    'createDomain idempotency_in_flight': () =>
-      whileKeyInUse(app, ada.id, 'POST /domain', key =>
-        ask('createDomain', { host: 'busy.example.com' }, { 'idempotency-key': key })
-      ),
-    'createDomain idempotency_key_reused': async () => {
-      const key = randomUUID()
-      const create = (host: string) => ask('createDomain', { host }, { 'idempotency-key': key })
-      await create('one.example.com')
-      return create('two.example.com')
-    },
+    ...keyRefusals(stage, 'createDomain', 'POST /domain', (headers, text) =>
+      ask('createDomain', { host: `${text}.example.com` }, headers)
+    ),
     'deleteDomain confirmation_required': async () => {
       await app.owner.query('update session set confirmed_until = null')
       const id = await makeDomain(app.owner, app.companies['acme.localhost'])

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import { addGroupCategory, createGroup, getGroup } from '../../../src/contract/groups.ts'
+import { addGroupCategory, getGroup } from '../../../src/contract/groups.ts'
 import {
+  keyRefusals,
   makeCategory,
   makeGroup,
   type Refusals,
   type RouteCases,
-  requestOf,
-  type Stage,
-  whileKeyInUse
+  type Stage
 } from '../../helpers/cases.ts'
 import { makePerson, makeSignUp } from '../../helpers/mailed.ts'
 
@@ -51,7 +50,8 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals({ app, ada, ask }: Stage): Refusals {
+export function refusals(stage: Stage): Refusals {
+  const { app, ask } = stage
   const host = 'acme.localhost'
   const newGroup = () => makeGroup(app, host)
 
@@ -60,13 +60,9 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
       await ask('createGroup', { name: 'Élèves' })
       return ask('createGroup', { name: 'ELEVES' })
     },
-    'createGroup idempotency_in_flight': () =>
-      whileKeyInUse(app, ada.id, 'POST /group', key => create(key, `Held ${randomUUID()}`)),
-    'createGroup idempotency_key_reused': async () => {
-      const key = randomUUID()
-      await create(key, `One ${key}`)
-      return create(key, `Other ${key}`)
-    },
+    ...keyRefusals(stage, 'createGroup', 'POST /group', (headers, name) =>
+      ask('createGroup', { name }, headers)
+    ),
     'updateGroup changed_meanwhile': async () =>
       ask('updateGroup', { id: await newGroup(), name: 'Late' }, { 'if-match': '"999"' }),
     'updateGroup name_taken': async () => {
@@ -105,11 +101,6 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
       const category_id = await makeCategory(app, host, { visibility: 'private' })
       return ask('addGroupCategory', { groupId, category_id })
     }
-  }
-
-  function create(key: string, name: string) {
-    const headers = { authorization: `Bearer ${ada.token}`, 'idempotency-key': key }
-    return app.request(`api.${host}`, requestOf(createGroup, { name }, headers))
   }
 
   async function allowPrivate(group: string): Promise<void> {

@@ -3,11 +3,11 @@ import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { endNextIdleUpload } from '../../../src/server/domain/deposits/idle-uploads.ts'
 import type { RawResponse } from '../../helpers/app.ts'
 import {
+  keyRefusals,
   type Refusals,
   type RouteCases,
   type Stage,
   uploadBytes,
-  whileKeyInUse,
   withoutRequests
 } from '../../helpers/cases.ts'
 import { batchForm, batchItem, formType, smallFiles } from '../../helpers/deposits/batches.ts'
@@ -76,7 +76,8 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals({ app, ada, ask, inputOf }: Stage): Refusals {
+export function refusals(stage: Stage): Refusals {
+  const { app, ada, ask, inputOf } = stage
   return {
     'createDeposit category_unknown': () => deposit({ category: randomUUID() }),
     'createDeposit category_required': () => withoutDefault(() => deposit({ category: undefined })),
@@ -92,13 +93,9 @@ export function refusals({ app, ada, ask, inputOf }: Stage): Refusals {
     'createDeposit upload_limit_reached': () => withManyUploads(() => deposit({})),
     'createDeposit request_limit_reached': () => withoutRequests(app, () => deposit({})),
     'createDeposit idempotency_key_missing': () => deposit({}, {}),
-    'createDeposit idempotency_in_flight': () =>
-      whileKeyInUse(app, ada.id, 'POST /deposit', key => deposit({}, { 'idempotency-key': key })),
-    'createDeposit idempotency_key_reused': async () => {
-      const headers = { 'idempotency-key': randomUUID() }
-      await deposit({}, headers)
-      return deposit({ name: 'other.pdf' }, headers)
-    },
+    ...keyRefusals(stage, 'createDeposit', 'POST /deposit', (headers, name) =>
+      deposit({ name }, headers)
+    ),
     'createDepositBatch too_many_items': () => {
       const { files, items } = smallFiles(51)
       return app.request('api.acme.localhost', {
@@ -118,13 +115,7 @@ export function refusals({ app, ada, ask, inputOf }: Stage): Refusals {
     'putDeposit request_limit_reached': () => withoutRequests(app, () => put({})),
     'putDeposit upload_limit_reached': () => withManyUploads(() => put({})),
     'putDeposit storage_limit_reached': () => put({}, { 'content-length': '100001' }),
-    'putDeposit idempotency_in_flight': () =>
-      whileKeyInUse(app, ada.id, 'PUT /deposit', key => put({}, { 'idempotency-key': key })),
-    'putDeposit idempotency_key_reused': async () => {
-      const headers = { 'idempotency-key': randomUUID() }
-      await put({}, headers)
-      return put({ name: 'other.pdf' }, headers)
-    },
+    ...keyRefusals(stage, 'putDeposit', 'PUT /deposit', (headers, name) => put({ name }, headers)),
     'getDepositContent link_invalid': async () => {
       const id = await recorded()
       return ask('getDepositContent', { id, link: 'A'.repeat(91) }, {})

@@ -190,6 +190,54 @@ test('one refusal does not stop the others, and says its reason', async ({ page 
   }
 })
 
+test('links to pass on that stop half-way are saved, and the button goes on with the rest', async ({
+  page
+}) => {
+  const email = await startSession(page, home(), { username: 'Anna Admin' })
+  const company = await makeAdmin(email)
+  const word = `P${Date.now().toString(36)}`
+  // more than one call can treat
+  await addPeople(company, { word, count: 203, isInvited: true })
+  await page.goto(`${home()}/admin/${company}/users?q=${word}`)
+  await page.getByLabel('Select all 50 rows shown').check()
+  await bar(page).getByRole('button', { name: 'Select all that match' }).click()
+  await bar(page).getByRole('button', { name: 'More' }).click()
+  await page.getByRole('button', { name: 'Invitation links' }).click()
+  const links = page.getByRole('region', { name: 'Invitation links to pass on' })
+  const save = links.getByRole('button', { name: 'Download the links' })
+  const emailsOf = async (start: () => Promise<void>) => {
+    const download = page.waitForEvent('download')
+    await start()
+    const text = await readFile(await (await download).path(), 'utf8')
+    return text.match(/[^,]+@people\.example/g) ?? []
+  }
+
+  await confirmSession(email)
+  let calls = 0
+  await page.route('**/user/links', async route => {
+    calls += 1
+    // the five minutes after the password are over
+    if (calls === 2) await confirmSession(email, 0)
+    await route.continue()
+  })
+  const first = await emailsOf(async () => {
+    await save.click()
+    const password = page.getByRole('dialog', { name: 'Confirm with your password' })
+    await password.getByRole('button', { name: 'Cancel' }).click()
+  })
+  await expect(links).toContainText('200 links have been downloaded.')
+  await expect(links).toContainText('Links are still missing. Press the button again for the rest.')
+  await expect(links).toContainText('Enter your password')
+  await inspectAtWidths(page, 1280)
+  await confirmSession(email)
+  const rest = await emailsOf(() => save.click())
+  await expect(links).toContainText('3 links have been downloaded.')
+  await expect(links).not.toContainText('Links are still missing')
+  await expect(links.getByRole('alert')).toHaveCount(0)
+  expect([first.length, rest.length]).toEqual([200, 3])
+  expect(new Set([...first, ...rest]).size).toBe(203)
+})
+
 test('a list that changes while all that match are selected keeps what was meant', async ({
   page
 }) => {

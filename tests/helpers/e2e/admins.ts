@@ -21,12 +21,12 @@ export async function makeAdmin(
   return company.company_id
 }
 
-/** Lets a person make calls that need the password again. */
-export async function confirmSession(email: string): Promise<void> {
+/** Lets a person make calls that need the password again, for some minutes from now. */
+export async function confirmSession(email: string, minutes = 5): Promise<void> {
   await askDatabase(
-    `update session set confirmed_until = now() + interval '5 minutes' from "user" u
+    `update session set confirmed_until = now() + $2 * interval '1 minute' from "user" u
       where u.id = session.user_id and u.email = $1`,
-    [email]
+    [email, minutes]
   )
 }
 
