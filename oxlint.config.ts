@@ -355,6 +355,7 @@ export const doors: Record<string, string[]> = {
     'host-names.ts',
     'new-companies.ts',
     'domains.ts',
+    'group-members.ts',
     'groups.ts',
     'quotas.ts',
     'usage-days.ts',

@@ -1,18 +1,16 @@
-import { useStore } from '@nanostores/react'
-import { useEffect, useMemo } from 'react'
+import { useMemo } from 'react'
 import type { Company, ListedCompany } from '../../contract/companies.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { formatBytes } from '../../core/text/format.ts'
 import { type Locale, languageTag, localizedPath, type Translate } from '../../i18n/index.ts'
 import { companyList, companySortKeys } from '../../stores/admin/companies.ts'
 import { useWords } from '../kit/use-words.ts'
-import { DataTable, type TableColumn } from '../lists/DataTable.tsx'
-import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
+import type { TableColumn } from '../lists/DataTable.tsx'
+import { EmptyState } from '../lists/EmptyState.tsx'
 import { FilterChip, Filters } from '../lists/FilterChip.tsx'
-import { SearchBox } from '../lists/FilterFields.tsx'
-import { ListFrame } from '../lists/ListFrame.tsx'
+import { ListHead, ListRows } from '../lists/ListScreen.tsx'
 import { createListAddress } from '../lists/list-address.ts'
-import { useListAddress } from '../lists/use-address.ts'
+import { useListScreen } from '../lists/use-list-screen.ts'
 import { useListView } from '../lists/use-list-view.ts'
 import { ViewMenu } from '../lists/ViewMenu.tsx'
 
@@ -25,28 +23,10 @@ const addresses = createListAddress({
 /** Lists the companies of the installation. They can be searched by name, filtered and sorted. */
 export function CompanyList({ own }: { own: string }) {
   const { locale, t } = useWords()
-  const rows = useStore(companyList.$rows, { ssr: 'initial' })
-  const status = useStore(companyList.$status, { ssr: 'initial' })
-  const query = useStore(companyList.$query, { ssr: 'initial' })
-  const { address, change } = useListAddress(addresses.read, addresses.write)
+  const screen = useListScreen(companyList, addresses, 'name', 'all')
   const columns = useMemo(() => columnsOf(own, locale, t), [own, locale, t])
   const view = useListView('companies', columns)
-
-  useEffect(() => {
-    if (!address) return
-    const { q, sort, state } = address
-    const chosen = states.find(each => each === state)
-    void companyList.open('all', {
-      ...(q ? { q } : {}),
-      ...(sort ? { sort } : {}),
-      ...(chosen ? { state: chosen } : {})
-    })
-  }, [address])
-
-  const { q, sort } = address ?? {}
-  const set = (changes: { q?: string; sort?: string; state?: string | undefined }) =>
-    change(addresses.change(address ?? {}, changes))
-  const isNarrowed = query.q !== undefined || query.state !== undefined
+  const { address, set } = screen
   const create = (
     <a
       className="btn btn-primary"
@@ -60,21 +40,13 @@ export function CompanyList({ own }: { own: string }) {
       <h2 id="companies" className="section-title">
         {t('companies.title')}
       </h2>
-      <div className="flex flex-wrap items-end justify-between gap-3">
-        <search className="min-w-0 max-w-md grow" aria-label={t('companies.title')}>
-          <SearchBox
-            label={t('companies.list.search')}
-            value={q ?? ''}
-            onSearch={next => set({ q: next })}
-          />
-        </search>
-        {create}
-      </div>
-      <div className="flex flex-wrap items-center justify-between gap-3">
-        <Filters
-          count={addresses.filterCount(address ?? {})}
-          onClear={() => set({ state: undefined })}
-        >
+      <ListHead
+        screen={screen}
+        label={t('companies.title')}
+        search={t('companies.list.search')}
+        create={create}
+      >
+        <Filters count={screen.filterCount} onClear={() => set({ state: '' })}>
           <FilterChip
             label={t('companies.list.state')}
             value={states.find(state => state === address?.state)}
@@ -82,52 +54,22 @@ export function CompanyList({ own }: { own: string }) {
             onChoose={state => set({ state })}
           />
         </Filters>
-        <ViewMenu columns={columns} view={view} />
-      </div>
-      <ListFrame
-        status={status}
-        count={rows.length}
+      </ListHead>
+      <ListRows
+        screen={screen}
+        label={t('companies.title')}
         loading={t('companies.list.loading')}
-        partial={t('lists.partial')}
-        stale={t('lists.stale')}
+        noneFiltered={t('companies.list.empty')}
         empty={
-          isNarrowed ? (
-            <NoMatches
-              title={query.q ? t('lists.none', { query: query.q }) : t('companies.list.empty')}
-            >
-              <button
-                type="button"
-                className="btn btn-outline"
-                onClick={() => set({ q: '', state: undefined })}
-              >
-                {t('lists.filters.clearAll')}
-              </button>
-            </NoMatches>
-          ) : (
-            <EmptyState title={t('companies.list.empty')} text={t('companies.create.intro')}>
-              {create}
-            </EmptyState>
-          )
+          <EmptyState title={t('companies.list.empty')} text={t('companies.create.intro')}>
+            {create}
+          </EmptyState>
         }
-        onRetry={() => void companyList.load()}
-        onMore={() => void companyList.loadMore()}
-      >
-        {isNarrowed && status.status === 'ready' && (
-          <p role="status" className="text-ink-soft text-sm">
-            {t(status.hasMore ? 'lists.foundMore' : 'lists.found', { count: rows.length })}
-          </p>
-        )}
-        <DataTable
-          label={t('companies.title')}
-          columns={view.shown}
-          rows={rows}
-          hrefOf={({ id }) => localizedPath(locale, pathOf('company', { company: id }))}
-          sort={sort ?? 'name'}
-          onSort={next => set({ sort: next })}
-          isBusy={status.status === 'loading'}
-          density={view.density}
-        />
-      </ListFrame>
+        tools={<ViewMenu columns={columns} view={view} />}
+        columns={view.shown}
+        density={view.density}
+        hrefOf={({ id }) => localizedPath(locale, pathOf('company', { company: id }))}
+      />
     </section>
   )
 }

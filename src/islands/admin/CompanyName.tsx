@@ -21,25 +21,29 @@ type Named = Pick<CompanyDetails, 'id' | 'version' | 'name'>
 export function CompanyName({ company }: { company: Named }) {
   const { t } = useWords()
   const [isEditing, setEditing] = useState(false)
-  const { change, conflict, resolve } = useVersionedSave<Named, CompanyChanges>({
+  const versioned = useVersionedSave<Named, CompanyChanges>({
     save: (changes, version) => changeCompany(company.id, changes, version),
     load: () => reloadCompany(company.id)
   })
-  const opener = useFocusBack(isEditing || conflict !== undefined)
-  if (conflict) {
+  const opener = useFocusBack(isEditing || versioned.conflict !== undefined)
+  if (versioned.conflict) {
     return (
       <EditConflict
-        key={conflict.theirs.version}
-        differences={conflict.differences}
+        versioned={versioned}
         labelOf={() => t('companies.card.name')}
         wordsOf={(_, value) => String(value)}
-        resolve={resolve}
       />
     )
   }
   const close = () => setEditing(false)
   if (isEditing) {
-    return <NameForm company={company} save={(name, was) => change(was, { name })} close={close} />
+    return (
+      <NameForm
+        company={company}
+        save={(name, was) => versioned.change(was, { name })}
+        close={close}
+      />
+    )
   }
   return (
     <div className="flex w-full flex-wrap items-baseline justify-between gap-x-4 gap-y-2">

@@ -41,7 +41,7 @@ export const CategoryList = withWords(function CategoryList() {
         search={t('admin.categories.search')}
         create={create}
       >
-        <Filters count={address?.visibility ? 1 : 0} onClear={() => set({ visibility: '' })}>
+        <Filters count={screen.filterCount} onClear={() => set({ visibility: '' })}>
           <FilterChip
             label={t('admin.categories.visibility')}
             value={address?.visibility}

@@ -42,33 +42,26 @@ type Versioned = Settings & Pick<CompanyCategory, 'version'>
 export function CategorySettings({ category }: CategoryProps) {
   const { locale, t } = useWords()
   const title = useRef<HTMLHeadingElement>(null)
-  const { conflict, change, resolve } = useVersionedSave<Versioned, Partial<Versioned>>({
+  const versioned = useVersionedSave<Versioned, Partial<Versioned>>({
     save: (changes, version) => changeCategory(category.id, changes as CategoryChanges, version),
     load: () => reloadCategory(category.id)
   })
   return (
     <>
-      {conflict && (
-        <EditConflict
-          key={conflict.theirs.version}
-          differences={conflict.differences}
-          labelOf={name => labelOf(name, t)}
-          wordsOf={(name, value) => valueWords(name, value, locale, t)}
-          resolve={async mine => {
-            await resolve(mine)
-            // the buttons that were pressed are gone
-            title.current?.focus()
-          }}
-        />
-      )}
+      <EditConflict
+        versioned={versioned}
+        title={title}
+        labelOf={name => labelOf(name, t)}
+        wordsOf={(name, value) => valueWords(name, value, locale, t)}
+      />
       <Section id="category-settings" ref={title} title={t('category.settings')}>
         <InPlaceEditor
           label={t('category.edit')}
           shown={<Shown category={category} />}
-          isLocked={conflict !== undefined}
+          isLocked={versioned.conflict !== undefined}
         >
-          {close => <SettingsForm category={category} save={change} close={close} />}
-        </InPlaceEditor>
+          {close => <SettingsForm category={category} save={versioned.change} close={close} />}
+        </InPlace>
       </Section>
     </>
   )

@@ -44,7 +44,7 @@ export const DomainList = withWords(function DomainList() {
         search={t('domains.list.search')}
         create={create}
       >
-        <Filters count={address?.state ? 1 : 0} onClear={() => set({ state: '' })}>
+        <Filters count={screen.filterCount} onClear={() => set({ state: '' })}>
           <FilterChip
             label={t('domains.list.state')}
             value={address?.state}

@@ -30,33 +30,26 @@ const languages = { en: 'English', fr: 'Français' } as const
 export function DomainSettings({ domain }: DomainProps) {
   const { t } = useWords()
   const title = useRef<HTMLHeadingElement>(null)
-  const { conflict, change, resolve } = useVersionedSave<Versioned, Partial<Versioned>>({
+  const versioned = useVersionedSave<Versioned, Partial<Versioned>>({
     save: (changes, version) => changeDomain(domain.id, changes as DomainChanges, version),
     load: () => reloadDomain(domain.id)
   })
   return (
     <>
-      {conflict && (
-        <EditConflict
-          key={conflict.theirs.version}
-          differences={conflict.differences}
-          labelOf={name => labelOf(name, t)}
-          wordsOf={(name, value) => valueWords(name, value, t)}
-          resolve={async mine => {
-            await resolve(mine)
-            // the buttons that were pressed are gone
-            title.current?.focus()
-          }}
-        />
-      )}
+      <EditConflict
+        versioned={versioned}
+        title={title}
+        labelOf={name => labelOf(name, t)}
+        wordsOf={(name, value) => valueWords(name, value, t)}
+      />
       <Section id="domain-settings" ref={title} title={t('domains.settings.heading')}>
         <InPlaceEditor
           label={t('domains.settings.edit')}
           shown={<Shown domain={domain} />}
-          isLocked={conflict !== undefined}
+          isLocked={versioned.conflict !== undefined}
         >
-          {close => <SettingsForm domain={domain} save={change} close={close} />}
-        </InPlaceEditor>
+          {close => <SettingsForm domain={domain} save={versioned.change} close={close} />}
+        </InPlace>
       </Section>
     </>
   )

@@ -89,15 +89,11 @@ function Editor({ domain, themes }: EditorProps) {
   )
   return (
     <>
-      {draft.conflict && (
-        <EditConflict
-          key={draft.conflict.theirs.version}
-          differences={draft.conflict.differences}
-          labelOf={name => labelOfThemePart(name as ThemePart, t)}
-          wordsOf={(name, value) => describeThemePart(name as ThemePart, value, t)}
-          resolve={draft.resolve}
-        />
-      )}
+      <EditConflict
+        versioned={draft}
+        labelOf={name => labelOfThemePart(name as ThemePart, t)}
+        wordsOf={(name, value) => describeThemePart(name as ThemePart, value, t)}
+      />
       <div className="grid gap-8 lg:grid-cols-[minmax(0,24rem)_minmax(0,1fr)]">
         <div className="flex min-w-0 flex-col gap-5">
           {colorField(primary)}

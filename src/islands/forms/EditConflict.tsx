@@ -1,16 +1,51 @@
-import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react'
+import { type RefObject, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react'
 import type { Difference } from '../../core/differences.ts'
 import { useWords } from '../kit/use-words.ts'
 import { LazyAccountError } from './LazyAccountError.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
 import { useAction } from './use-action.ts'
 
-interface EditConflictProps {
-  differences: readonly Difference[]
+interface DifferenceWords {
   /** Returns the label of a field. */
   labelOf: (name: string) => string
   /** Returns a value of a field as text. */
   wordsOf: (name: string, value: unknown) => string
+}
+
+interface EditConflictProps extends DifferenceWords {
+  /** What `useVersionedSave()` has returned. */
+  versioned: {
+    conflict: { theirs: { version: number }; differences: readonly Difference[] } | undefined
+    resolve: (mine: readonly string[]) => Promise<void>
+  }
+  /** The heading that gets the focus when the person has chosen. */
+  title?: RefObject<HTMLElement | null>
+}
+
+/**
+ * Shows how the person's changes differ from what somebody else has saved meanwhile, and lets the
+ * person choose for each field or for all. Asks before the page is left without a choice. Shows
+ * nothing without a conflict. Needs the words of `forms` from the page.
+ */
+export function EditConflict({ versioned, title, ...words }: EditConflictProps) {
+  const { conflict, resolve } = versioned
+  if (!conflict) return null
+  return (
+    <DifferenceForm
+      key={conflict.theirs.version}
+      {...words}
+      differences={conflict.differences}
+      resolve={async mine => {
+        await resolve(mine)
+        // the buttons that were pressed are gone
+        title?.current?.focus()
+      }}
+    />
+  )
+}
+
+interface DifferenceFormProps extends DifferenceWords {
+  differences: readonly Difference[]
   /**
    * Saves the person's values of the fields `mine`. The other fields keep the values that somebody
    * else has saved.
@@ -18,13 +53,7 @@ interface EditConflictProps {
   resolve: (mine: readonly string[]) => Promise<void>
 }
 
-/**
- * Shows how the person's changes differ from what somebody else has saved meanwhile, and lets the
- * person choose for each field or for all. Asks before the page is left without a choice. Needs the
- * words of `forms` from the page.
- */
-export function EditConflict(props: EditConflictProps) {
-  const { differences, labelOf, wordsOf, resolve } = props
+function DifferenceForm({ differences, labelOf, wordsOf, resolve }: DifferenceFormProps) {
   const { t } = useWords()
   const id = useId()
   const title = useRef<HTMLHeadingElement>(null)

@@ -102,9 +102,8 @@ interface ConflictProps {
   title: RefObject<HTMLHeadingElement | null>
 }
 
-function Conflict({ versioned: { conflict, resolve }, title }: ConflictProps) {
+function Conflict({ versioned, title }: ConflictProps) {
   const { locale, t } = useWords()
-  if (!conflict) return null
   const labels: Record<string, string> = {
     name: t('groups.name'),
     features: t('groups.features'),
@@ -114,15 +113,10 @@ function Conflict({ versioned: { conflict, resolve }, title }: ConflictProps) {
   }
   return (
     <EditConflict
-      key={conflict.theirs.version}
-      differences={conflict.differences}
+      versioned={versioned}
+      title={title}
       labelOf={name => labels[name] ?? name}
       wordsOf={(name, value) => wordsOf(name, value, locale, t)}
-      resolve={async mine => {
-        await resolve(mine)
-        // the buttons that were pressed are gone
-        title.current?.focus()
-      }}
     />
   )
 }

@@ -15,6 +15,7 @@ interface Screen<Row> {
   sort: string
   found: string | undefined
   isNarrowed: boolean
+  filterCount: number
   set: (changes: Record<string, string | undefined>) => void
   clear: () => void
 }
@@ -58,12 +59,14 @@ interface ListRowsProps<Row>
   empty: ReactNode
   /** Buttons above the rows. */
   tools?: ReactNode
+  /** Returns the text that says how many rows match, other than “2 rows”. */
+  foundText?: (count: number, hasMore: boolean) => string
 }
 
 /** The rows of a list with all states of the list: see `ListFrame` and `DataTable`. */
 export function ListRows<Row extends { id: string }>(props: ListRowsProps<Row>) {
-  const { screen, loading, noneFiltered = '', empty, tools, ...table } = props
-  const { list, rows, status, sort, found, isNarrowed, set, clear } = screen
+  const { screen, loading, noneFiltered = '', empty, tools, foundText, ...table } = props
+  const { list, rows, status, sort, found, isNarrowed, filterCount, set, clear } = screen
   const { t } = useWords()
   const count = rows.length
   return (
@@ -77,7 +80,7 @@ export function ListRows<Row extends { id: string }>(props: ListRowsProps<Row>) 
         isNarrowed ? (
           <NoMatches title={found ? t('lists.none', { query: found }) : noneFiltered}>
             <button type="button" className="btn btn-outline" onClick={clear}>
-              {t('lists.clear')}
+              {t(filterCount > 0 ? 'lists.filters.clearAll' : 'lists.clear')}
             </button>
           </NoMatches>
         ) : (
@@ -90,7 +93,8 @@ export function ListRows<Row extends { id: string }>(props: ListRowsProps<Row>) 
       <div className="flex flex-wrap items-center justify-end gap-2 empty:hidden">
         {isNarrowed && status.status === 'ready' && (
           <p role="status" className="me-auto text-ink-soft text-sm">
-            {t(status.hasMore ? 'lists.foundMore' : 'lists.found', { count })}
+            {foundText?.(count, status.hasMore) ??
+              t(status.hasMore ? 'lists.foundMore' : 'lists.found', { count })}
           </p>
         )}
         {tools}

@@ -8,9 +8,9 @@ import type { createListAddress } from './list-address.ts'
 import { useListAddress } from './use-address.ts'
 
 /**
- * Loads a list of the company that the page administers, with the search, the filters and the order
- * in the page's address. Returns the list and functions that change the address. `usualSort` is the
- * order if the address names none.
+ * Loads a list with the search, the filters and the order of the page's address. Returns the list
+ * and what changes the address. `usualSort` is the order of an address without one. The list is
+ * that of the company whose administration the page shows, unless `owner` says otherwise.
  */
 export function useListScreen<
   Row extends { id: string },
@@ -20,7 +20,8 @@ export function useListScreen<
 >(
   list: ReturnType<typeof createList<Row, Query>>,
   addresses: ReturnType<typeof createListAddress<Sort, Filter>>,
-  usualSort: Sort
+  usualSort: Sort,
+  owner?: string
 ) {
   const session = useStore($session, { ssr: 'initial' })
   const route = useStore($route, { ssr: 'initial' })
@@ -32,12 +33,13 @@ export function useListScreen<
   const { company = '' } = params
   const { q = '', sort = usualSort } = address ?? {}
   const { open } = list
+  const whose = owner ?? company
 
   useEffect(() => {
-    if (session.status !== 'in' || !address || !company) return
+    if (session.status !== 'in' || !address || !whose) return
     // as: the rules of the address have checked the values
-    void open(company, { ...address, sort } as unknown as Query)
-  }, [session.status, address, company, sort, open])
+    void open(whose, { ...address, sort } as unknown as Query)
+  }, [session.status, address, whose, sort, open])
 
   return {
     list,
@@ -51,6 +53,8 @@ export function useListScreen<
     found: query.q,
     /** Whether a search or a filter leaves rows out. */
     isNarrowed: Object.keys(query).some(name => name !== 'sort'),
+    /** Number of the filters that are set. */
+    filterCount: addresses.filterCount(address ?? {}),
     /** Whether there is no such company. */
     isMissing: status.status === 'failed' && isMissingError(status.error),
     /** Changes parts of the address. An empty or undefined value removes a part. */

@@ -29,36 +29,29 @@ type Identity = Pick<Member, 'version' | 'username' | 'locale'>
 export function UserIdentity({ member }: MemberProps) {
   const { t } = useWords()
   const title = useRef<HTMLHeadingElement>(null)
-  const { change, conflict, resolve } = useVersionedSave<Identity, Partial<Identity>>({
+  const versioned = useVersionedSave<Identity, Partial<Identity>>({
     // as: a form chooses no other language
     save: (changes, version) => changeMember(member.id, changes as MemberChanges, version),
     load: () => reloadMember(member.id)
   })
   return (
     <>
-      {conflict && (
-        <EditConflict
-          key={conflict.theirs.version}
-          differences={conflict.differences}
-          labelOf={name => t(name === 'locale' ? 'invite.language' : 'person.identity.name')}
-          wordsOf={(name, value) => (name === 'locale' ? languageOf(value, t) : String(value))}
-          resolve={async mine => {
-            await resolve(mine)
-            // the buttons that were pressed are gone
-            title.current?.focus()
-          }}
-        />
-      )}
+      <EditConflict
+        versioned={versioned}
+        title={title}
+        labelOf={name => t(name === 'locale' ? 'invite.language' : 'person.identity.name')}
+        wordsOf={(name, value) => (name === 'locale' ? languageOf(value, t) : String(value))}
+      />
       <Section id="user-identity" ref={title} title={t('person.identity.title')}>
         <InPlaceEditor
           label={t('person.identity.edit')}
           shown={<Facts member={member} />}
-          isLocked={conflict !== undefined || member.state === 'waiting'}
+          isLocked={versioned.conflict !== undefined || member.state === 'waiting'}
         >
           {close => (
             <IdentityForm
               member={member}
-              save={(changes, was) => change(was, changes)}
+              save={(changes, was) => versioned.change(was, changes)}
               close={close}
             />
           )}

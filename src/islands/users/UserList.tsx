@@ -5,7 +5,6 @@ import type { BulkAction, Member, MemberState, Permission } from '../../contract
 import { pathOf } from '../../core/pages/page-table.ts'
 import { personName } from '../../core/text/person-name.ts'
 import { type Locale, languageTag, localizedPath, type Translate } from '../../i18n/index.ts'
-import { isMissingError } from '../../stores/admin/companies.ts'
 import {
   countMembers,
   type MemberFilter,
@@ -17,8 +16,6 @@ import {
 } from '../../stores/admin/member-list.ts'
 import type { BulkTarget } from '../../stores/lists/bulk-run.ts'
 import { nothingSelected, type Selection, selectedCount } from '../../stores/lists/selection.ts'
-import { $route } from '../../stores/routes.ts'
-import { $session } from '../../stores/sessions.ts'
 import type { InvitationLinksProps } from '../details/InvitationLinks.tsx'
 import { useMailServer } from '../details/use-mail-server.ts'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
@@ -27,14 +24,14 @@ import { lazyPart } from '../kit/LazyPart.tsx'
 import { relativeTime } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { BulkBar } from '../lists/BulkBar.tsx'
-import { DataTable, type TableColumn } from '../lists/DataTable.tsx'
-import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
+import type { TableColumn } from '../lists/DataTable.tsx'
+import { EmptyState } from '../lists/EmptyState.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
 import { FilterChip, Filters } from '../lists/FilterChip.tsx'
 import { SearchBox } from '../lists/FilterFields.tsx'
-import { ListFrame } from '../lists/ListFrame.tsx'
+import { ListRows } from '../lists/ListScreen.tsx'
 import { createListAddress } from '../lists/list-address.ts'
-import { useListAddress } from '../lists/use-address.ts'
+import { useListScreen } from '../lists/use-list-screen.ts'
 import { useListView } from '../lists/use-list-view.ts'
 import { ViewMenu } from '../lists/ViewMenu.tsx'
 import { GroupChip } from './GroupChip.tsx'
@@ -65,9 +62,6 @@ const addresses = createListAddress({
     permission: value => permissions.some(each => each === value)
   }
 })
-// as: the values were checked by the rules above
-const readQuery = (search: string) => addresses.read(search) as MemberQuery
-const writeQuery = (query: MemberQuery) => addresses.write(query)
 
 /**
  * Lists the people of a company. They can be searched, filtered and sorted, and many of them can be
@@ -75,27 +69,23 @@ const writeQuery = (query: MemberQuery) => addresses.write(query)
  */
 export const UserList = withWords(function UserList() {
   const { locale, t } = useWords()
-  const session = useStore($session, { ssr: 'initial' })
-  const route = useStore($route, { ssr: 'initial' })
-  const rows = useStore(memberList.$rows, { ssr: 'initial' })
-  const status = useStore(memberList.$status, { ssr: 'initial' })
-  const query = useStore(memberList.$query, { ssr: 'initial' })
+  const screen = useListScreen(memberList, addresses, 'name')
   const run = useStore(memberChanges.$run, { ssr: 'initial' })
-  const { address, change } = useListAddress(readQuery, writeQuery)
   const selection = useStore(memberList.$selection, { ssr: 'initial' })
   const setSelection = (next: Selection) => memberList.$selection.set(next)
   const [action, setAction] = useState<BulkAction>()
   const columns = useMemo(() => columnsOf(locale, t), [locale, t])
   const view = useListView('users', columns)
-  const params: Record<string, string> = route?.params ?? {}
-  const { company = '' } = params
+  const { company, rows, status, filterCount, set } = screen
+  // as: the rules of the address have checked the values
+  const address = (screen.address ?? {}) as MemberQuery
   const isRunning = run?.status === 'running' || run?.status === 'stopping'
   const [counting, setCounting] = useState<'idle' | 'busy' | AppError>('idle')
   const selectAll = async () => {
     if (counting === 'busy') return
     setCounting('busy')
     try {
-      const all = await countMembers(memberFilterOf(address ?? {}))
+      const all = await countMembers(memberFilterOf(address))
       setSelection({ ids: new Set(), all })
       setCounting('idle')
     } catch (cause) {
@@ -103,38 +93,26 @@ export const UserList = withWords(function UserList() {
     }
   }
 
-  useEffect(() => {
-    if (session.status === 'in' && address && company) void memberList.open(company, address)
-  }, [session.status, address, company])
   const hasEnded = run !== undefined && !isRunning
   useEffect(() => {
     if (hasEnded) void memberList.load()
   }, [hasEnded])
 
-  const set = (changes: Record<string, string | undefined>) => {
-    change(addresses.change(address ?? {}, changes) as MemberQuery) // as: see readQuery
-  }
   const count = selectedCount(selection)
-  const asksInvited = address?.state === 'invited'
+  const asksInvited = address.state === 'invited'
   const hasMailServer = useMailServer(asksInvited || count > 0)
   // nothing is mailed, so the administrator gets the links instead
   const asksLinks = action === 'invite' && !hasMailServer
   const target = (): BulkTarget<MemberFilter> => {
     const { all, ids } = selection
-    return all === undefined
-      ? { ids: [...ids] }
-      : { filter: memberFilterOf(address ?? {}), count: all }
+    return all === undefined ? { ids: [...ids] } : { filter: memberFilterOf(address), count: all }
   }
-  const clear = () => set({ q: '', state: '', group: '', permission: '' })
   const save = async () => {
     const { downloadMembers } = await import('./download-members.ts')
-    await downloadMembers(memberFilterOf(address ?? {}), t('users.list.fileName'))
+    await downloadMembers(memberFilterOf(address), t('users.list.fileName'))
   }
 
-  if (status.status === 'failed' && isMissingError(status.error) && !query.group)
-    return <AdminPageMissing />
-  const { q, sort } = address ?? {}
-  const filterCount = addresses.filterCount(address ?? {})
+  if (screen.isMissing && !address.group) return <AdminPageMissing />
   const hasMore = status.status === 'ready' && status.hasMore
   const linkTo = (place: string) =>
     localizedPath(locale, `${pathOf('company', { company })}/${place}`)
@@ -149,7 +127,7 @@ export const UserList = withWords(function UserList() {
         <search className="min-w-0 max-w-md grow" aria-label={t('users.list.title')}>
           <SearchBox
             label={t('users.list.search')}
-            value={q ?? ''}
+            value={screen.q}
             onSearch={next => set({ q: next })}
           />
         </search>
@@ -164,14 +142,14 @@ export const UserList = withWords(function UserList() {
         <Filters count={filterCount} onClear={() => set({ state: '', group: '', permission: '' })}>
           <FilterChip
             label={t('users.list.state')}
-            value={address?.state}
+            value={address.state}
             options={states.map(state => [state, t(`users.list.states.${state}`)])}
             onChoose={state => set({ state })}
           />
-          <GroupChip value={address?.group} onChoose={group => set({ group })} />
+          <GroupChip value={address.group} onChoose={group => set({ group })} />
           <FilterChip
             label={t('users.list.permission')}
-            value={address?.permission}
+            value={address.permission}
             options={permissions.map(each => [each, t(`users.list.permissions.${each}`)])}
             onChoose={permission => set({ permission })}
           />
@@ -189,47 +167,24 @@ export const UserList = withWords(function UserList() {
         !hasMailServer &&
         rows.length > 0 && <InvitationLinks people={{ filter: memberFilterOf(address) }} />
       )}
-      <ListFrame
-        status={status}
-        count={rows.length}
+      <ListRows
+        screen={screen}
+        label={t('users.list.title')}
         loading={t('users.list.loading')}
-        partial={t('lists.partial')}
-        stale={t('lists.stale')}
+        noneFiltered={t('users.list.noneFiltered')}
         empty={
-          query.q || filterCount > 0 ? (
-            <NoMatches
-              title={query.q ? t('lists.none', { query: query.q }) : t('users.list.noneFiltered')}
-            >
-              <button type="button" className="btn btn-outline" onClick={clear}>
-                {filterCount > 0 ? t('lists.filters.clearAll') : t('lists.clear')}
-              </button>
-            </NoMatches>
-          ) : (
-            <EmptyState title={t('users.list.empty.title')} text={t('users.list.empty.text')}>
-              {invite}
-            </EmptyState>
-          )
+          <EmptyState title={t('users.list.empty.title')} text={t('users.list.empty.text')}>
+            {invite}
+          </EmptyState>
         }
-        onRetry={() => void memberList.load()}
-        onMore={() => void memberList.loadMore()}
-      >
-        {(query.q || filterCount > 0) && status.status === 'ready' && (
-          <p role="status" className="text-ink-soft text-sm">
-            {t(hasMore ? 'users.list.foundMore' : 'users.list.found', { count: rows.length })}
-          </p>
-        )}
-        <DataTable
-          label={t('users.list.title')}
-          columns={view.shown}
-          rows={rows}
-          hrefOf={({ id }) => linkTo(`users/${id}`)}
-          sort={sort ?? 'name'}
-          onSort={next => set({ sort: next })}
-          isBusy={status.status === 'loading'}
-          density={view.density}
-          selecting={{ selection, onSelect: setSelection, nameOf: personName }}
-        />
-      </ListFrame>
+        foundText={(count, isPart) =>
+          t(isPart ? 'users.list.foundMore' : 'users.list.found', { count })
+        }
+        columns={view.shown}
+        density={view.density}
+        hrefOf={({ id }) => linkTo(`users/${id}`)}
+        selecting={{ selection, onSelect: setSelection, nameOf: personName }}
+      />
       <BulkBar
         selection={selection}
         onSelect={setSelection}

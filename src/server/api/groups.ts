@@ -9,6 +9,7 @@ import {
   removeGroupUser,
   updateGroup
 } from '../../contract/groups.ts'
+import * as members from '../domain/companies/group-members.ts'
 import * as groups from '../domain/companies/groups.ts'
 import { administeredCompany, callerAndCompany } from './kit/administered-company.ts'
 import { parseIdempotencyKey } from './kit/admission.ts'
@@ -52,11 +53,15 @@ export function mountGroups(app: Api): void {
   )
 
   mountEndpoint(app, addGroupUser, ({ groupId, user_id }, c) =>
-    groups.addUser(c.get('deps'), { ...callerAndCompany(c), group_id: groupId, user_id })
+    members.addUser(c.get('deps'), { ...callerAndCompany(c), group_id: groupId, user_id })
   )
 
   mountEndpoint(app, removeGroupUser, ({ groupId, userId }, c) =>
-    groups.removeUser(c.get('deps'), { ...callerAndCompany(c), group_id: groupId, user_id: userId })
+    members.removeUser(c.get('deps'), {
+      ...callerAndCompany(c),
+      group_id: groupId,
+      user_id: userId
+    })
   )
 
   mountEndpoint(app, addGroupCategory, ({ groupId, category_id }, c) =>

@@ -50,7 +50,7 @@ export function mountImports(app: Api): void {
   )
 
   mountEndpoint(app, skipImportRows, (input, c) =>
-    skipUserRows(c.get('deps'), { company_id: actingCompany(c), ...input })
+    skipUserRows(c.get('deps'), { company_id: administeredCompany(c), ...input })
   )
 
   mountEndpoint(app, runImport, (input, c) =>

@@ -19,38 +19,56 @@ export async function forEachCompany(
 
 interface WaitingWork {
   name: string
-  /** The most companies that the job works for at the same time. */
+  /** The most pieces of work that are done at the same time, for all companies together. */
   parallel: number
   /** Sent with the id of a company when there is work for it. */
   signal: Signal
-  /** Does one piece of work for a company. Returns false if there was none. */
-  workOnNext: (company: CompanyId, stopping: () => boolean) => Promise<boolean>
+  /**
+   * Does one piece of work for a company. Returns false if there was none, or if it failed. Calls
+   * `onFound` where the company's next piece need not wait until this one is done.
+   */
+  workOnNext: (
+    company: CompanyId,
+    context: { stopping: () => boolean; onFound: () => void }
+  ) => Promise<boolean>
 }
 
 /**
- * Returns a job that does all work for a company as soon as `signal` is sent with its id. Every few
- * seconds the job also looks at every company, for work that a crash has left.
+ * Returns a job that does all work for a company as soon as `signal` is sent with its id. Companies
+ * take turns, one piece of work each. Every few seconds the job also looks at every company, for
+ * work that a crash has left.
  */
 export function createCompanyJob(
   deps: Pick<Deps, 'db' | 'log'>,
   { name, parallel, signal, workOnNext }: WaitingWork
 ): Job {
   const waiting = new Set<CompanyId>()
+  let startAnother = () => {}
   return {
     name,
     everyMs: 5000,
     parallel,
-    wake: run =>
-      signal.on(company => {
+    wake: run => {
+      startAnother = run
+      return signal.on(company => {
         waiting.add(company)
         run()
-      }),
+      })
+    },
     async run(stopping, scheduled) {
       if (scheduled) for (const company of await listCompanyIds(deps)) waiting.add(company)
       for (const company of waiting) {
         waiting.delete(company)
+        if (stopping()) return
+        let isStarted = false
+        const onFound = () => {
+          isStarted = true
+          waiting.add(company)
+          startAnother()
+        }
         await runAndLogFailure(deps.log, { job: name, company }, async () => {
-          while (!stopping() && (await workOnNext(company, stopping)));
+          if (await workOnNext(company, { stopping, onFound })) waiting.add(company)
+          else if (isStarted) waiting.delete(company)
         })
       }
     }

@@ -13,6 +13,7 @@ export function runImportsJob(deps: Deps): Job {
     name: 'run-imports',
     parallel: 2,
     signal: deps.signals.imports,
-    workOnNext: (company, stopping) => workOnNextImport(deps, company, userImportSteps, stopping)
+    workOnNext: (company, { stopping }) =>
+      workOnNextImport(deps, company, userImportSteps, stopping)
   })
 }

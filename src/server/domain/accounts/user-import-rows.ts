@@ -84,7 +84,7 @@ export async function storeUserRows(
     }
     const numbers = read.map(({ number }) => number)
     const changed = { id, options: found.options, numbers, rows: [...former, ...read] }
-    const counts = found.counts && (await judgeAgain(tx, deps, changed))
+    const counts = found.counts && (await checkAgain(tx, deps, changed))
     await tx
       .updateTable('import')
       .set({ stored_count, stored_bytes, counts: counts && JSON.stringify(counts) })
@@ -119,7 +119,7 @@ export async function skipUserRows(
       .returning('email')
       .execute()
     if (changed.length < numbers.length) throw new AppError('not_found', 'No such row')
-    const counts = await judgeAgain(tx, deps, { id, options, numbers, rows: changed })
+    const counts = await checkAgain(tx, deps, { id, options, numbers, rows: changed })
     await tx
       .updateTable('import')
       .set({ counts: JSON.stringify(counts) })
@@ -142,7 +142,7 @@ interface Changed {
 /**
  * Gives changed rows and all rows with the same e-mails new verdicts. Returns the new counts.
  */
-async function judgeAgain(
+async function checkAgain(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { id, options, numbers, rows }: Changed
@@ -155,7 +155,7 @@ async function judgeAgain(
     tx
   )
   const all = affected.map(({ number }) => number)
-  await judgeUserRows(tx, deps, { id, options }, all)
+  await checkUserRows(tx, deps, { id, options }, all)
   return countVerdicts(tx, id)
 }
 

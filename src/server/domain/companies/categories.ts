@@ -10,7 +10,7 @@ import { allowedCategories, joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { audit } from '../evidence/audit.ts'
+import { type AdminCall, type AuditedDeps, audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
@@ -30,18 +30,6 @@ interface Caller {
 export async function listCategories(deps: Pick<Deps, 'db'>, input: Caller): Promise<Category[]> {
   return inCompany(deps.db, input.company_id, tx => readCategories(tx, input))
 }
-
-/**
- * The company that a call administers and the caller, who is an administrator of the company or an
- * operator.
- */
-interface AdminCall {
-  company_id: CompanyId
-  by: { id: string; company_id: CompanyId }
-}
-
-/** The dependencies of changes that the audit log records. */
-type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
 
 interface ListInput extends PageInput {
   company_id: CompanyId

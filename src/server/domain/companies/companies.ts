@@ -13,7 +13,7 @@ import {
   toCompanyId
 } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { audit } from '../evidence/audit.ts'
+import { type AdminCall, audit } from '../evidence/audit.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
 import { missingVersionNote, requireVersion } from '../versions.ts'
 
@@ -154,13 +154,7 @@ function companyOf(row: CompanyRow): Company {
   return { id, version, name, created, domains, suspended: disabled, demo: is_demo }
 }
 
-interface CompanyCall {
-  company_id: CompanyId
-  /** The administrator or operator who acts. */
-  by: { id: string; company_id: CompanyId }
-}
-
-interface Renaming extends CompanyCall {
+interface Renaming extends AdminCall {
   name?: string | undefined
   /**
    * The version of the company that the caller has seen. The change is refused if the company has
@@ -213,7 +207,7 @@ export async function renameCompany(tx: Tx, company_id: CompanyId, name: string)
  */
 export async function suspendCompany(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
-  { company_id, by, reason }: CompanyCall & { reason: DisabledReason }
+  { company_id, by, reason }: AdminCall & { reason: DisabledReason }
 ): Promise<Company> {
   if (by.company_id === company_id) {
     throw new AppError('own_company', 'Nobody suspends the company that they belong to')
@@ -229,7 +223,7 @@ export async function suspendCompany(
 /** Ends the suspension of a company. Does nothing if it is not suspended. */
 export async function resumeCompany(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
-  { company_id, by }: CompanyCall
+  { company_id, by }: AdminCall
 ): Promise<Company> {
   return changeCompany(deps, company_id, async (tx, { disabled }) => {
     const before = { suspended: disabled }

@@ -2,12 +2,10 @@ import { type Selectable, sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
-import type { CompanyId } from '../deps.ts'
+import type { AdminCall } from '../evidence/audit.ts'
 
-/** The domain that a call changes, its company, and the caller. */
-export interface DomainCall {
-  company_id: CompanyId
-  by: { id: string; company_id: CompanyId }
+/** The domain that an administrator changes, its company, and the administrator. */
+export interface DomainCall extends AdminCall {
   id: string
 }
 

@@ -7,15 +7,13 @@ import { themeCorrections } from '../../../core/pages/theme-colors.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { audit } from '../evidence/audit.ts'
+import { type AuditedDeps, audit } from '../evidence/audit.ts'
 import { requireVersion } from '../versions.ts'
 import { canonicalTheme } from './canonical-svg.ts'
 import { type DomainCall, type DomainRow, domainNotFoundError, lockDomain } from './domain-rows.ts'
 
 /** Number of published themes of a domain that are kept, including the present one. */
 const keptVersions = 20
-
-type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
 
 interface ThemeCall extends DomainCall {
   /**

@@ -11,6 +11,18 @@ import type { Statement, Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { newId } from '../ids.ts'
 
+/**
+ * The company that an administrator changes, and the administrator. An operator may change a
+ * company other than their own.
+ */
+export interface AdminCall {
+  company_id: CompanyId
+  by: { id: string; company_id: CompanyId }
+}
+
+/** The dependencies of a change that enters the audit log. */
+export type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
+
 interface AuditedChange {
   /** The person who made the change, and the company that they belong to. */
   by: { id: string; company_id: CompanyId }

@@ -13,7 +13,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
-import { type AdminAct, audit } from '../evidence/audit.ts'
+import { type AdminCall, audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
@@ -98,7 +98,7 @@ export async function getImport(
   return inCompany(deps.db, company_id, tx => readImport(tx, id))
 }
 
-interface Request extends AdminAct {
+interface Request extends AdminCall {
   id: string
 }
 

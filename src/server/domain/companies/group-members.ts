@@ -1,0 +1,118 @@
+import { sql } from 'kysely'
+import { AppError } from '../../../contract/kit/errors.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { Deps } from '../deps.ts'
+import { type AdminCall, type AuditedDeps, audit } from '../evidence/audit.ts'
+import { requireGroup } from './groups.ts'
+
+interface Membership extends AdminCall {
+  group_id: string
+  user_id: string
+}
+
+/** Makes a person a member of a group. Does nothing if the person is a member already. */
+export async function addUser(deps: AuditedDeps, input: Membership): Promise<void> {
+  await inCompany(deps.db, input.company_id, async tx => {
+    await requireMembership(tx, deps, input)
+    const { user_id } = input
+    const joined = await addPeopleToGroup(tx, deps, { ...input, user_ids: [user_id] })
+    if (joined.length > 0) await countVersion(tx, user_id)
+  })
+}
+
+/** Ends a person's membership of a group. Does nothing if the person is not a member. */
+export async function removeUser(deps: AuditedDeps, input: Membership): Promise<void> {
+  await inCompany(deps.db, input.company_id, async tx => {
+    await requireMembership(tx, deps, input)
+    const { user_id } = input
+    const left = await removePeopleFromGroup(tx, deps, { ...input, user_ids: [user_id] })
+    if (left.length > 0) await countVersion(tx, user_id)
+  })
+}
+
+/** The people who join or leave a group, and the administrator who moves them. */
+interface Move {
+  by: AdminCall['by']
+  group_id: string
+  user_ids: readonly string[]
+}
+
+/**
+ * Makes people members of a group. Returns the ids of those who were not members before. The caller
+ * must have locked the group and the people, and must increment the versions of the people.
+ */
+export async function addPeopleToGroup(
+  tx: Tx,
+  deps: AuditedDeps,
+  { by, group_id, user_ids }: Move
+): Promise<string[]> {
+  const { rows } = await sql<{ user_id: string }>`
+    insert into group_user (company_id, group_id, user_id)
+    select ${tx.companyId}, ${group_id}, user_id from unnest(${user_ids}::uuid[]) as added (user_id)
+    on conflict do nothing returning user_id`.execute(tx)
+  for (const { user_id } of rows) {
+    audit(tx, deps, { by, action: 'group.add_user', target: group_id, after: { user_id } })
+  }
+  return rows.map(({ user_id }) => user_id)
+}
+
+/**
+ * Ends the membership of people in a group. Returns the ids of those who were members. The caller
+ * must have locked the people, and must increment their versions.
+ */
+export async function removePeopleFromGroup(
+  tx: Tx,
+  deps: AuditedDeps,
+  { by, group_id, user_ids }: Move
+): Promise<string[]> {
+  const removed = await tx
+    .deleteFrom('group_user')
+    .where('company_id', '=', tx.companyId)
+    .where('group_id', '=', group_id)
+    .where(sql<boolean>`user_id = any (${user_ids}::uuid[])`)
+    .returning('user_id')
+    .execute()
+  for (const { user_id } of removed) {
+    audit(tx, deps, { by, action: 'group.remove_user', target: group_id, before: { user_id } })
+  }
+  return removed.map(({ user_id }) => user_id)
+}
+
+/**
+ * Increments the version of a person whose groups have changed, because administrators see the
+ * groups as part of the person.
+ */
+async function countVersion(tx: Tx, user_id: string): Promise<void> {
+  await tx
+    .updateTable('user')
+    .set({ version: sql<number>`version + 1` })
+    .where('company_id', '=', tx.companyId)
+    .where('id', '=', user_id)
+    .execute()
+}
+
+async function requireMembership(
+  tx: Tx,
+  { clock }: Pick<Deps, 'clock'>,
+  { group_id, user_id }: Membership
+): Promise<void> {
+  await requireGroup(tx, group_id)
+  const user = await tx
+    .selectFrom('user')
+    .where('company_id', '=', tx.companyId)
+    .where('id', '=', user_id)
+    .where('deleted_at', 'is', null)
+    .select('id')
+    .forKeyShare()
+    .executeTakeFirst()
+  if (user) return
+  const signUp = await tx
+    .selectFrom('signup')
+    .where('company_id', '=', tx.companyId)
+    .where('id', '=', user_id)
+    .where('expires_at', '>', clock())
+    .select('id')
+    .executeTakeFirst()
+  if (signUp) throw new AppError('email_unconfirmed', 'A sign-up that waits is in no group')
+  throw new AppError('not_found', 'No such person')
+}
