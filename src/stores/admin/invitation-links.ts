@@ -83,6 +83,8 @@ async function createNext(
     const ids = people.ids.slice(maxPeoplePerCall)
     return ids.length > 0 ? { ids } : undefined
   }
-  const cursor = await create(people)
-  return cursor === null ? undefined : { ...people, cursor }
+  // the selection of a list also counts the people, and the call takes nothing else
+  const { filter, cursor } = people
+  const next = await create({ filter, ...(cursor === undefined ? {} : { cursor }) })
+  return next === null ? undefined : { filter, cursor: next }
 }
