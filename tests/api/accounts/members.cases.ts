@@ -30,6 +30,7 @@ export const rows: RouteCases = {
   updateMember: {
     input: () => ({ username: 'Renamed', locale: 'fr', group_ids: [] }),
     ids: { id: 'member' },
+    idLists: { group_ids: { of: 'group' } },
     shared: true
   },
   setPermissions: {
