@@ -4,7 +4,7 @@ import { findGroups } from '../../stores/admin/item-search.ts'
 import type { NamedGroup } from '../../stores/admin/members.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { focusAfter } from '../kit/keep-focus.ts'
+import { focusAfter } from '../kit/focus-after.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface GroupPickerProps {
