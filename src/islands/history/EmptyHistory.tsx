@@ -4,14 +4,23 @@ import { $user, hasRight } from '../../stores/users.ts'
 import { useWords } from '../kit/use-words.ts'
 import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
 
-interface NoMatchingRequestsProps {
+interface EmptyHistoryProps extends NoMatchesProps {
+  /** Whether a search or a filter leaves requests out. */
+  isFiltered: boolean
+}
+
+/** Shown in place of the requests where there are none. */
+export function EmptyHistory({ isFiltered, ...found }: EmptyHistoryProps) {
+  return isFiltered ? <NoMatchingRequests {...found} /> : <NoRequests />
+}
+
+interface NoMatchesProps {
   /** The search text, or undefined if only filters are set. */
   query: string | undefined
   onClear: () => void
 }
 
-/** Shown where no request matches the filters. */
-export function NoMatchingRequests({ query, onClear }: NoMatchingRequestsProps) {
+function NoMatchingRequests({ query, onClear }: NoMatchesProps) {
   const { t } = useWords()
   return (
     <NoMatches
@@ -26,7 +35,7 @@ export function NoMatchingRequests({ query, onClear }: NoMatchingRequestsProps) 
 }
 
 /** Shown to a person who has no deposits or verifications yet. */
-export function EmptyHistory() {
+function NoRequests() {
   const { locale, t } = useWords()
   const user = useStore($user, { ssr: 'initial' })
   const mayDeposit = user !== undefined && hasRight('deposit')

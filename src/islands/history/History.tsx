@@ -69,9 +69,6 @@ export const History = withWords(function History() {
 const noCategories: never[] = []
 
 const EmptyHistory = lazyPart(async () => (await import('./EmptyHistory.tsx')).EmptyHistory)
-const NoMatchingRequests = lazyPart(
-  async () => (await import('./EmptyHistory.tsx')).NoMatchingRequests
-)
 
 interface ResultsProps {
   address: HistoryUrl
@@ -84,7 +81,8 @@ function Results({ address, names, onChange }: ResultsProps) {
   const { t } = useWords()
   const requests = useStore($requests, { ssr: 'initial' })
   const status = useStore($historyStatus, { ssr: 'initial' })
-  const filter = useStore($requestFilter, { ssr: 'initial' })
+  const filter = useStore($filter, { ssr: 'initial' })
+  const isNarrowed = isFiltered(filter)
   const now = useNow(30_000)
   // loads the code of the list and the requests at the same time
   const list = useLazyPart(async () => (await import('./HistoryList.tsx')).HistoryList)
@@ -102,14 +100,6 @@ function Results({ address, names, onChange }: ResultsProps) {
       </div>
     )
   }
-  const empty = isFiltered(filter) ? (
-    <NoMatchingRequests
-      query={address.q}
-      onClear={() => onChange(withoutEmptyFilters({ request: address.request }))}
-    />
-  ) : (
-    <EmptyHistory />
-  )
   return (
     <ListFrame
       status={status}
@@ -117,12 +107,18 @@ function Results({ address, names, onChange }: ResultsProps) {
       isPending={!list.Part}
       loading={t('history.loading')}
       partial={t('history.partial')}
-      empty={empty}
+      empty={
+        <EmptyHistory
+          isFiltered={isNarrowed}
+          query={address.q}
+          onClear={() => onChange(withoutEmptyFilters({ request: address.request }))}
+        />
+      }
       onRetry={() => void retryRequests()}
       onMore={() => void loadMoreRequests()}
     >
       <StreamNote now={now} />
-      {isFiltered(filter) && status.status === 'ready' && (
+      {isNarrowed && status.status === 'ready' && (
         <p role="status" className="text-ink-soft text-sm" data-found>
           {t(hasMore ? 'history.foundMore' : 'history.found', { count: requests.length })}
         </p>
