@@ -61,7 +61,7 @@ export function CategorySettings({ category }: CategoryProps) {
           isLocked={versioned.conflict !== undefined}
         >
           {close => <SettingsForm category={category} save={versioned.change} close={close} />}
-        </InPlace>
+        </InPlaceEditor>
       </Section>
     </>
   )

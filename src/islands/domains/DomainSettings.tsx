@@ -49,7 +49,7 @@ export function DomainSettings({ domain }: DomainProps) {
           isLocked={versioned.conflict !== undefined}
         >
           {close => <SettingsForm domain={domain} save={versioned.change} close={close} />}
-        </InPlace>
+        </InPlaceEditor>
       </Section>
     </>
   )

@@ -81,7 +81,7 @@ function Results({ address, names, onChange }: ResultsProps) {
   const { t } = useWords()
   const requests = useStore($requests, { ssr: 'initial' })
   const status = useStore($historyStatus, { ssr: 'initial' })
-  const filter = useStore($filter, { ssr: 'initial' })
+  const filter = useStore($requestFilter, { ssr: 'initial' })
   const isNarrowed = isFiltered(filter)
   const now = useNow(30_000)
   // loads the code of the list and the requests at the same time
