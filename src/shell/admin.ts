@@ -4,7 +4,7 @@ import { $companyName, loadCompanyName } from '../stores/admin/companies.ts'
 import { navigate } from '../stores/navigation.ts'
 import { $route } from '../stores/routes.ts'
 import { $user } from '../stores/users.ts'
-import { onThisPageAndNext, pageLocale } from './kit/page.ts'
+import { onThisAndLaterPages, pageLocale } from './kit/page.ts'
 
 /** Id of the company whose name was requested last. */
 let asked: string | undefined
@@ -15,7 +15,7 @@ let asked: string | undefined
  * administrators from `/admin` to their own company.
  */
 export function startAdminPages(): void {
-  onThisPageAndNext(() => {
+  onThisAndLaterPages(() => {
     addCompany()
     showCurrentTab()
     openOwnCompany()

@@ -3,14 +3,14 @@ import { formatDateTime } from '../core/text/format.ts'
 import { localizedPath, translator, type Words } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
 import { $disabledState, $user, refreshUser } from '../stores/users.ts'
-import { onClick, onThisPageAndNext, pageLocale } from './kit/page.ts'
+import { onClick, onThisAndLaterPages, pageLocale } from './kit/page.ts'
 
 /**
  * Fills the page of a disabled account. First uses the page's address, which anybody can forge,
  * then the answer of the API.
  */
 export function startAccountDisabledPage(): void {
-  onThisPageAndNext(() => {
+  onThisAndLaterPages(() => {
     draw(parseDisabled(new URLSearchParams(location.search).get('disabled')))
     drawAnswer()
   })

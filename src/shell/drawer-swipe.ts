@@ -1,4 +1,4 @@
-import { onThisPageAndNext } from './kit/page.ts'
+import { onThisAndLaterPages } from './kit/page.ts'
 
 /** Matches narrow windows. In these the drawer covers the page and a swipe opens it. */
 const overlay = matchMedia('(max-width: 959.98px)')
@@ -11,10 +11,10 @@ const pullPx = 40
  * and it closes when it loses the focus.
  */
 export function startDrawerSwipe(): void {
-  onThisPageAndNext(closeWhenLeft)
+  onThisAndLaterPages(closeWhenLeft)
   startSwipe()
   visualViewport?.addEventListener('resize', markZoom)
-  onThisPageAndNext(markZoom)
+  onThisAndLaterPages(markZoom)
 }
 
 /** Closes the drawer when the Tab key moves the focus to the page that it covers. */

@@ -1,4 +1,4 @@
-import { onThisPageAndNext, shellTranslator } from './kit/page.ts'
+import { onThisAndLaterPages, shellTranslator } from './kit/page.ts'
 
 /**
  * Shows a banner while the device has no network. The upload queue and the event stream handle this
@@ -12,7 +12,7 @@ export function startOfflineBanner(): void {
   }
   addEventListener('offline', update)
   addEventListener('online', update)
-  onThisPageAndNext(update)
+  onThisAndLaterPages(update)
 }
 
 function show(since: Date | undefined): void {

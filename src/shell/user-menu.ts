@@ -1,4 +1,4 @@
-import { onThisPageAndNext } from './kit/page.ts'
+import { onThisAndLaterPages } from './kit/page.ts'
 
 const openMs = 300
 const closeMs = 250
@@ -22,7 +22,7 @@ interface Menu {
  * search by typed letters, and opening and closing after a short hover.
  */
 export function startUserMenu(): void {
-  onThisPageAndNext(() => {
+  onThisAndLaterPages(() => {
     const button = document.getElementById('user')
     const panel = document.getElementById('user-menu')
     if (!button || !panel) return

@@ -29,8 +29,8 @@ export function takeDraft(path: string, name: string): unknown {
 }
 
 /**
- * Deletes all stored values, unless the page `path` is the page to which they belong, or the
- * sign-in page on which the person whose session has ended signs in again.
+ * Deletes the stored values unless they belong to the page `path`. Also keeps them on the sign-in
+ * page if their owner's session has ended.
  */
 export function keepOnlyDraftsOfPage(path: string): void {
   if (place !== path && !(owner && path.endsWith('/sign-in'))) drafts.clear()

@@ -22,7 +22,10 @@ export interface Verification {
   id: number
   /** Number of the batch. Files that were dropped or pasted together have the same number. */
   batch: number
-  /** What is verified. A pasted list may name the file of a fingerprint. */
+  /**
+   * What is verified: a file, or a pasted fingerprint. The `name` of a fingerprint is the file name
+   * in the pasted list, if any.
+   */
   subject: 'file' | 'fingerprint'
   name: string | undefined
   size: number | undefined

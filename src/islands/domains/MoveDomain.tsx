@@ -7,7 +7,7 @@ import fr from '../../i18n/fr/admin/moveDomain.json'
 import { type Locale, localizedPath, type Translate, translator } from '../../i18n/index.ts'
 import type { KeyIn } from '../../i18n/keys.ts'
 import { moveDomain, reloadDomain } from '../../stores/admin/domains.ts'
-import { type CompanyName, findCompanies } from '../../stores/admin/item-search.ts'
+import { findCompanies, type NamedCompany } from '../../stores/admin/item-search.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
@@ -50,7 +50,7 @@ export function MoveDomain({ domain }: DomainProps) {
 function MoveForm({ domain: { id, host }, close }: DomainProps & { close: () => void }) {
   const { locale } = useWords()
   const say = wordsOfMove(locale)
-  const [company, setCompany] = useState<CompanyName>()
+  const [company, setCompany] = useState<NamedCompany>()
   const form = useForm({
     what: 'Moving the domain failed',
     rules: { company: required },
@@ -105,7 +105,7 @@ function MoveForm({ domain: { id, host }, close }: DomainProps & { close: () => 
 }
 
 /** Returns the company in the value of the form, or undefined if none is chosen. */
-function readCompany(value = ''): CompanyName | undefined {
+function readCompany(value = ''): NamedCompany | undefined {
   const at = value.indexOf(' ')
   return at < 0 ? undefined : { id: value.slice(0, at), name: value.slice(at + 1) }
 }

@@ -57,8 +57,7 @@ export function historyLines(requests: readonly ProcessedRequest[]): HistoryLine
 }
 
 /**
- * Groups lines by day. The first group has no heading where the first line is in the middle of a
- * day.
+ * Groups lines by day. The first group has no heading if the lines begin in the middle of a day.
  */
 export function groupByDay(lines: readonly HistoryLine[]) {
   const days: { day: string; hasHead: boolean; rows: ProcessedRequest[] }[] = []

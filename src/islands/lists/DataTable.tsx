@@ -28,7 +28,7 @@ export interface TableColumn<Row> {
   width?: number
 }
 
-/** What a table needs if its rows can be selected. */
+/** Properties of a table with rows that can be selected. */
 interface Selecting<Row> {
   selection: Selection
   onSelect: (selection: Selection) => void

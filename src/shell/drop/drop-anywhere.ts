@@ -101,8 +101,8 @@ function carriesFiles(event: DragEvent): boolean {
 }
 
 /**
- * Returns the drop zone or overlay target under the pointer. `target` may be a text node inside it
- * in Firefox.
+ * Returns the drop zone or overlay target under the pointer. In Firefox, the event's `target` may
+ * be a text node inside it.
  */
 function targetOf({ target }: Event): HTMLElement | undefined {
   const element =

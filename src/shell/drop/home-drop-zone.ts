@@ -1,12 +1,12 @@
 import { localizedPath } from '../../i18n/index.ts'
-import { onThisPageAndNext, pageLocale } from '../kit/page.ts'
+import { onThisAndLaterPages, pageLocale } from '../kit/page.ts'
 
 /** Passes files from the drop zone of the home page, a plain file input, to the verify page. */
 export function startHomeDropZone(): void {
   document.addEventListener('change', event => {
     if (event.target === zone()) takeChosen()
   })
-  onThisPageAndNext(takeChosen) // files that were chosen before this module had loaded
+  onThisAndLaterPages(takeChosen) // files that were chosen before this module had loaded
 }
 
 function takeChosen(): void {

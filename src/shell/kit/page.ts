@@ -39,7 +39,7 @@ export function onEachPage(run: () => void): void {
  * Runs a function on the current page and on each later one. For modules that are loaded after the
  * page.
  */
-export function onThisPageAndNext(run: () => void): void {
+export function onThisAndLaterPages(run: () => void): void {
   run()
   onEachPage(run)
 }

@@ -21,10 +21,10 @@ export function findCategories(text: string): Promise<CompanyCategory[]> {
   return adminApi('listCompanyCategories', queryOf(text))
 }
 
-export type CompanyName = Pick<ListedCompany, 'id' | 'name'>
+export type NamedCompany = Pick<ListedCompany, 'id' | 'name'>
 
 /** Returns other companies of the installation whose name contains the text. */
-export async function findCompanies(text: string): Promise<CompanyName[]> {
+export async function findCompanies(text: string): Promise<NamedCompany[]> {
   const { id: present, ...query } = queryOf(text)
   const found = await adminApi('listCompanies', query)
   return found.filter(({ id }) => id !== present)
