@@ -5,17 +5,19 @@ const shared = [...contract, 'src/i18n']
 
 /** The rooms of the server's domain, and which other rooms each may use. */
 const domainRooms = {
+  audit: [],
   evidence: [],
   'key-proofs': [],
   sessions: ['key-proofs'],
-  companies: ['evidence'],
+  companies: ['audit', 'evidence'],
   mail: ['companies'],
   history: ['companies', 'evidence', 'sessions'],
   deposits: ['companies', 'evidence', 'history', 'sessions'],
-  imports: ['evidence'],
-  accounts: ['companies', 'evidence', 'history', 'imports', 'key-proofs', 'mail', 'sessions'],
+  imports: ['audit'],
+  accounts: ['audit', 'companies', 'history', 'imports', 'key-proofs', 'mail', 'sessions'],
+  'host-proofs': ['accounts', 'audit', 'companies'],
   demo: ['accounts', 'companies', 'deposits'],
-  installation: ['accounts', 'companies', 'demo', 'evidence', 'key-proofs']
+  installation: ['accounts', 'audit', 'companies', 'demo', 'host-proofs', 'key-proofs']
 }
 const rooms = (...names: string[]) => names.map(name => `src/server/domain/${name}`)
 
@@ -72,7 +74,7 @@ export const may: Record<string, string[]> = {
     'src/islands/kit',
     'src/islands/forms',
     'src/islands/files',
-    'src/islands/keys'
+    'src/islands/api-keys'
   ],
   'src/islands/verify': [...shared, 'src/stores', 'src/islands/kit', 'src/islands/files'],
   'src/islands/deposit': [
@@ -129,7 +131,7 @@ export const may: Record<string, string[]> = {
     'src/stores/admin',
     'src/islands/kit',
     'src/islands/forms',
-    'src/islands/keys',
+    'src/islands/api-keys',
     'src/islands/lists',
     'src/islands/usage'
   ],
@@ -173,7 +175,7 @@ export const may: Record<string, string[]> = {
     'src/islands/lists',
     'src/islands/audit'
   ],
-  'src/islands/keys': [
+  'src/islands/api-keys': [
     ...shared,
     'src/stores',
     'src/stores/accounts',
@@ -240,8 +242,8 @@ export const may: Record<string, string[]> = {
   'src/server/jobs': [
     ...contract,
     'src/server/domain',
-    ...rooms('accounts', 'companies', 'demo', 'deposits', 'history', 'imports', 'installation'),
-    ...rooms('key-proofs', 'mail', 'sessions')
+    ...rooms('accounts', 'companies', 'demo', 'deposits', 'history', 'host-proofs', 'imports'),
+    ...rooms('installation', 'key-proofs', 'mail', 'sessions')
   ],
   'src/server/api/kit': [
     ...contract,
@@ -253,8 +255,8 @@ export const may: Record<string, string[]> = {
     'src/contract/openapi',
     'src/server/api/kit',
     'src/server/domain',
-    ...rooms('accounts', 'companies', 'deposits', 'evidence', 'history', 'imports', 'installation'),
-    ...rooms('key-proofs', 'mail', 'sessions')
+    ...rooms('accounts', 'audit', 'companies', 'deposits', 'history', 'host-proofs', 'imports'),
+    ...rooms('installation', 'key-proofs', 'mail', 'sessions')
   ],
   'src/server/adapters': ['src/core', 'src/i18n', 'src/server/db', 'src/server/domain'],
   'src/server/site': contract,
@@ -315,7 +317,7 @@ export const doors: Record<string, string[]> = {
   'src/islands/domains': ['CreateDomain.tsx', 'DomainDetail.tsx', 'DomainList.tsx'],
   'src/islands/users': ['CreateUser.tsx', 'UserDetail.tsx', 'UserList.tsx'],
   'src/islands/imports': ['ImportUsers.tsx'],
-  'src/islands/keys': ['ApiKeys.tsx'],
+  'src/islands/api-keys': ['ApiKeys.tsx'],
   'src/islands/me': ['Me.tsx'],
   'src/islands/verify': ['Verify.tsx'],
   'src/islands/deposit': ['Deposit.tsx'],
@@ -353,11 +355,10 @@ export const doors: Record<string, string[]> = {
     'domain-rows.ts',
     'domain-themes.ts',
     'host-names.ts',
-    'new-companies.ts',
-    'domains.ts',
     'group-members.ts',
     'groups.ts',
-    'quotas.ts',
+    'new-companies.ts',
+    'served-hosts.ts',
     'usage-days.ts',
     'usage.ts'
   ],
@@ -377,15 +378,13 @@ export const doors: Record<string, string[]> = {
     'uploads.ts',
     'verifications.ts'
   ],
-  'src/server/domain/evidence': [
+  'src/server/domain/audit': [
     'audit-check.ts',
     'audit-history-reads.ts',
     'audit-log.ts',
-    'audit.ts',
-    'company-keys.ts',
-    'log-leaves.ts',
-    'sealed-openings.ts'
+    'audit.ts'
   ],
+  'src/server/domain/evidence': ['company-keys.ts', 'log-leaves.ts', 'sealed-openings.ts'],
   'src/server/domain/history': [
     'event-streams.ts',
     'events.ts',
@@ -393,20 +392,15 @@ export const doors: Record<string, string[]> = {
     'requests.ts'
   ],
   'src/server/domain/imports': ['import-work.ts', 'imports.ts'],
-  'src/server/domain/installation': [
-    'domain-checks.ts',
-    'domain-claims.ts',
-    'company-creation.ts',
-    'installation.ts',
-    'setup.ts'
-  ],
+  'src/server/domain/host-proofs': ['domain-checks.ts', 'domain-claims.ts'],
+  'src/server/domain/installation': ['company-creation.ts', 'installation.ts', 'setup.ts'],
   'src/server/domain/key-proofs': ['challenges.ts', 'key-proofs.ts', 'public-keys.ts'],
   'src/server/domain/mail': ['mail-queue.ts', 'mail-tokens.ts'],
   'src/server/domain/sessions': [
     'access-tokens.ts',
     'authentication.ts',
     'download-links.ts',
-    'key-secrets.ts',
+    'api-key-secrets.ts',
     'logins.ts',
     'sessions.ts'
   ],

@@ -3,7 +3,7 @@ import { getDomainConfig } from './contract/domains.ts'
 import { call } from './contract/kit/call.ts'
 import { pagePolicy, reportingEndpoints } from './core/http/csp.ts'
 import { pageOfAstroRoute } from './core/pages/page-table.ts'
-import { themeCss } from './core/pages/theme-colors.ts'
+import { themeCss } from './core/theme/theme-colors.ts'
 import { defaultLocale, isLocale } from './i18n/index.ts'
 // oxlint-disable-next-line boundaries/dependencies -- a text, which the rule cannot find
 import boot from './shell/boot.js?raw'

@@ -14,7 +14,7 @@ import {
 import { openDatabase } from '../../src/server/db/open.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
 import { toCompanyId } from '../../src/server/db/scope.ts'
-import { checkAuditLog } from '../../src/server/domain/evidence/audit-check.ts'
+import { checkAuditLog } from '../../src/server/domain/audit/audit-check.ts'
 import { type Client, fetchAt, signUpAt } from '../../tests/helpers/client.ts'
 import { createRandom } from '../../tests/helpers/random.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'

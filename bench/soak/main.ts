@@ -51,7 +51,7 @@ const scenarios: Record<string, Scenario> = {
   'C-10': runTests(['tests/api/deposits/upload-writers.test.ts']),
   'C-10 waiting': ({ seed, scale }) => measureWaitingCalls({ seed, seconds: countOf(10, scale) }),
   'D-01': runTests(['tests/api/companies/usage.test.ts']),
-  'D-02': runTests(['tests/api/companies/quotas.test.ts']),
+  'D-02': runTests(['tests/api/deposits/quotas.test.ts']),
   'D-03': runTests(['tests/api/deposits/duplicates.test.ts']),
   'E-01': runTests(['tests/api/contract/fuzz.test.ts']),
   'E-02': runTests([

@@ -3,7 +3,7 @@ import { localizedPath } from '../i18n/index.ts'
 import { $companyName, loadCompanyName } from '../stores/admin/companies.ts'
 import { navigate } from '../stores/navigation.ts'
 import { $route } from '../stores/routes.ts'
-import { $user } from '../stores/users.ts'
+import { $user } from '../stores/signed-in-user.ts'
 import { onThisAndLaterPages, pageLocale } from './kit/page.ts'
 
 /** Id of the company whose name was requested last. */

@@ -2,7 +2,7 @@ import { type DisabledState, parseDisabled } from '../contract/kit/disabled.ts'
 import { formatDateTime } from '../core/text/format.ts'
 import { localizedPath, translator, type Words } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
-import { $disabledState, $user, refreshUser } from '../stores/users.ts'
+import { $disabledState, $user, refreshUser } from '../stores/signed-in-user.ts'
 import { onClick, onThisAndLaterPages, pageLocale } from './kit/page.ts'
 
 /**

@@ -56,6 +56,6 @@ async function say(text: string): Promise<void> {
 
 async function saveFor(locale: Locale): Promise<void> {
   if (document.documentElement.dataset['session'] !== 'in') return
-  const { saveLanguage } = await import('../stores/users.ts')
+  const { saveLanguage } = await import('../stores/signed-in-user.ts')
   await saveLanguage(locale)
 }

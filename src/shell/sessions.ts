@@ -32,7 +32,7 @@ export function startSessions(): void {
 async function watchSession(): Promise<void> {
   const [sessions, users, usage] = await Promise.all([
     import('../stores/sessions.ts'),
-    import('../stores/users.ts'),
+    import('../stores/signed-in-user.ts'),
     import('./drawer-usage.ts')
   ])
   drawUsage = usage.showUsageInDrawer

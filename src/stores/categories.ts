@@ -3,7 +3,7 @@ import { AppError } from '../contract/kit/errors.ts'
 import { environment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
 import { api, sessionNumber } from './sessions.ts'
-import { $user } from './users.ts'
+import { $user } from './signed-in-user.ts'
 
 export type CategoriesState =
   | { status: 'idle' }

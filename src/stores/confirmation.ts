@@ -2,7 +2,7 @@ import { AppError } from '../contract/kit/errors.ts'
 import { environment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
 import { addSignOutListener, api } from './sessions.ts'
-import { $user } from './users.ts'
+import { $user } from './signed-in-user.ts'
 
 /**
  * The dialog that asks for the password, while it is open. The dialog calls `answer` with whether

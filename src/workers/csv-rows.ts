@@ -1,6 +1,6 @@
 import Papa, { type ParseError } from 'papaparse'
+import { withoutFormulaGuard } from '../core/csv/cells.ts'
 import type { Dialect } from '../core/csv/dialect.ts'
-import { withoutFormulaGuard } from '../core/text/csv.ts'
 
 /** Some consecutive rows of a file. */
 export interface RowBatch {

@@ -10,9 +10,9 @@ import {
 } from '../../src/contract/kit/endpoint.ts'
 import type { ErrorCode } from '../../src/contract/kit/errors.ts'
 import { inCompany, toCompanyId } from '../../src/server/db/scope.ts'
-import { audit } from '../../src/server/domain/evidence/audit.ts'
+import { audit } from '../../src/server/domain/audit/audit.ts'
 import { newId } from '../../src/server/domain/ids.ts'
-import { createKeySecret } from '../../src/server/domain/sessions/key-secrets.ts'
+import { createKeySecret } from '../../src/server/domain/sessions/api-key-secrets.ts'
 import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'
 
 // The types and functions for the files `tests/api/<room>/<noun>.cases.ts`.

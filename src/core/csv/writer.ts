@@ -1,4 +1,4 @@
-import { withFormulaGuard } from '../text/csv.ts'
+import { withFormulaGuard } from './cells.ts'
 import type { Dialect } from './dialect.ts'
 import { encodeText } from './encodings.ts'
 

@@ -1,4 +1,4 @@
-import { csvCell } from './csv.ts'
+import { csvCell } from '../csv/cells.ts'
 
 /**
  * Matches the first cells of a verification's line in the CSV file of a history: id, kind, time,

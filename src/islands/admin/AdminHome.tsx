@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { pages } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { $user } from '../../stores/users.ts'
+import { $user } from '../../stores/signed-in-user.ts'
 import { useWaitPhase } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { AllAttention } from './AllAttention.tsx'

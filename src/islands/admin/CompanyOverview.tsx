@@ -21,7 +21,7 @@ import { CompanyNotices } from './CompanyNotices.tsx'
 import { CompanySuspension } from './CompanySuspension.tsx'
 import { NeedsAttention } from './NeedsAttention.tsx'
 
-const ApiKeys = lazyPart(async () => (await import('../keys/ApiKeys.tsx')).ApiKeys)
+const ApiKeys = lazyPart(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
 
 /** The most groups that the page names as close to their limits. */
 const mostNamed = 5

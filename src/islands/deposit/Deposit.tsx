@@ -11,7 +11,7 @@ import {
   watchCategories
 } from '../../stores/categories.ts'
 import { $session } from '../../stores/sessions.ts'
-import { $user } from '../../stores/users.ts'
+import { $user } from '../../stores/signed-in-user.ts'
 import { DropZone } from '../files/DropZone.tsx'
 import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
 import { useFileHandoff } from '../files/use-file-handoff.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'react'
-import type { ColorCorrection } from '../../core/pages/theme-colors.ts'
+import type { ColorCorrection } from '../../core/theme/theme-colors.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface ColorFieldProps {

@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useId } from 'react'
 import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
-import { cssPropertyOf, themeCorrections, themeTokens } from '../../core/pages/theme-colors.ts'
+import { cssPropertyOf, themeCorrections, themeTokens } from '../../core/theme/theme-colors.ts'
 import { $themes, openThemes } from '../../stores/admin/domains.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import type { Colors } from '../../contract/domains.ts'
-import { type ThemeTokens, themeTokens } from '../../core/pages/theme-colors.ts'
+import { type ThemeTokens, themeTokens } from '../../core/theme/theme-colors.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { pictureAddress } from './picture-address.ts'

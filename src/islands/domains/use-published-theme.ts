@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 import type { DomainThemes, Theme } from '../../contract/domains.ts'
-import { themeCss } from '../../core/pages/theme-colors.ts'
+import { themeCss } from '../../core/theme/theme-colors.ts'
 import { pictureAddress } from './picture-address.ts'
 
 /**

@@ -53,7 +53,7 @@ export async function continueAfterSignIn(news?: string): Promise<void> {
     Promise.all([
       import('../../stores/accounts/after-sign-in.ts'),
       import('../../stores/navigation.ts'),
-      import('../../stores/users.ts')
+      import('../../stores/signed-in-user.ts')
     ])
   )
   await navigate(addressAfterSignIn(), { replace: true })

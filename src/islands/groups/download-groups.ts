@@ -1,5 +1,5 @@
 import type { Group } from '../../contract/groups.ts'
-import { byteOrderMark, csvRecord } from '../../core/text/csv.ts'
+import { byteOrderMark, csvRecord } from '../../core/csv/cells.ts'
 import { type GroupQuery, readAllGroups } from '../../stores/admin/group-list.ts'
 import { downloadFile } from '../files/download-file.ts'
 

@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { localizedPath } from '../../i18n/index.ts'
-import { $user, hasRight } from '../../stores/users.ts'
+import { $user, hasRight } from '../../stores/signed-in-user.ts'
 import { useWords } from '../kit/use-words.ts'
 import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
 

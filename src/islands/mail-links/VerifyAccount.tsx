@@ -8,7 +8,7 @@ import {
   sendVerification
 } from '../../stores/accounts/mail-links.ts'
 import { signOut } from '../../stores/sessions.ts'
-import { $user, refreshUser } from '../../stores/users.ts'
+import { $user, refreshUser } from '../../stores/signed-in-user.ts'
 import { continueAfterSignIn, useSignInReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'

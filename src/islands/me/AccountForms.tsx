@@ -7,7 +7,7 @@ import { ExportOwnData } from './ExportOwnData.tsx'
 import { SessionList } from './SessionList.tsx'
 
 // the page is for everybody, and few people let programs deposit
-const ApiKeys = lazyPart(async () => (await import('../keys/ApiKeys.tsx')).ApiKeys)
+const ApiKeys = lazyPart(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
 
 interface AccountFormsProps {
   user: UserInfo

@@ -1,5 +1,5 @@
 import { useStore } from '@nanostores/react'
-import { $user } from '../../stores/users.ts'
+import { $user } from '../../stores/signed-in-user.ts'
 import { lazyPart } from '../kit/LazyPart.tsx'
 import { useWaitPhase } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'

@@ -1,5 +1,5 @@
 import type { UserInfo } from '../../contract/users.ts'
-import { changeUsername } from '../../stores/users.ts'
+import { changeUsername } from '../../stores/signed-in-user.ts'
 import { fieldSentence, usernameRule } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { useForm } from '../forms/use-form.ts'

@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { personName } from '../../core/text/person-name.ts'
 import { $member, openMember } from '../../stores/admin/members.ts'
-import { $user } from '../../stores/users.ts'
+import { $user } from '../../stores/signed-in-user.ts'
 import { RecentChanges } from '../audit/RecentChanges.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'

@@ -1,5 +1,5 @@
 import { exportUsers } from '../../contract/members.ts'
-import { byteOrderMark, csvRecord } from '../../core/text/csv.ts'
+import { byteOrderMark, csvRecord } from '../../core/csv/cells.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { type MemberFilter, memberList } from '../../stores/admin/member-list.ts'
 import { fetchFile } from '../../stores/download.ts'

@@ -1,4 +1,4 @@
-import { type ThemeToken, themeTokens } from '../../core/pages/theme-colors.ts'
+import { type ThemeToken, themeTokens } from '../../core/theme/theme-colors.ts'
 import en from '../../i18n/en/mails.json' with { type: 'json' }
 import fr from '../../i18n/fr/mails.json' with { type: 'json' }
 import { languageTag, type Translate, translator } from '../../i18n/index.ts'

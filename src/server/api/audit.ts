@@ -1,5 +1,5 @@
 import { exportAuditEntries, listAuditEntries } from '../../contract/audit.ts'
-import * as auditLog from '../domain/evidence/audit-log.ts'
+import * as auditLog from '../domain/audit/audit-log.ts'
 import { administeredCompany } from './kit/administered-company.ts'
 import { type Api, signedInPerson } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'

@@ -4,7 +4,7 @@ import {
   listRequests,
   streamRequests
 } from '../../contract/requests.ts'
-import { auditHistoryRead } from '../domain/evidence/audit-history-reads.ts'
+import { auditHistoryRead } from '../domain/audit/audit-history-reads.ts'
 import type { EventStream, EventStreams } from '../domain/history/event-streams.ts'
 import * as requestExport from '../domain/history/request-export.ts'
 import * as requests from '../domain/history/requests.ts'

@@ -1,5 +1,5 @@
 import type { Deps } from '../domain/deps.ts'
-import { recheckDomains } from '../domain/installation/domain-checks.ts'
+import { recheckDomains } from '../domain/host-proofs/domain-checks.ts'
 import { forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 

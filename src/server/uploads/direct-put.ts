@@ -24,9 +24,9 @@ import {
 import { touchUpload, type Upload } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
+import { closeWhenKeyEnds } from './api-key-revocation.ts'
 import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
-import { closeWhenKeyEnds } from './key-revocation.ts'
 
 /**
  * How often the progress of an upload is recorded, in milliseconds. An upload without progress for

@@ -29,10 +29,10 @@ import {
   uploadBusyError
 } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
+import { closeWhenKeyEnds } from './api-key-revocation.ts'
 import { interruptedError, writeBody } from './body-writer.ts'
 import { createUploadSlots } from './concurrent-uploads.ts'
 import { isDirectUpload, serveDirectUpload } from './direct-put.ts'
-import { closeWhenKeyEnds } from './key-revocation.ts'
 import { createUploadLocks, type UploadLock, wrongOffsetError } from './upload-locks.ts'
 
 const routes = [headUpload, patchUpload, deleteUpload]

@@ -46,7 +46,7 @@ export async function togglePalette(): Promise<void> {
 async function loadPerson() {
   if (!isSignedIn()) return undefined
   const [{ $user }, { $recentCommands, rememberCommand }, { searchCompany }] = await Promise.all([
-    import('../../stores/users.ts'),
+    import('../../stores/signed-in-user.ts'),
     import('../../stores/recent-commands.ts'),
     import('../../stores/company-search.ts')
   ])

@@ -4,7 +4,7 @@ import type { SigningKeys } from '../../workers/kdf-client.ts'
 import { environment } from '../environment.ts'
 import { api, beginSession } from '../sessions.ts'
 // this import loads the person, for whom signing in waits
-import '../users.ts'
+import '../signed-in-user.ts'
 
 const deviceKey = 'vidimus:device'
 

@@ -2,7 +2,7 @@ import { parseRedirect } from '../../core/pages/redirect-parameter.ts'
 import { isLocale, localizedPath } from '../../i18n/index.ts'
 import { environment, pageLocale } from '../environment.ts'
 import { isReturnable } from '../routes.ts'
-import { $user } from '../users.ts'
+import { $user } from '../signed-in-user.ts'
 
 /**
  * Returns the address to open after signing in, in the person's language: the page in the parameter

@@ -2,7 +2,7 @@ import type { LinkPurpose } from '../../contract/accounts.ts'
 import type { LinkDelivery } from '../../contract/users.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { api } from '../sessions.ts'
-import { refreshUser } from '../users.ts'
+import { refreshUser } from '../signed-in-user.ts'
 import { signInWithNewKey } from './accounts.ts'
 import type { MailLink } from './mail-link-fragment.ts'
 

@@ -1,5 +1,5 @@
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
-import { byteOrderMark, csvRecord } from '../../core/text/csv.ts'
+import { byteOrderMark, csvRecord } from '../../core/csv/cells.ts'
 import { environment } from '../environment.ts'
 import { createRetries } from '../retries.ts'
 import type { CallInput } from '../sessions.ts'

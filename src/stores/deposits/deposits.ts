@@ -16,7 +16,7 @@ import {
   sessionToken,
   signedInUserId
 } from '../sessions.ts'
-import { refreshUser } from '../users.ts'
+import { refreshUser } from '../signed-in-user.ts'
 import { createBatchClient } from './batch-client.ts'
 import { createDepositQueue } from './deposit-queue.ts'
 import type { DepositCategory, QueuedDeposit } from './deposit-states.ts'

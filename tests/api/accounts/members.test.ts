@@ -21,7 +21,7 @@ import {
   updateMember
 } from '../../../src/contract/members.ts'
 import { createUser, getUser, updateUser } from '../../../src/contract/users.ts'
-import { checkAuditLog } from '../../../src/server/domain/evidence/audit-check.ts'
+import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, makeImport, requestOf } from '../../helpers/cases.ts'
 import { mailToken, makePerson, makeSignUp, proofFor } from '../../helpers/mailed.ts'

@@ -16,7 +16,7 @@ import {
   removeGroupCategory,
   updateGroup
 } from '../../../src/contract/groups.ts'
-import { checkAuditLog } from '../../../src/server/domain/evidence/audit-check.ts'
+import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { makeAdmins } from '../../helpers/matrix.ts'
 

@@ -16,7 +16,7 @@ import {
 } from '../../../src/contract/groups.ts'
 import { disableUser, listUsers } from '../../../src/contract/members.ts'
 import { getUser } from '../../../src/contract/users.ts'
-import { checkAuditLog } from '../../../src/server/domain/evidence/audit-check.ts'
+import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { requestOf } from '../../helpers/cases.ts'
 import { makePerson } from '../../helpers/mailed.ts'

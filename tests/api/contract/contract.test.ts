@@ -86,7 +86,7 @@ describe('the routes', () => {
     const folder = join(root, 'tests/api')
     const generated = [
       'contract/contract.test.ts',
-      'contract/isolation.test.ts',
+      'access/isolation.test.ts',
       'contract/bad-input.test.ts',
       'sessions/tokens.test.ts'
     ]

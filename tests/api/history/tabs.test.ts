@@ -204,7 +204,7 @@ async function openTab(
   const { setEnvironment } = await import('../../../src/stores/environment.ts')
   setEnvironment(tab.environment)
   const sessions = await import('../../../src/stores/sessions.ts')
-  const users = await import('../../../src/stores/users.ts')
+  const users = await import('../../../src/stores/signed-in-user.ts')
   const store = await import('../../../src/stores/history/requests.ts')
   const heard: ProcessedRequest[] = []
   store.addRequestListener(request => heard.push(request))

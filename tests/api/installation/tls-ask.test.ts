@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { openServedHosts, type ServedHosts } from '../../../src/server/domain/companies/domains.ts'
+import {
+  openServedHosts,
+  type ServedHosts
+} from '../../../src/server/domain/companies/served-hosts.ts'
 import { startManagementServer } from '../../../src/server/management.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { makeDomain } from '../../helpers/cases.ts'

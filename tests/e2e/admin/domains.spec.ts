@@ -1,7 +1,7 @@
 import { expect, type Page } from '@playwright/test'
 import { createCompany } from '../../../src/contract/companies.ts'
 import { type Colors, updateDomain } from '../../../src/contract/domains.ts'
-import { themeCss } from '../../../src/core/pages/theme-colors.ts'
+import { themeCss } from '../../../src/core/theme/theme-colors.ts'
 import { newEmail, signUpAt } from '../../helpers/client.ts'
 import { inspectInBothSchemes, inspectPage } from '../../helpers/e2e/accessibility.ts'
 import { askDatabase, confirmSession, makeAdmin } from '../../helpers/e2e/admins.ts'
@@ -331,7 +331,7 @@ test('nobody but operators moves a host, and never the main one', async ({ page 
   await expect(move.getByRole('button')).toHaveCount(0)
 })
 
-// each pair of colours of 1,000 themes is measured in tests/unit/core/pages/theme-colors.test.ts
+// each pair of colours of 1,000 themes is measured in tests/unit/core/theme/theme-colors.test.ts
 const themes = runCount(2, 50)
 
 test('random themes can be read in both modes', async ({ browser }) => {

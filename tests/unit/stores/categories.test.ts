@@ -49,7 +49,7 @@ test('takes new categories with each load of the person, and keeps what is chose
   const { setEnvironment } = await import('../../../src/stores/environment.ts')
   setEnvironment(tab.environment)
   const sessions = await import('../../../src/stores/sessions.ts')
-  const { $user } = await import('../../../src/stores/users.ts')
+  const { $user } = await import('../../../src/stores/signed-in-user.ts')
   const store = await import('../../../src/stores/categories.ts')
   sessions.startSession()
   const stop = store.watchCategories()

@@ -572,7 +572,7 @@ async function open(opening: Opening) {
   const sessions = await import('../../../src/stores/sessions.ts')
   const accounts = await import('../../../src/stores/accounts/accounts.ts')
   const changes = await import('../../../src/stores/accounts/account-changes.ts')
-  const users = await import('../../../src/stores/users.ts')
+  const users = await import('../../../src/stores/signed-in-user.ts')
   const { addressAfterSignIn } = await import('../../../src/stores/accounts/after-sign-in.ts')
   return { browser, tab, accounts, addressAfterSignIn, changes, sessions, users }
 }

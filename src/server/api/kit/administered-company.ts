@@ -5,7 +5,7 @@ import {
 } from '../../../contract/kit/endpoint.ts'
 import { Id } from '../../../contract/kit/ids.ts'
 import { findAdministeredCompany } from '../../domain/companies/companies.ts'
-import { getTenant, senderHost } from '../../domain/companies/domains.ts'
+import { getTenant, senderHost } from '../../domain/companies/served-hosts.ts'
 import type { CompanyId, SendingCompany, Tenant } from '../../domain/deps.ts'
 import type { Person } from '../../domain/sessions/sessions.ts'
 import { requirePermission } from './admission.ts'

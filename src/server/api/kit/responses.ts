@@ -1,7 +1,7 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import { toProblem } from '../../../contract/kit/problems.ts'
 import { apiPolicy, hstsHeader } from '../../../core/http/csp.ts'
-import { originOf } from '../../domain/companies/domains.ts'
+import { originOf } from '../../domain/companies/served-hosts.ts'
 import { isDatabaseBusy } from '../../domain/database-errors.ts'
 import type { Deps } from '../../domain/deps.ts'
 

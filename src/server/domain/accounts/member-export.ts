@@ -1,5 +1,5 @@
 import type { Member } from '../../../contract/members.ts'
-import { byteOrderMark, csvRecord } from '../../../core/text/csv.ts'
+import { byteOrderMark, csvRecord } from '../../../core/csv/cells.ts'
 import { type ConnectionOptions, inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type MemberFilter, nextMembers, readMembers } from './members.ts'

@@ -1,7 +1,7 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import { inCompany } from '../../db/scope.ts'
+import { audit } from '../audit/audit.ts'
 import type { Deps } from '../deps.ts'
-import { audit } from '../evidence/audit.ts'
 import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { endSessions } from '../sessions/sessions.ts'

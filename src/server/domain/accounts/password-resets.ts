@@ -1,6 +1,6 @@
 import { inCompany } from '../../db/scope.ts'
+import { audit } from '../audit/audit.ts'
 import type { Deps, Tenant } from '../deps.ts'
-import { audit } from '../evidence/audit.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { consumeMails } from '../rate-limits.ts'
 import { endSessions } from '../sessions/sessions.ts'

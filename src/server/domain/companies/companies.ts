@@ -12,8 +12,8 @@ import {
   type Tx,
   toCompanyId
 } from '../../db/scope.ts'
+import { type AdminCall, audit } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type AdminCall, audit } from '../evidence/audit.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
 import { missingVersionNote, requireVersion } from '../versions.ts'
 

@@ -12,8 +12,8 @@ import {
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
+import { audit } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { audit } from '../evidence/audit.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
 import { missingVersionNote, requireVersion } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
@@ -25,8 +25,8 @@ import {
   selectDomains
 } from './domain-rows.ts'
 import { applyThemeChanges, storePublishedTheme, themeForAudit } from './domain-themes.ts'
-import { findPrimaryDomain } from './domains.ts'
 import { dnsZoneOf } from './host-names.ts'
+import { findPrimaryDomain } from './served-hosts.ts'
 
 interface ListInput extends PageInput {
   company_id: CompanyId

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
-import type { AdminCall } from '../evidence/audit.ts'
+import type { AdminCall } from '../audit/audit.ts'
 
 /** The domain that an administrator changes, its company, and the administrator. */
 export interface DomainCall extends AdminCall {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
+import { type AdminCall, type AuditedDeps, audit } from '../audit/audit.ts'
 import type { Deps } from '../deps.ts'
-import { type AdminCall, type AuditedDeps, audit } from '../evidence/audit.ts'
 import { requireGroup } from './groups.ts'
 
 interface Membership extends AdminCall {

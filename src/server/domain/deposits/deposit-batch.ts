@@ -4,7 +4,6 @@ import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
-import { chargeEach, predictCharges } from '../companies/quotas.ts'
 import type { CompanyId, Deps, StagedFile, WaitingClient } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { readRequest } from '../history/requests.ts'
@@ -28,6 +27,7 @@ import {
   type NewDeposit,
   requestFacts
 } from './new-deposits.ts'
+import { chargeEach, predictCharges } from './quotas.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
 import { encryptDigest } from './upload-digests.ts'
 import { digestOfStoredFile } from './upload-settlement.ts'

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { subtractStorage } from '../companies/quotas.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { publishRequests, type RequestDraft } from '../history/requests.ts'
+import { subtractStorage } from './quotas.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
 
 /** How many files are erased in one transaction. */

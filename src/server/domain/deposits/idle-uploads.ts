@@ -1,6 +1,6 @@
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { releaseReservation } from '../companies/quotas.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+import { releaseReservation } from './quotas.ts'
 import { closeUpload, findUpload, reservationOf, setReleasedBytes } from './uploads.ts'
 
 /** An upload ends after this many hours without a byte. */

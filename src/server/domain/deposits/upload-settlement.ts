@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { ErrorCode } from '../../../contract/kit/errors.ts'
 import { inCompany } from '../../db/scope.ts'
-import { settleReservation } from '../companies/quotas.ts'
 import type { CompanyId, Deps, FileDigest } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { publishRequest } from '../history/requests.ts'
 import { claimNextRow, type Lease, releaseLease, renewLease } from '../leases.ts'
 import { readRecordNames, writeRecord } from './deposit-records.ts'
+import { settleReservation } from './quotas.ts'
 import { decryptDigest } from './upload-digests.ts'
 import {
   closeUpload,

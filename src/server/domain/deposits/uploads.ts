@@ -2,9 +2,9 @@ import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
 import type { RequestState } from '../../../contract/requests.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { countFailedDeposit, releaseReservation, reserveStorage } from '../companies/quotas.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { publishRequest, type RequestDraft } from '../history/requests.ts'
+import { countFailedDeposit, releaseReservation, reserveStorage } from './quotas.ts'
 
 /** An upload, with the state and facts of its request (entry of the history). */
 export interface Upload {

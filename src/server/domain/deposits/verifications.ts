@@ -6,13 +6,13 @@ import type { FoundRecord, VerificationResult } from '../../../contract/verifica
 import { allowedCategories, joinInCompany } from '../../db/joins.ts'
 import { inCompany, singleStatementInCompany, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
-import { chargeRequests } from '../companies/quotas.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
 import { publishRequest } from '../history/requests.ts'
 import { newId } from '../ids.ts'
 import { consume, consumeShared } from '../rate-limits.ts'
 import { actorIdOf, type Person } from '../sessions/sessions.ts'
+import { chargeRequests } from './quotas.ts'
 
 interface VerifyInput {
   tenant: Tenant

@@ -1,7 +1,7 @@
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { toHex } from '../../../core/bytes.ts'
+import { byteOrderMark, csvRecord } from '../../../core/csv/cells.ts'
 import { parseDigest } from '../../../core/evidence/formats.ts'
-import { byteOrderMark, csvRecord } from '../../../core/text/csv.ts'
 import { type ConnectionOptions, inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { readAllOpenings } from '../evidence/sealed-openings.ts'

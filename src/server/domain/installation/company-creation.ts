@@ -5,16 +5,16 @@ import {
   insertInvitedPerson,
   sendInvitation
 } from '../accounts/invitations.ts'
+import { audit } from '../audit/audit.ts'
 import { isNameAndHostTaken, readCompany } from '../companies/companies.ts'
 import { hostTakenError, isProvedHost } from '../companies/domain-rows.ts'
-import { getTenant } from '../companies/domains.ts'
 import { isLocalhost, requireHostName } from '../companies/host-names.ts'
 import { insertCompany } from '../companies/new-companies.ts'
+import { getTenant } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { audit } from '../evidence/audit.ts'
+import { isCoveredByWildcard, withHostCheck } from '../host-proofs/domain-claims.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
-import { isCoveredByWildcard, withHostCheck } from './domain-claims.ts'
 import { productTheme } from './product-theme.ts'
 
 interface NewTenant {

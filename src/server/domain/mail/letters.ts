@@ -2,7 +2,7 @@ import type { LinkPurpose } from '../../../contract/accounts.ts'
 import { Locale as LocaleSchema } from '../../../contract/domains.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { findPrimaryDomain, findTenant, originOf } from '../companies/domains.ts'
+import { findPrimaryDomain, findTenant, originOf } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps, Letter, MailKind, Tenant } from '../deps.ts'
 import { createMailToken, hasRecentToken, mailLink } from './mail-tokens.ts'
 

@@ -12,7 +12,7 @@ import {
   type Tx
 } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
-import { digestOfKey, isKeySecret } from './key-secrets.ts'
+import { digestOfKey, isKeySecret } from './api-key-secrets.ts'
 import { isPasswordConfirmed, type Person } from './sessions.ts'
 
 /** The call that is being authenticated. It counts toward the limits of concurrent calls. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { csvRecord } from '../../../../src/core/text/csv.ts'
+import { csvRecord } from '../../../../src/core/csv/cells.ts'
 import { addFileNames } from '../../../../src/core/text/history-csv.ts'
 
 const [one, many, other, deposit] = [1, 2, 3, 4].map(

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inCompany, type Tx } from '../../../../src/server/db/scope.ts'
-import { findTenant } from '../../../../src/server/domain/companies/domains.ts'
+import { findTenant } from '../../../../src/server/domain/companies/served-hosts.ts'
 import type { CompanyId } from '../../../../src/server/domain/deps.ts'
 import {
   claimNextRow,

@@ -20,7 +20,7 @@ import {
   firstPreviousHash
 } from '../../../src/core/evidence/audit-entry.ts'
 import { type CompanyId, inCompany, toCompanyId } from '../../../src/server/db/scope.ts'
-import { audit } from '../../../src/server/domain/evidence/audit.ts'
+import { audit } from '../../../src/server/domain/audit/audit.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { requestOf } from '../../helpers/cases.ts'
 import { statementsOf } from '../../helpers/database.ts'

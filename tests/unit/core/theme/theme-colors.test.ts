@@ -6,7 +6,7 @@ import {
   type ThemeTokens,
   themeCss,
   themeTokens
-} from '../../../../src/core/pages/theme-colors.ts'
+} from '../../../../src/core/theme/theme-colors.ts'
 import '../../../helpers/soak.ts'
 
 const light: ThemeTokens = {

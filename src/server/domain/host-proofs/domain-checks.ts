@@ -2,6 +2,7 @@ import type { DomainDetails } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { sendWaitingInvitations } from '../accounts/invitations.ts'
+import { audit } from '../audit/audit.ts'
 import { proofRecordName, readDomain } from '../companies/domain-admin.ts'
 import {
   type DomainCall,
@@ -11,7 +12,6 @@ import {
   selectDomains
 } from '../companies/domain-rows.ts'
 import type { CompanyId, Deps, DnsAnswer } from '../deps.ts'
-import { audit } from '../evidence/audit.ts'
 import { consume } from '../rate-limits.ts'
 import { requireOwnProofs, withHostCheck } from './domain-claims.ts'
 

@@ -5,6 +5,7 @@ import type { DomainDetails, createDomain as endpoint } from '../../../contract/
 import { AppError } from '../../../contract/kit/errors.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { sendWaitingInvitations } from '../accounts/invitations.ts'
+import { audit } from '../audit/audit.ts'
 import { withDefaultGroupCheck } from '../companies/default-groups.ts'
 import { readDomain } from '../companies/domain-admin.ts'
 import {
@@ -16,10 +17,9 @@ import {
   lockDomain,
   selectDomains
 } from '../companies/domain-rows.ts'
-import { findPrimaryDomain } from '../companies/domains.ts'
 import { isLocalhost, newProofToken, requireHostName } from '../companies/host-names.ts'
+import { findPrimaryDomain } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { missingVersionNote, requireVersion } from '../versions.ts'

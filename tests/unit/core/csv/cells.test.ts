@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { csvRecord, withoutFormulaGuard } from '../../../../src/core/text/csv.ts'
+import { csvRecord, withoutFormulaGuard } from '../../../../src/core/csv/cells.ts'
 import { runCount } from '../../../helpers/soak.ts'
 
 test.each([

@@ -7,7 +7,7 @@ import {
   releaseReservation,
   reserveQuota,
   settleReservation
-} from '../../../src/server/domain/companies/quotas.ts'
+} from '../../../src/server/domain/deposits/quotas.ts'
 import type { CompanyId } from '../../../src/server/domain/deps.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { runCount, testTimeout } from '../../helpers/soak.ts'
