@@ -9,6 +9,7 @@ import { useAction } from '../forms/use-action.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useNow } from '../kit/time.ts'
+import { useLostFocus } from '../kit/use-lost-focus.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface DomainCheckProps {
@@ -32,6 +33,7 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
   const [asked, setAsked] = useState(0)
   const now = useNow(1000)
   const isProved = domain.state === 'verified'
+  const part = useRef<HTMLElement>(null)
   const next = useRef<HTMLButtonElement>(null)
   const action = useAction({
     what: 'Checking the domain failed',
@@ -49,16 +51,10 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
     const timer = setTimeout(() => void ask(), asked === 0 ? 0 : pause * 1000)
     return () => clearTimeout(timer)
   }, [asked, pause, isProved])
-  // the button that was pressed is gone
-  const wasProved = useRef(isProved)
-  useEffect(() => {
-    const isLost = document.activeElement === document.body
-    if (isProved && !wasProved.current && isLost) next.current?.focus()
-    wasProved.current = isProved
-  }, [isProved])
+  useLostFocus(part, () => next.current?.focus())
 
   return (
-    <section className="sheet flex flex-col gap-4" aria-labelledby="domain-check">
+    <section ref={part} className="sheet flex flex-col gap-4" aria-labelledby="domain-check">
       <h2 id="domain-check" tabIndex={-1} className="section-title">
         {t('domains.check.title')}
       </h2>

@@ -8,6 +8,7 @@ import { RecentChanges } from '../audit/RecentChanges.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { lazyPart } from '../kit/LazyPart.tsx'
+import { useLostFocus } from '../kit/use-lost-focus.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { useListAddress } from '../lists/use-address.ts'
 import { DeleteDomain } from './DeleteDomain.tsx'
@@ -70,13 +71,8 @@ function Ready({ domain }: DomainProps) {
     const heading = top.current?.querySelector('h2') ?? top.current
     heading?.focus()
   })
-  // what had the focus may be gone: DNS proves the domain, or another company proves its host
-  const shown = useRef(domain.state)
-  useEffect(() => {
-    if (shown.current === domain.state) return
-    shown.current = domain.state
-    if (document.activeElement === document.body) top.current?.focus()
-  }, [domain.state])
+  // the steps end when another company proves the host, and the check when DNS proves the domain
+  useLostFocus(top, () => top.current?.focus())
   return (
     <div ref={top} tabIndex={-1} className="flex flex-col gap-6">
       {address && isTaken && <Taken domain={domain} />}

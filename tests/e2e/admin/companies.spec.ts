@@ -481,8 +481,22 @@ test('companies and domains are administered by the keyboard alone', async ({ pa
     await press('ControlOrMeta+A')
     await page.keyboard.type('By keys alone')
     await press('Enter')
-    await expect(page.getByText('By keys alone')).toBeVisible()
+    await expect(page.getByText('By keys alone', { exact: true })).toBeVisible()
     await expect(page.getByRole('button', { name: 'Edit' })).toBeFocused()
+    // the check goes once the record is back, and with it the button that was pressed
+    const [proof] = await askDatabase<{ proof_token: string }>(
+      `update domain set failing_since = now() - interval '1 day' where host = $1
+       returning proof_token`,
+      [host]
+    )
+    dns.delete(`_domain-check.${host}`)
+    await page.reload()
+    await expect(page.getByText(/^DNS does not know /)).toBeVisible()
+    await tabTo(page, 'button', 'Check now')
+    dns.set(`_domain-check.${host}`, { txt: [[proof?.proof_token ?? '']] })
+    await press('Enter')
+    await expect(page.getByRole('button', { name: 'Check now' })).toHaveCount(0)
+    await expect(page.locator('main div:focus')).toContainText('Live')
     await follow('button', 'Move…')
     const [mine] = await askDatabase<{ name: string }>('select name from company where id = $1', [
       own

@@ -1,0 +1,22 @@
+import { type RefObject, useEffect, useEffectEvent, useRef } from 'react'
+
+/**
+ * Runs `refocus` when the element of `part` that had the focus is gone after a render, such as a
+ * button whose step is done. Otherwise the browser would move the focus to the top of the document.
+ */
+export function useLostFocus(part: RefObject<HTMLElement | null>, refocus: () => void): void {
+  const focused = useRef<Node>(undefined)
+  const run = useEffectEvent(refocus)
+  useEffect(() => {
+    const note = ({ target }: FocusEvent) => {
+      const isInside = target instanceof Node && part.current?.contains(target)
+      focused.current = isInside ? target : undefined
+    }
+    document.addEventListener('focusin', note)
+    return () => document.removeEventListener('focusin', note)
+  }, [part])
+  useEffect(() => {
+    const isGone = focused.current?.isConnected === false
+    if (isGone && document.activeElement === document.body) run()
+  })
+}
