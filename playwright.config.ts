@@ -12,6 +12,15 @@ const executablePath = process.env.CHROMIUM_PATH ?? savedBrowser()
 const direct = [process.env.no_proxy ?? process.env.NO_PROXY, '127.0.0.1,localhost,.localhost']
 process.env.no_proxy = process.env.NO_PROXY = direct.filter(Boolean).join(',')
 
+/** Files whose tests walk through many pages or states. */
+const walks = [
+  '**/states.spec.ts',
+  '**/hardening.spec.ts',
+  '**/pages.spec.ts',
+  '**/keyboard.spec.ts',
+  '**/admin/administration.spec.ts'
+]
+
 export default defineConfig({
   testDir: 'tests/e2e',
   testMatch: '**/*.spec.ts',
@@ -46,7 +55,11 @@ export default defineConfig({
       ]
     }
   },
-  projects: [{ name: 'chromium', use: { browserName: 'chromium' } }],
+  // the longest tests go first, so that no worker ends with one while the other has none left
+  projects: [
+    { name: 'walks', testMatch: walks, use: { browserName: 'chromium' } },
+    { name: 'chromium', testIgnore: walks, use: { browserName: 'chromium' } }
+  ],
   webServer: {
     command: 'node scripts/e2e-server.mjs',
     url: `http://127.0.0.1:${managementPort}/readyz`,

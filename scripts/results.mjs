@@ -2,9 +2,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 
 const folder = '.cache/tests'
+/** Node keeps compiled modules here, because the tests start the product and its tools many times. */
+const compiled = resolve('.cache/compiled')
 
 export function runVitest(args = [], env = {}) {
   return run('vitest', ['run', ...args], countVitest, { env })
@@ -22,7 +25,7 @@ async function run(tool, args, count, { env = {}, printFrom } = {}) {
   rmSync(report, { force: true })
   const child = spawn(tool, args, {
     stdio: printFrom ? ['ignore', 'pipe', 'pipe'] : 'inherit',
-    env: { ...process.env, ...env },
+    env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...env },
     shell: process.platform === 'win32'
   })
   if (printFrom) printLater(child, printFrom)

@@ -9,13 +9,14 @@ import { openStream } from '../helpers/event-stream.ts'
 import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
 
 const bytes = Buffer.alloc(64, 'processes')
+const withoutDemo = { DEMO: 'false' }
 
 let first: ServiceProcess
 let second: ServiceProcess
 let ada: Client
 beforeAll(async () => {
-  first = await makeServiceProcess()
-  second = await makeServiceProcess({ DATA_DIR: first.dataDir })
+  first = await makeServiceProcess(withoutDemo)
+  second = await makeServiceProcess({ ...withoutDemo, DATA_DIR: first.dataDir })
   await first.start()
   await second.start()
   ada = await signUpAt(first.port, 'localhost')
@@ -144,7 +145,7 @@ test.for(['of their own', 'of the operator'])(
 )
 
 test('a closed terminal ends the service and its database', async () => {
-  await using service = await makeServiceProcess()
+  await using service = await makeServiceProcess(withoutDemo)
   await service.start()
   expect(await service.end('SIGHUP')).toBe(0)
   await expect(service.socketDir()).rejects.toThrow('the database is not running')

@@ -82,7 +82,7 @@ test('texts of a company stay texts, and its pictures pictures, on every page (G
   browser
 }) => {
   test.setTimeout(240_000)
-  await using service = await makeServiceProcess()
+  await using service = await makeServiceProcess({ DEMO: 'false' })
   await service.start()
   const site = `http://localhost:${service.port}`
   const context = await browser.newContext()
@@ -227,7 +227,7 @@ test.describe('what a script tries', () => {
 
 test('what opens an account is seen by nobody but its browser (G-03)', async ({ browser }) => {
   test.setTimeout(240_000)
-  await using service = await makeServiceProcess({ LOG_LEVEL: 'trace' })
+  await using service = await makeServiceProcess({ LOG_LEVEL: 'trace', DEMO: 'false' })
   await service.start()
   const site = `http://localhost:${service.port}`
   const email = 'ada@example.com'

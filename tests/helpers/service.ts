@@ -8,6 +8,8 @@ import { findPostmaster, isProcessAlive } from '../../src/server/db/postmaster.t
 
 const root = join(import.meta.dirname, '../..')
 const readySeconds = 120
+/** Where Node keeps compiled modules: a start takes half as long with them. */
+const compiled = process.env.NODE_COMPILE_CACHE
 
 export type ServiceProcess = Awaited<ReturnType<typeof makeServiceProcess>>
 
@@ -45,6 +47,7 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
         LIMIT_MAILS_PER_ADDRESS_HOUR: '1000000',
         LIMIT_MAILS_PER_COMPANY_DAY: '1000000',
         LOG_LEVEL: 'warn',
+        ...(compiled && { NODE_COMPILE_CACHE: compiled }),
         ...settings
       }
     })

@@ -16,7 +16,7 @@ test.beforeAll(async () => {
   test.setTimeout(120_000)
   mailServer = await openMailServer()
   const mailing = { SMTP_URL: mailServer.url, MAIL_FROM: 'vidimus@example.org' }
-  service = await makeServiceProcess({ ...mailing, LOG_LEVEL: 'info' })
+  service = await makeServiceProcess({ ...mailing, LOG_LEVEL: 'info', DEMO: 'false' })
   await service.start()
 })
 test.afterAll(async () => {

@@ -1,5 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { expect, type Page } from '@playwright/test'
-import axe, { type AxeResults, type RunOptions } from 'axe-core'
+import type { AxeResults, RunOptions } from 'axe-core'
+
+// minified, because its script goes to each page anew
+const axeScript = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8'
+)
 
 type Rules = 'all' | 'colours'
 /** The rules of axe whose result depends on the colour scheme. */
@@ -10,7 +18,7 @@ const colourRules = ['color-contrast', 'link-in-text-block']
  * because loading it takes as long as one check.
  */
 async function expectAccessible(page: Page, rules: Rules) {
-  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeScript)
   const options: RunOptions = {
     resultTypes: ['violations'],
     // only rules for sound and video need the files that it would load again
