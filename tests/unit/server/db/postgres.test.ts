@@ -335,9 +335,12 @@ async function realUid(pid: number) {
 
 /** Every server that this test started, found by its command line. */
 async function serversBelow(place: string): Promise<number[]> {
-  const { stdout } = await run('ps', ['-eo', 'pid=,args=', '-ww'])
-  return stdout
+  const { stdout } = await run('ps', ['-eo', 'pid=,ppid=,args=', '-ww'])
+  const found = stdout
     .split('\n')
     .filter(line => line.includes(`postgres -D ${place}/`))
-    .map(line => Number.parseInt(line, 10))
+    .map(line => line.trim().split(/\s+/, 2).map(Number))
+  // a child that a server has just started has the server's name for a moment
+  const pids = new Set(found.map(([pid]) => pid))
+  return found.flatMap(([pid, parent]) => (pid === undefined || pids.has(parent) ? [] : [pid]))
 }
