@@ -7,6 +7,8 @@ import { listCompanyIds } from '../../src/server/domain/companies/companies.ts'
 import { checkFiles } from '../../src/server/domain/deposits/file-checks.ts'
 import { openDeps } from '../../src/server/open-deps.ts'
 import type { ServiceProcess } from '../../tests/helpers/service.ts'
+import { checkConsistency, checkStoredBytes } from './consistency.ts'
+import type { RememberedDocument } from './depositors.ts'
 import { type Trace, traceSystemCalls } from './strace.ts'
 
 /**
@@ -21,7 +23,7 @@ const patienceMs = 60_000
  * thread that strace does not trace yet may make the call. Documents without a fault are checked as
  * well.
  */
-export const maxTries = 3
+const maxTries = 3
 
 export interface Fault {
   /** What the failing call was meant to do. */
@@ -35,6 +37,71 @@ export interface Fault {
   error: 'EIO' | 'ENOSPC' | 'EMFILE'
   /** The file or folder on which calls fail. Undefined if they fail everywhere. */
   path?: 'staged file' | 'staging folder' | 'write-ahead log'
+}
+
+interface FaultOptions<OneFault extends Fault, Sent> {
+  rounds?: number | undefined
+  faults: readonly OneFault[]
+  /**
+   * Sends one document while a fault is active, or without a fault. `settled` resolves when its fate
+   * is known.
+   */
+  send: (
+    fault?: OneFault
+  ) => Promise<{ injected: boolean | undefined; settled: Promise<Sent>; told?: unknown }>
+  onFault?: ((text: string) => void) | undefined
+}
+
+/**
+ * Sends documents under each fault, until the fault has occurred. Returns what became of them, and a
+ * sentence for each fault that never occurred.
+ */
+export async function sendUnderFaults<OneFault extends Fault, Sent>({
+  rounds = 1,
+  faults,
+  send,
+  onFault = () => undefined
+}: FaultOptions<OneFault, Sent>): Promise<{ sent: Sent[]; missed: string[] }> {
+  // without a fault, because the first upload also creates folders, whose calls would be counted
+  const sent = [(await send()).settled]
+  const missed: string[] = []
+  for (let round = 0; round < rounds; round++) {
+    for (const fault of faults) {
+      let last: Awaited<ReturnType<typeof send>> | undefined
+      for (let tries = 0; !last?.injected && tries < maxTries; tries++) {
+        last = await send(fault)
+        sent.push(last.settled)
+      }
+      if (!last?.injected) missed.push(`the call was never made: ${fault.title}`)
+      onFault(`${fault.title} (${fault.error}): ${last?.told ?? ''}`)
+    }
+  }
+  return { sent: await Promise.all(sent), missed }
+}
+
+/**
+ * Compares what a service has stored with what its depositors remember, and stops it. Returns the
+ * figures, the number of documents by their end, and a sentence for each fault.
+ */
+export async function checkAndStop(service: ServiceProcess, remembered: RememberedDocument[]) {
+  const { figures, faults } = await checkConsistency(service, remembered)
+  faults.push(...(await checkStoredBytes(service, remembered)))
+  const exit = await service.stop()
+  if (exit !== 0) faults.push(`the stop ended with ${exit}`)
+  const { acknowledged = [], failed = [] } = Object.groupBy(remembered, each => each.end)
+  return { acknowledged: acknowledged.length, failed: failed.length, figures, faults }
+}
+
+/**
+ * Deletes files without a row, and then does what `checkAndStop()` does. Files that belong to no
+ * document are a fault.
+ */
+export async function checkFilesAndStop(service: ServiceProcess, remembered: RememberedDocument[]) {
+  const lost = await deleteUnreferencedFiles(service)
+  const { faults, ...counts } = await checkAndStop(service, remembered)
+  const { orphans } = counts.figures
+  if (orphans) lost.push(`${orphans} files belong to nothing`)
+  return { ...counts, faults: [...lost, ...faults] }
 }
 
 /**

@@ -6,14 +6,13 @@ import { listRequests, ProcessedRequest } from '../../src/contract/requests.ts'
 import { type Client, type HttpAnswer, signUpAt } from '../../tests/helpers/client.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
-import { checkConsistency, checkStoredBytes } from './consistency.ts'
 import type { RememberedDocument } from './depositors.ts'
 import {
-  deleteUnreferencedFiles,
+  checkFilesAndStop,
   type Fault,
   injectFault,
-  maxTries,
   retryForAMinute,
+  sendUnderFaults,
   singleThreadSettings,
   waitForFault
 } from './disk-faults.ts'
@@ -98,56 +97,38 @@ export async function failDirectUploads(options: {
   faults?: readonly PutFault[]
   onFault?: (text: string) => void
 }) {
-  const { seed, rounds = 1, faults: tried = putFaults, onFault = () => undefined } = options
+  const { seed, rounds, faults: tried = putFaults, onFault } = options
   const random = createRandom(seed)
   await using service = await makeServiceProcess(singleThreadSettings)
   await service.start()
   const ada = await signUpAt(service.port, 'localhost')
-  // sent without a fault, because the first upload also creates folders, whose calls would be
-  // counted
-  const sent = [(await send(service, ada, random)).settled]
-  const faults: string[] = []
-  for (let round = 0; round < rounds; round++) {
-    for (const fault of tried) {
-      let last: Awaited<ReturnType<typeof send>> | undefined
-      for (let tries = 0; !last?.injected && tries < maxTries; tries++) {
-        last = await send(service, ada, random, fault)
-        sent.push(last.settled)
-        // a repeated upload would be taken for that of the next file
-        if (fault.isReported || fault.path === 'write-ahead log') await last.settled
-      }
-      if (!last?.injected) faults.push(`the call was never made: ${fault.title}`)
-      onFault(`PUT: ${fault.title} (${fault.error})`)
+  const { sent, missed } = await sendUnderFaults({
+    rounds,
+    faults: tried,
+    onFault: onFault && (text => onFault(`PUT: ${text}`)),
+    async send(fault?: PutFault) {
+      const last = await sendFile(service, ada, random, fault)
+      // a repeated upload would be taken for that of the next file
+      if (fault?.isReported || fault?.path === 'write-ahead log') await last.settled
+      return last
     }
-  }
+  })
   const remembered: RememberedDocument[] = []
-  for (const each of await Promise.all(sent)) {
+  for (const each of sent) {
     const found = await historyOf(ada, each)
     remembered.push(...found.remembered)
-    faults.push(...found.faults)
+    missed.push(...found.faults)
   }
-  faults.push(...(await deleteUnreferencedFiles(service)))
-  const found = await checkConsistency(service, remembered)
-  faults.push(...found.faults, ...(await checkStoredBytes(service, remembered)))
-  if (found.figures.orphans) faults.push(`${found.figures.orphans} files belong to nothing`)
-  const exit = await service.stop()
-  if (exit !== 0) faults.push(`the stop ended with ${exit}`)
-  const counts = Object.groupBy(remembered, each => each.end)
-  return {
-    seed,
-    sent: sent.length,
-    acknowledged: counts.acknowledged?.length ?? 0,
-    failed: counts.failed?.length ?? 0,
-    figures: found.figures,
-    faults
-  }
+  const { faults, ...counts } = await checkFilesAndStop(service, remembered)
+  faults.push(...missed)
+  return { seed, sent: sent.length, ...counts, faults }
 }
 
 /**
  * Sends one file while a fault is active, and returns when the fault is over. `settled` resolves
  * when the deposit is recorded.
  */
-async function send(service: ServiceProcess, ada: Client, random: Random, fault?: PutFault) {
+async function sendFile(service: ServiceProcess, ada: Client, random: Random, fault?: PutFault) {
   const bytes = random.bytes(random.integer(2, 70_000))
   const name = `${randomUUID()}.pdf`
   const key = randomUUID()

@@ -8,15 +8,16 @@ import { type Client, signUpAt } from '../../tests/helpers/client.ts'
 import { openStream } from '../../tests/helpers/event-stream.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
-import { checkConsistency, checkStoredBytes } from './consistency.ts'
 import { type RememberedDocument, startDepositors } from './depositors.ts'
 import {
+  checkAndStop,
+  checkFilesAndStop,
   databaseProcesses,
   deleteUnreferencedFiles,
   type Fault,
   injectFault,
-  maxTries,
   retryForAMinute,
+  sendUnderFaults,
   singleThreadSettings,
   waitForFault
 } from './disk-faults.ts'
@@ -190,43 +191,16 @@ export async function failUploads(options: {
   faults?: readonly Fault[]
   onFault?: (text: string) => void
 }) {
-  const { seed, rounds = 1, faults: tried = tusFaults, onFault = () => undefined } = options
+  const { seed, rounds, faults: tried = tusFaults, onFault } = options
   const random = createRandom(seed)
   await using service = await makeServiceProcess(singleThreadSettings)
   await service.start()
   const ada = await signUpAt(service.port, host)
-  // deposited without a fault, because the first upload also creates folders, whose calls would be
-  // counted
-  const settled = [(await deposit(service, ada, random)).settled]
-  const missed: string[] = []
-  for (let round = 0; round < rounds; round++) {
-    for (const fault of tried) {
-      let last: Awaited<ReturnType<typeof deposit>> | undefined
-      for (let tries = 0; !last?.injected && tries < maxTries; tries++) {
-        last = await deposit(service, ada, random, fault)
-        settled.push(last.settled)
-      }
-      if (!last?.injected) missed.push(fault.title)
-      onFault(`${fault.title} (${fault.error}): ${last?.told}`)
-    }
-  }
-  const remembered = await Promise.all(settled)
-  const faults = missed.map(title => `the call was never made: ${title}`)
-  faults.push(...(await deleteUnreferencedFiles(service)))
-  const found = await checkConsistency(service, remembered)
-  faults.push(...found.faults, ...(await checkStoredBytes(service, remembered)))
-  if (found.figures.orphans) faults.push(`${found.figures.orphans} files belong to nothing`)
-  const exit = await service.stop()
-  if (exit !== 0) faults.push(`the stop ended with ${exit}`)
-  const counts = Object.groupBy(remembered, each => each.end)
-  return {
-    seed,
-    deposits: remembered.length,
-    acknowledged: counts.acknowledged?.length ?? 0,
-    failed: counts.failed?.length ?? 0,
-    figures: found.figures,
-    faults
-  }
+  const send = (fault?: Fault) => deposit(service, ada, random, fault)
+  const { sent, missed } = await sendUnderFaults({ rounds, faults: tried, send, onFault })
+  const { faults, ...counts } = await checkFilesAndStop(service, sent)
+  faults.push(...missed)
+  return { seed, deposits: sent.length, ...counts, faults }
 }
 
 /**
@@ -302,12 +276,9 @@ export async function fillDisk(options: { seed: number; megabytes: number }) {
   }
   run('mount', ['-o', 'remount,size=2g', service.documents])
   await crowd.finish()
-  const faults = await deleteUnreferencedFiles(service)
-  const { figures, faults: found } = await checkConsistency(service, crowd.remembered)
-  faults.push(...found, ...(await checkStoredBytes(service, crowd.remembered)))
-  const exit = await service.stop()
-  if (exit !== 0) faults.push(`the stop ended with ${exit}`)
-  return { seed, megabytes, codes: crowd.codes, figures, faults }
+  const lost = await deleteUnreferencedFiles(service)
+  const { figures, faults } = await checkAndStop(service, crowd.remembered)
+  return { seed, megabytes, codes: crowd.codes, figures, faults: [...lost, ...faults] }
 }
 
 function run(command: string, args: string[]): void {

@@ -8,10 +8,9 @@ import { connectionTo } from '../../src/server/db/postgres.ts'
 import { type Client, signUpAt, uploadOf } from '../../tests/helpers/client.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
-import { checkConsistency, checkStoredBytes } from './consistency.ts'
 import { killAtRandom } from './crash.ts'
 import { type RememberedDocument, startDepositors } from './depositors.ts'
-import { deleteUnreferencedFiles, retryForAMinute } from './disk-faults.ts'
+import { checkAndStop, deleteUnreferencedFiles, retryForAMinute } from './disk-faults.ts'
 
 const host = 'localhost'
 const stuckCount = 8
@@ -76,12 +75,10 @@ export async function testHeldDeposits(options: {
   const { retried } = vidimus(service, 'deposit', 'retry')
   if (retried.length !== stuckCount) faults.push(`${retried.length} deposits were tried again`)
   const remembered = [...crowd.remembered, ...stuck]
-  const found = await checkConsistency(service, remembered)
-  faults.push(...found.faults, ...(await checkStoredBytes(service, remembered)))
-  const exit = await service.stop()
-  if (exit !== 0) faults.push(`the stop ended with ${exit}`)
+  const { figures, faults: found } = await checkAndStop(service, remembered)
+  faults.push(...found)
   const acknowledged = crowd.remembered.filter(({ end }) => end === 'acknowledged').length
-  return { seed, kills, acknowledged, held: stuckCount, figures: found.figures, faults }
+  return { seed, kills, acknowledged, held: stuckCount, figures, faults }
 }
 
 async function begin(ada: Client, category: string, random: Random) {
