@@ -12,7 +12,7 @@ import { initialCompanyNames, seedInstallation } from './domain/installation/ins
 import { createSetupCode } from './domain/installation/setup.ts'
 import { watchEventLoopLag } from './event-loop-lag.ts'
 import { watchConnections } from './http/connections.ts'
-import { createAddressReader, createSharedAddressCheck } from './http/hosts.ts'
+import { createClientAddressReader, createSharedAddressCheck } from './http/hosts.ts'
 import { createListener } from './http/listener.ts'
 import { checkDomainsJob } from './jobs/check-domains.ts'
 import { checkFilesJob } from './jobs/check-files.ts'
@@ -143,7 +143,7 @@ async function start(): Promise<void> {
     site,
     app,
     uploads: createUploadHandler(deps),
-    addressOf: createAddressReader(config.trustedProxies),
+    addressOf: createClientAddressReader(config.trustedProxies),
     present: deps.db.present,
     headers: apiHeadersFor(deps.settings),
     log

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { openBlobs } from '../../src/server/adapters/blobs.ts'
 import { createSignals } from '../../src/server/adapters/signals.ts'
 import type { Deps } from '../../src/server/domain/deps.ts'
-import { createAddressReader, refuseHost } from '../../src/server/http/hosts.ts'
+import { createClientAddressReader, refuseHost } from '../../src/server/http/hosts.ts'
 import { createListener } from '../../src/server/http/listener.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
 import type { TestApp } from './app.ts'
@@ -34,7 +34,7 @@ export async function startSecondProcess(
     site: { handle: async (_request, response) => refuseHost(response, 421) },
     app: app.app,
     uploads: createUploadHandler(deps),
-    addressOf: createAddressReader([]),
+    addressOf: createClientAddressReader([]),
     present: deps.db.present,
     log: deps.log
   })

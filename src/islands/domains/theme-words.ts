@@ -60,14 +60,18 @@ export function describeThemePart(part: ThemePart, value: unknown, t: Translate)
 }
 
 /** A difference between the published theme and the draft, in words. */
-export interface ThemeChange {
+export interface DescribedThemeChange {
   label: string
   before: string | undefined
   after: string
 }
 
 /** Returns, in words, what would change on the pages if the theme `look` were published. */
-export function themeChanges(look: EditedTheme, themes: DomainThemes, t: Translate): ThemeChange[] {
+export function themeChanges(
+  look: EditedTheme,
+  themes: DomainThemes,
+  t: Translate
+): DescribedThemeChange[] {
   const before = editedTheme({ ...themes, draft: null })
   const colors = colorRoles.flatMap(role => {
     const [old, next] = [before.colors[role], look.colors[role]]

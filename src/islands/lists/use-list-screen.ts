@@ -55,7 +55,7 @@ export function useListScreen<
     isNarrowed: Object.keys(query).some(name => name !== 'sort'),
     /** Number of the filters that are set. */
     filterCount: addresses.filterCount(address ?? {}),
-    /** Whether there is no such company. */
+    /** Whether the company of the page does not exist. */
     isMissing: status.status === 'failed' && isMissingError(status.error),
     /** Changes parts of the address. An empty or undefined value removes a part. */
     set: (changes: Record<string, string | undefined>) =>

@@ -93,8 +93,8 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Sends the kept statements whose locks must be taken before `lock`, in the sequence of
-   * `lockOrder`. Must be called before any statement that takes `lock`.
+   * Sends the statements kept by `sendLast` that take locks before `lock` in `lockOrder`. Call it right
+   * before a statement that takes `lock` itself.
    */
   lock(lock: HeadLock): void {
     this.#sendKept(lockOrder.slice(0, lockOrder.indexOf(lock)))

@@ -392,8 +392,8 @@ export interface Signals {
    */
   sessions: Signal<PersonId>
   /**
-   * Sent when a process wants to write the bytes of an upload that another process is writing,
-   * which then stops.
+   * Sent when a process wants to write the bytes of an upload that another process is writing. The
+   * process that is writing then stops.
    */
   writers: Signal<{ company: CompanyId; upload: string }>
   /** Sent with the host of a domain when the domain was added, changed or removed. */

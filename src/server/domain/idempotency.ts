@@ -140,7 +140,7 @@ async function claim(
  */
 export type ClaimedCall<Body> =
   /**
-   * The key was new. The caller of `claimCalls` must run the call, and then store its answer or
+   * The key was new. The caller of `claimIdempotencyKeys` must run the call, and then store its answer or
    * free its key.
    */
   | 'claimed'
@@ -160,7 +160,7 @@ interface CallsOfOne {
  * sorted order, so that two parallel callers cannot deadlock. Returns an outcome for each call, in
  * the order of the calls.
  */
-export async function claimCalls<Body extends object>(
+export async function claimIdempotencyKeys<Body extends object>(
   tx: Tx,
   deps: Pick<Deps, 'keys'>,
   scope: CallsOfOne,
@@ -273,7 +273,7 @@ const readAnswers = prepare(
       and key = any(${keys}::text[])`
 )
 
-/** Stores the answers to calls whose keys `claimCalls` has claimed. */
+/** Stores the answers to calls whose keys `claimIdempotencyKeys` has claimed. */
 export async function storeAnswers(
   tx: Tx,
   scope: CallsOfOne,
@@ -298,7 +298,7 @@ const updateAnswers = prepare(
 )
 
 /**
- * Frees idempotency keys that `claimCalls` has claimed, because the calls were refused afterwards.
+ * Frees idempotency keys that `claimIdempotencyKeys` has claimed, because the calls were refused afterwards.
  */
 export async function freeIdempotencyKeys(
   tx: Tx,

@@ -40,8 +40,8 @@ const rules = {
   /** Mails that are requested, per network address. */
   mail_address: reported(rule(limits => limits.mailsPerAddressHour, hour)),
   /**
-   * Mails other than password resets that are requested for one e-mail, whether or not the e-mail
-   * has an account.
+   * Limit of the mails to one e-mail address, apart from password resets. Requests for addresses
+   * without an account count too.
    */
   mail_email: rule(() => 3, hour),
   /**

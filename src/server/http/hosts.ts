@@ -81,7 +81,7 @@ export type AddressReader = (request: IncomingMessage) => string
  * Returns the function that determines the address of a client: the address of the connection or,
  * behind trusted proxies, the last address in `X-Forwarded-For` that is not a trusted proxy.
  */
-export function createAddressReader(trustedProxies: string[]): AddressReader {
+export function createClientAddressReader(trustedProxies: string[]): AddressReader {
   const trusted = trustedProxies.map(parseTrustedNetwork)
   return request => {
     const peer = request.socket.remoteAddress ?? ''

@@ -120,7 +120,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
     options.onSeen({ before, at: id })
   }
 
-  /** Reconnects, polls or stops after the end of a connection, depending on its error. */
+  /** Decides by `error`, with which a connection ended, whether to reconnect, to poll or to stop. */
   function settle(mine: AbortController, error: unknown): void {
     if (closed || connection !== mine) return
     // the connection may still be open where reading it has failed

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createAddressReader } from '../../../src/server/http/hosts.ts'
+import { createClientAddressReader } from '../../../src/server/http/hosts.ts'
 import { generousLimits, makeApp, type TestApp } from '../../helpers/app.ts'
 import { statementsOf } from '../../helpers/database.ts'
 
@@ -422,13 +422,13 @@ describe('the address of a caller', () => {
     Object.defineProperty(socket, 'remoteAddress', { value: peer })
     const request = new IncomingMessage(socket)
     if (forwarded !== undefined) request.headers['x-forwarded-for'] = forwarded
-    expect(createAddressReader(trusted)(request)).toBe(expected)
+    expect(createClientAddressReader(trusted)(request)).toBe(expected)
   })
 
   test.each(['', '10.0.0.0/0', '10.0.0.0/33', '::/0', 'proxy.test', '10.0.0.0/x', '*'])(
     'is not read with the trusted network %j',
     network => {
-      expect(() => createAddressReader([network])).toThrow('TRUSTED_PROXIES')
+      expect(() => createClientAddressReader([network])).toThrow('TRUSTED_PROXIES')
     }
   )
 

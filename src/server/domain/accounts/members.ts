@@ -214,9 +214,9 @@ function permissionCondition(tx: Tx, permission: Permission) {
 }
 
 /**
- * Returns the SQL condition that the import `importId` has created a person. It makes PostgreSQL
- * read the people of the import once. Right after the import PostgreSQL has no statistics about
- * them and would otherwise read all of them again for each person.
+ * Returns the SQL condition that the import `importId` has created a person. Its subquery runs
+ * once. A join would be slow right after an import: PostgreSQL has no statistics on the new rows yet
+ * and would scan the whole import for each person.
  */
 function createdByImportCondition(tx: Tx, importId: string) {
   return sql<boolean>`person.id = any (array(

@@ -74,7 +74,7 @@ export function demoHistory(): (DemoDocument | DemoVerification)[] {
   return [...documents, ...checks].sort((a, b) => a.day - b.day)
 }
 
-/** Returns the SHA-256 of bytes or of a text in hex. */
+/** Returns the SHA-256 of bytes or text as a hex string. */
 export function sha256Hex(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex')
 }

@@ -8,7 +8,7 @@ import type { CompanyId, Deps, StagedFile, WaitingClient } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { readRequest } from '../history/requests.ts'
 import {
-  claimCalls,
+  claimIdempotencyKeys,
   freeIdempotencyKeys,
   idempotencyKeyReusedError,
   storeAnswers
@@ -187,7 +187,12 @@ class Batch {
     }
     const own = [...firstOf.values()]
     const calls = own.map(({ item }) => ({ key: item.key, input: item.deposit }))
-    const outcomes = await claimCalls<DepositAnswer>(this.#tx, this.#deps, this.#scope, calls)
+    const outcomes = await claimIdempotencyKeys<DepositAnswer>(
+      this.#tx,
+      this.#deps,
+      this.#scope,
+      calls
+    )
     return own.filter(({ at }, place) => {
       const outcome = outcomes[place]
       if (outcome === 'claimed') return true

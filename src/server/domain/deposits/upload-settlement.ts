@@ -52,7 +52,7 @@ export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promi
 /**
  * Creates the deposit of an upload whose bytes have all arrived. The caller must have the upload's
  * lease. If the bytes do not match the announced digest, ends the upload as `failed`. Throws if the
- * file is missing: its bytes had arrived, so perhaps the disk cannot be reached at the moment.
+ * file is missing, and does not end the upload: perhaps the disk cannot be reached at the moment.
  */
 export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
   const declared = upload.stored && decryptDigest(deps.keys, upload, upload.stored)
