@@ -29,7 +29,7 @@ export const pages = {
   home: page('/', 'none', 20, 'listed', 'returnable'),
   verify: page('/verify', 'none', 90, 'listed', 'returnable'),
   deposit: page('/deposit', 'signed-in', 92, 'returnable'),
-  history: page('/history', 'signed-in', 92, 'returnable'),
+  history: page('/history', 'signed-in', 93, 'returnable'),
   me: page('/me', 'signed-in', 90, 'returnable'),
   admin: page('/admin', 'admin', 125, 'returnable'),
   company: adminPage(''),
