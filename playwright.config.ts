@@ -1,5 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { defineConfig } from '@playwright/test'
+import { walks } from './tests/helpers/e2e/walks.ts'
+import { makeScratchFolder } from './tests/helpers/scratch-folder.ts'
 
 // Two suites on one machine need ports of their own: this one and the two after it.
 const port = Number(process.env.E2E_PORT ?? 4391)
@@ -12,14 +15,9 @@ const executablePath = process.env.CHROMIUM_PATH ?? savedBrowser()
 const direct = [process.env.no_proxy ?? process.env.NO_PROXY, '127.0.0.1,localhost,.localhost']
 process.env.no_proxy = process.env.NO_PROXY = direct.filter(Boolean).join(',')
 
-/** Files whose tests walk through many pages or states. */
-const walks = [
-  '**/states.spec.ts',
-  '**/hardening.spec.ts',
-  '**/pages.spec.ts',
-  '**/keyboard.spec.ts',
-  '**/admin/administration.spec.ts'
-]
+// workers inherit it; in memory, because the service waits for the disk at each of its thousands of mails
+const dataDir = process.env.E2E_DATA_DIR ?? makeDataDir()
+process.env.E2E_DATA_DIR = dataDir
 
 export default defineConfig({
   testDir: 'tests/e2e',
@@ -66,7 +64,7 @@ export default defineConfig({
     env: {
       PORT: String(port),
       MANAGEMENT_PORT: String(managementPort),
-      DATA_DIR: '.cache/e2e-data',
+      DATA_DIR: dataDir,
       LOG_LEVEL: 'warn',
       // else localhost is no longer served once a test has proved a host
       DEV: 'true',
@@ -88,4 +86,11 @@ export default defineConfig({
 function savedBrowser(): string | undefined {
   const path = '.cache/chromium'
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+}
+
+/** Returns a folder that is removed when the run ends. */
+function makeDataDir(): string {
+  const folder = makeScratchFolder()
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'e2e-data')
 }

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './tests/helpers/vitest/longest-first.ts'
 
 const shared = {
   pool: 'forks',
@@ -21,8 +22,9 @@ const isolated = ['tests/api/history/tabs.test.ts']
 export default defineConfig({
   test: {
     globalSetup: 'tests/helpers/vitest/global-setup.ts',
-    // Each worker talks to PostgreSQL, which needs the rest of a two-core machine.
-    maxWorkers: 2,
+    // each waits for PostgreSQL and for processes as much as it computes
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', ['json', { outputFile: '.cache/tests/vitest.json' }]],
     projects: [
       {

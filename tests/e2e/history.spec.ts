@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, type Page } from '@playwright/test'
 import { inspectInBothSchemes } from '../helpers/e2e/accessibility.ts'
+import { socketDir } from '../helpers/e2e/data-dir.ts'
 import { test } from '../helpers/e2e/journey.ts'
 import { startSession, watchFaults } from '../helpers/e2e/page.ts'
 import { seedRequests } from '../helpers/e2e/seeded-requests.ts'
@@ -192,10 +192,4 @@ async function depositFiles(page: Page, names: string[]): Promise<void> {
   }))
   await page.locator('input[type=file]').first().setInputFiles(files)
   await expect(page.getByText('Recorded', { exact: true })).toHaveCount(names.length)
-}
-
-/** Of the database of the tests' own server. */
-function socketDir(): string {
-  const lines = readFileSync(join('.cache/e2e-data', 'pg', 'postmaster.pid'), 'utf8').split('\n')
-  return lines[4] ?? ''
 }

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, type Page, test } from '@playwright/test'
+import { socketDir } from '../helpers/e2e/data-dir.ts'
 import { startSession } from '../helpers/e2e/page.ts'
 import { seedRequests } from '../helpers/e2e/seeded-requests.ts'
 
@@ -58,9 +57,4 @@ function rowsOnPaper(pdf: Buffer): string[] {
   return [
     ...new Set([...links].map(([, link = '']) => link).filter(link => link.includes('/history')))
   ]
-}
-
-function socketDir(): string {
-  const lines = readFileSync(join('.cache/e2e-data', 'pg', 'postmaster.pid'), 'utf8').split('\n')
-  return lines[4] ?? ''
 }

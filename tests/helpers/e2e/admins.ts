@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import pg from 'pg'
 import { connectionTo } from '../../../src/server/db/postgres.ts'
 import { findPostmaster } from '../../../src/server/db/postmaster.ts'
+import { dataDir } from './data-dir.ts'
 
 /**
  * Gives a person of the service under test the permission `admin`, or others. Returns the id of the
@@ -10,12 +11,12 @@ import { findPostmaster } from '../../../src/server/db/postmaster.ts'
 export async function makeAdmin(
   email: string,
   permissions = ['admin'],
-  dataDir?: string
+  folder?: string
 ): Promise<string> {
   const [company] = await askDatabase<{ company_id: string }>(
     'update "user" set permissions = $2 where email = $1 returning company_id',
     [email, permissions],
-    dataDir
+    folder
   )
   if (!company) throw new Error(`nobody has the e-mail ${email}`)
   return company.company_id
@@ -66,9 +67,9 @@ export function companyRows(
 export async function askDatabase<Row extends pg.QueryResultRow>(
   text: string,
   values: unknown[],
-  dataDir = '.cache/e2e-data'
+  folder = dataDir
 ): Promise<Row[]> {
-  const found = await findPostmaster(resolve(dataDir, 'pg'))
+  const found = await findPostmaster(resolve(folder, 'pg'))
   if (!('socketDir' in found)) throw new Error('the database is not running')
   const client = new pg.Client(connectionTo(found.socketDir, 'vidimus', 'postgres'))
   await client.connect()

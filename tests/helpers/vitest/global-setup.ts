@@ -4,7 +4,7 @@ import type { TestProject } from 'vitest/node'
 import { migrate } from '../../../src/server/db/migrate.ts'
 import { startPostgres } from '../../../src/server/db/postgres.ts'
 import { systemBinaries } from '../../../src/server/db/postgres-binaries.ts'
-import { makeScratchFolder } from './scratch-folder.ts'
+import { makeScratchFolder } from '../scratch-folder.ts'
 
 const template = 'vidimus_template'
 const systemFolder = process.env.POSTGRES_BIN

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isProcessAlive } from '../../../src/server/db/postmaster.ts'
+import { isProcessAlive } from '../../src/server/db/postmaster.ts'
 
 const memory = '/dev/shm'
 const prefix = 'vidimus-tests-'

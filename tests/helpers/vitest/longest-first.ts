@@ -1,0 +1,42 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/**
+ * The files whose tests take longest, most of them because they start processes and wait. Vitest
+ * itself takes the largest files first where it has no times of an earlier run.
+ */
+export const longest = [
+  'access/isolation',
+  'contract/bad-input',
+  'deposits/disk',
+  'deposits/crash',
+  'imports/import-crash',
+  'db/postgres',
+  'companies/usage',
+  'api/processes',
+  'api/cli',
+  'api/database-loss',
+  'contract/parsing-cost',
+  'access/roles',
+  'demo/demo',
+  'accounts/accounts',
+  'history/histories',
+  'contract/fuzz',
+  'contract/docs',
+  'unit/setup',
+  'unit/i18n',
+  'unit/boundaries',
+  'unit/budget'
+]
+
+/** Runs the longest files first, so that no worker is left alone with one at the end. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    return sorted.toSorted((one, other) => rankOf(one) - rankOf(other))
+  }
+}
+
+function rankOf({ moduleId }: TestSpecification): number {
+  const rank = longest.findIndex(name => moduleId.endsWith(`/${name}.test.ts`))
+  return rank < 0 ? longest.length : rank
+}
