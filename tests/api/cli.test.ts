@@ -11,6 +11,8 @@ import { findPostmaster, isProcessAlive } from '../../src/server/db/postmaster.t
 /** Each call is a process, and on a busy machine one takes seconds. */
 const slow = 240_000
 const root = join(import.meta.dirname, '../..')
+/** Where Node keeps compiled modules: a command starts twice as fast with them. */
+const compiled = process.env.NODE_COMPILE_CACHE
 
 let folder: string
 let dataDir: string
@@ -204,6 +206,7 @@ async function run(program: string, args: string[], settings: Record<string, str
     env: {
       PATH: process.env.PATH ?? '',
       HOME: folder,
+      ...(compiled && { NODE_COMPILE_CACHE: compiled }),
       DATA_DIR: dataDir,
       PUBLIC_URL: 'https://docs.example.org',
       ...settings

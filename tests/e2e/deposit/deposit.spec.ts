@@ -21,7 +21,8 @@ test('goes on after a reload where the upload stopped', async ({ page }) => {
   const row = rowOf(page, 'plans.bin')
   await expect(row.getByText(/Uploading, [3-5]\d%/)).toBeVisible({ timeout: 60_000 })
   await page.reload()
-  await expect(row.getByText(/Choose plans\.bin again to continue at [2-5]\d%/)).toBeVisible()
+  // a busy machine sends more before it reloads
+  await expect(row.getByText(/Choose plans\.bin again to continue at [2-9]\d%/)).toBeVisible()
 
   await row.locator('input[type=file]').setInputFiles(other)
   await expect(row.getByText('This is a different file.')).toBeVisible()
