@@ -11,7 +11,7 @@ import {
   openRows,
   skipRow
 } from '../../stores/imports/imports.ts'
-import { createRefusedFile } from '../../stores/imports/refused-file.ts'
+import { createOmittedFile } from '../../stores/imports/omitted-file.ts'
 import { downloadFile } from '../files/download-file.ts'
 import { useAction } from '../forms/use-action.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
@@ -45,6 +45,7 @@ export function RowList(props: RowListProps) {
   const list = useRef<HTMLDivElement>(null)
   const verdict = rows?.verdict ?? first
   const shown = verdicts.filter(each => each !== 'skipped' || counts[each] > 0 || each === verdict)
+  const omitted = counts.refused + counts.skipped
   const numberOf = (row: number) => (origin ? spreadsheetRow(row, origin) : row)
   const withNumber = (reason: RefusalReason) =>
     reasonText({ ...reason, ...(reason.row === undefined ? {} : { row: numberOf(reason.row) }) })
@@ -63,7 +64,7 @@ export function RowList(props: RowListProps) {
       setNews(
         t('imports.wizard.check.mended', {
           row: number,
-          verdict: t(`imports.wizard.check.verdicts.${mended.verdict}`)
+          verdict: t(`imports.wizard.check.rowVerdicts.${mended.verdict}`)
         })
       )
       focusAfter('input[data-row]', mended.verdict === 'refused' ? row.row : row.row + 1)
@@ -80,7 +81,7 @@ export function RowList(props: RowListProps) {
           ? t('imports.wizard.check.skipped', { row: number })
           : t('imports.wizard.check.takenBack', {
               row: number,
-              verdict: t(`imports.wizard.check.verdicts.${judged.verdict}`)
+              verdict: t(`imports.wizard.check.rowVerdicts.${judged.verdict}`)
             })
       )
       focusAfter('button[data-row]', row + 1)
@@ -89,7 +90,7 @@ export function RowList(props: RowListProps) {
   const downloading = useAction({
     what: 'Downloading the refused rows failed',
     async send() {
-      const content = await createRefusedFile(kind, {
+      const content = await createOmittedFile(kind, {
         item,
         origin,
         labels,
@@ -181,7 +182,7 @@ export function RowList(props: RowListProps) {
             {t('imports.wizard.check.more')}
           </button>
         )}
-        {counts.refused > 0 && (
+        {omitted > 0 && (
           <button
             type="button"
             className="btn btn-outline btn-sm"
@@ -189,7 +190,7 @@ export function RowList(props: RowListProps) {
             onClick={() => void downloading.start(undefined)}
           >
             <Icon name="save" className="size-4" />
-            {t('imports.wizard.check.download', { count: counts.refused })}
+            {t('imports.wizard.check.download', { count: omitted })}
           </button>
         )}
       </div>

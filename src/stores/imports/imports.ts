@@ -288,15 +288,17 @@ async function loadRows(
   }
 }
 
-/** Returns all refused rows of an import, for a file to download. */
-export async function refusedRows(kind: ImportKind, id: string): Promise<StoredRow[]> {
+/** Returns all refused and skipped rows of an import in the order of the file, for a download. */
+export async function omittedRows(kind: ImportKind, id: string): Promise<StoredRow[]> {
   const found: StoredRow[] = []
-  for (let after: number | null = 0; after !== null; ) {
-    const page = await kind.list(id, { verdict: 'refused', after, limit: mostRowsPerPage })
-    found.push(...page.rows)
-    after = page.next
+  for (const verdict of ['refused', 'skipped'] as const) {
+    for (let after: number | null = 0; after !== null; ) {
+      const page = await kind.list(id, { verdict, after, limit: mostRowsPerPage })
+      found.push(...page.rows)
+      after = page.next
+    }
   }
-  return found
+  return found.sort((a, b) => a.row - b.row)
 }
 
 /** Shows an import, and loads its progress repeatedly while the server works on it. */

@@ -297,6 +297,25 @@ test('mends rows after the check, and judges their twins again', async () => {
   expect(await verdictsOf(id)).toEqual([['new'], ['new'], ['refused', 'email duplicate 1']])
 })
 
+test('checks and skips rows of a file that has one e-mail in each row', async () => {
+  const email = newEmail()
+  const count = 20_000
+  const { id, state, counts } = await check(Array.from({ length: count }, () => ({ email })))
+  expect({ state, counts }).toMatchObject({
+    state: 'checked',
+    counts: { new: 1, refused: count - 1 }
+  })
+  const skip = (rows: number[], isSkipped = true) =>
+    ada.call(skipImportRows, { id, rows, skip: isSkipped })
+  const last = async () =>
+    (await ada.call(listImportRows, { id, after: count - 1 })).rows.flatMap(row => row.reasons)
+  expect((await skip([1])).counts).toMatchObject({ new: 1, refused: count - 2, skipped: 1 })
+  expect(await last()).toMatchObject([{ code: 'duplicate', row: 2 }])
+  expect((await skip([3])).counts).toMatchObject({ new: 1, refused: count - 3, skipped: 2 })
+  expect((await skip([1], false)).counts).toMatchObject({ new: 1, refused: count - 2, skipped: 1 })
+  expect(await last()).toMatchObject([{ code: 'duplicate', row: 1 }])
+}, 60_000)
+
 test('skips single rows and takes them back, and a twin takes the place of a skipped row', async () => {
   const [email, group] = [newEmail(), `Later ${randomUUID()}`]
   const { id } = await check([{ email, groups: [group] }, { email }, { email: 'wrong' }])

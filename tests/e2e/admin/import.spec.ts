@@ -96,7 +96,7 @@ test('a messy list of 1,000 people is imported, mended, undone and imported agai
   // the file counts its header
   await expect(page.getByRole('row', { name: /^251 / })).toContainText('This is not an email')
   const download = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Download the 8 refused rows' }).click()
+  await page.getByRole('button', { name: 'Download the 8 rows that are not imported' }).click()
   const file = await readFile(await (await download).path())
   const lines = new TextDecoder('windows-1252').decode(file).split('\r\n')
   expect(lines[0]).toBe('Nom;Courriel;Groupes;Téléphone;Remarque;Row;Error')

@@ -33,6 +33,8 @@ export async function checkUserRows(
     ), usual as materialized (
       select array_agg("group".id) as ids from "group"
        where "group".company_id = ${company_id} and "group".is_default
+    ), first as materialized (
+      ${firstRowsSql(company_id, id, sql`array(select email from import_row where ${which})`)}
     )
     update import_row set (
       verdict, reasons, kept, user_id, group_ids, former_username, former_locale
@@ -78,12 +80,7 @@ export async function checkUserRows(
               or cardinality(joined) > 0 as differs
         ) comparison
         cross join lateral (
-          -- written so that only the index on the e-mails serves it
-          select min(other.number) as number from import_row other
-           where other.company_id = ${company_id} and other.email = import_row.email
-             and other.import_id is not distinct from ${id}::uuid
-             and other.number + 0 < import_row.number
-             and other.verdict is distinct from 'skipped'
+          select ${earlierRowSql} as number
         ) earlier
         cross join lateral (
           select coalesce(import_row.faults, '[]') || coalesce(named.faults, '[]')
@@ -102,6 +99,49 @@ export async function checkUserRows(
         ) verdict
     )
      where ${which}`.execute(tx)
+}
+
+/**
+ * Returns the numbers of the rows with one of `emails` that must be checked again, because another
+ * row is now the first with their e-mail: it was added, removed, skipped or taken back.
+ */
+export async function staleRows(tx: Tx, id: string, emails: string[]): Promise<number[]> {
+  const { companyId: company_id } = tx
+  const { rows } = await sql<{ number: number }>`
+    with first as materialized (${firstRowsSql(company_id, id, sql`${emails}::text[]`)})
+    select number from import_row
+     where ${hasEmailSql(company_id, id, sql`${emails}::text[]`)}
+       and ${earlierRowSql} is distinct from (
+         select (reason ->> 'row')::integer from jsonb_array_elements(reasons) reason
+          where reason ->> 'code' = 'duplicate')
+     order by number`.execute(tx)
+  return rows.map(({ number }) => number)
+}
+
+/**
+ * Returns SQL that selects, as one JSON object, the number of the first row of each of `emails`
+ * that is not skipped. It reads each of their rows once, however many have the same e-mail.
+ */
+function firstRowsSql(company_id: string, id: string, emails: RawBuilder<unknown>) {
+  return sql`
+    select coalesce(jsonb_object_agg(email, number), '{}') as numbers
+      from (select email, min(number) as number from import_row
+             where ${hasEmailSql(company_id, id, emails)} and verdict is distinct from 'skipped'
+             group by email) first_row`
+}
+
+/**
+ * The number of the row before a row that has its e-mail, in a statement with `first` as
+ * `firstRowsSql` selects it. Null if it is the first one.
+ */
+const earlierRowSql = sql`nullif(least(
+  ((select numbers from first) ->> import_row.email)::integer, import_row.number
+), import_row.number)`
+
+/** Returns the condition of rows with one of `emails`, which only the index on e-mails serves. */
+function hasEmailSql(company_id: string, id: string, emails: RawBuilder<unknown>) {
+  return sql`company_id = ${company_id} and email = any (${emails})
+    and import_id is not distinct from ${id}::uuid`
 }
 
 /** Returns SQL that creates a new id for each row as `newId` does: a UUIDv7. */

@@ -18,7 +18,7 @@ import type { ImportOptions } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { countVerdicts, lockImport, readImport } from '../imports/imports.ts'
-import { checkUserRows } from './user-import-checks.ts'
+import { checkUserRows, staleRows } from './user-import-checks.ts'
 
 type Sent = z.output<typeof endpoints.storeImportRows.input>
 type Cells = UserImportRow['cells']
@@ -140,7 +140,14 @@ interface Changed {
 }
 
 /**
- * Gives changed rows and all rows with the same e-mails new verdicts. Returns the new counts.
+ * The number of rows with equal e-mails that one statement checks again. It takes a fraction of a
+ * second.
+ */
+const checkedAgainAtOnce = 2_000
+
+/**
+ * Gives changed rows new verdicts, and the rows with the same e-mails whose first row has become
+ * another. Returns the new counts.
  */
 async function checkAgain(
   tx: Tx,
@@ -148,14 +155,11 @@ async function checkAgain(
   { id, options, numbers, rows }: Changed
 ): Promise<ImportCounts> {
   const emails = new Set(rows.flatMap(({ email }) => email ?? []))
-  const { rows: affected } = await sql<{ number: number }>`
-    select number from import_row
-     where company_id = ${tx.companyId} and import_id = ${id}
-       and (number = any (${numbers}::integer[]) or email = any (${[...emails]}::text[]))`.execute(
-    tx
-  )
-  const all = affected.map(({ number }) => number)
-  await checkUserRows(tx, deps, { id, options }, all)
+  const stale = await staleRows(tx, id, [...emails])
+  const all = [...new Set([...numbers, ...stale])]
+  for (let at = 0; at < all.length; at += checkedAgainAtOnce) {
+    await checkUserRows(tx, deps, { id, options }, all.slice(at, at + checkedAgainAtOnce))
+  }
   return countVerdicts(tx, id)
 }
 

@@ -4,9 +4,9 @@ import { writeCsv } from '../../core/csv/writer.ts'
 import { readWholeRows } from './import-file.ts'
 import type { ImportKind, RefusalReason, StoredRow } from './import-kinds.ts'
 import { type SourceFile, spreadsheetRow } from './import-memory.ts'
-import { findSentFile, refusedRows } from './imports.ts'
+import { findSentFile, omittedRows } from './imports.ts'
 
-interface RefusedFileOptions {
+interface OmittedFileOptions {
   item: Import
   origin: SourceFile | undefined
   labels: Readonly<Record<string, string>>
@@ -26,24 +26,24 @@ const plain: Dialect = {
 const rowsAtOnce = 5_000
 
 /**
- * Returns the refused rows as a CSV file in the dialect of the import's file, with their line
- * numbers in that file and the reasons. Contains all columns of the file while the page still has
+ * Returns the refused and skipped rows as a CSV file in the dialect of the import's file, with their
+ * line numbers in that file and the reasons. Contains all columns of the file while the page still has
  * the file, otherwise only the imported ones. Corrected cells have their new text.
  */
-export async function createRefusedFile(
+export async function createOmittedFile(
   kind: ImportKind,
-  { item, origin, labels, added, errorOf }: RefusedFileOptions
+  { item, origin, labels, added, errorOf }: OmittedFileOptions
 ): Promise<Blob> {
-  const refused = await refusedRows(kind, item.id)
+  const omitted = await omittedRows(kind, item.id)
   const sent = findSentFile(item.id)
   const { dialect, headings, columns } = origin ?? {
     dialect: plain,
     headings: kind.fields.map(({ name }) => labels[name] ?? name),
     columns: kind.fields.map(({ name }, column) => ({ field: name, column }))
   }
-  const originals = sent ? await originalRows(sent, refused) : new Map<number, readonly string[]>()
+  const originals = sent ? await originalRows(sent, omitted) : new Map<number, readonly string[]>()
   const width = Math.max(headings.length, ...columns.map(({ column }) => column + 1))
-  const rows = refused.map(row => {
+  const rows = omitted.map(row => {
     const original = originals.get(row.row) ?? []
     const cells = Array.from(
       { length: Math.max(width, original.length) },
@@ -63,9 +63,9 @@ export async function createRefusedFile(
 
 async function originalRows(
   sent: NonNullable<ReturnType<typeof findSentFile>>,
-  refused: readonly StoredRow[]
+  omitted: readonly StoredRow[]
 ): Promise<Map<number, readonly string[]>> {
-  const wanted = new Set(refused.map(({ row }) => row))
+  const wanted = new Set(omitted.map(({ row }) => row))
   const found = new Map<number, readonly string[]>()
   let number = sent.dialect.hasHeader ? 0 : 1
   for (let from: number | undefined = 1; from !== undefined && found.size < wanted.size; ) {
