@@ -64,6 +64,25 @@ test('the verdict takes the place of the zone, which comes back', async ({ page 
   await expect(page.locator('[data-verdict]').getByText('other.txt')).toBeVisible()
 })
 
+test('the verdict gets the focus where the code that shows it comes after the answer', async ({
+  page
+}) => {
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
+  await page.route(/\/_astro\/VerificationResults\./, async route => {
+    await held
+    await route.continue()
+  })
+  await open(page)
+  const answered = page.waitForResponse(
+    response => response.url().endsWith('/verify') && response.request().method() === 'POST'
+  )
+  await page.locator('main input[type=file]').setInputFiles(fileOf('lease.txt', 'a lease'))
+  await (await answered).finished()
+  await expect(page.locator('[data-verdict]')).toHaveCount(0)
+  letGo()
+  await expect(page.locator('[data-verdict]').getByRole('heading')).toBeFocused()
+})
+
 test('a limit is said, counted down, and what waits goes on by itself', async ({ page }) => {
   let refusals = 0
   await page.route(/\/verify$/, async (route, request) => {

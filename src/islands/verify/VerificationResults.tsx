@@ -16,6 +16,8 @@ import { VerificationFailure, VerificationList } from './VerificationList.tsx'
 
 interface ResultProps {
   isSignedIn: boolean
+  /** Whether the documents were chosen on this page, and not before it was left and opened again. */
+  isNew: boolean
 }
 
 /**
@@ -33,9 +35,9 @@ interface ListProps extends ResultProps {
   isSettled: boolean
 }
 
-function Single({ check, isSignedIn }: ResultProps & { check: Verification }) {
+function Single({ check, isSignedIn, isNew }: ResultProps & { check: Verification }) {
   const { t } = useWords()
-  const heading = useFocusOnce(check.state.step === 'done')
+  const heading = useFocusOnce(check.state.step === 'done', isNew)
   if (check.state.step === 'done') {
     return <VerdictSheet check={check} answer={check.state.answer} ref={heading} />
   }
@@ -88,9 +90,9 @@ function Running({ check }: { check: Verification }) {
   )
 }
 
-function Batch({ checks, isSettled, isSignedIn }: ListProps) {
+function Batch({ checks, isSettled, isSignedIn, isNew }: ListProps) {
   const { t } = useWords()
-  const heading = useFocusOnce(isSettled)
+  const heading = useFocusOnce(isSettled, isNew)
   const counts = count(checks)
   // all checks have the same error, because they were sent together
   const failed = checks.find(canRetry)
@@ -159,11 +161,13 @@ function Retry({ word = 'retry' }: { word?: 'retry' | 'goOn' }) {
   )
 }
 
-/** Returns the ref of a heading. The heading gets the focus when `isThere` first becomes true. */
-function useFocusOnce(isThere: boolean) {
+/**
+ * Returns the ref of a heading. The heading gets the focus when `isThere` first becomes true. If
+ * that was so before this part was loaded, only a new answer gets the focus.
+ */
+function useFocusOnce(isThere: boolean, isNew: boolean) {
   const heading = useRef<HTMLHeadingElement>(null)
-  // an answer that was already shown, for example after going back, does not get the focus
-  const wasThere = useRef(isThere)
+  const wasThere = useRef(isThere && !isNew)
   useEffect(() => {
     if (!isThere || wasThere.current) return
     wasThere.current = true

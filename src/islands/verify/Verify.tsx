@@ -37,6 +37,8 @@ export const Verify = withWords(function Verify({ company, perMinute }: VerifyPr
   const unreadable = useFileHandoff('verify', files => void verifyFiles(files))
 
   const batch = useStore($shownBatch, { ssr: 'initial' })
+  // shown before somebody left the page and came back
+  const former = useRef($shownBatch.get())
   const current = checks.filter(check => check.batch === batch)
   const earlier = checks.filter(check => check.batch !== batch)
   const isBlank = current.length === 0
@@ -77,7 +79,13 @@ export const Verify = withWords(function Verify({ company, perMinute }: VerifyPr
       <UnreadableFiles names={unreadable} />
       {isLimited && <p className="text-sm">{t('verify.limit', { limit: perMinute })}</p>}
       {!isBlank && answers.Part && (
-        <answers.Part key={batch} checks={current} isSettled={isSettled} isSignedIn={isSignedIn} />
+        <answers.Part
+          key={batch}
+          checks={current}
+          isSettled={isSettled}
+          isSignedIn={isSignedIn}
+          isNew={batch !== former.current}
+        />
       )}
       {!isBlank && answers.error && (
         <p role="alert">
