@@ -39,6 +39,7 @@ export interface Database {
     check_values: Generated<string[]>
     failing_since: Date | null
     quarantined_at: Date | null
+    covered_by: string | null
     theme_number: Generated<number>
     themes_version: Generated<number>
     draft: Json<unknown>

@@ -1,3 +1,4 @@
+import { sendLateInvitations } from '../domain/accounts/invitations.ts'
 import type { Deps } from '../domain/deps.ts'
 import { recheckDomains } from '../domain/host-proofs/domain-checks.ts'
 import { forEachCompany } from './each-company.ts'
@@ -5,7 +6,8 @@ import type { Job } from './job-runner.ts'
 
 /**
  * Returns the job that checks every verified domain once a day: does DNS still have the record that
- * proves it?
+ * proves it? Before that, it sends invitations that waited for a host and were not sent when the
+ * company got one.
  */
 export function checkDomainsJob(deps: Deps): Job {
   const name = 'check-domains'
@@ -14,6 +16,7 @@ export function checkDomainsJob(deps: Deps): Job {
     everyMs: 10 * 60_000,
     run: stopping =>
       forEachCompany(deps, { job: name, stopping }, async company => {
+        await sendLateInvitations(deps, company)
         while (!stopping() && (await recheckDomains(deps, company)));
       })
   }

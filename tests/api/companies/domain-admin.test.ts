@@ -19,6 +19,7 @@ import { createUser } from '../../../src/contract/users.ts'
 import { inCompany, toCompanyId } from '../../../src/server/db/scope.ts'
 import { readDomain } from '../../../src/server/domain/companies/domain-admin.ts'
 import { recheckDomains } from '../../../src/server/domain/host-proofs/domain-checks.ts'
+import { checkDomainsJob } from '../../../src/server/jobs/check-domains.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, domainOf, requestOf } from '../../helpers/cases.ts'
 import { type DnsServer, startDnsServer, type TxtAnswer } from '../../helpers/servers/dns-server.ts'
@@ -315,7 +316,8 @@ test('a host below a wildcard needs a record of its own once the wildcard is gon
   dns.delete('_domain-check.gone.fr')
   await ageAll(2)
   await ageAll(8)
-  expect([await stateOf(wild), await stateOf(lost)]).toEqual(['quarantined', 'verified'])
+  expect([await stateOf(wild), await stateOf(lost)]).toEqual(['quarantined', 'failing'])
+  expect(await isServed(lost.host)).toBe(true)
   expect((await ada.call(getDomain, { id: deeper.id })).proof).toEqual(deeper.proof)
   const { proof } = await ada.call(getDomain, { id: kept.id })
   dns.set('_domain-check.kept.gone.fr', { txt: [[proof?.value ?? '']] })
@@ -338,8 +340,10 @@ test('a host below a wildcard needs a record of its own once the wildcard is gon
     const { id } = await prove('*.ended.fr')
     const below = await claim(`docs${++hosts}.ended.fr`)
     await end(id)
+    // its page and “Needs attention” say so before the first check
     expect(await ada.call(getDomain, { id: below.id })).toMatchObject({
-      state: 'verified',
+      state: 'failing',
+      check: null,
       proof: { name: `_domain-check.${below.host}`, value: expect.any(String) }
     })
   }
@@ -379,6 +383,8 @@ test('hosts of other companies below an operator’s wildcard need a record once
         email: 'first@lodger.example'
       })
       expect([theirs.state, theirs.proof]).toEqual(['verified', null])
+      // proved before or beside the wildcard, as by `vidimus init`
+      const unrelated = await addProved(to, `site.${zone}`)
       await end(id, `*.${zone}`)
       const { rows } = await app.owner.query(
         `select host, proof_token, verified_at is not null as served, company_id from domain
@@ -387,6 +393,11 @@ test('hosts of other companies below an operator’s wildcard need a record once
       )
       const [docs, legal] = rows
       expect(legal).toMatchObject({ company_id: first.id, served: true })
+      expect(await bob.call(getDomain, { id: unrelated })).toMatchObject({
+        state: 'verified',
+        proof: null,
+        failing_since: null
+      })
       expect(legal.proof_token).toMatch(/^[0-9a-f]{40}$/)
       expect(docs.served).toBe(true)
       expect(docs.proof_token).not.toBe(legal.proof_token)
@@ -402,6 +413,17 @@ test('hosts of other companies below an operator’s wildcard need a record once
     })
   }
 })
+
+/** Adds a host to a company that was proved without a record. Returns the domain's id. */
+async function addProved(company: string, host: string): Promise<string> {
+  const { rows } = await app.owner.query(
+    `insert into domain (company_id, id, host, name, title, public, locale, theme, verified_at)
+     select company_id, gen_random_uuid(), $2, name, title, false, locale, theme, now()
+       from domain where company_id = $1 limit 1 returning id`,
+    [company, host]
+  )
+  return rows[0].id
+}
 
 test('a host that is created while its wildcard ends is proved by itself or not at all', async () => {
   const to = app.companies[beta] ?? ''
@@ -484,6 +506,92 @@ test('moves a host to another company with its look and without its tokens', asy
   })
   await expect(ada.call(getDomain, { id })).rejects.toMatchObject({ code: 'not_found' })
   expect((await bob.call(getDomain, { id: moved.id })).host).toBe(host)
+})
+
+test('a host that is moved while it is off begins anew in the other company', async () => {
+  const to = app.companies[beta] ?? ''
+  const { id, host } = await prove()
+  await app.owner.query(
+    `update domain set verified_at = null, quarantined_at = now(), failing_since = now(),
+       check_outcome = 'no_name', check_values = '{old}' where id = $1`,
+    [id]
+  )
+  await asOperator(async () => {
+    const moved = await ada.call(moveDomain, { id, company_id: to })
+    const fresh = { state: 'unverified', check: null, failing_since: null, quarantined_since: null }
+    expect(moved).toMatchObject({ host, ...fresh })
+    // what concerns a served host stays
+    const failing = await prove()
+    await app.owner.query('update domain set failing_since = now() where id = $1', [failing.id])
+    expect(await ada.call(moveDomain, { id: failing.id, company_id: to })).toMatchObject({
+      state: 'failing',
+      check: { outcome: 'found' }
+    })
+  })
+})
+
+test('a move is entered in the audit logs of both companies in its transaction', async () => {
+  const to = app.companies[beta] ?? ''
+  const { id, host } = await prove()
+  await asOperator(async () => {
+    const moved = await ada.call(moveDomain, { id, company_id: to })
+    const { rows } = await app.owner.query(
+      `select e.company_id, e.acted_in, e.target_id, v.changes::jsonb as changes,
+              e.xmin = d.xmin as is_together
+         from domain d, audit_entry e join audit_value v using (company_id, seq)
+        where d.id = $1 and e.action = 'domain.move' and e.target_id = any ($2)`,
+      [moved.id, [id, moved.id]]
+    )
+    const from = app.companies[acme] ?? ''
+    const [before, after] = [{ company_id: from }, { company_id: to }]
+    const entries = [
+      { company_id: from, acted_in: from, target_id: id, changes: { before, after } },
+      {
+        company_id: to,
+        acted_in: to,
+        target_id: moved.id,
+        changes: { before, after: { ...after, host } }
+      }
+    ]
+    expect(rows).toHaveLength(entries.length)
+    expect(rows).toEqual(
+      expect.arrayContaining(entries.map(entry => ({ ...entry, is_together: true })))
+    )
+  })
+})
+
+test('a company whose first host is moved there mails its waiting invitations', async () => {
+  const { id, host } = await prove()
+  await asOperator(async () => {
+    const email = 'first@target.example'
+    const company = await ada.call(createCompany, { name: 'Target', host: 'docs.target.fr', email })
+    const mails = () =>
+      app.owner.query('select from invitation where company_id = $1', [company.id])
+    expect((await mails()).rowCount).toBe(0)
+    await ada.call(moveDomain, { id, company_id: company.id })
+    expect(new URL((await app.letterTo(email, 'activate')).link).host).toBe(host)
+    expect((await mails()).rowCount).toBe(1)
+  })
+})
+
+test('invitations that a move could not mail are mailed later, once', async () => {
+  const { id, host } = await prove()
+  const email = 'late@waiting.example'
+  await asOperator(async () => {
+    const company = await ada.call(createCompany, { name: 'Late', host: 'docs.late.fr', email })
+    await app.owner.query('revoke insert on invitation from vidimus_app')
+    const moved = await ada.call(moveDomain, { id, company_id: company.id })
+    await app.owner.query('grant insert on invitation to vidimus_app')
+    expect(moved).toMatchObject({ host, state: 'verified' })
+    const job = checkDomainsJob(app.deps)
+    await job.run(() => false, true)
+    await job.run(() => false, true)
+    expect(new URL((await app.letterTo(email, 'activate')).link).host).toBe(host)
+    const { rows } = await app.owner.query('select due_at from invitation where company_id = $1', [
+      company.id
+    ])
+    expect(rows).toHaveLength(1)
+  })
 })
 
 /** Returns the primary host of Acme, and the host to which a mail asked for on its wildcard leads. */

@@ -4,7 +4,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
 import { requireGroup } from '../companies/groups.ts'
 import { findPrimaryDomain, originOf } from '../companies/served-hosts.ts'
-import type { Deps, SendingCompany, Tenant } from '../deps.ts'
+import type { CompanyId, Deps, SendingCompany, Tenant } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { queueMails } from '../mail/mail-queue.ts'
@@ -107,9 +107,9 @@ export async function sendInvitation(
 }
 
 /**
- * Mails the first invitation to everybody who was invited before the company had the host `host`,
- * its first one. Leaves out people whom an import has added without inviting them. Does nothing if
- * `host` is a wildcard, because no link can lead to it.
+ * Mails the first invitation, with a link to `host`, to everybody who was invited before the
+ * company had a host. Leaves out people whom an import has added without inviting them. Does
+ * nothing if `host` is a wildcard, because no link can lead to it.
  */
 export async function sendWaitingInvitations(
   tx: Tx,
@@ -125,7 +125,22 @@ export async function sendWaitingInvitations(
     .where('invitation_waits', '=', true)
     .select(['id', 'email', 'locale'])
     .execute()
+  if (people.length === 0) return
   await queueInvitations(tx, deps, { company_id: tx.companyId, host }, people)
+}
+
+/**
+ * Mails the first invitation to everybody in the company who still waits for it, with a link to the
+ * primary host. Does nothing while the company has no such host.
+ */
+export async function sendLateInvitations(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
+  company_id: CompanyId
+): Promise<void> {
+  await inCompany(deps.db, company_id, async tx => {
+    const primary = await findPrimaryDomain(tx)
+    if (primary) await sendWaitingInvitations(tx, deps, primary.host)
+  })
 }
 
 async function sendNow(

@@ -26,6 +26,8 @@ export type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
 interface AuditedChange {
   /** The person who made the change, and the company that they belong to. */
   by: { id: string; company_id: CompanyId }
+  /** The company that was changed. If absent, it is the transaction's company. */
+  company?: CompanyId
   action: AuditAction
   /** The id of the changed object. The first word of `action` says which kind of object it is. */
   target: string
@@ -44,7 +46,7 @@ interface AuditedChange {
 }
 
 /**
- * Writes a change to the audit log of the transaction's company. If the actor belongs to another
+ * Writes a change to the audit log of the changed company. If the actor belongs to another
  * company, also writes an entry without the changed fields to the log of that company. Writes
  * nothing if `before` and `after` are given and equal. Must be called before `publishRequest`. The
  * entries are written right before the commit, because they lock the head of a log.
@@ -52,16 +54,25 @@ interface AuditedChange {
 export function audit(tx: Tx, deps: Pick<Deps, 'clock' | 'random'>, change: AuditedChange): void {
   const changes = fieldChangesText(change.before ?? {}, change.after ?? {})
   if (changes === undefined && change.before && change.after) return
-  enter(tx, deps, change, { company: tx.companyId, changes })
+  const { company: acted_in = tx.companyId } = change
+  enter(tx, deps, change, { company: acted_in, acted_in, changes })
   const own = change.by.company_id
-  if (own !== tx.companyId) enter(tx, deps, change, { company: own, changes: undefined })
+  if (own !== acted_in) enter(tx, deps, change, { company: own, acted_in, changes: undefined })
+}
+
+interface LogEntry {
+  /** The company in whose log the entry is made. */
+  company: CompanyId
+  /** The company that was changed. */
+  acted_in: CompanyId
+  changes: string | undefined
 }
 
 function enter(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
   { by, action, ...change }: AuditedChange,
-  { company, changes }: { company: CompanyId; changes: string | undefined }
+  { company, acted_in, changes }: LogEntry
 ): void {
   // as the database stores it: the check computes the hash from what is stored
   const target = change.target.toLowerCase()
@@ -73,7 +84,6 @@ function enter(
       ? {}
       : { changes: createChangesCommitment({ company, id }, salt, changes) }
   const actor = { id: by.id, company: by.company_id }
-  const acted_in = tx.companyId
   const entry = { company, id, at: at.getTime(), actor, acted_in, action, target, ...commitment }
   const statement: Statement = {
     name: 'audit',

@@ -282,7 +282,7 @@ async function findWithoutLink(
   now: Date,
   hasLink: (now: Date) => RawBuilder<boolean>
 ): Promise<Finding> {
-  if (!(await hasProvedHost(tx, 'any'))) return undefined
+  if (!(await hasProvedHost(tx))) return undefined
   const found = await tx
     .selectFrom('user')
     .where('user.company_id', '=', tx.companyId)

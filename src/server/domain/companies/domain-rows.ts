@@ -41,12 +41,11 @@ export async function lockDomain(tx: Tx, id: string): Promise<DomainRow> {
 }
 
 /**
- * Returns whether the company has proved a host: one that is not a wildcard or, with `any`, also a
- * wildcard. A host in quarantine counts too, although it is not served.
+ * Returns whether the company has proved a host. A host in quarantine counts too, although it is
+ * not served.
  */
-export async function hasProvedHost(tx: Tx, kind: 'exact' | 'any' = 'exact'): Promise<boolean> {
+export async function hasProvedHost(tx: Tx): Promise<boolean> {
   const found = await selectDomains(tx)
-    .$if(kind === 'exact', domains => domains.where('host', 'not like', '*%'))
     .where(on => on.or([on('verified_at', 'is not', null), on('quarantined_at', 'is not', null)]))
     .select('id')
     .limit(1)

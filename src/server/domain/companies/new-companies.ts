@@ -25,6 +25,8 @@ export interface NewCompany {
      * domains. True if absent.
      */
     isVerified?: boolean
+    /** The company whose wildcard proves the host. Absent if no wildcard proves it. */
+    coveredBy?: CompanyId | undefined
   }[]
   locale: 'en' | 'fr'
   /**
@@ -81,7 +83,7 @@ export async function insertCompany(
   await createCompanyKeys(tx, deps, company_id)
   await insertLogHead(tx, `${withPort(deps, primary.host)}/log`, primary.isVerified ?? true)
   for (const domain of input.domains) {
-    const { host, name, title, public: isPublic, theme, isVerified = true } = domain
+    const { host, name, title, public: isPublic, theme, isVerified = true, coveredBy } = domain
     await tx
       .insertInto('domain')
       .values({
@@ -98,7 +100,8 @@ export async function insertCompany(
         terms: null,
         created_at,
         proof_token: isVerified ? null : newProofToken(deps),
-        verified_at: isVerified ? created_at : null
+        verified_at: isVerified ? created_at : null,
+        covered_by: coveredBy ?? null
       })
       .execute()
   }

@@ -6,7 +6,6 @@ import { audit } from '../audit/audit.ts'
 import { proofRecordName, readDomain } from '../companies/domain-admin.ts'
 import {
   type DomainCall,
-  hasProvedHost,
   isProvedHost,
   lockDomain,
   selectDomains
@@ -135,7 +134,6 @@ async function applyAnswer(
     isMissing &&
     failing_since !== null &&
     now.getTime() - failing_since.getTime() >= graceMs
-  const hadHost = await hasProvedHost(tx)
   await tx
     .updateTable('domain')
     .set({
@@ -159,7 +157,7 @@ async function applyAnswer(
   if (by) {
     audit(tx, deps, { by, action: 'domain.verify', target: id, after: { host: found.host } })
   }
-  if (!hadHost) await sendWaitingInvitations(tx, deps, found.host)
+  await sendWaitingInvitations(tx, deps, found.host)
 }
 
 /** Returns the value of a DNS record as text that the database can store. */

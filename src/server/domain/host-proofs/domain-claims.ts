@@ -4,13 +4,12 @@ import type * as z from 'zod/mini'
 import type { DomainDetails, createDomain as endpoint } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
-import { sendWaitingInvitations } from '../accounts/invitations.ts'
+import { sendLateInvitations, sendWaitingInvitations } from '../accounts/invitations.ts'
 import { audit } from '../audit/audit.ts'
 import { withDefaultGroupCheck } from '../companies/default-groups.ts'
 import { readDomain } from '../companies/domain-admin.ts'
 import {
   type DomainCall,
-  hasProvedHost,
   hostTakenError,
   isProvedHost,
   lockCompany,
@@ -46,14 +45,11 @@ export async function createDomain(
   const now = deps.clock()
   const insert = async (tx: Tx) => {
     const { theme, locale, company } = await inheritedFields(tx)
-    const isProved =
-      deps.dns === undefined ||
-      isLocalhost(host) ||
-      (await isCoveredByWildcard(tx, company_id, host)) ||
-      (isOperatorElsewhere && (await isCoveredByWildcard(tx, by.company_id, host)))
-    const needsProof = !isProved
+    const isTrusted = deps.dns === undefined || isLocalhost(host)
+    const covering = isOperatorElsewhere ? [company_id, by.company_id] : [company_id]
+    const coveredBy = isTrusted ? undefined : await findCoveringCompany(tx, covering, host)
+    const needsProof = !isTrusted && coveredBy === undefined
     if (needsProof && (await isProvedHost(tx, host))) throw hostTakenError()
-    const hadHost = await hasProvedHost(tx)
     const { name = company, title = company, public: isPublic = false } = input
     const texts = { host, name, title, public: isPublic, locale: input.locale ?? locale }
     const id = newId(deps)
@@ -66,13 +62,14 @@ export async function createDomain(
         theme: JSON.stringify(theme),
         created_at: now,
         proof_token: needsProof ? newProofToken(deps) : null,
-        verified_at: needsProof ? null : now
+        verified_at: needsProof ? null : now,
+        covered_by: coveredBy ?? null
       })
       .execute()
     audit(tx, deps, { by, action: 'domain.create', target: id, after: texts })
     if (!needsProof) {
       tx.afterCommit(() => deps.signals.domains.send(host))
-      if (!hadHost) await sendWaitingInvitations(tx, deps, host)
+      await sendWaitingInvitations(tx, deps, host)
     }
     return readDomain(tx, id)
   }
@@ -121,7 +118,7 @@ export async function deleteDomain(
  * too, and `not_found` if there is no such company.
  */
 export async function moveDomain(
-  deps: Pick<Deps, 'db' | 'dns' | 'random' | 'clock' | 'signals'>,
+  deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'log'>,
   { company_id, by, id, to: target }: DomainCall & { to: string }
 ): Promise<DomainDetails> {
   const to = toCompanyId(target)
@@ -145,41 +142,51 @@ export async function moveDomain(
     await sql`select move_domain(${id}, ${to}, ${moved}, ${inherited.company}, ${inherited.locale},
       ${JSON.stringify(inherited.theme)}::jsonb)`.execute(tx)
     await requireOwnProofs(tx, deps, host)
-    const [before, after] = [
-      { host, company_id },
-      { host, company_id: to }
-    ]
-    audit(tx, deps, { by, action: 'domain.move', target: id, before, after })
+    const [before, after] = [{ company_id }, { company_id: to }]
+    const entry = { by, action: 'domain.move' } as const
+    audit(tx, deps, {
+      ...entry,
+      target: id,
+      before: { ...before, host },
+      after: { ...after, host }
+    })
+    audit(tx, deps, { ...entry, company: to, target: moved, before, after: { ...after, host } })
     tx.afterCommit(() => deps.signals.domains.send(host))
   }
   await withHostCheck(() => inCompany(deps.db, company_id, move))
-  return inCompany(deps.db, to, async tx => {
-    const domain = await readDomain(tx, moved)
-    const [before, after] = [{ company_id }, { host: domain.host, company_id: to }]
-    audit(tx, deps, { by, action: 'domain.move', target: moved, before, after })
-    return domain
-  })
+  try {
+    await sendLateInvitations(deps, to)
+  } catch (error) {
+    // the domain is moved, and the job that checks domains sends them later
+    deps.log.warn({ company: to, err: error }, 'the invitations that wait for a host were not sent')
+  }
+  return inCompany(deps.db, to, tx => readDomain(tx, moved))
 }
 
 /**
- * Returns whether a verified wildcard of a company covers a host, which then needs no proof of its
- * own. Locks the wildcard, so that it still exists when the host is stored.
+ * Returns the first of `companies` with a verified wildcard that covers a host, which then needs no
+ * proof of its own. Returns undefined if none of them has one. Locks the wildcard, so that it still
+ * exists when the host is stored.
  */
-export async function isCoveredByWildcard(
+export async function findCoveringCompany(
   tx: Tx,
-  company: CompanyId,
+  companies: readonly CompanyId[],
   host: string
-): Promise<boolean> {
-  if (host.startsWith('*')) return false
-  const { rows } = await sql<{ answer: boolean }>`
-    select is_covered_by(${company}, ${host}) as answer`.execute(tx)
-  return rows[0]?.answer === true
+): Promise<CompanyId | undefined> {
+  if (host.startsWith('*')) return undefined
+  for (const company of companies) {
+    const { rows } = await sql<{ answer: boolean }>`
+      select is_covered_by(${company}, ${host}) as answer`.execute(tx)
+    if (rows[0]?.answer === true) return company
+  }
+  return undefined
 }
 
 /**
- * Gives the hosts of all companies that a wildcard has proved a proof of their own, because its
- * company no longer has the wildcard. They are served until the daily check has missed their DNS
- * records for seven days. Does nothing for a host that is no wildcard. The wildcard must be locked.
+ * Gives the hosts of all companies that a wildcard of the transaction's company has proved a proof
+ * of their own, because the company no longer has the wildcard. They count as failing from now on,
+ * and are served until their DNS records have been missing for seven days. Does nothing for a host
+ * that is no wildcard. The wildcard must be locked.
  */
 export async function requireOwnProofs(
   tx: Tx,

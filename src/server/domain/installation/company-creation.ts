@@ -12,7 +12,7 @@ import { isLocalhost, requireHostName } from '../companies/host-names.ts'
 import { insertCompany } from '../companies/new-companies.ts'
 import { getTenant } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { isCoveredByWildcard, withHostCheck } from '../host-proofs/domain-claims.ts'
+import { findCoveringCompany, withHostCheck } from '../host-proofs/domain-claims.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { productTheme } from './product-theme.ts'
@@ -78,14 +78,16 @@ async function insertCompanyWithAdministrator(
   return withHostCheck(() =>
     inCompany(deps.db, company_id, async tx => {
       await lockCreation(tx)
-      const isVerified =
-        deps.dns === undefined ||
-        isLocalhost(host) ||
-        (await isCoveredByWildcard(tx, by.company_id, host))
+      const needsNoProof = deps.dns === undefined || isLocalhost(host)
+      const coveredBy = needsNoProof
+        ? undefined
+        : await findCoveringCompany(tx, [by.company_id], host)
+      const isVerified = needsNoProof || coveredBy !== undefined
       if (!isVerified && (await isProvedHost(tx, host))) throw hostTakenError()
       // as a repeated call does whose first attempt stopped between the two commits
       if (await isNameAndHostTaken(tx, { name, host })) throw hostTakenError()
-      const domain = { host, name, title: name, public: false, theme: productTheme, isVerified }
+      const texts = { host, name, title: name, public: false, theme: productTheme }
+      const domain = { ...texts, isVerified, coveredBy }
       const settings = { name, domains: [domain], locale: locale ?? 'en', limits: unlimited }
       await insertCompany(tx, deps, settings)
       const after = { name, host }

@@ -180,49 +180,83 @@ test('counts what people have deposited before that was counted', async () => {
   ])
 })
 
-test('gives hosts a record whose wildcard another company has lost, and no others', async () => {
+test('gives hosts a record whose wildcard was lost, and notes which wildcard covers the others', async () => {
   const migrateRest = await migrateUpTo('0045-prove-covered-hosts.sql')
   const id = (n: number) => `${company.slice(0, -2)}${String(n).padStart(2, '0')}`
-  const [operator, lodger] = [id(1), id(2)]
-  const past = `now() - interval '9 days'`
-  const domain = (owner: string, n: number, host: string, rest: string) =>
-    `('${owner}', '${id(n)}', '${host}', 'A', 'A', false, 'en', '{}', ${rest})`
-  const covered = `now(), null, null, ${past}`
+  const [operator, lodger, stranger, first] = [id(1), id(2), id(3), id(4)]
+  const ago = (days: number) => `now() - interval '${days} days'`
+  let ids = 10
+  const domain = (owner: string, host: string, verified: string, rest = 'null, null') =>
+    `('${owner}', '${id(++ids)}', '${host}', 'A', 'A', false, 'en', '{}', ${verified}, ${rest})`
+  const wildcard = (owner: string, host: string, verified = ago(9)) =>
+    domain(owner, host, verified, `'token', null`)
+  const covered = ago(8)
+  const entry = (n: number, owner: string, action: string, target: number, at: string) =>
+    `('${owner}', ${n}, '${id(60 + n)}', ${at}, '${id(50)}', '${operator}', '${owner}', '${action}',
+      '${id(target)}', sha256(''))`
   await asOwner(
     database,
-    `insert into company (id, name, created_at)
-       values ('${operator}', 'Operator', now()), ('${lodger}', 'Lodger', now());
+    `insert into company (id, name, created_at) values ('${first}', 'First', ${ago(20)}),
+       ('${operator}', 'Operator', now()), ('${lodger}', 'Lodger', now()),
+       ('${stranger}', 'Stranger', now());
+     insert into "user" (company_id, id, email, username, permissions, tokens_valid_after, created_at)
+       values ('${operator}', '${id(50)}', 'op@example.com', 'Op', '{operator}', now(), now()),
+              ('${first}', '${id(51)}', 'op@example.com', 'Op', '{operator}', now(), now());
      insert into domain (company_id, id, host, name, title, public, locale, theme, verified_at,
-         proof_token, quarantined_at, created_at) values
-       ${domain(operator, 3, '*.quarantined.fr', `null, 'token', now(), ${past}`)},
-       ${domain(lodger, 4, 'docs.quarantined.fr', covered)},
-       ${domain(lodger, 5, 'docs.removed.fr', covered)},
-       ${domain(lodger, 6, '*.moved.fr', `now(), 'token', null, ${past}`)},
-       ${domain(operator, 7, 'docs.moved.fr', covered)},
-       ${domain(lodger, 8, 'legal.moved.fr', covered)},
-       ${domain(operator, 9, '*.kept.fr', `now(), 'token', null, ${past}`)},
-       ${domain(lodger, 10, 'docs.kept.fr', covered)},
-       ${domain(lodger, 11, 'docs.lodger.fr', covered)},
-       ${domain(lodger, 12, 'later.removed.fr', 'now(), null, null, now()')};
+         proof_token, quarantined_at) values
+       ${domain(operator, '*.quarantined.fr', 'null', `'token', ${ago(1)}`)},
+       ${domain(stranger, '*.strange.fr', 'null', `'token', ${ago(1)}`)},
+       ${wildcard(lodger, '*.moved.fr')},
+       ${domain(lodger, 'docs.quarantined.fr', covered)},
+       ${domain(lodger, 'early.quarantined.fr', ago(10))},
+       ${domain(lodger, 'docs.strange.fr', covered)},
+       ${domain(stranger, 'own.strange.fr', covered)},
+       ${domain(lodger, 'docs.removed.fr', covered)},
+       ${domain(lodger, 'later.removed.fr', 'now()')},
+       ${domain(operator, 'docs.moved.fr', covered)},
+       ${domain(lodger, 'legal.moved.fr', covered)},
+       ${wildcard(operator, '*.kept.fr')},
+       ${domain(lodger, 'docs.kept.fr', covered)},
+       ${domain(lodger, 'early.kept.fr', ago(10))},
+       ${wildcard(stranger, '*.other.fr')},
+       ${domain(lodger, 'docs.other.fr', covered)},
+       ${domain(stranger, 'own.other.fr', covered)},
+       ${domain(first, 'site.kept.fr', covered)},
+       ${domain(lodger, 'docs.lodger.fr', covered)};
      insert into audit_entry (company_id, seq, id, created_at, actor_id, actor_company_id, acted_in,
          action, target_id, hash) values
-       ('${operator}', 1, '${id(13)}', now() - interval '1 day', '${id(14)}', '${operator}',
-        '${operator}', 'domain.delete', '${id(15)}', sha256('')),
-       ('${lodger}', 1, '${id(16)}', now() - interval '1 day', '${id(14)}', '${operator}', '${lodger}',
-        'domain.move', '${id(6)}', sha256(''));
+       ${entry(1, operator, 'domain.verify', 11, ago(9))},
+       ${entry(2, operator, 'domain.verify', 49, ago(9))},
+       ${entry(3, operator, 'domain.delete', 49, ago(1))},
+       ${entry(4, lodger, 'domain.move', 13, ago(1))},
+       ${entry(5, stranger, 'domain.verify', 12, ago(9))};
      insert into audit_value (company_id, seq, salt, changes) values
-       ('${operator}', 1, sha256(''), '{"after":{},"before":{"host":"*.removed.fr","name":"A"}}');`
+       ('${operator}', 3, sha256(''), '{"after":{},"before":{"host":"*.removed.fr","name":"A"}}'),
+       ('${lodger}', 4, sha256(''),
+        '{"after":{"host":"*.moved.fr"},"before":{"company_id":"${operator}"}}');`
   )
   await migrateRest()
   const proved = await asOwner(
     database,
     `select host from domain
-      where proof_token ~ '^[0-9a-f]{40}$' and checked_at > now() - interval '1 hour' order by 1`
+      where proof_token ~ '^[0-9a-f]{40}$' and checked_at > now() - interval '1 hour'
+        and failing_since = checked_at and covered_by is null order by 1`
   )
   expect(proved.map(({ host }) => host)).toEqual([
     'docs.moved.fr',
     'docs.quarantined.fr',
-    'docs.removed.fr'
+    'docs.removed.fr',
+    'own.strange.fr'
+  ])
+  const noted = await asOwner(
+    database,
+    `select host, covered_by from domain
+      where covered_by is not null and proof_token is null and failing_since is null order by 1`
+  )
+  expect(noted).toEqual([
+    { host: 'docs.kept.fr', covered_by: operator },
+    { host: 'legal.moved.fr', covered_by: lodger },
+    { host: 'own.other.fr', covered_by: stranger }
   ])
 })
 
