@@ -883,7 +883,9 @@ function expectedOf({ route: name, actor, field, kind }: Cell): Outcome {
 function foreignIn({ headers, body }: RawResponse): string | undefined {
   const text = `${JSON.stringify(headers)}${body}`
   // as words of their own: random ids and keys in an answer contain such letters now and then
-  return /(?<![\w+/-])(?:TWIN|BETA)(?![\w+/-])|("seq":|-length":")7\d{6}\b|7777777777/.exec(text)?.[0]
+  return /(?<![\w+/-])(?:TWIN|BETA)(?![\w+/-])|("seq":|-length":")7\d{6}\b|7777777777/.exec(
+    text
+  )?.[0]
 }
 
 async function addCategory(app: TestApp): Promise<string> {
