@@ -46,7 +46,7 @@ export const RequestRow = memo(
     const save = reduced_from ? 'history.saveReduced' : 'history.save'
     return (
       <li
-        className="flex items-center gap-4 border-base-300 border-t py-3"
+        className="flex items-center gap-3 border-base-300 border-t py-3 sm:gap-4"
         data-request={request.id}
         data-seq={request.seq}
         data-shape="row"
@@ -93,7 +93,7 @@ export const RequestRow = memo(
         </div>
         {kind === 'deposit' && state === 'uploading' && (
           <a
-            className="btn btn-ghost btn-sm shrink-0 text-secondary"
+            className="btn btn-ghost btn-sm shrink-0 px-1.5 text-secondary sm:px-3"
             tabIndex={stop}
             aria-label={t('history.unfinished.resumeOf', { name })}
             href={`${localizedPath(locale, '/deposit')}?resume=${request.id}`}
