@@ -22,23 +22,29 @@ export interface IdempotentCall {
   input: unknown
 }
 
+/** A call that may have the header `Idempotency-Key`. Its `key` is undefined without the header. */
+type RepeatableCall = Omit<IdempotentCall, 'key'> & { key: string | undefined }
+
 /**
  * Runs `effect` for the first call with an idempotency key and stores its result. A repeated call
  * gets the stored result, with `replayed` true. Effect and result are in one transaction, so a
- * crash undoes both. Throws `idempotency_in_flight` while another call with the same key runs, and
- * `idempotency_key_reused` if the first call had another input.
+ * crash undoes both. Without a key, runs `effect` and stores nothing. Throws
+ * `idempotency_in_flight` while another call with the same key runs, and `idempotency_key_reused`
+ * if the first call had another input.
  */
 export async function runOnce<Body extends object>(
   tx: Tx,
-  deps: Pick<Deps, 'keys'>,
-  scope: { company_id: CompanyId; now: Date; call: IdempotentCall },
+  deps: Pick<Deps, 'keys' | 'clock'>,
+  { key, ...rest }: RepeatableCall,
   effect: () => Promise<Body>
 ): Promise<{ body: Body; replayed: boolean }> {
-  const { company_id, call } = scope
+  if (key === undefined) return { body: await effect(), replayed: false }
+  const company_id = tx.companyId
+  const call = { key, ...rest }
   // a keyed hash, because the input may contain the fingerprint of a document, which nobody must be
   // able to guess from the hash
   const fingerprint = deps.keys.mac('repetition', JSON.stringify(call.input))
-  while (!(await claim(tx, scope, fingerprint))) {
+  while (!(await claim(tx, deps.clock(), call, fingerprint))) {
     const body = await stored<Body>(tx, company_id, call, fingerprint)
     if (body) return { body, replayed: true }
     // the stored result expired between the two statements, so the key is free
@@ -118,16 +124,14 @@ export const deleteAnswersStatement = prepare(
 
 async function claim(
   tx: Tx,
-  scope: { company_id: CompanyId; now: Date; call: IdempotentCall },
+  created_at: Date,
+  { actor, route, key }: IdempotentCall,
   fingerprint: Buffer
 ): Promise<boolean> {
-  const { actor, route, key } = scope.call
   try {
     // waits until another transaction that uses the key ends, at most `lock_timeout`
-    const claimed = await tx.run(insertKey, {
-      ...{ company_id: scope.company_id, actor, route, key, fingerprint },
-      created_at: scope.now
-    })
+    const claim = { company_id: tx.companyId, actor, route, key, fingerprint, created_at }
+    const claimed = await tx.run(insertKey, claim)
     return claimed.length > 0
   } catch (error) {
     throw isLockTimeout(error) ? inFlight(error) : error

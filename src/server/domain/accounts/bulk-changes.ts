@@ -56,12 +56,10 @@ export async function changeUsers(
   deps: BulkDeps,
   { sender, by, change, people, idempotencyKey: key }: Bulk
 ): Promise<{ body: BulkResult; replayed: boolean }> {
-  const { company_id } = sender
-  return inCompany(deps.db, company_id, async tx => {
+  return inCompany(deps.db, sender.company_id, async tx => {
     const effect = () => treatNext(tx, deps, { sender, by, change, people })
-    if (key === undefined) return { body: await effect(), replayed: false }
     const call = { actor: by.id, route: 'POST /user/bulk', key, input: { change, people } }
-    return runOnce(tx, deps, { company_id, now: deps.clock(), call }, effect)
+    return runOnce(tx, deps, call, effect)
   })
 }
 

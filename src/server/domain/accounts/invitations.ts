@@ -45,16 +45,12 @@ export interface InvitationResult {
  */
 export async function inviteUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
-  { tenant, by, idempotencyKey, ...fields }: Invitation
+  { tenant, by, idempotencyKey: key, ...fields }: Invitation
 ): Promise<{ body: InvitationResult; replayed: boolean }> {
-  const { company_id } = tenant
-  return inCompany(deps.db, company_id, async tx => {
+  return inCompany(deps.db, tenant.company_id, async tx => {
     const effect = async () => ({ id: await insertInvitedPerson(tx, deps, { by, ...fields }) })
-    const call = { actor: by.id, route: 'POST /user', key: idempotencyKey ?? '', input: fields }
-    const { body, replayed } =
-      idempotencyKey === undefined
-        ? { body: await effect(), replayed: false }
-        : await runOnce(tx, deps, { company_id, now: deps.clock(), call }, effect)
+    const call = { actor: by.id, route: 'POST /user', key, input: fields }
+    const { body, replayed } = await runOnce(tx, deps, call, effect)
     if (replayed) return { body, replayed }
     // not stored for repeated calls, because whoever has the link can get in
     return { body: await sendNow(tx, deps, tenant, body.id), replayed }

@@ -44,7 +44,7 @@ export async function createUser(
   >,
   input: SignUp
 ): Promise<{ body: { id: string }; replayed: boolean }> {
-  const { tenant, email, idempotencyKey, address, isDeveloper } = input
+  const { tenant, email, address, isDeveloper } = input
   if (!tenant.config.public) throw new AppError('signup_closed', 'This host takes no sign-ups')
   const needsConfirmation = deps.settings.mailServer || !isDeveloper
   await consume(deps, 'sign_up_address', [tenant.company_id, { address }])
@@ -53,10 +53,8 @@ export async function createUser(
   return inCompany(deps.db, tenant.company_id, async tx => {
     const insert = needsConfirmation ? insertSignUp : insertUser
     const effect = () => insert(tx, deps, input, proof)
-    if (idempotencyKey === undefined) return { body: await effect(), replayed: false }
     const { tenant: _, address: __, isDeveloper: ___, idempotencyKey: key, ...fields } = input
-    const call = { actor: nobody, route: 'POST /user', key: idempotencyKey, input: fields }
-    return runOnce(tx, deps, { company_id: tenant.company_id, now: deps.clock(), call }, effect)
+    return runOnce(tx, deps, { actor: nobody, route: 'POST /user', key, input: fields }, effect)
   })
 }
 

@@ -123,9 +123,8 @@ export async function createCategory(
       audit(tx, deps, { by, action: 'category.create', target: id, after: settings })
       return readCategory(tx, id)
     }
-    if (key === undefined) return { body: await insert(), replayed: false }
     const call = { actor: by.id, route: 'POST /category', key, input }
-    return runOnce(tx, deps, { company_id, now, call }, insert)
+    return runOnce(tx, deps, call, insert)
   })
 }
 

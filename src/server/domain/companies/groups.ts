@@ -85,9 +85,8 @@ export async function createGroup(
       audit(tx, deps, { by, action: 'group.create', target: id, after: settings })
       return readGroup(tx, deps, id)
     }
-    if (key === undefined) return { body: await insert(), replayed: false }
     const call = { actor: by.id, route: 'POST /group', key, input: settings }
-    return runOnce(tx, deps, { company_id, now, call }, insert)
+    return runOnce(tx, deps, call, insert)
   })
 }
 

@@ -214,7 +214,7 @@ async function reserve(
     }
     const call = callOf(file, { name, category, media_type, size })
     const { body, replayed } = call
-      ? await runOnce(tx, deps, { company_id, now, call }, open)
+      ? await runOnce(tx, deps, call, open)
       : { body: await open(), replayed: false }
     // in the same transaction, so that every reservation belongs to an upload that can release it
     const upload = await findUpload(tx, company_id, body.upload_id)

@@ -99,7 +99,7 @@ export async function createDeposit(
       return { request, upload: `/uploads/${upload_id}` }
     }
     if (!call) return { body: await create(), replayed: false }
-    return runOnce(tx, deps, { company_id, now, call }, create)
+    return runOnce(tx, deps, call, create)
   }
   return inCompany(deps.db, company_id, register, { caller })
 }

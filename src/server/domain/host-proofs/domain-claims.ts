@@ -76,9 +76,8 @@ export async function createDomain(
   return withHostCheck(() =>
     withDefaultGroupCheck(() =>
       inCompany(deps.db, company_id, async tx => {
-        if (key === undefined) return { body: await insert(tx), replayed: false }
         const call = { actor: by.id, route: 'POST /domain', key, input }
-        return runOnce(tx, deps, { company_id, now, call }, () => insert(tx))
+        return runOnce(tx, deps, call, () => insert(tx))
       })
     )
   )

@@ -63,9 +63,8 @@ export async function createImport(
         .execute()
       return readImport(tx, id)
     }
-    if (key === undefined) return { body: await insert(), replayed: false }
     const call = { actor: by.id, route: 'POST /user/import', key, input }
-    return runOnce(tx, deps, { company_id, now, call }, insert)
+    return runOnce(tx, deps, call, insert)
   })
 }
 

@@ -45,22 +45,13 @@ export async function createCompanyWithAdministrator(
 ): Promise<{ body: CreatedCompany; replayed: boolean }> {
   const { by, isDeveloper: _, ...fields } = input
   requireHostName(input.host, input.isDeveloper)
-  const created = async () => {
-    if (key === undefined)
-      return { body: await insertCompanyWithAdministrator(deps, input), replayed: false }
-    // A transaction belongs to one company, so the new company has its own. If the process stops
-    // between the two commits, a repeated call throws `host_taken`.
-    const call = { actor: by.id, route: 'POST /company', key, input: fields }
-    return inCompany(deps.db, by.company_id, tx =>
-      runOnce(tx, deps, { company_id: by.company_id, now: deps.clock(), call }, () =>
-        insertCompanyWithAdministrator(deps, input)
-      )
-    )
-  }
-  const {
-    body: { company, user_id, isVerified },
-    replayed
-  } = await created()
+  const call = { actor: by.id, route: 'POST /company', key, input: fields }
+  // A transaction belongs to one company, so the new company has its own. If the process stops
+  // between the two commits, a repeated call throws `host_taken`.
+  const { body, replayed } = await inCompany(deps.db, by.company_id, tx =>
+    runOnce(tx, deps, call, () => insertCompanyWithAdministrator(deps, input))
+  )
+  const { company, user_id, isVerified } = body
   if (replayed || !isVerified) return { body: company, replayed }
   // not stored for repeated calls, because whoever has the link can get in
   const tenant = await getTenant(deps, toCompanyId(company.id))
