@@ -78,12 +78,12 @@ export function ApiKeys({ company }: ApiKeysProps) {
       {list.status === 'failed' && (
         <ErrorNote error={list.error} retry={() => loadApiKeys(company)} />
       )}
-      {list.status === 'ready' && list.keys.length === 0 && (
+      {list.status === 'ready' && list.rows.length === 0 && (
         <p className="text-ink-soft">{say('none')}</p>
       )}
-      {list.status === 'ready' && list.keys.length > 0 && (
+      {list.status === 'ready' && list.rows.length > 0 && (
         <ul className="flex flex-col divide-y divide-base-300">
-          {list.keys.map(key => (
+          {list.rows.map(key => (
             <Row key={key.id} apiKey={key} revoke={() => void revoke(key)} />
           ))}
         </ul>

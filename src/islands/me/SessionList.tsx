@@ -49,7 +49,7 @@ export function SessionList() {
       {list.status === 'failed' && <ErrorNote error={list.error} retry={() => loadSessions()} />}
       {list.status === 'ready' && (
         <ul className="flex flex-col divide-y divide-base-300">
-          {list.sessions.map(session => (
+          {list.rows.map(session => (
             <Row key={session.id} session={session} end={end} />
           ))}
         </ul>

@@ -1,7 +1,5 @@
-import type * as z from 'zod/mini'
-import type { exportOwnData as endpoint } from '../../contract/exports.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { api, sessionNumber } from '../sessions.ts'
+import { api, type CallOutput, sessionNumber } from '../sessions.ts'
 import { $verifiedFileNames } from '../verified-file-names.ts'
 
 export interface ExportOptions {
@@ -10,7 +8,7 @@ export interface ExportOptions {
   onProgress: (count: number) => void
 }
 
-type Export = z.output<(typeof endpoint)['output']>
+type Export = CallOutput<'exportOwnData'>
 
 /** Returns the person's own data as one JSON file. Joins all pages of the API's answer into one. */
 export async function fetchOwnData({ signal, onProgress }: ExportOptions): Promise<Blob> {

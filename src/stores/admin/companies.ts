@@ -1,10 +1,4 @@
-import type * as z from 'zod/mini'
-import type {
-  Company,
-  CompanyDetails,
-  createCompany as create,
-  ListedCompany
-} from '../../contract/companies.ts'
+import type { Company, CompanyDetails, ListedCompany } from '../../contract/companies.ts'
 import type { Group } from '../../contract/groups.ts'
 import type { DisabledReason } from '../../contract/kit/disabled.ts'
 import { AppError } from '../../contract/kit/errors.ts'
@@ -13,8 +7,9 @@ import { withConfirmation } from '../confirmation.ts'
 import { environment } from '../environment.ts'
 import { createList } from '../lists/lists.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import { api, sessionNumber } from '../sessions.ts'
+import { api, type CallInput, type CallOutput, sessionNumber } from '../sessions.ts'
 import { adminApi } from './admin-api.ts'
+import { createLoadStart, resultOf } from './loads.ts'
 
 /** State of the first page of a company's administration. */
 export type OverviewState =
@@ -56,17 +51,13 @@ export interface CompanyQuery {
 /** All companies of the installation, for operators. */
 export const companyList = createList<ListedCompany, CompanyQuery>({
   query: {},
-  isSame: (a, b) => a.q === b.q && a.state === b.state && a.sort === b.sort,
   load: (query, page) => api('listCompanies', { ...page, ...query })
 })
 
 /** The most groups that the server returns in one answer. */
 const mostGroups = 200
 
-/**
- * Number of calls of `loadOverview` so far. It shows which answers are late and must be dropped.
- */
-let loads = 0
+const startLoad = createLoadStart()
 
 /**
  * Loads a company with its first groups into `$overview`. If `$overview` shows the same company, it
@@ -75,24 +66,19 @@ let loads = 0
 export async function loadOverview(id: string): Promise<void> {
   const before = $overview.get()
   if (before.status !== 'ready' || before.company.id !== id) $overview.set({ status: 'loading' })
-  const [session, mine] = [sessionNumber(), ++loads]
-  const next = await readOverview(id)
-  if (session !== sessionNumber() || mine !== loads) return
-  $overview.set(next)
-  if (next.status === 'ready') $companyName.set(next.company)
-}
-
-async function readOverview(id: string): Promise<OverviewState> {
-  try {
-    const [company, groups] = await Promise.all([
-      adminApi('getCompany', { id }),
-      adminApi('listGroups', { id, limit: mostGroups })
-    ])
-    return { status: 'ready', company, groups, hasMoreGroups: groups.length === mostGroups }
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    return isMissingError(error) ? { status: 'missing' } : { status: 'failed', error }
+  const isLatest = startLoad()
+  const next = await resultOf(() =>
+    Promise.all([adminApi('getCompany', { id }), adminApi('listGroups', { id, limit: mostGroups })])
+  )
+  if (!isLatest()) return
+  if (next instanceof AppError) {
+    $overview.set(isMissingError(next) ? { status: 'missing' } : { status: 'failed', error: next })
+    return
   }
+  const [company, groups] = next
+  const hasMoreGroups = groups.length === mostGroups
+  $overview.set({ status: 'ready', company, groups, hasMoreGroups })
+  $companyName.set(company)
 }
 
 /**
@@ -100,12 +86,8 @@ async function readOverview(id: string): Promise<OverviewState> {
  */
 export async function loadCompanyName(id: string): Promise<void> {
   const session = sessionNumber()
-  try {
-    const company = await adminApi('getCompany', { id }, { company: id })
-    if (session === sessionNumber()) $companyName.set(company)
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-  }
+  const company = await resultOf(() => adminApi('getCompany', { id }, { company: id }))
+  if (session === sessionNumber() && !(company instanceof AppError)) $companyName.set(company)
 }
 
 /**
@@ -113,9 +95,9 @@ export async function loadCompanyName(id: string): Promise<void> {
  * stores it in `$firstInvitation`.
  */
 export async function createCompany(
-  input: z.input<typeof create.input>,
+  input: CallInput<'createCompany'>,
   key: string
-): Promise<z.output<typeof create.output>> {
+): Promise<CallOutput<'createCompany'>> {
   const session = sessionNumber()
   const company = await withConfirmation(() => api('createCompany', input, { idempotencyKey: key }))
   const link = company.invitation?.link

@@ -1,17 +1,12 @@
-import type * as z from 'zod/mini'
-import type {
-  CompanyCategory,
-  createCategory as create,
-  updateCategory as update
-} from '../../contract/company-categories.ts'
+import type { CompanyCategory } from '../../contract/company-categories.ts'
 import type { Group } from '../../contract/groups.ts'
 import { createList } from '../lists/lists.ts'
+import type { CallInput } from '../sessions.ts'
 import { adminApi, companyIdOfPage } from './admin-api.ts'
 import { createItemEntries } from './item-entries.ts'
 import { createShownItem } from './shown-item.ts'
 
-type Input<Call extends { input: z.ZodMiniType }> = z.input<Call['input']>
-export type CategoryChanges = Omit<Input<typeof update>, 'id'>
+export type CategoryChanges = Omit<CallInput<'updateCategory'>, 'id'>
 
 export const categorySortKeys = [
   'name_en',
@@ -31,7 +26,6 @@ export interface CategoryQuery {
 /** The categories of a company. `open()` takes the id of the company. */
 export const categoryList = createList<CompanyCategory, CategoryQuery>({
   query: {},
-  isSame: (a, b) => a.q === b.q && a.visibility === b.visibility && a.sort === b.sort,
   load: (query, page, company = '') =>
     adminApi('listCompanyCategories', { id: company, ...page, ...query })
 })
@@ -61,7 +55,10 @@ export const reloadCategory = category.reload
 export const loadCategoryGroups = groups.load
 
 /** Creates a category and returns it. */
-export function createCategory(input: Input<typeof create>, key: string): Promise<CompanyCategory> {
+export function createCategory(
+  input: CallInput<'createCategory'>,
+  key: string
+): Promise<CompanyCategory> {
   return adminApi('createCategory', input, { idempotencyKey: key })
 }
 

@@ -12,7 +12,6 @@ export interface DataSourceQuery {
 /** The data sources of a company. `open()` takes the id of the company. */
 export const dataSourceList = createList<DataSource, DataSourceQuery>({
   query: {},
-  isSame: (a, b) => a.sort === b.sort,
   load: (query, page, company = '') =>
     adminApi('listDataSources', { id: company, ...page, ...query })
 })

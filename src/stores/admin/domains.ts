@@ -1,19 +1,16 @@
-import type * as z from 'zod/mini'
 import type {
-  createDomain as create,
   Domain,
   DomainDetails,
   DomainThemes,
   Theme,
-  ThemeChanges,
-  updateDomain as update
+  ThemeChanges
 } from '../../contract/domains.ts'
 import { createList } from '../lists/lists.ts'
+import type { CallInput } from '../sessions.ts'
 import { adminApi, companyIdOfPage } from './admin-api.ts'
 import { createShownItem } from './shown-item.ts'
 
-type Input<Call extends { input: z.ZodMiniType }> = z.input<Call['input']>
-export type DomainChanges = Omit<Input<typeof update>, 'id' | 'theme'>
+export type DomainChanges = Omit<CallInput<'updateDomain'>, 'id' | 'theme'>
 
 export const domainSortKeys = ['host', '-host', 'created', '-created'] as const
 
@@ -26,7 +23,6 @@ export interface DomainQuery {
 /** The domains of a company. `open()` takes the id of the company. */
 export const domainList = createList<Domain, DomainQuery>({
   query: {},
-  isSame: (a, b) => a.q === b.q && a.state === b.state && a.sort === b.sort,
   load: (query, page, company = '') => adminApi('listDomains', { id: company, ...page, ...query })
 })
 
@@ -45,7 +41,10 @@ export const openDomain = domain.open
 export const reloadDomain = domain.reload
 
 /** Claims a host for the company and returns the new domain. */
-export function createDomain(input: Input<typeof create>, key: string): Promise<DomainDetails> {
+export function createDomain(
+  input: CallInput<'createDomain'>,
+  key: string
+): Promise<DomainDetails> {
   return adminApi('createDomain', input, { idempotencyKey: key })
 }
 

@@ -12,7 +12,6 @@ export interface GroupQuery {
 /** The groups of a company. `open()` takes the id of the company. */
 export const groupList = createList<Group, GroupQuery>({
   query: {},
-  isSame: (a, b) => a.q === b.q && a.sort === b.sort,
   load: (query, page, company = '') => adminApi('listGroups', { id: company, ...page, ...query })
 })
 

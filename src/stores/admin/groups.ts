@@ -1,14 +1,14 @@
-import type * as z from 'zod/mini'
 import type { Category } from '../../contract/categories.ts'
-import type { createGroup as create, Group, updateGroup as update } from '../../contract/groups.ts'
+import type { Group } from '../../contract/groups.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { Member } from '../../contract/members.ts'
+import type { CallInput } from '../sessions.ts'
 import { adminApi, companyIdOfPage } from './admin-api.ts'
 import { createItemEntries } from './item-entries.ts'
+import { resultOf } from './loads.ts'
 import { createShownItem } from './shown-item.ts'
 
-type Input<Call extends { input: z.ZodMiniType }> = z.input<Call['input']>
-export type GroupChanges = Omit<Input<typeof update>, 'id'>
+export type GroupChanges = Omit<CallInput<'updateGroup'>, 'id'>
 
 const group = createShownItem<Group>(id => adminApi('getGroup', { id }))
 
@@ -35,7 +35,7 @@ export async function openGroup(id: string): Promise<void> {
 export const reloadGroup = group.reload
 
 /** Creates a group and returns it. */
-export function createGroup(input: Input<typeof create>, key: string): Promise<Group> {
+export function createGroup(input: CallInput<'createGroup'>, key: string): Promise<Group> {
   return adminApi('createGroup', input, { idempotencyKey: key })
 }
 
@@ -96,7 +96,8 @@ export async function addMembers(
   const company = companyIdOfPage()
   const additions: MemberAdditionResult[] = []
   for (const email of emails) {
-    additions.push({ email, error: await addByEmail(id, email, company) })
+    const added = await resultOf(() => addByEmail(id, email, company))
+    additions.push({ email, error: added instanceof AppError ? added : undefined })
     onProgress(additions.length)
   }
   if (!isStillShown()) return additions
@@ -105,20 +106,10 @@ export async function addMembers(
   return additions
 }
 
-async function addByEmail(
-  id: string,
-  email: string,
-  company: string
-): Promise<AppError | undefined> {
-  try {
-    const [member] = await adminApi('listUsers', { id: company, email, limit: 1 }, { company })
-    if (!member) return new AppError('not_found', 'Nobody of the company has this e-mail')
-    await adminApi('addGroupUser', { groupId: id, user_id: member.id }, { company })
-    return undefined
-  } catch (error) {
-    if (error instanceof AppError) return error
-    throw error
-  }
+async function addByEmail(id: string, email: string, company: string): Promise<void> {
+  const [member] = await adminApi('listUsers', { id: company, email, limit: 1 }, { company })
+  if (!member) throw new AppError('not_found', 'Nobody of the company has this e-mail')
+  await adminApi('addGroupUser', { groupId: id, user_id: member.id }, { company })
 }
 
 export async function addGroupCategory(id: string, category: Category): Promise<void> {

@@ -41,10 +41,7 @@ export async function createInvitationLinkFile(
 ): Promise<InvitationLinkFile> {
   // the page, whose address names the company, may be left meanwhile
   const company = companyIdOfPage()
-  const retries = createRetries({
-    after: (ms, run) => environment().after(ms, run),
-    random: () => environment().random()
-  })
+  const retries = createRetries(environment())
   const lines: string[] = []
   let until = ''
   const create = async (input: Input): Promise<string | null> => {

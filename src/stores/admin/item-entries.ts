@@ -53,6 +53,24 @@ export function createItemEntries<Entry extends { id: string }>(
     }
   }
 
+  /** Makes a call, then replaces the entry by `added` at the top of the list. */
+  async function change(
+    id: string,
+    entry: Entry,
+    call: () => Promise<unknown>,
+    added: readonly Entry[]
+  ): Promise<boolean> {
+    const isStillShown = watch(id)
+    await call()
+    if (!isStillShown()) return false
+    const before = $part.get()
+    if (before.status === 'ready') {
+      const others = before.items.filter(each => each.id !== entry.id)
+      $part.set({ ...before, items: [...added, ...others] })
+    }
+    return true
+  }
+
   return {
     $part,
 
@@ -77,29 +95,11 @@ export function createItemEntries<Entry extends { id: string }>(
      * Makes a call that adds an entry, and shows the entry at the top of the list. Returns whether
      * the page still shows the item.
      */
-    async add(id: string, entry: Entry, call: () => Promise<unknown>): Promise<boolean> {
-      const isStillShown = watch(id)
-      await call()
-      if (!isStillShown()) return false
-      change($part, items => [entry, ...items.filter(each => each.id !== entry.id)])
-      return true
-    },
+    add: (id: string, entry: Entry, call: () => Promise<unknown>): Promise<boolean> =>
+      change(id, entry, call, [entry]),
 
     /** Makes a call that removes an entry. Returns whether the page still shows the item. */
-    async remove(id: string, entry: Entry, call: () => Promise<unknown>): Promise<boolean> {
-      const isStillShown = watch(id)
-      await call()
-      if (!isStillShown()) return false
-      change($part, items => items.filter(each => each.id !== entry.id))
-      return true
-    }
+    remove: (id: string, entry: Entry, call: () => Promise<unknown>): Promise<boolean> =>
+      change(id, entry, call, [])
   }
-}
-
-function change<Entry>(
-  store: ReturnType<typeof personalAtom<ItemEntriesState<Entry>>>,
-  next: (items: readonly Entry[]) => readonly Entry[]
-): void {
-  const before = store.get()
-  if (before.status === 'ready') store.set({ ...before, items: next(before.items) })
 }

@@ -39,13 +39,8 @@ export interface MemberQuery extends MemberFilter {
 /** The people of a company. `open()` takes the id of the company. */
 export const memberList = createList<Member, MemberQuery>({
   query: {},
-  isSame: (a, b) => a.sort === b.sort && isSameFilter(a, b),
   load: (query, page, company = '') => adminApi('listUsers', { id: company, ...page, ...query })
 })
-
-function isSameFilter(a: MemberFilter, b: MemberFilter): boolean {
-  return (['q', 'state', 'group', 'permission'] as const).every(name => a[name] === b[name])
-}
 
 /** Returns the filter of a query: everything but the order. */
 export function memberFilterOf({ sort: _, ...filter }: MemberQuery): MemberFilter {

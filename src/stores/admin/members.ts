@@ -1,18 +1,18 @@
-import type * as z from 'zod/mini'
 import type { Group } from '../../contract/groups.ts'
 import type { DisabledReason } from '../../contract/kit/disabled.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import type { Member, MemberUsage, updateMember as update } from '../../contract/members.ts'
-import type { createUser as create, InvitedUser } from '../../contract/users.ts'
+import type { Member, MemberUsage } from '../../contract/members.ts'
+import type { InvitedUser } from '../../contract/users.ts'
 import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
+import type { CallInput } from '../sessions.ts'
 import { adminApi, companyIdOfPage } from './admin-api.ts'
+import { resultOf } from './loads.ts'
 import { createShownItem } from './shown-item.ts'
 
-type Input<Call extends { input: z.ZodMiniType }> = z.input<Call['input']>
-type Invitation = Exclude<Input<typeof create>, { public_key_jwt: string }>
-export type MemberChanges = Pick<Input<typeof update>, 'username' | 'locale'>
+type Invitation = Exclude<CallInput<'createUser'>, { public_key_jwt: string }>
+export type MemberChanges = Pick<CallInput<'updateMember'>, 'username' | 'locale'>
 export type NamedGroup = Pick<Group, 'id' | 'name'>
 
 export type MemberUsageState =
@@ -65,13 +65,10 @@ export function reloadMember(id: string): Promise<Member> {
  */
 export async function loadMemberUsage(id: string): Promise<void> {
   const isStillShown = member.watch(id)
-  try {
-    const usage = await adminApi('getUserUsage', { id })
-    if (isStillShown()) $memberUsage.set({ status: 'ready', usage })
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    if (isStillShown()) $memberUsage.set({ status: 'failed', error })
-  }
+  const usage = await resultOf(() => adminApi('getUserUsage', { id }))
+  if (!isStillShown()) return
+  if (usage instanceof AppError) $memberUsage.set({ status: 'failed', error: usage })
+  else $memberUsage.set({ status: 'ready', usage })
 }
 
 /**
@@ -187,7 +184,9 @@ export async function addToGroups(
   const company = companyIdOfPage()
   const additions: GroupAdditionResult[] = []
   for (const group of groups) {
-    additions.push({ group, error: await addToGroup(id, group, company) })
+    const input = { groupId: group.id, user_id: id }
+    const added = await resultOf(() => adminApi('addGroupUser', input, { company }))
+    additions.push({ group, error: added instanceof AppError ? added : undefined })
   }
   await showAgain(id)
   return additions
@@ -204,20 +203,6 @@ export async function removeFromGroup(
   return async () => {
     await adminApi('addGroupUser', { groupId, user_id: id }, { company })
     await showAgain(id)
-  }
-}
-
-async function addToGroup(
-  id: string,
-  group: NamedGroup,
-  company: string
-): Promise<AppError | undefined> {
-  try {
-    await adminApi('addGroupUser', { groupId: group.id, user_id: id }, { company })
-    return undefined
-  } catch (error) {
-    if (error instanceof AppError) return error
-    throw error
   }
 }
 

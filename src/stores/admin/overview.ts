@@ -1,8 +1,9 @@
 import { AppError } from '../../contract/kit/errors.ts'
 import type { AllAttention, Attention, UsageDay } from '../../contract/overview.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import { api, sessionNumber } from '../sessions.ts'
+import { api } from '../sessions.ts'
 import { adminApi } from './admin-api.ts'
+import { createLoadStart, resultOf } from './loads.ts'
 
 /** State of the list of what needs attention. */
 export type AttentionState =
@@ -39,9 +40,9 @@ export type UsagePeriod = (typeof usagePeriods)[number]
 
 const dayMs = 86_400_000
 
-let checks = 0
-let allChecks = 0
-let loads = 0
+const startCheck = createLoadStart()
+const startCheckOfAll = createLoadStart()
+const startLoad = createLoadStart()
 
 /**
  * Loads what needs attention in a company. The previous result stays visible until the answer
@@ -51,9 +52,9 @@ export async function checkAttention(company: string): Promise<void> {
   const before = $attention.get()
   const isSame = before.status === 'ready' && before.company === company
   if (!isSame) $attention.set({ status: 'loading' })
-  const [session, mine] = [sessionNumber(), ++checks]
-  const next = await tried(() => adminApi('getAttention', { id: company }))
-  if (session !== sessionNumber() || mine !== checks) return
+  const isLatest = startCheck()
+  const next = await resultOf(() => adminApi('getAttention', { id: company }))
+  if (!isLatest()) return
   if (!(next instanceof AppError)) {
     $attention.set({ status: 'ready', company, attention: next, isStale: false })
   } else if (isSame) $attention.set({ ...before, isStale: true })
@@ -65,9 +66,9 @@ export async function checkAttention(company: string): Promise<void> {
  * comes.
  */
 export async function checkAllAttention(): Promise<void> {
-  const [session, mine] = [sessionNumber(), ++allChecks]
-  const next = await tried(() => api('getAllAttention', {}))
-  if (session !== sessionNumber() || mine !== allChecks) return
+  const isLatest = startCheckOfAll()
+  const next = await resultOf(() => api('getAllAttention', {}))
+  if (!isLatest()) return
   const before = $allAttention.get()
   if (!(next instanceof AppError)) {
     $allAttention.set({ status: 'ready', attention: next, isStale: false })
@@ -84,19 +85,10 @@ export async function loadUsageByDay(
   const of = `${company} ${group ?? ''}`
   const before = $usageByDay.get()
   if (before.status !== 'ready' || before.of !== of) $usageByDay.set({ status: 'loading' })
-  const [session, mine] = [sessionNumber(), ++loads]
+  const isLatest = startLoad()
   const from = new Date(Date.now() - (period - 1) * dayMs).toISOString().slice(0, 10)
-  const next = await tried(() => adminApi('getUsage', { id: company, group, from }))
-  if (session !== sessionNumber() || mine !== loads) return
+  const next = await resultOf(() => adminApi('getUsage', { id: company, group, from }))
+  if (!isLatest()) return
   if (next instanceof AppError) $usageByDay.set({ status: 'failed', error: next })
   else $usageByDay.set({ status: 'ready', of, days: next })
-}
-
-async function tried<Value>(call: () => Promise<Value>): Promise<Value | AppError> {
-  try {
-    return await call()
-  } catch (error) {
-    if (error instanceof AppError) return error
-    throw error
-  }
 }

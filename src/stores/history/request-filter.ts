@@ -34,15 +34,10 @@ export function createRequestMatcher(
   }
 }
 
-export function isSameFilter(a: RequestFilter, b: RequestFilter): boolean {
-  return keys.every(key => a[key] === b[key])
-}
-
+/** Returns whether any filter is set. */
 export function isFiltered(filter: RequestFilter): boolean {
-  return keys.some(key => filter[key] !== undefined)
+  return Object.values(filter).some(value => value !== undefined)
 }
-
-const keys = ['kind', 'state', 'category', 'q', 'from', 'to'] as const
 
 /** Cache of lower-case names without accents, because every event filters the whole list again. */
 const folded = new WeakMap<ProcessedRequest, string>()

@@ -16,12 +16,7 @@ import {
 } from '../sessions.ts'
 import { joinTabGroup, type TabGroup } from '../tab-leader.ts'
 import type { StreamState } from './event-stream.ts'
-import {
-  createRequestMatcher,
-  isFiltered,
-  isSameFilter,
-  type RequestFilter
-} from './request-filter.ts'
+import { createRequestMatcher, isFiltered, type RequestFilter } from './request-filter.ts'
 import { createRequestList, insertionIndex, type RequestList, updateRows } from './request-list.ts'
 import type { StreamMessage } from './request-stream.ts'
 
@@ -33,7 +28,6 @@ let known: RequestList = createRequestList()
 
 const list = createPagedList<ProcessedRequest, RequestFilter>({
   query: {},
-  isSame: isSameFilter,
   load: loadPage,
   // pages and events may bring the same request in any order
   source: {

@@ -55,7 +55,6 @@ const [roomBytes, roomValues] = [10_000, 100]
 const [longestCell, mostGroups] = [importLimits.cell + 100, 200]
 const past = createList<Import, Record<string, never>>({
   query: {},
-  isSame: () => true,
   load: (_, page, company = '') => adminApi('listImports', { id: company, ...page })
 })
 

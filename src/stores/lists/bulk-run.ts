@@ -61,10 +61,6 @@ interface BulkRunOptions<Change, Filter> {
  */
 export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Change, Filter>) {
   const $run = personalAtom<BulkRun<Change> | undefined>(undefined)
-  const retries = createRetries({
-    after: (ms, run) => environment().after(ms, run),
-    random: () => environment().random()
-  })
   let target: BulkTarget<Filter> | undefined
   /** With a filter, the `cursor` of the next call. */
   let cursor: string | undefined
@@ -113,7 +109,9 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
     if (!run || !target) return false
     const part = partOf(target, run.treated)
     const key = crypto.randomUUID()
-    const result = await retries.run(() => send(run.change, part, key), { signal })
+    const result = await createRetries(environment()).run(() => send(run.change, part, key), {
+      signal
+    })
     const now = $run.get()
     if (!now || now.change !== run.change) return false
     const { done, unchanged, refused, next } = result

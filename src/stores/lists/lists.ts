@@ -1,12 +1,11 @@
 import { personalAtom } from '../personal-atoms.ts'
 import { $session, addSignOutListener } from '../sessions.ts'
-import { createPagedList, type PageRequest } from './paged-list.ts'
+import { createPagedList, isSameQuery, type PageRequest } from './paged-list.ts'
 import { nothingSelected, type Selection } from './selection.ts'
 
 interface ListOptions<Row, Query> {
   /** The query of a list that nobody has searched, sorted or filtered. */
   query: Query
-  isSame(a: Query, b: Query): boolean
   /** Loads a page of what belongs to `owner`: the id that `open()` was called with. */
   load(query: Query, page: PageRequest, owner: string): Promise<Row[]>
 }
@@ -16,9 +15,8 @@ interface ListOptions<Row, Query> {
  * administration: see `createPagedList()`. Changes can be shown before they are saved, and rows can
  * be selected.
  */
-export function createList<Row extends { id: string }, Query>({
+export function createList<Row extends { id: string }, Query extends object>({
   query,
-  isSame,
   load
 }: ListOptions<Row, Query>) {
   let rows: readonly Row[] = []
@@ -28,7 +26,6 @@ export function createList<Row extends { id: string }, Query>({
 
   const list = createPagedList<Row, Query>({
     query,
-    isSame,
     load: (present, page) => load(present, page, owner ?? ''),
     source: {
       dropsLatePages: true,
@@ -78,7 +75,7 @@ export function createList<Row extends { id: string }, Query>({
         show([])
       }
       // which rows are "all that match" depends on the search and the filters
-      const isOtherSet = !isSame(unsorted(list.$query.get()), unsorted(present))
+      const isOtherSet = !isSameQuery(unsorted(list.$query.get()), unsorted(present))
       if (isOther || (isOtherSet && $selection.get().all !== undefined)) {
         $selection.set(nothingSelected)
       }
@@ -107,8 +104,8 @@ export function createList<Row extends { id: string }, Query>({
 }
 
 /** Returns a query without its sort order, so that the list has its usual order. */
-function unsorted<Query>(query: Query): Query {
-  return query instanceof Object ? { ...query, sort: undefined } : query
+function unsorted(query: object): object {
+  return { ...query, sort: undefined }
 }
 
 /**

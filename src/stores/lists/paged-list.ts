@@ -42,7 +42,6 @@ export interface RowSource<Row, Query> {
 interface PagedListOptions<Row, Query> {
   /** The query of a list that nobody has searched, sorted or filtered. */
   query: Query
-  isSame(a: Query, b: Query): boolean
   load(query: Query, page: PageRequest): Promise<Row[]>
   source: RowSource<Row, Query>
 }
@@ -68,9 +67,8 @@ const nextPageRows = 200
  * Creates the store of a list that is loaded page by page, and searched, sorted and filtered by the
  * server. Old rows stay visible while newer ones are loaded. The end of the session empties it.
  */
-export function createPagedList<Row extends { id: string }, Query>({
+export function createPagedList<Row extends { id: string }, Query extends object>({
   query: first,
-  isSame,
   load: loadPage,
   source
 }: PagedListOptions<Row, Query>) {
@@ -97,7 +95,7 @@ export function createPagedList<Row extends { id: string }, Query>({
 
   /** Changes the query without loading anything. Returns whether it differs from the one before. */
   function setQuery(query: Query): boolean {
-    if (isSame(query, $query.get())) return false
+    if (isSameQuery(query, $query.get())) return false
     $query.set(query)
     restart()
     show()
@@ -191,4 +189,10 @@ export function createPagedList<Row extends { id: string }, Query>({
   }
 
   return { $rows, $status, $query, show, setQuery, restart, load, refresh, loadMore }
+}
+
+/** Returns whether two queries have the same values. A missing value equals `undefined`. */
+export function isSameQuery(a: object, b: object): boolean {
+  const names = Object.keys({ ...a, ...b })
+  return names.every(name => Reflect.get(a, name) === Reflect.get(b, name))
 }

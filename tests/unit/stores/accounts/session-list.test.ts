@@ -15,7 +15,7 @@ const [mine, other] = [session(1, true), session(2, false)]
 test('loads the list, keeps it on a reload and says what failed', async () => {
   const { answers, list } = await open()
   await list.loadSessions()
-  expect(list.$sessionList.get()).toEqual({ status: 'ready', sessions: [mine, other] })
+  expect(list.$sessionList.get()).toEqual({ status: 'ready', rows: [mine, other] })
   answers['GET /user/session'] = () => problem('unavailable')
   await list.loadSessions()
   expect(list.$sessionList.get()).toMatchObject({

@@ -24,7 +24,7 @@ afterEach(async () => {
 
 test('loads page by page, after the last row of the page before, and no row twice', async () => {
   const { list, server } = makeList(260)
-  await list.open('acme', '')
+  await list.open('acme', {})
   expect(namesOf(list)).toEqual(server.slice(0, 50).map(({ name }) => name))
   expect(list.$status.get()).toEqual({ status: 'ready', hasMore: true, more: 'idle' })
   // a row that moves up in the order of the server
@@ -38,9 +38,9 @@ test('loads page by page, after the last row of the page before, and no row twic
 
 test('keeps the old rows until those of a new query are there', async () => {
   const { list, hold } = makeList(20)
-  await list.open('acme', '')
+  await list.open('acme', {})
   const release = hold()
-  const opened = list.open('acme', 'row 7')
+  const opened = list.open('acme', { q: 'row 7' })
   expect(list.$status.get()).toEqual({ status: 'loading' })
   expect(namesOf(list)).toHaveLength(20)
   release()
@@ -50,9 +50,9 @@ test('keeps the old rows until those of a new query are there', async () => {
 
 test('shows no row of another owner, not even for a moment', async () => {
   const { list, hold } = makeList(20)
-  await list.open('acme', '')
+  await list.open('acme', {})
   const release = hold()
-  const opened = list.open('orchard', '')
+  const opened = list.open('orchard', {})
   expect(namesOf(list)).toEqual([])
   release()
   await opened
@@ -61,17 +61,17 @@ test('shows no row of another owner, not even for a moment', async () => {
 
 test('a late answer to an earlier query or refresh changes nothing', async () => {
   const { list, server, hold } = makeList(20)
-  await list.open('acme', '')
+  await list.open('acme', {})
   const releases = [hold(), hold()]
-  const early = list.open('acme', 'row 1')
-  const late = list.open('acme', 'row 20')
+  const early = list.open('acme', { q: 'row 1' })
+  const late = list.open('acme', { q: 'row 20' })
   releases[1]?.()
   await late
   releases[0]?.()
   await early
   expect(namesOf(list)).toEqual(['row 20'])
 
-  await list.open('acme', '')
+  await list.open('acme', {})
   const refreshes = [hold(), hold()]
   const first = list.refresh()
   server.splice(19, 1, { id: '20', name: 'row 20, renamed' })
@@ -85,9 +85,9 @@ test('a late answer to an earlier query or refresh changes nothing', async () =>
 
 test('says why a refresh failed and keeps the rows', async () => {
   const { list, fail } = makeList(20)
-  await list.open('acme', '')
+  await list.open('acme', {})
   fail('unavailable')
-  await list.open('acme', '')
+  await list.open('acme', {})
   expect(namesOf(list)).toHaveLength(20)
   expect(list.$status.get()).toMatchObject({ status: 'ready', stale: { code: 'unavailable' } })
   await list.refresh()
@@ -96,9 +96,9 @@ test('says why a refresh failed and keeps the rows', async () => {
 
 test('shows no rows of the old query where the new one failed, and can try again', async () => {
   const { list, fail } = makeList(20)
-  await list.open('acme', '')
+  await list.open('acme', {})
   fail('unavailable')
-  await list.open('acme', 'row 7')
+  await list.open('acme', { q: 'row 7' })
   expect(list.$status.get()).toMatchObject({ status: 'failed', error: { code: 'unavailable' } })
   expect(namesOf(list)).toEqual([])
   await list.load()
@@ -107,7 +107,7 @@ test('shows no rows of the old query where the new one failed, and can try again
 
 test('keeps what is there where a further page fails, and begins again where its place is gone', async () => {
   const { list, server, fail } = makeList(260)
-  await list.open('acme', '')
+  await list.open('acme', {})
   fail('unavailable')
   await list.loadMore()
   expect(list.$status.get()).toMatchObject({ status: 'ready', more: { error: {} } })
@@ -121,7 +121,7 @@ test('keeps what is there where a further page fails, and begins again where its
 
 test('a refresh closes the gap that new rows leave, and drops rows that are gone', async () => {
   const { list, server } = makeList(120)
-  await list.open('acme', '')
+  await list.open('acme', {})
   await list.loadMore()
   server.splice(10, 1)
   await list.refresh()
@@ -135,7 +135,7 @@ test('a refresh closes the gap that new rows leave, and drops rows that are gone
 
 test('a refresh that replaces all rows forgets those of the pages before it', async () => {
   const { list, server } = makeList(120)
-  await list.open('acme', '')
+  await list.open('acme', {})
   await list.loadMore()
   server.unshift(...Array.from({ length: 60 }, (_, nr) => ({ id: `new ${nr}`, name: `new ${nr}` })))
   await list.refresh()
@@ -146,7 +146,7 @@ test('a refresh that replaces all rows forgets those of the pages before it', as
 
 test('shows a change at once, and takes it back where it could not be saved', async () => {
   const { list } = makeList(3)
-  await list.open('acme', '')
+  await list.open('acme', {})
   const saving = Promise.withResolvers<void>()
   const renamed = list.change('2', { id: '2', name: 'renamed' }, () => saving.promise)
   expect(namesOf(list)).toEqual(['row 1', 'renamed', 'row 3'])
@@ -163,7 +163,7 @@ test('shows a change at once, and takes it back where it could not be saved', as
 
 test('after a sign-out nothing is left, and nothing comes late', async () => {
   const { list, hold } = makeList(20)
-  await list.open('acme', 'row 7')
+  await list.open('acme', { q: 'row 7' })
   const release = hold()
   const late = list.refresh()
   const refused = Promise.withResolvers<void>()
@@ -174,7 +174,7 @@ test('after a sign-out nothing is left, and nothing comes late', async () => {
   await late
   await expect(change).rejects.toThrow()
   expect(list.$rows.get()).toEqual([])
-  expect(list.$query.get()).toBe('')
+  expect(list.$query.get()).toEqual({})
   expect(list.$status.get()).toEqual({ status: 'idle' })
 })
 
@@ -186,12 +186,11 @@ function makeList(count: number) {
   }))
   const held: Promise<void>[] = []
   const failures: AppError['code'][] = []
-  const list = createList<Row, string>({
-    query: '',
-    isSame: (a, b) => a === b,
-    async load(query, { limit, cursor }: PageRequest) {
+  const list = createList<Row, { q?: string }>({
+    query: {},
+    async load({ q }, { limit, cursor }: PageRequest) {
       const code = failures.shift()
-      const rows = server.filter(({ name }) => query === '' || name === query)
+      const rows = server.filter(({ name }) => q === undefined || name === q)
       await held.shift()
       if (code) throw new AppError(code, code)
       const at = rows.findIndex(({ id }) => id === cursor)

@@ -1,0 +1,42 @@
+import { computed } from 'nanostores'
+import { AppError } from '../../contract/kit/errors.ts'
+import { createList } from '../lists/lists.ts'
+
+/** A list that one call loads as a whole, with the state of its loading. */
+export type ShortList<Row> =
+  | { status: 'loading' }
+  | { status: 'ready'; rows: readonly Row[] }
+  | { status: 'failed'; error: AppError }
+
+/**
+ * Creates the store of a list that one call loads as a whole. `load` gets the `owner` that `open()`
+ * was called with, such as the id of a company.
+ */
+export function createShortList<Row extends { id: string }>(
+  load: (owner: string) => Promise<Row[]>
+) {
+  const list = createList<Row, object>({
+    query: {},
+    load: (_query, _page, owner) => load(owner)
+  })
+  return {
+    $list: computed([list.$rows, list.$status], (rows, status): ShortList<Row> => {
+      if (status.status === 'failed') return status
+      if (status.status !== 'ready') return { status: 'loading' }
+      return status.stale ? { status: 'failed', error: status.stale } : { status: 'ready', rows }
+    }),
+
+    /** Loads the list. Rows of the same owner stay visible meanwhile. */
+    open: (owner: string): Promise<void> => list.open(owner, {}),
+
+    /** Hides a row and runs `call`, which deletes it. Ignores that the row no longer exists. */
+    remove: (id: string, call: () => Promise<unknown>): Promise<void> =>
+      list.change(id, undefined, async () => {
+        try {
+          await call()
+        } catch (error) {
+          if (!(error instanceof AppError) || error.code !== 'not_found') throw error
+        }
+      })
+  }
+}
