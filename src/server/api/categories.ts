@@ -7,51 +7,26 @@ import {
   updateCategory
 } from '../../contract/company-categories.ts'
 import * as categories from '../domain/companies/categories.ts'
-import { administeredCompany, callerAndCompany } from './kit/administered-company.ts'
-import { parseIdempotencyKey } from './kit/admission.ts'
-import { type Api, companyIdOf, signedInPerson } from './kit/context.ts'
-import { mountEndpoint, mountList } from './kit/mount.ts'
+import { callerAndCompany } from './kit/administered-company.ts'
+import { type Api, companyAndUser } from './kit/context.ts'
+import { mountEndpoint, mountIdempotent } from './kit/mount.ts'
+import { mountAdminEndpoint, mountAdminList } from './kit/mount-admin.ts'
 
 export function mountCategories(app: Api): void {
-  mountList(app, listCompanyCategories, ({ id: _, ...page }, c) =>
-    categories.listCompanyCategories(c.get('deps'), { company_id: administeredCompany(c), ...page })
-  )
+  mountAdminList(app, listCompanyCategories, categories.listCompanyCategories)
+  mountAdminEndpoint(app, getCategory, categories.getCategory)
+  mountAdminEndpoint(app, updateCategory, categories.updateCategory)
+  mountAdminEndpoint(app, deleteCategory, categories.deleteCategory)
 
   mountEndpoint(app, listCategories, (_input, c) =>
-    categories.listCategories(c.get('deps'), {
-      company_id: companyIdOf(c),
-      user_id: signedInPerson(c).id
-    })
+    categories.listCategories(c.get('deps'), companyAndUser(c))
   )
 
-  mountEndpoint(app, createCategory, async (settings, c) => {
-    const key = parseIdempotencyKey(c.req.header('idempotency-key'))
-    const { body, replayed } = await categories.createCategory(c.get('deps'), {
+  mountIdempotent(app, createCategory, (settings, c, idempotencyKey) =>
+    categories.createCategory(c.get('deps'), {
       ...callerAndCompany(c),
       ...settings,
-      idempotencyKey: key
-    })
-    if (replayed) c.header('idempotent-replayed', 'true')
-    return body
-  })
-
-  mountEndpoint(app, getCategory, ({ id }, c) =>
-    categories.getCategory(c.get('deps'), { company_id: administeredCompany(c), id })
-  )
-
-  mountEndpoint(app, updateCategory, (input, c) =>
-    categories.updateCategory(c.get('deps'), {
-      ...callerAndCompany(c),
-      ...input,
-      version: c.get('expectedVersion')
-    })
-  )
-
-  mountEndpoint(app, deleteCategory, ({ id }, c) =>
-    categories.deleteCategory(c.get('deps'), {
-      ...callerAndCompany(c),
-      id,
-      version: c.get('expectedVersion')
+      idempotencyKey
     })
   )
 }

@@ -15,68 +15,51 @@ import * as deposits from '../domain/deposits/deposits.ts'
 import * as newDeposits from '../domain/deposits/new-deposits.ts'
 import { createDownloadLink } from '../domain/sessions/download-links.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
-import { administeredCompany, callerAndCompany } from './kit/administered-company.ts'
-import { parseIdempotencyKey } from './kit/admission.ts'
-import { type Api, type ApiContext, companyIdOf, signedInPerson } from './kit/context.ts'
-import { mountEndpoint, mountList, mountStream } from './kit/mount.ts'
+import { callerAndCompany } from './kit/administered-company.ts'
+import { type Api, companyAndUser, companyIdOf, signedInPerson } from './kit/context.ts'
+import { mountEndpoint, mountIdempotent, mountList, mountStream } from './kit/mount.ts'
 import { whileSignedIn } from './kit/while-signed-in.ts'
 
 export function mountDeposits(app: Api): void {
-  mountEndpoint(app, createDeposit, async (input, c) => {
-    const caller = signedInPerson(c)
-    const { body, replayed } = await newDeposits.createDeposit(c.get('deps'), {
-      company_id: companyIdOf(c),
-      user_id: caller.id,
+  mountIdempotent(app, createDeposit, async (input, c, key) => {
+    if (key === undefined) {
+      throw new AppError('idempotency_key_missing', 'This call needs an Idempotency-Key')
+    }
+    const answer = await newDeposits.createDeposit(c.get('deps'), {
+      ...companyAndUser(c),
       caller: c.get('inFlight')?.caller,
-      call: { actor: actorIdOf(caller), route: 'POST /deposit', key: requireKey(c), input },
+      call: { actor: actorIdOf(signedInPerson(c)), route: 'POST /deposit', key, input },
       deposit: input
     })
-    if (replayed) c.header('idempotent-replayed', 'true')
-    if ('duplicate' in body || body.continued) c.set('status', 200)
-    return body
+    if ('duplicate' in answer.body || answer.body.continued) c.set('status', 200)
+    return answer
   })
 
   mountList(app, listDeposits, async ({ id: _, ...input }, c) => {
-    await auditHistoryRead(c.get('deps'), callerAndCompany(c))
-    return companyDeposits.listDeposits(c.get('deps'), {
-      company_id: administeredCompany(c),
-      caller: c.get('inFlight')?.caller,
-      ...input
-    })
+    const { company_id, by } = callerAndCompany(c)
+    await auditHistoryRead(c.get('deps'), { company_id, by })
+    const caller = c.get('inFlight')?.caller
+    return companyDeposits.listDeposits(c.get('deps'), { company_id, caller, ...input })
   })
 
   mountEndpoint(app, getDeposit, ({ id }, c) =>
-    deposits.getDeposit(c.get('deps'), {
-      company_id: companyIdOf(c),
-      user_id: signedInPerson(c).id,
-      id
-    })
+    deposits.getDeposit(c.get('deps'), { ...companyAndUser(c), id })
   )
 
   mountEndpoint(app, getUnfinishedUpload, ({ id }, c) =>
-    deposits.getUnfinishedUpload(c.get('deps'), {
-      company_id: companyIdOf(c),
-      user_id: signedInPerson(c).id,
-      id
-    })
+    deposits.getUnfinishedUpload(c.get('deps'), { ...companyAndUser(c), id })
   )
 
   mountEndpoint(app, createContentLink, async ({ id }, c) => {
-    const caller = signedInPerson(c)
-    const content = { company_id: companyIdOf(c), user_id: caller.id, id }
-    await deposits.getStoredFile(c.get('deps'), content) // throws before a link to nothing is made
-    const { link, expires } = createDownloadLink(c.get('deps'), { person: caller, id })
+    // throws before a link to nothing is made
+    await deposits.getStoredFile(c.get('deps'), { ...companyAndUser(c), id })
+    const { link, expires } = createDownloadLink(c.get('deps'), { person: signedInPerson(c), id })
     const path = getDepositContent.path.replace('{id}', id)
     return { url: `${path}?link=${link}`, expires: expires.toISOString() }
   })
 
   mountStream(app, getDepositContent, async ({ id }, c) => {
-    const company_id = companyIdOf(c)
-    const content = await deposits.getStoredFile(c.get('deps'), {
-      company_id,
-      user_id: signedInPerson(c).id,
-      id
-    })
+    const content = await deposits.getStoredFile(c.get('deps'), { ...companyAndUser(c), id })
     const { size, tag, sha256 } = content
     const etag = `"${Buffer.from(sha256).toString('hex')}"`
     const headers = {
@@ -100,7 +83,7 @@ export function mountDeposits(app: Api): void {
     const deps = c.get('deps')
     const body = isHead
       ? null
-      : whileSignedIn(deps, signedInPerson(c), await deps.blobs.read(company_id, tag, part))
+      : whileSignedIn(deps, signedInPerson(c), await deps.blobs.read(companyIdOf(c), tag, part))
     return new Response(body, {
       status: part ? 206 : 200,
       headers: {
@@ -119,12 +102,6 @@ export function mountDeposits(app: Api): void {
 function hasTag(header: string | undefined, etag: string): boolean {
   const tags = header?.split(',').map(tag => tag.trim().replace(/^W\//, '')) ?? []
   return tags.includes('*') || tags.includes(etag)
-}
-
-function requireKey(c: ApiContext): string {
-  const key = parseIdempotencyKey(c.req.header('idempotency-key'))
-  if (key !== undefined) return key
-  throw new AppError('idempotency_key_missing', 'This call needs an Idempotency-Key')
 }
 
 /**

@@ -11,68 +11,34 @@ import {
 } from '../../contract/groups.ts'
 import * as members from '../domain/companies/group-members.ts'
 import * as groups from '../domain/companies/groups.ts'
-import { administeredCompany, callerAndCompany } from './kit/administered-company.ts'
-import { parseIdempotencyKey } from './kit/admission.ts'
+import { callerAndCompany } from './kit/administered-company.ts'
 import type { Api } from './kit/context.ts'
-import { mountEndpoint, mountList } from './kit/mount.ts'
+import { mountIdempotent } from './kit/mount.ts'
+import { mountAdminEndpoint, mountAdminList } from './kit/mount-admin.ts'
 
 export function mountGroups(app: Api): void {
-  mountList(app, listGroups, ({ id: _, ...page }, c) =>
-    groups.listGroups(c.get('deps'), { company_id: administeredCompany(c), ...page })
+  mountAdminList(app, listGroups, groups.listGroups)
+  mountAdminEndpoint(app, getGroup, groups.getGroup)
+  mountAdminEndpoint(app, updateGroup, groups.updateGroup)
+  mountAdminEndpoint(app, deleteGroup, groups.deleteGroup)
+
+  mountIdempotent(app, createGroup, (settings, c, idempotencyKey) =>
+    groups.createGroup(c.get('deps'), { ...callerAndCompany(c), ...settings, idempotencyKey })
   )
 
-  mountEndpoint(app, createGroup, async (settings, c) => {
-    const key = parseIdempotencyKey(c.req.header('idempotency-key'))
-    const { body, replayed } = await groups.createGroup(c.get('deps'), {
-      ...callerAndCompany(c),
-      ...settings,
-      idempotencyKey: key
-    })
-    if (replayed) c.header('idempotent-replayed', 'true')
-    return body
-  })
-
-  mountEndpoint(app, getGroup, ({ id }, c) =>
-    groups.getGroup(c.get('deps'), { company_id: administeredCompany(c), id })
+  mountAdminEndpoint(app, addGroupUser, (deps, { groupId: group_id, ...input }) =>
+    members.addUser(deps, { group_id, ...input })
   )
 
-  mountEndpoint(app, updateGroup, (input, c) =>
-    groups.updateGroup(c.get('deps'), {
-      ...callerAndCompany(c),
-      ...input,
-      version: c.get('expectedVersion')
-    })
+  mountAdminEndpoint(app, removeGroupUser, (deps, { groupId, userId, ...caller }) =>
+    members.removeUser(deps, { group_id: groupId, user_id: userId, ...caller })
   )
 
-  mountEndpoint(app, deleteGroup, ({ id }, c) =>
-    groups.deleteGroup(c.get('deps'), {
-      ...callerAndCompany(c),
-      id,
-      version: c.get('expectedVersion')
-    })
+  mountAdminEndpoint(app, addGroupCategory, (deps, { groupId: group_id, ...input }) =>
+    groups.addCategory(deps, { group_id, ...input })
   )
 
-  mountEndpoint(app, addGroupUser, ({ groupId, user_id }, c) =>
-    members.addUser(c.get('deps'), { ...callerAndCompany(c), group_id: groupId, user_id })
-  )
-
-  mountEndpoint(app, removeGroupUser, ({ groupId, userId }, c) =>
-    members.removeUser(c.get('deps'), {
-      ...callerAndCompany(c),
-      group_id: groupId,
-      user_id: userId
-    })
-  )
-
-  mountEndpoint(app, addGroupCategory, ({ groupId, category_id }, c) =>
-    groups.addCategory(c.get('deps'), { ...callerAndCompany(c), group_id: groupId, category_id })
-  )
-
-  mountEndpoint(app, removeGroupCategory, ({ groupId, categoryId }, c) =>
-    groups.removeCategory(c.get('deps'), {
-      ...callerAndCompany(c),
-      group_id: groupId,
-      category_id: categoryId
-    })
+  mountAdminEndpoint(app, removeGroupCategory, (deps, { groupId, categoryId, ...caller }) =>
+    groups.removeCategory(deps, { group_id: groupId, category_id: categoryId, ...caller })
   )
 }

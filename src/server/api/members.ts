@@ -27,13 +27,12 @@ import * as signUps from '../domain/accounts/signups.ts'
 import {
   administeredCompany,
   administeredTenant,
-  callerAndCompany,
   mailSenderOf
 } from './kit/administered-company.ts'
-import { parseIdempotencyKey } from './kit/admission.ts'
 import { type Api, type ApiContext, signedInPerson } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
-import { mountEndpoint, mountList, mountStream } from './kit/mount.ts'
+import { mountEndpoint, mountIdempotent, mountList, mountStream } from './kit/mount.ts'
+import { mountAdminEndpoint } from './kit/mount-admin.ts'
 import { refusedFieldError } from './kit/refused-fields.ts'
 import { canonicalEmailOf } from './users.ts'
 
@@ -56,25 +55,14 @@ export function mountMembers(app: Api): void {
     return csvDownload(c, 'people', texts, signedInPerson(c).permissions)
   })
 
-  mountEndpoint(app, getMember, ({ id }, c) =>
-    members.getMember(c.get('deps'), { company_id: administeredCompany(c), id })
-  )
-
-  mountEndpoint(app, updateMember, (input, c) =>
-    changes.updateMember(c.get('deps'), {
-      ...callerAndCompany(c),
-      ...input,
-      version: c.get('expectedVersion')
-    })
-  )
-
-  mountEndpoint(app, setPermissions, (input, c) =>
-    changes.setPermissions(c.get('deps'), {
-      ...callerAndCompany(c),
-      ...input,
-      version: c.get('expectedVersion')
-    })
-  )
+  mountAdminEndpoint(app, getMember, members.getMember)
+  mountAdminEndpoint(app, updateMember, changes.updateMember)
+  mountAdminEndpoint(app, setPermissions, changes.setPermissions)
+  mountAdminEndpoint(app, disableUser, changes.disableUser)
+  mountAdminEndpoint(app, enableUser, changes.enableUser)
+  mountAdminEndpoint(app, signOutUser, changes.signOutUser)
+  mountAdminEndpoint(app, listUserSessions, members.listSessions)
+  mountAdminEndpoint(app, getUserUsage, members.getUsage)
 
   mountEndpoint(app, deleteMember, async ({ id }, c) =>
     changes.deleteMember(c.get('deps'), {
@@ -86,48 +74,25 @@ export function mountMembers(app: Api): void {
   )
 
   mountEndpoint(app, resendInvitation, async ({ id }, c) =>
-    invitations.resendInvitation(c.get('deps'), { ...(await actAsTenant(c)), id })
+    invitations.resendInvitation(c.get('deps'), { ...(await tenantAndCaller(c)), id })
   )
 
   mountEndpoint(app, sendVerifyLink, async ({ id }, c) =>
-    signUps.sendVerifyLink(c.get('deps'), { ...(await actAsTenant(c)), id })
+    signUps.sendVerifyLink(c.get('deps'), { ...(await tenantAndCaller(c)), id })
   )
 
-  mountEndpoint(app, disableUser, (input, c) =>
-    changes.disableUser(c.get('deps'), { ...callerAndCompany(c), ...input })
-  )
-
-  mountEndpoint(app, enableUser, ({ id }, c) =>
-    changes.enableUser(c.get('deps'), { ...callerAndCompany(c), id })
-  )
-
-  mountEndpoint(app, signOutUser, ({ id }, c) =>
-    changes.signOutUser(c.get('deps'), { ...callerAndCompany(c), id })
-  )
-
-  mountEndpoint(app, listUserSessions, ({ id }, c) =>
-    members.listSessions(c.get('deps'), { ...callerAndCompany(c), id })
-  )
-
-  mountEndpoint(app, getUserUsage, ({ id }, c) =>
-    members.getUsage(c.get('deps'), { company_id: administeredCompany(c), id })
-  )
-
-  mountEndpoint(app, changeUsers, async (input, c) => {
+  mountIdempotent(app, changeUsers, async (input, c, idempotencyKey) => {
     const change = changeOf(input)
     const people = peopleOf(input)
     const sender = await mailSenderOf(c, input.action === 'invite' && !input.dry_run)
-    const caller = { sender, by: signedInPerson(c) }
-    if (input.dry_run) return bulkChanges.countPeople(c.get('deps'), { ...caller, people })
-    const key = parseIdempotencyKey(c.req.header('idempotency-key'))
-    const bulk = { ...caller, change, people, idempotencyKey: key }
-    const { body, replayed } = await bulkChanges.changeUsers(c.get('deps'), bulk)
-    if (replayed) c.header('idempotent-replayed', 'true')
-    return body
+    const call = { sender, by: signedInPerson(c), people }
+    return input.dry_run
+      ? { body: await bulkChanges.countPeople(c.get('deps'), call), replayed: false }
+      : bulkChanges.changeUsers(c.get('deps'), { ...call, change, idempotencyKey })
   })
 
   mountEndpoint(app, createInvitationLinks, async (input, c) =>
-    createLinks(c.get('deps'), { ...(await actAsTenant(c)), people: peopleOf(input) })
+    createLinks(c.get('deps'), { ...(await tenantAndCaller(c)), people: peopleOf(input) })
   )
 }
 
@@ -135,7 +100,7 @@ export function mountMembers(app: Api): void {
  * Returns the caller and the company that the call administers, with the host for links in its
  * mails.
  */
-async function actAsTenant(c: ApiContext) {
+async function tenantAndCaller(c: ApiContext) {
   return { tenant: await administeredTenant(c), by: signedInPerson(c) }
 }
 

@@ -9,7 +9,7 @@ import type { EventStream, EventStreams } from '../domain/history/event-streams.
 import * as requestExport from '../domain/history/request-export.ts'
 import * as requests from '../domain/history/requests.ts'
 import { requirePermission } from './kit/admission.ts'
-import { type Api, companyIdOf, signedInPerson } from './kit/context.ts'
+import { type Api, companyAndUser, companyIdOf, signedInPerson } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountList, mountStream } from './kit/mount.ts'
 import { refusedFieldError } from './kit/refused-fields.ts'
@@ -32,13 +32,11 @@ export function mountRequests(app: Api, streams: EventStreams): void {
 
   // registered before /process/{id}, which would also match this path
   mountStream(app, exportRequests, async ({ locale, ...filter }, c) => {
-    const deps = c.get('deps')
-    const { caller } = c.get('inFlight') ?? {}
-    const owner = { company_id: companyIdOf(c), user_id: signedInPerson(c).id, caller }
-    const texts = requestExport.exportRequests(deps, {
+    const texts = requestExport.exportRequests(c.get('deps'), {
       locale: locale ?? 'en',
       ...filter,
-      ...owner
+      ...companyAndUser(c),
+      caller: c.get('inFlight')?.caller
     })
     return csvDownload(c, 'history', texts)
   })
@@ -60,11 +58,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
   })
 
   mountEndpoint(app, getRequest, ({ id }, c) =>
-    requests.getRequest(c.get('deps'), {
-      company_id: companyIdOf(c),
-      user_id: signedInPerson(c).id,
-      id
-    })
+    requests.getRequest(c.get('deps'), { ...companyAndUser(c), id })
   )
 }
 

@@ -13,36 +13,29 @@ import * as passwordChanges from '../domain/accounts/password-changes.ts'
 import * as users from '../domain/accounts/users.ts'
 import type { Person } from '../domain/sessions/sessions.ts'
 import { administeredTenant } from './kit/administered-company.ts'
-import { hasAccess, parseIdempotencyKey } from './kit/admission.ts'
+import { hasAccess } from './kit/admission.ts'
 import { type Api, type ApiContext, isFromDeveloper, signedInPerson } from './kit/context.ts'
-import { mountEndpoint } from './kit/mount.ts'
+import { mountEndpoint, mountIdempotent } from './kit/mount.ts'
 
 export function mountUsers(app: Api): void {
-  mountEndpoint(app, createUser, async (input, c) => {
-    const asked = {
-      email: canonicalEmailOf(input.email),
-      locale: input.locale,
-      idempotencyKey: parseIdempotencyKey(c.req.header('idempotency-key'))
-    }
-    const { body, replayed } =
-      'public_key_jwt' in input
-        ? await users.createUser(c.get('deps'), {
-            ...asked,
-            tenant: c.get('tenant'),
-            username: input.username,
-            public_key_jwt: input.public_key_jwt,
-            address: c.get('address'),
-            isDeveloper: isFromDeveloper(c)
-          })
-        : await invitations.inviteUser(c.get('deps'), {
-            ...asked,
-            username: input.username,
-            group_ids: input.group_ids,
-            by: administrator(c),
-            tenant: await administeredTenant(c)
-          })
-    if (replayed) c.header('idempotent-replayed', 'true')
-    return body
+  mountIdempotent(app, createUser, async (input, c, idempotencyKey) => {
+    const asked = { email: canonicalEmailOf(input.email), locale: input.locale, idempotencyKey }
+    return 'public_key_jwt' in input
+      ? users.createUser(c.get('deps'), {
+          ...asked,
+          tenant: c.get('tenant'),
+          username: input.username,
+          public_key_jwt: input.public_key_jwt,
+          address: c.get('address'),
+          isDeveloper: isFromDeveloper(c)
+        })
+      : invitations.inviteUser(c.get('deps'), {
+          ...asked,
+          username: input.username,
+          group_ids: input.group_ids,
+          by: administrator(c),
+          tenant: await administeredTenant(c)
+        })
   })
 
   mountEndpoint(app, getUser, (_input, c) =>

@@ -78,6 +78,11 @@ export function isFromDeveloper(c: ApiContext): boolean {
   return isDeveloperMachine(c.get('deps').settings, c.get('tenant'), { peer: c.env?.peer, headers })
 }
 
+/** Returns the id of the company whose host the call addresses, and the id of the caller. */
+export function companyAndUser(c: ApiContext): { company_id: CompanyId; user_id: string } {
+  return { company_id: companyIdOf(c), user_id: signedInPerson(c).id }
+}
+
 /** Returns the id of the company whose host the call addresses. */
 export function companyIdOf(c: ApiContext): CompanyId {
   return c.get('tenant').company_id

@@ -16,6 +16,7 @@ import {
   type AccessRules,
   admitPerson,
   bearerToken,
+  parseIdempotencyKey,
   parseInput,
   queryFields,
   refuseSuspended,
@@ -87,6 +88,28 @@ export function mountList<Input extends z.ZodMiniType, Item extends z.ZodMiniTyp
       c.header('link', `<${url.pathname}${url.search}>; rel="next"`)
     }
     return items
+  })
+}
+
+/**
+ * Adds an endpoint that accepts the header `Idempotency-Key`. `run` gets the key, or undefined if
+ * the header is absent, and returns the body of the response. `replayed` is true if an earlier call
+ * with the same key created this body; the response then says so in `Idempotent-Replayed`.
+ */
+export function mountIdempotent<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
+  app: Api,
+  endpoint: Endpoint<Input, Output>,
+  run: (
+    input: z.output<Input>,
+    c: ApiContext,
+    idempotencyKey: string | undefined
+  ) => Promise<{ body: z.input<Output>; replayed: boolean }>
+): void {
+  mountEndpoint(app, endpoint, async (input, c) => {
+    const key = parseIdempotencyKey(c.req.header('idempotency-key'))
+    const { body, replayed } = await run(input, c, key)
+    if (replayed) c.header('idempotent-replayed', 'true')
+    return body
   })
 }
 

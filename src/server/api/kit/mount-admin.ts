@@ -1,0 +1,54 @@
+import type * as z from 'zod/mini'
+import type { Endpoint } from '../../../contract/kit/endpoint.ts'
+import type { CompanyId, Deps } from '../../domain/deps.ts'
+import type { Page } from '../../domain/lists.ts'
+import type { Person } from '../../domain/sessions/sessions.ts'
+import { administeredCompany, callerAndCompany } from './administered-company.ts'
+import type { Api } from './context.ts'
+import { mountEndpoint, mountList } from './mount.ts'
+
+/** What a function of the domain gets in a call of administration, besides the call's input. */
+interface AdminCaller {
+  /** Id of the company that the call administers. */
+  company_id: CompanyId
+  /** The person who makes the call. */
+  by: Person
+  /** The version in the header `If-Match`. Undefined if the call accepts any version. */
+  version: number | undefined
+}
+
+/**
+ * Adds an endpoint that administers a company. For each call it runs `run` with the call's input,
+ * the company, the caller and the expected version.
+ */
+export function mountAdminEndpoint<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
+  app: Api,
+  endpoint: Endpoint<Input, Output>,
+  run: (deps: Deps, input: z.output<Input> & AdminCaller) => Promise<z.input<Output>>
+): void {
+  mountEndpoint(app, endpoint, (input, c) => {
+    const caller = { ...callerAndCompany(c), version: c.get('expectedVersion') }
+    return run(c.get('deps'), Object.assign({}, input, caller))
+  })
+}
+
+/**
+ * Adds an endpoint that lists things of the company that the call administers. The path is below
+ * `/company/{id}`. For each call it runs `run` with the company and the input without `id`.
+ */
+export function mountAdminList<
+  Input extends z.ZodMiniType<{ id: string }>,
+  Item extends z.ZodMiniType
+>(
+  app: Api,
+  endpoint: Endpoint<Input, z.ZodMiniArray<Item>>,
+  run: (
+    deps: Deps,
+    input: Omit<z.output<Input>, 'id'> & { company_id: CompanyId }
+  ) => Promise<Page<z.input<Item>>>
+): void {
+  mountList(app, endpoint, (input, c) => {
+    const { id: _, ...page } = input
+    return run(c.get('deps'), { ...page, company_id: administeredCompany(c) })
+  })
+}
