@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { AppError } from '../../contract/kit/errors.ts'
+import { deleteInCompany, selectInCompany } from '../db/company-queries.ts'
 import { prepare } from '../db/prepared-statements.ts'
 import { singleStatementInCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
@@ -9,80 +10,81 @@ const keptDays = 7
 const forgottenAtOnce = 1000
 
 /**
- * A call with the header `Idempotency-Key`. It is identified by the caller's id (`actor`), the
- * route and the key together.
+ * A call that may have the header `Idempotency-Key`. The caller's id (`actor`), the route and the
+ * key together identify it.
  */
 export interface IdempotentCall {
   actor: string
   route: string
-  key: string
+  /** The value of the header. Undefined without the header. */
+  key: string | undefined
   /**
    * The parsed input of the call. A repeated call with the same key and another input is refused.
    */
   input: unknown
 }
 
-/** A call that may have the header `Idempotency-Key`. Its `key` is undefined without the header. */
-type RepeatableCall = Omit<IdempotentCall, 'key'> & { key: string | undefined }
-
 /**
  * Runs `effect` for the first call with an idempotency key and stores its result. A repeated call
- * gets the stored result, with `replayed` true. Effect and result are in one transaction, so a
- * crash undoes both. Without a key, runs `effect` and stores nothing. Throws
- * `idempotency_in_flight` while another call with the same key runs, and `idempotency_key_reused`
- * if the first call had another input.
+ * gets the stored result, with `replayed` true. A call without a key always runs `effect`. Effect
+ * and result are in one transaction, so a crash undoes both. Throws `idempotency_in_flight` while
+ * another call with the same key runs, and `idempotency_key_reused` if the first call had another
+ * input.
  */
 export async function runOnce<Body extends object>(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock'>,
-  { key, ...rest }: RepeatableCall,
+  { key, input, ...caller }: IdempotentCall,
   effect: () => Promise<Body>
 ): Promise<{ body: Body; replayed: boolean }> {
   if (key === undefined) return { body: await effect(), replayed: false }
-  const company_id = tx.companyId
-  const call = { key, ...rest }
+  const call = { company_id: tx.companyId, ...caller, key }
   // a keyed hash, because the input may contain the fingerprint of a document, which nobody must be
   // able to guess from the hash
-  const fingerprint = deps.keys.mac('repetition', JSON.stringify(call.input))
-  while (!(await claim(tx, deps.clock(), call, fingerprint))) {
-    const body = await stored<Body>(tx, company_id, call, fingerprint)
+  const fingerprint = deps.keys.mac('repetition', JSON.stringify(input))
+  while (!(await claim(tx, { ...call, fingerprint, created_at: deps.clock() }))) {
+    const body = await stored<Body>(tx, call, fingerprint)
     if (body) return { body, replayed: true }
     // the stored result expired between the two statements, so the key is free
   }
   const body = await effect()
-  tx.sendWithCommit(tx.run(keepAnswer, { ...call, company_id, body: JSON.stringify(body) }))
+  tx.sendWithCommit(tx.run(keepAnswer, { ...call, body: JSON.stringify(body) }))
   return { body, replayed: false }
 }
 
-interface Answer extends Omit<IdempotentCall, 'input'> {
+/** The primary key of the table `idempotency`. */
+interface KeyedCall {
   company_id: CompanyId
-  body: string
+  actor: string
+  route: string
+  key: string
 }
 
-const keepAnswer = prepare((db, { company_id, actor, route, key, body }: Answer) =>
-  db
-    .updateTable('idempotency')
-    .set({ status: 200, body })
-    .where('company_id', '=', company_id)
-    .where('actor', '=', actor)
-    .where('route', '=', route)
-    .where('key', '=', key)
+const keepAnswer = prepare(
+  (db, { company_id, actor, route, key, body }: KeyedCall & { body: string }) =>
+    db
+      .updateTable('idempotency')
+      .set({ status: 200, body })
+      .where('company_id', '=', company_id)
+      .where('actor', '=', actor)
+      .where('route', '=', route)
+      .where('key', '=', key)
 )
 
 /**
- * Frees the idempotency key of a call whose effect was undone. Does nothing unless `body` is the
- * stored answer.
+ * Frees the idempotency key of a call whose effect was undone. Does nothing for a call without a
+ * key, and unless `body` is the stored answer.
  */
 export async function deleteAnswer(
   tx: Tx,
-  { company_id, call, body }: { company_id: CompanyId; call: IdempotentCall; body: object }
+  { actor, route, key }: Omit<IdempotentCall, 'input'>,
+  body: object
 ): Promise<void> {
-  await tx
-    .deleteFrom('idempotency')
-    .where('company_id', '=', company_id)
-    .where('actor', '=', call.actor)
-    .where('route', '=', call.route)
-    .where('key', '=', call.key)
+  if (key === undefined) return
+  await deleteInCompany(tx, 'idempotency')
+    .where('actor', '=', actor)
+    .where('route', '=', route)
+    .where('key', '=', key)
     .where('body', '=', JSON.stringify(body))
     .execute()
 }
@@ -122,17 +124,10 @@ export const deleteAnswersStatement = prepare(
       returning key`
 )
 
-async function claim(
-  tx: Tx,
-  created_at: Date,
-  { actor, route, key }: IdempotentCall,
-  fingerprint: Buffer
-): Promise<boolean> {
+async function claim(tx: Tx, row: Claim): Promise<boolean> {
   try {
     // waits until another transaction that uses the key ends, at most `lock_timeout`
-    const claim = { company_id: tx.companyId, actor, route, key, fingerprint, created_at }
-    const claimed = await tx.run(insertKey, claim)
-    return claimed.length > 0
+    return (await tx.run(insertKey, row)).length > 0
   } catch (error) {
     throw isLockTimeout(error) ? inFlight(error) : error
   }
@@ -168,7 +163,7 @@ export async function claimIdempotencyKeys<Body extends object>(
   tx: Tx,
   deps: Pick<Deps, 'keys'>,
   scope: CallsOfOne,
-  calls: readonly Pick<IdempotentCall, 'key' | 'input'>[]
+  calls: readonly { key: string; input: unknown }[]
 ): Promise<ClaimedCall<Body>[]> {
   const marked = calls.map(({ key, input }) => ({
     key,
@@ -331,8 +326,7 @@ export function idempotencyKeyReusedError(): AppError {
   return new AppError('idempotency_key_reused', 'The key was used for another input')
 }
 
-interface Claim extends Omit<IdempotentCall, 'input'> {
-  company_id: CompanyId
+interface Claim extends KeyedCall {
   fingerprint: Buffer
   created_at: Date
 }
@@ -351,16 +345,13 @@ const insertKey = prepare((db, { company_id, actor, route, key, fingerprint, cre
  */
 async function stored<Body>(
   tx: Tx,
-  company_id: CompanyId,
-  call: IdempotentCall,
+  { actor, route, key }: KeyedCall,
   fingerprint: Buffer
 ): Promise<Body | undefined> {
-  const row = await tx
-    .selectFrom('idempotency')
-    .where('company_id', '=', company_id)
-    .where('actor', '=', call.actor)
-    .where('route', '=', call.route)
-    .where('key', '=', call.key)
+  const row = await selectInCompany(tx, 'idempotency')
+    .where('actor', '=', actor)
+    .where('route', '=', route)
+    .where('key', '=', key)
     .select(['fingerprint', 'body'])
     .executeTakeFirst()
   if (!row) return undefined

@@ -131,12 +131,12 @@ test(
             if (each.crashes) {
               // undone with its transaction, and done again
               const crash = inCompany(app.deps.db, company, async tx => {
-                await act(tx, company, one.reservation)
+                await act(tx, one.reservation)
                 throw new Error('crash')
               })
               await expect(crash).rejects.toThrow('crash')
             }
-            await inCompany(app.deps.db, company, tx => act(tx, company, one.reservation))
+            await inCompany(app.deps.db, company, tx => act(tx, one.reservation))
             if (each.do === 'settle') {
               stored += one.bytes
               const { user_id } = one.reservation

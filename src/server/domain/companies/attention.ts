@@ -6,6 +6,7 @@ import type {
   AttentionKind,
   NearLimit
 } from '../../../contract/overview.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { listCompanyNames } from './companies.ts'
@@ -201,9 +202,7 @@ const countAndOldest = (time: string) => [
 ]
 
 async function findHeld(tx: Tx): Promise<Finding> {
-  const held = await tx
-    .selectFrom('upload')
-    .where('company_id', '=', tx.companyId)
+  const held = await selectInCompany(tx, 'upload')
     .where('state', '=', 'held')
     .select(countAndOldest('held_at'))
     .executeTakeFirst()
@@ -216,9 +215,7 @@ async function findFailures(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Fi
 }
 
 async function findDelayedMails(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Finding> {
-  const delayed = await tx
-    .selectFrom('mail')
-    .where('company_id', '=', tx.companyId)
+  const delayed = await selectInCompany(tx, 'mail')
     .where('created_at', '<', new Date(now.getTime() - mailDelayMs))
     .select(countAndOldest('created_at'))
     .executeTakeFirst()
@@ -227,9 +224,7 @@ async function findDelayedMails(tx: Tx, _deps: AttentionDeps, now: Date): Promis
 }
 
 async function findWaitingPeople(tx: Tx, { settings }: AttentionDeps, now: Date): Promise<Finding> {
-  const waiting = await tx
-    .selectFrom('signup')
-    .where('company_id', '=', tx.companyId)
+  const waiting = await selectInCompany(tx, 'signup')
     .where('expires_at', '>', now)
     .select(countAndOldest('created_at'))
     .executeTakeFirst()
@@ -283,9 +278,7 @@ async function findWithoutLink(
   hasLink: (now: Date) => RawBuilder<boolean>
 ): Promise<Finding> {
   if (!(await hasProvedHost(tx))) return undefined
-  const found = await tx
-    .selectFrom('user')
-    .where('user.company_id', '=', tx.companyId)
+  const found = await selectInCompany(tx, 'user')
     .where('user.deleted_at', 'is', null)
     .where('user.state', '=', 'invited')
     .where(({ not }) => not(hasLink(now)))
@@ -345,9 +338,7 @@ async function findNearLimits(tx: Tx, _deps: AttentionDeps, now: Date): Promise<
   const [first] = near
   if (!first) return undefined
   const named = near.slice(0, mostNamed)
-  const groups = await tx
-    .selectFrom('group')
-    .where('company_id', '=', tx.companyId)
+  const groups = await selectInCompany(tx, 'group')
     .where(sql<boolean>`id = any (${named.map(({ group_id }) => group_id)}::uuid[])`)
     .select(['id', 'name'])
     .execute()

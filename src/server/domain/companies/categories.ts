@@ -6,6 +6,14 @@ import type { CompanyCategory } from '../../../contract/company-categories.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { maxListedCategories } from '../../../contract/kit/limits.ts'
 import { StoredContent } from '../../../contract/requests.ts'
+import {
+  countRows,
+  deleteById,
+  selectById,
+  selectInCompany,
+  updateById,
+  updateInCompany
+} from '../../db/company-queries.ts'
 import { allowedCategories, joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
@@ -58,7 +66,7 @@ export async function listCompanyCategories(
   } as const
   return inCompany(deps.db, company_id, async tx => {
     if (group !== undefined) await requireGroup(tx, group)
-    const { items, next } = await readPage(categoriesOf(tx), orders, page, rows => {
+    const { items, next } = await readPage(selectInCompany(tx, 'category'), orders, page, rows => {
       let found = withColumns(withSearch(rows, 'category.search', q))
       if (visibility !== undefined) found = found.where('category.visibility', '=', visibility)
       if (store !== undefined) found = found.where('category.store', '=', store)
@@ -123,8 +131,7 @@ export async function createCategory(
       audit(tx, deps, { by, action: 'category.create', target: id, after: settings })
       return readCategory(tx, id)
     }
-    const call = { actor: by.id, route: 'POST /category', key, input }
-    return runOnce(tx, deps, call, insert)
+    return runOnce(tx, deps, { actor: by.id, route: 'POST /category', key, input }, insert)
   })
 }
 
@@ -156,11 +163,8 @@ export async function updateCategory(
       names: { ...before.names, ...given(names ?? {}) }
     }
     await withNameCheck(() =>
-      tx
-        .updateTable('category')
+      updateById(tx, 'category', id)
         .set({ ...rowOf(after), version: present + 1 })
-        .where('company_id', '=', company_id)
-        .where('id', '=', id)
         .execute()
     )
     audit(tx, deps, {
@@ -190,8 +194,7 @@ export async function deleteCategory(
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
     // no deposit is begun in it and no group may use it from here on
-    const row = await categoriesOf(tx)
-      .where('id', '=', id)
+    const row = await selectById(tx, 'category', id)
       .select(columns)
       .select('version')
       .forUpdate()
@@ -205,11 +208,7 @@ export async function deleteCategory(
         uses
       })
     }
-    await tx
-      .deleteFrom('category')
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
-      .execute()
+    await deleteById(tx, 'category', id).execute()
     const after = missingVersionNote(version)
     audit(tx, deps, { by, action: 'category.delete', target: id, before, after })
   })
@@ -282,10 +281,6 @@ function rowOf({ names, keep_originals, default: is_default, ...others }: Omit<C
   return { ...others, originals: keep_originals, is_default, names: JSON.stringify(names) }
 }
 
-function categoriesOf(tx: Tx) {
-  return tx.selectFrom('category').where('category.company_id', '=', tx.companyId)
-}
-
 function withColumns(categories: SelectQueryBuilder<Database, 'category', object>) {
   return categories.select([
     ...columns,
@@ -309,7 +304,7 @@ function companyCategoryOf(
 }
 
 async function readCategory(tx: Tx, id: string): Promise<CompanyCategory> {
-  const row = await withColumns(categoriesOf(tx).where('category.id', '=', id)).executeTakeFirst()
+  const row = await withColumns(selectById(tx, 'category', id)).executeTakeFirst()
   if (!row) throw noCategory()
   return companyCategoryOf(row)
 }
@@ -320,7 +315,7 @@ async function readCategory(tx: Tx, id: string): Promise<CompanyCategory> {
  * make a different category the default.
  */
 async function lockCategory(tx: Tx, id: string, withDefault: boolean | undefined) {
-  const locked = await categoriesOf(tx)
+  const locked = await selectInCompany(tx, 'category')
     .$if(!withDefault, categories => categories.where('id', '=', id))
     .select(columns)
     .select('version')
@@ -335,10 +330,8 @@ async function lockCategory(tx: Tx, id: string, withDefault: boolean | undefined
 
 /** Makes the present default category, if there is one, an ordinary category. */
 async function endDefault(tx: Tx, deps: AuditedDeps, by: AdminCall['by']): Promise<void> {
-  const ended = await tx
-    .updateTable('category')
+  const ended = await updateInCompany(tx, 'category')
     .set({ is_default: false, version: sql<number>`version + 1` })
-    .where('company_id', '=', tx.companyId)
     .where('is_default', '=', true)
     .returning('id')
     .executeTakeFirst()
@@ -364,14 +357,9 @@ async function countUses(tx: Tx, id: string): Promise<{ deposits: number; groups
           where deposit.company_id = upload.company_id and deposit.request_id = upload.request_id
         )
       ) as count`.execute(tx),
-    tx
-      .selectFrom('group_category')
-      .where('company_id', '=', tx.companyId)
-      .where('category_id', '=', id)
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .executeTakeFirstOrThrow()
+    countRows(selectInCompany(tx, 'group_category').where('category_id', '=', id))
   ])
-  return { deposits: deposits.rows[0]?.count ?? 0, groups: groups.count }
+  return { deposits: deposits.rows[0]?.count ?? 0, groups }
 }
 
 const nameIndexes: Record<string, 'en' | 'fr'> = { category_name_en: 'en', category_name_fr: 'fr' }

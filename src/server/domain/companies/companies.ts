@@ -3,6 +3,7 @@ import { sql, type Updateable } from 'kysely'
 import type { Company, CompanyDetails, ListedCompany } from '../../../contract/companies.ts'
 import type { DisabledReason } from '../../../contract/kit/disabled.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { countRows, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import type { Database, DisabledMark } from '../../db/schema.ts'
 import {
   inCompany,
@@ -94,19 +95,12 @@ export async function getCompany(
   return inCompany(deps.db, company_id, async tx => {
     const [company, people, waiting] = await Promise.all([
       readCompany(tx, company_id),
-      tx
-        .selectFrom('user')
-        .where('company_id', '=', company_id)
+      selectInCompany(tx, 'user')
         .where('deleted_at', 'is', null)
         .groupBy('state')
         .select(['state', sql<number>`count(*)`.as('count')])
         .execute(),
-      tx
-        .selectFrom('signup')
-        .where('company_id', '=', company_id)
-        .where('expires_at', '>', deps.clock())
-        .select(sql<number>`count(*)`.as('count'))
-        .executeTakeFirstOrThrow()
+      countRows(selectInCompany(tx, 'signup').where('expires_at', '>', deps.clock()))
     ])
     const countOf = (state: string) => people.find(each => each.state === state)?.count ?? 0
     return {
@@ -115,7 +109,7 @@ export async function getCompany(
         active: countOf('active'),
         invited: countOf('invited'),
         disabled: countOf('disabled'),
-        waiting: waiting.count
+        waiting
       }
     }
   })
@@ -187,15 +181,13 @@ export async function renameCompany(tx: Tx, company_id: CompanyId, name: string)
     .select('name')
     .where('id', '=', company_id)
     .executeTakeFirstOrThrow()
-  await tx
-    .updateTable('domain')
+  await updateInCompany(tx, 'domain')
     .set({
       name: sql<string>`case when name = ${company.name} then ${name} else name end`,
       title: sql<string>`case when title = ${company.name} then ${name} else title end`,
       // pages are cached by this version, and they contain the company's name
       version: sql<number>`version + 1`
     })
-    .where('company_id', '=', company_id)
     .execute()
   await tx.updateTable('company').set({ name }).where('id', '=', company_id).execute()
 }
@@ -324,11 +316,7 @@ async function removeRows(
   for (let tries = 1; ; tries++) {
     try {
       return await inCompany(deps.db, company_id, async tx => {
-        const hosts = await tx
-          .selectFrom('domain')
-          .select('host')
-          .where('company_id', '=', company_id)
-          .execute()
+        const hosts = await selectInCompany(tx, 'domain').select('host').execute()
         const result = await sql<{ done: boolean }>`
           select remove_demo(${company_id}::uuid) as done`.execute(tx)
         tx.afterCommit(() => {

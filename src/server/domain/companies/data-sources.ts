@@ -1,6 +1,7 @@
 import type { DataSource } from '../../../contract/data-sources.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
-import { inCompany, type Tx } from '../../db/scope.ts'
+import { selectById, selectInCompany } from '../../db/company-queries.ts'
+import { inCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 
@@ -22,7 +23,7 @@ export async function listDataSources(
   { company_id, ...page }: ListInput
 ): Promise<Page<DataSource>> {
   return inCompany(deps.db, company_id, async tx => {
-    const all = dataSourcesOf(tx)
+    const all = selectInCompany(tx, 'data_source')
     const { items, next } = await readPage(all, orders, page, rows => rows.select(columns))
     return { items: items.map(dataSourceOf), next }
   })
@@ -36,14 +37,10 @@ export async function getDataSource(
   { company_id, id }: { company_id: CompanyId; id: string }
 ): Promise<DataSource> {
   return inCompany(deps.db, company_id, async tx => {
-    const row = await dataSourcesOf(tx).where('id', '=', id).select(columns).executeTakeFirst()
+    const row = await selectById(tx, 'data_source', id).select(columns).executeTakeFirst()
     if (!row) throw new AppError('not_found', 'The company has no such data source')
     return dataSourceOf(row)
   })
-}
-
-function dataSourcesOf(tx: Tx) {
-  return tx.selectFrom('data_source').where('company_id', '=', tx.companyId)
 }
 
 function dataSourceOf({

@@ -10,6 +10,7 @@ import {
   type updateDomain as updateEndpoint
 } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { selectInCompany, updateById, updateInCompany } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
@@ -17,13 +18,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
 import { missingVersionNote, requireVersion } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
-import {
-  type DomainCall,
-  domainNotFoundError,
-  lockCompany,
-  lockDomain,
-  selectDomains
-} from './domain-rows.ts'
+import { type DomainCall, domainNotFoundError, lockCompany, lockDomain } from './domain-rows.ts'
 import { applyThemeChanges, storePublishedTheme, themeForAudit } from './domain-themes.ts'
 import { dnsZoneOf } from './host-names.ts'
 import { findPrimaryDomain } from './served-hosts.ts'
@@ -45,7 +40,7 @@ export async function listDomains(
     usual: 'host'
   } as const
   return inCompany(deps.db, company_id, async tx => {
-    const { items, next } = await readPage(selectDomains(tx), orders, page, rows => {
+    const { items, next } = await readPage(selectInCompany(tx, 'domain'), orders, page, rows => {
       const found = withColumns(withSearch(rows, 'domain.host', q))
       return state === undefined ? found : found.where(domainStateSql, '=', state)
     })
@@ -83,11 +78,8 @@ export async function updateDomain(
     const found = await lockDomain(tx, id)
     requireVersion(found.version, version)
     const changed = theme && applyThemeChanges(Theme.parse(found.theme), theme)
-    await tx
-      .updateTable('domain')
+    await updateById(tx, 'domain', id)
       .set({ ...fields, version: found.version + 1 })
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
       .execute()
     if (changed) await storePublishedTheme(tx, deps, { by, domain: found, theme: changed })
     const before = auditFields(found)
@@ -115,7 +107,7 @@ export async function makeDomainPrimary(
     }
     const former = await findPrimaryDomain(tx)
     if (!former || former.id === id) return readDomain(tx, id)
-    const domains = tx.updateTable('domain').where('company_id', '=', company_id)
+    const domains = updateInCompany(tx, 'domain')
     const version = sql<number>`version + 1`
     // first, because a company has one chosen domain at most
     await domains
@@ -134,7 +126,7 @@ export async function makeDomainPrimary(
 
 /** Reads a domain with its theme. Throws `not_found` if the company has no such domain. */
 export async function readDomain(tx: Tx, id: string): Promise<DomainDetails> {
-  const row = await withColumns(selectDomains(tx))
+  const row = await withColumns(selectInCompany(tx, 'domain'))
     .where('domain.id', '=', id)
     .select('domain.theme')
     .executeTakeFirst()

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { selectById, selectInCompany } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { AdminCall } from '../audit/audit.ts'
@@ -10,11 +11,6 @@ export interface DomainCall extends AdminCall {
 }
 
 export type DomainRow = Selectable<Database['domain']>
-
-/** Builds the query of the company's domains. */
-export function selectDomains(tx: Tx) {
-  return tx.selectFrom('domain').where('domain.company_id', '=', tx.companyId)
-}
 
 /**
  * Locks the company's row, so that changes of its domains happen one after the other. Must be
@@ -31,11 +27,7 @@ export async function lockCompany(tx: Tx): Promise<void> {
 
 /** Locks a domain and returns its row. Throws `not_found` if the company has no such domain. */
 export async function lockDomain(tx: Tx, id: string): Promise<DomainRow> {
-  const row = await selectDomains(tx)
-    .where('domain.id', '=', id)
-    .selectAll()
-    .forUpdate()
-    .executeTakeFirst()
+  const row = await selectById(tx, 'domain', id).selectAll().forUpdate().executeTakeFirst()
   if (!row) throw domainNotFoundError()
   return row
 }
@@ -45,7 +37,7 @@ export async function lockDomain(tx: Tx, id: string): Promise<DomainRow> {
  * not served.
  */
 export async function hasProvedHost(tx: Tx): Promise<boolean> {
-  const found = await selectDomains(tx)
+  const found = await selectInCompany(tx, 'domain')
     .where(on => on.or([on('verified_at', 'is not', null), on('quarantined_at', 'is not', null)]))
     .select('id')
     .limit(1)

@@ -4,6 +4,12 @@ import { type DomainThemes, Theme, type ThemeChanges } from '../../../contract/d
 import { AppError } from '../../../contract/kit/errors.ts'
 import { formatDigest } from '../../../core/evidence/formats.ts'
 import { themeCorrections } from '../../../core/theme/theme-colors.ts'
+import {
+  deleteInCompany,
+  selectById,
+  selectInCompany,
+  updateById
+} from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AuditedDeps, audit } from '../audit/audit.ts'
@@ -149,14 +155,11 @@ export async function storePublishedTheme(
     ])
     .onConflict(conflict => conflict.doNothing())
     .execute()
-  await tx
-    .deleteFrom('domain_theme')
-    .where('company_id', '=', company_id)
+  await deleteInCompany(tx, 'domain_theme')
     .where('domain_id', '=', domain.id)
     .where('number', '<=', number - keptVersions)
     .execute()
-  await tx
-    .updateTable('domain')
+  await updateById(tx, 'domain', domain.id)
     .set({
       theme: JSON.stringify(theme),
       theme_number: number,
@@ -164,8 +167,6 @@ export async function storePublishedTheme(
       // pages are cached by this version
       version: domain.version + 1
     })
-    .where('company_id', '=', company_id)
-    .where('id', '=', domain.id)
     .execute()
 }
 
@@ -184,28 +185,19 @@ async function setThemes(
   domain: DomainRow,
   draft: { draft: string | null; draft_at: Date | null; draft_by: string | null }
 ): Promise<void> {
-  await tx
-    .updateTable('domain')
+  await updateById(tx, 'domain', domain.id)
     .set({ ...draft, themes_version: domain.themes_version + 1 })
-    .where('company_id', '=', tx.companyId)
-    .where('id', '=', domain.id)
     .execute()
 }
 
 function versionsOf(tx: Tx, domain_id: string) {
-  return tx
-    .selectFrom('domain_theme')
-    .where('domain_theme.company_id', '=', tx.companyId)
-    .where('domain_theme.domain_id', '=', domain_id)
+  return selectInCompany(tx, 'domain_theme').where('domain_theme.domain_id', '=', domain_id)
 }
 
 async function readThemes(tx: Tx, id: string): Promise<DomainThemes> {
   const [row, stored] = await Promise.all([
-    tx
-      .selectFrom('domain')
+    selectById(tx, 'domain', id)
       .leftJoin('user', join => joinInCompany(join, 'user.id', 'domain.draft_by'))
-      .where('domain.company_id', '=', tx.companyId)
-      .where('domain.id', '=', id)
       .select([
         'domain.theme',
         'domain.theme_number',

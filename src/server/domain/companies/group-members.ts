@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { deleteInCompany, selectById, updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AdminCall, type AuditedDeps, audit } from '../audit/audit.ts'
 import type { Deps } from '../deps.ts'
@@ -65,9 +66,7 @@ export async function removePeopleFromGroup(
   deps: AuditedDeps,
   { by, group_id, user_ids }: Move
 ): Promise<string[]> {
-  const removed = await tx
-    .deleteFrom('group_user')
-    .where('company_id', '=', tx.companyId)
+  const removed = await deleteInCompany(tx, 'group_user')
     .where('group_id', '=', group_id)
     .where(sql<boolean>`user_id = any (${user_ids}::uuid[])`)
     .returning('user_id')
@@ -83,12 +82,7 @@ export async function removePeopleFromGroup(
  * groups as part of the person.
  */
 async function countVersion(tx: Tx, user_id: string): Promise<void> {
-  await tx
-    .updateTable('user')
-    .set({ version: sql<number>`version + 1` })
-    .where('company_id', '=', tx.companyId)
-    .where('id', '=', user_id)
-    .execute()
+  await updateById(tx, 'user', user_id).set({ version: sql<number>`version + 1` }).execute()
 }
 
 async function requireMembership(
@@ -97,19 +91,13 @@ async function requireMembership(
   { group_id, user_id }: Membership
 ): Promise<void> {
   await requireGroup(tx, group_id)
-  const user = await tx
-    .selectFrom('user')
-    .where('company_id', '=', tx.companyId)
-    .where('id', '=', user_id)
+  const user = await selectById(tx, 'user', user_id)
     .where('deleted_at', 'is', null)
     .select('id')
     .forKeyShare()
     .executeTakeFirst()
   if (user) return
-  const signUp = await tx
-    .selectFrom('signup')
-    .where('company_id', '=', tx.companyId)
-    .where('id', '=', user_id)
+  const signUp = await selectById(tx, 'signup', user_id)
     .where('expires_at', '>', clock())
     .select('id')
     .executeTakeFirst()

@@ -3,6 +3,15 @@ import type * as z from 'zod/mini'
 import type * as endpoints from '../../../contract/groups.ts'
 import { type Group, GroupFeature, LimitInterval } from '../../../contract/groups.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
+import {
+  countRows,
+  deleteById,
+  deleteInCompany,
+  selectById,
+  selectInCompany,
+  updateById,
+  updateInCompany
+} from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
@@ -37,7 +46,7 @@ export async function listGroups(
   } as const
   return inCompany(deps.db, company_id, async tx => {
     if (category !== undefined) await requireCategory(tx, category)
-    const { items, next } = await readPage(groupsOf(tx), orders, page, rows => {
+    const { items, next } = await readPage(selectInCompany(tx, 'group'), orders, page, rows => {
       const found = withColumns(withSearch(rows, 'group.search', q))
       if (category === undefined) return found
       return found
@@ -85,8 +94,7 @@ export async function createGroup(
       audit(tx, deps, { by, action: 'group.create', target: id, after: settings })
       return readGroup(tx, deps, id)
     }
-    const call = { actor: by.id, route: 'POST /group', key, input: settings }
-    return runOnce(tx, deps, call, insert)
+    return runOnce(tx, deps, { actor: by.id, route: 'POST /group', key, input: settings }, insert)
   })
 }
 
@@ -111,11 +119,8 @@ export async function updateGroup(
     requireVersion(present, version)
     if (changes.is_default && !before.is_default) await endDefault(tx, deps, by)
     await withNameCheck(() =>
-      tx
-        .updateTable('group')
+      updateById(tx, 'group', id)
         .set({ ...changes, version: present + 1 })
-        .where('company_id', '=', company_id)
-        .where('id', '=', id)
         .execute()
     )
     const after = { ...before, ...changes, ...missingVersionNote(version) }
@@ -140,8 +145,7 @@ export async function deleteGroup(
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
     // nobody joins it and nothing is charged to it from here on
-    const group = await groupsOf(tx)
-      .where('id', '=', id)
+    const group = await selectById(tx, 'group', id)
       .select(settingColumns)
       .select('version')
       .forUpdate()
@@ -165,7 +169,7 @@ export async function deleteGroup(
         .where('group_id', '=', id)
         .execute()
     }
-    await tx.deleteFrom('group').where('company_id', '=', company_id).where('id', '=', id).execute()
+    await deleteById(tx, 'group', id).execute()
     const after = missingVersionNote(version)
     audit(tx, deps, { by, action: 'group.delete', target: id, before, after })
   })
@@ -198,9 +202,7 @@ export async function removeCategory(deps: AuditedDeps, input: Allowance): Promi
   const { company_id, by, group_id, category_id } = input
   await inCompany(deps.db, company_id, async tx => {
     await requireAllowance(tx, input)
-    const removed = await tx
-      .deleteFrom('group_category')
-      .where('company_id', '=', company_id)
+    const removed = await deleteInCompany(tx, 'group_category')
       .where('group_id', '=', group_id)
       .where('category_id', '=', category_id)
       .returning('category_id')
@@ -216,11 +218,7 @@ export async function removeCategory(deps: AuditedDeps, input: Allowance): Promi
  * until the transaction ends.
  */
 export async function requireGroup(tx: Tx, id: string): Promise<void> {
-  const found = await groupsOf(tx)
-    .where('id', '=', id)
-    .select('id')
-    .forKeyShare()
-    .executeTakeFirst()
+  const found = await selectById(tx, 'group', id).select('id').forKeyShare().executeTakeFirst()
   if (!found) throw noGroup()
 }
 
@@ -233,10 +231,6 @@ const settingColumns = [
   'group.max_storage',
   'group.is_default'
 ] as const
-
-function groupsOf(tx: Tx) {
-  return tx.selectFrom('group').where('group.company_id', '=', tx.companyId)
-}
 
 function withColumns(groups: SelectQueryBuilder<Database, 'group', object>) {
   return groups.select(({ selectFrom, fn }) => [
@@ -279,7 +273,7 @@ export async function readGroups(
   deps: Pick<Deps, 'clock'>,
   ids: readonly string[]
 ): Promise<Group[]> {
-  const named = groupsOf(tx).where(sql<boolean>`"group".id = any (${ids}::uuid[])`)
+  const named = selectInCompany(tx, 'group').where(sql<boolean>`"group".id = any (${ids}::uuid[])`)
   return withUsage(tx, deps, await withColumns(named).orderBy('group.search').execute())
 }
 
@@ -316,7 +310,7 @@ async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promis
  * different group the default.
  */
 async function lockGroup(tx: Tx, id: string, withDefault: boolean | undefined) {
-  const locked = await groupsOf(tx)
+  const locked = await selectInCompany(tx, 'group')
     .$if(!withDefault, groups => groups.where('id', '=', id))
     .select(settingColumns)
     .select(['id', 'version'])
@@ -333,10 +327,8 @@ async function lockGroup(tx: Tx, id: string, withDefault: boolean | undefined) {
  * Makes the present default group an ordinary one, so that another group can become the default.
  */
 async function endDefault(tx: Tx, deps: AuditedDeps, by: AdminCall['by']): Promise<void> {
-  const { id: target } = await tx
-    .updateTable('group')
+  const { id: target } = await updateInCompany(tx, 'group')
     .set({ is_default: false, version: sql<number>`version + 1` })
-    .where('company_id', '=', tx.companyId)
     .where('is_default', '=', true)
     .returning('id')
     .executeTakeFirstOrThrow()
@@ -353,15 +345,8 @@ async function countUses(
   id: string
 ): Promise<{ users: number; keys: number; deposits: number; requests: number }> {
   const countOf = (table: 'group_user' | 'api_key' | 'upload') =>
-    tx
-      .selectFrom(table)
-      .where('company_id', '=', tx.companyId)
-      .where('group_id', '=', id)
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .executeTakeFirstOrThrow()
-  const charged = tx
-    .selectFrom('usage')
-    .where('company_id', '=', tx.companyId)
+    countRows(selectInCompany(tx, table).where('group_id', '=', id))
+  const charged = selectInCompany(tx, 'usage')
     .where('group_id', '=', id)
     .where('kind', '=', 'requests')
     .select(sql<number>`coalesce(sum(used + reserved), 0)::bigint`.as('count'))
@@ -374,9 +359,9 @@ async function countUses(
   ])
   return {
     // the accounts of the company's keys are members, but no people
-    users: members.count - keys.count,
-    keys: keys.count,
-    deposits: deposits.count,
+    users: members - keys,
+    keys,
+    deposits,
     requests: requests.count
   }
 }
@@ -391,13 +376,7 @@ async function requireAllowance(tx: Tx, { group_id, category_id }: Allowance): P
  * deleted until the transaction ends.
  */
 async function requireCategory(tx: Tx, id: string): Promise<void> {
-  const found = await tx
-    .selectFrom('category')
-    .where('company_id', '=', tx.companyId)
-    .where('id', '=', id)
-    .select('id')
-    .forKeyShare()
-    .executeTakeFirst()
+  const found = await selectById(tx, 'category', id).select('id').forKeyShare().executeTakeFirst()
   if (!found) throw new AppError('not_found', 'No such category')
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { Colors, type DomainConfig, HostName, Locale, Theme } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, inNoCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { isLocalhost } from './host-names.ts'
@@ -257,10 +258,8 @@ export async function senderHost(deps: Pick<Deps, 'db'>, company_id: CompanyId):
   return inCompany(deps.db, company_id, async tx => {
     const primary = await findPrimaryDomain(tx)
     if (primary) return primary.host
-    const { host } = await tx
-      .selectFrom('domain')
+    const { host } = await selectInCompany(tx, 'domain')
       .select('host')
-      .where('company_id', '=', company_id)
       .orderBy('id')
       .limit(1)
       .executeTakeFirstOrThrow()
@@ -278,10 +277,8 @@ function hostNeeded(): AppError {
  * domain counts.
  */
 export async function findPrimaryDomain(tx: Tx): Promise<{ id: string; host: string } | undefined> {
-  return tx
-    .selectFrom('domain')
+  return selectInCompany(tx, 'domain')
     .select(['id', 'host'])
-    .where('company_id', '=', tx.companyId)
     .where('verified_at', 'is not', null)
     .where('host', 'not like', '*%')
     .orderBy('is_primary', 'desc')

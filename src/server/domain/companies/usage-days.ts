@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { maxUsageDays, type UsageDay } from '../../../contract/overview.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { requireGroup } from './groups.ts'
@@ -44,9 +45,7 @@ export async function readUsageDays(
 /** Returns the number of deposits of the company that were begun since yesterday and failed. */
 export async function countFailedDeposits(tx: Tx, now: Date): Promise<number> {
   const yesterday = dayOf(now.getTime() - dayMs)
-  const { failed } = await tx
-    .selectFrom('usage_day')
-    .where('company_id', '=', tx.companyId)
+  const { failed } = await selectInCompany(tx, 'usage_day')
     .where('day', '>=', yesterday)
     .select(sql<number>`coalesce(sum(failed), 0)::bigint`.as('failed'))
     .executeTakeFirstOrThrow()
@@ -57,9 +56,7 @@ async function sumByDay(
   tx: Tx,
   { group, from, to }: { group: string | undefined; from: string; to: string }
 ): Promise<UsageDay[]> {
-  return tx
-    .selectFrom('usage_day')
-    .where('company_id', '=', tx.companyId)
+  return selectInCompany(tx, 'usage_day')
     .where('day', '>=', from)
     .where('day', '<=', to)
     .$if(group !== undefined, days => days.where('group_id', '=', group ?? ''))

@@ -217,7 +217,7 @@ async function uploadOf(
       .where('request.created_at', '=', deps.clock())
       .select('upload.id')
       .executeTakeFirst()
-    return found && findUpload(tx, company_id, found.id)
+    return found && findUpload(tx, found.id)
   })
 }
 
@@ -244,7 +244,8 @@ async function register(deps: Deps, person: DemoPerson, document: DemoDocument):
       to: { bytes: bytes.length, w: 600, h: 450, type: 'image/jpeg' }
     }
   }
-  await createDeposit(deps, { company_id, user_id, call: undefined, deposit })
+  const call = { actor: user_id, route: 'POST /deposit', key: undefined, input: deposit }
+  await createDeposit(deps, { company_id, user_id, call, deposit })
   const upload = await uploadOf(deps, person)
   if (!upload) throw new Error(`the demonstration has ${name} already`)
   return upload

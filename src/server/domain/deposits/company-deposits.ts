@@ -1,4 +1,5 @@
 import type { CompanyDeposit } from '../../../contract/company-deposits.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { type ConnectionOptions, inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
@@ -34,20 +35,17 @@ export async function listDeposits(
 }
 
 function depositsOf(tx: Tx) {
-  return tx
-    .selectFrom('deposit')
-    .innerJoinLateral(
-      ({ selectFrom }) =>
-        selectFrom('request')
-          .whereRef('request.company_id', '=', 'deposit.company_id')
-          .whereRef('request.id', '=', 'deposit.request_id')
-          .select(['request.created_at', 'request.facts', 'request.search_name'])
-          // looked up for each deposit of the page: a merge would read all requests before it
-          .limit(1)
-          .as('request'),
-      join => join.onTrue()
-    )
-    .where('deposit.company_id', '=', tx.companyId)
+  return selectInCompany(tx, 'deposit').innerJoinLateral(
+    ({ selectFrom }) =>
+      selectFrom('request')
+        .whereRef('request.company_id', '=', 'deposit.company_id')
+        .whereRef('request.id', '=', 'deposit.request_id')
+        .select(['request.created_at', 'request.facts', 'request.search_name'])
+        // looked up for each deposit of the page: a merge would read all requests before it
+        .limit(1)
+        .as('request'),
+    join => join.onTrue()
+  )
 }
 
 function filtered(

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
+import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
@@ -259,15 +260,13 @@ class Batch {
    * item.
    */
   async #findOpen(asked: Accepted[]): Promise<Map<number, DepositAnswer>> {
-    const { company_id, user_id } = this.#input
+    const { user_id } = this.#input
     const seal = (digest: Buffer) => encryptDigest(this.#deps.keys, this.#input, digest)
     const sealed = asked.map(({ original, stored }) => ({
       original: seal(original),
       stored: seal(stored)
     }))
-    const rows = await this.#tx
-      .selectFrom('upload')
-      .where('company_id', '=', company_id)
+    const rows = await selectInCompany(this.#tx, 'upload')
       .where('user_id', '=', user_id)
       .where(sql<boolean>`original = any(${sealed.map(({ original }) => original)}::bytea[])`)
       .where('state', '=', 'uploading')
@@ -299,13 +298,11 @@ class Batch {
    * by the index of the item.
    */
   async #findOwn(asked: Accepted[]): Promise<Map<number, ProcessedRequest>> {
-    const { company_id, user_id } = this.#input
+    const { user_id } = this.#input
     const { lookup } = await this.#deps.companyKeys.read(this.#tx)
     const tags = asked.map(({ original }) => keyedHashOf(lookup, 'sha256', original))
-    const rows = await this.#tx
-      .selectFrom('lookup_tag')
+    const rows = await selectInCompany(this.#tx, 'lookup_tag')
       .innerJoin('deposit', join => joinInCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
-      .where('lookup_tag.company_id', '=', company_id)
       .where('lookup_tag.user_id', '=', user_id)
       .where(sql<boolean>`lookup_tag.tag = any(${tags}::bytea[])`)
       .where('lookup_tag.which', '=', 'original')
@@ -407,15 +404,11 @@ class Batch {
    */
   async #giveUpFiles(items: Accepted[]): Promise<void> {
     for (const { blobTag } of items.filter(isKept)) {
-      await this.#tx
-        .updateTable('blob')
+      await updateInCompany(this.#tx, 'blob')
         .set({ refs: sql`refs - 1` })
-        .where('company_id', '=', this.#input.company_id)
         .where('tag', '=', blobTag)
         .execute()
-      await this.#tx
-        .deleteFrom('blob')
-        .where('company_id', '=', this.#input.company_id)
+      await deleteInCompany(this.#tx, 'blob')
         .where('tag', '=', blobTag)
         .where('refs', '=', 0)
         .execute()

@@ -8,6 +8,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { toHex } from '../../../core/bytes.ts'
 import type { DepositField } from '../../../core/evidence/deposit-leaf.ts'
 import { parseDigest } from '../../../core/evidence/formats.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -24,9 +25,7 @@ export async function getUnfinishedUpload(
   input: FindInput
 ): Promise<z.output<(typeof getUnfinishedUploadCall)['output']>> {
   const found = await inCompany(deps.db, input.company_id, tx =>
-    tx
-      .selectFrom('upload')
-      .where('company_id', '=', input.company_id)
+    selectInCompany(tx, 'upload')
       .where('user_id', '=', input.user_id)
       .where('request_id', '=', input.id)
       .where('state', '=', 'uploading')
@@ -118,12 +117,10 @@ async function valuesOf(
 }
 
 async function find(tx: Tx, input: FindInput) {
-  const row = await tx
-    .selectFrom('deposit')
+  const row = await selectInCompany(tx, 'deposit')
     .innerJoin('request', join => joinInCompany(join, 'request.id', 'deposit.request_id'))
     .leftJoin('blob', join => joinInCompany(join, 'blob.tag', 'deposit.blob_tag'))
     .innerJoin('log_leaf', join => joinInCompany(join, 'log_leaf.record_id', 'deposit.id'))
-    .where('deposit.company_id', '=', input.company_id)
     .where('deposit.user_id', '=', input.user_id)
     .where('deposit.id', '=', input.id)
     .select([

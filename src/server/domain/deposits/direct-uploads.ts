@@ -1,5 +1,6 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
+import { updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -90,11 +91,8 @@ export async function finishDirectUpload(
 ): Promise<void> {
   const sealed = encryptDigest(deps.keys, upload, sha256)
   await inCompany(deps.db, upload.company_id, tx =>
-    tx
-      .updateTable('upload')
+    updateById(tx, 'upload', upload.id)
       .set({ original: sealed, stored: sealed })
-      .where('company_id', '=', upload.company_id)
-      .where('id', '=', upload.id)
       .where('state', '=', 'uploading')
       .execute()
   )
@@ -213,11 +211,9 @@ async function reserve(
       return { upload_id }
     }
     const call = callOf(file, { name, category, media_type, size })
-    const { body, replayed } = call
-      ? await runOnce(tx, deps, call, open)
-      : { body: await open(), replayed: false }
+    const { body, replayed } = await runOnce(tx, deps, call, open)
     // in the same transaction, so that every reservation belongs to an upload that can release it
-    const upload = await findUpload(tx, company_id, body.upload_id)
+    const upload = await findUpload(tx, body.upload_id)
     if (!upload) throw new AppError('not_found', 'No such upload')
     return { upload, replayed }
   })
@@ -231,10 +227,9 @@ async function withCategory(tx: Tx, file: DirectFile): Promise<DirectFile & { ca
  * Frees the idempotency key of an upload that has ended, unless a later call has already used it.
  */
 async function forget(tx: Tx, file: DirectFile, upload: Upload): Promise<void> {
-  const call = callOf(file, undefined)
-  if (call) await deleteAnswer(tx, { ...file, call, body: { upload_id: upload.id } })
+  await deleteAnswer(tx, callOf(file, undefined), { upload_id: upload.id })
 }
 
-function callOf({ actor, key }: DirectFile, input: unknown): IdempotentCall | undefined {
-  return key === undefined ? undefined : { actor, route: 'PUT /deposit', key, input }
+function callOf({ actor, key }: DirectFile, input: unknown): IdempotentCall {
+  return { actor, route: 'PUT /deposit', key, input }
 }

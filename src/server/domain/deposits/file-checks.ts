@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, singleStatementInCompany } from '../../db/scope.ts'
 import { listCompanyIds } from '../companies/companies.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -85,10 +86,8 @@ async function checkKept(
   const { lookup } = await deps.companyKeys.open(company_id)
   for (let last = Buffer.alloc(0); ; ) {
     const rows = await inCompany(deps.db, company_id, tx =>
-      tx
-        .selectFrom('blob')
+      selectInCompany(tx, 'blob')
         .select(['tag', 'size'])
-        .where('company_id', '=', company_id)
         .where('refs', '>', 0)
         .where('tag', '>', last)
         .orderBy('tag')
@@ -121,10 +120,8 @@ async function removeStaged(deps: Deps, company_id: CompanyId, before: Date): Pr
   for (let at = 0; at < files.length; at += pageRows) {
     const page = files.slice(at, at + pageRows)
     const live = await singleStatementInCompany(deps.db, company_id, tx =>
-      tx
-        .selectFrom('upload')
+      selectInCompany(tx, 'upload')
         .select(['id', 'generation'])
-        .where('company_id', '=', company_id)
         .where(sql<boolean>`id = any(${page.map(({ id }) => id)}::text[])`)
         .where('state', '<>', 'settled')
         .execute()
@@ -173,10 +170,8 @@ async function knownTags(
   tags: Buffer[]
 ): Promise<Set<string>> {
   const rows = await singleStatementInCompany(deps.db, company_id, tx =>
-    tx
-      .selectFrom('blob')
+    selectInCompany(tx, 'blob')
       .select('tag')
-      .where('company_id', '=', company_id)
       .where(sql<boolean>`tag = any(${tags}::bytea[])`)
       .execute()
   )

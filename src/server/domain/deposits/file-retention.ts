@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -21,10 +22,8 @@ export async function eraseExpiredFiles(deps: Deps, company_id: CompanyId): Prom
   const { count, unused } = await inCompany(deps.db, company_id, async tx => {
     const due = await lockDue(tx, now)
     if (due.length === 0) return { count: 0, unused: [] }
-    await tx
-      .updateTable('deposit')
+    await updateInCompany(tx, 'deposit')
       .set({ blob_tag: null, erased_at: now })
-      .where('company_id', '=', company_id)
       .where(
         'id',
         'in',
@@ -63,10 +62,8 @@ interface DueFile {
 }
 
 async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
-  const rows = await tx
-    .selectFrom('deposit')
+  const rows = await selectInCompany(tx, 'deposit')
     .innerJoin('request', join => joinInCompany(join, 'request.id', 'deposit.request_id'))
-    .where('deposit.company_id', '=', tx.companyId)
     .where('deposit.keep_until', '<=', now)
     .where('deposit.blob_tag', 'is not', null)
     .orderBy('deposit.keep_until')
@@ -113,21 +110,15 @@ async function releaseBlobs(
   )
   for (const [hex, same] of byTag) {
     const tag = Buffer.from(hex, 'hex')
-    const left = await tx
-      .updateTable('blob')
+    const left = await updateInCompany(tx, 'blob')
       .set({ refs: sql<number>`refs - ${same.length}::int` })
-      .where('company_id', '=', tx.companyId)
       .where('tag', '=', tag)
       .returning(['refs', 'size'])
       .executeTakeFirstOrThrow()
     sizes.set(hex, left.size)
     if (left.refs > 0) continue
     unused.push(tag)
-    await tx
-      .deleteFrom('blob')
-      .where('company_id', '=', tx.companyId)
-      .where('tag', '=', tag)
-      .execute()
+    await deleteInCompany(tx, 'blob').where('tag', '=', tag).execute()
   }
   return { sizes, unused }
 }

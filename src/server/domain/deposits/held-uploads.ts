@@ -1,3 +1,4 @@
+import { countRows, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { inCompany, singleStatementInCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { publishRequest } from '../history/requests.ts'
@@ -27,9 +28,7 @@ export async function listHeld(
   company_id: CompanyId
 ): Promise<HeldUpload[]> {
   const rows = await singleStatementInCompany(deps.db, company_id, tx =>
-    tx
-      .selectFrom('upload')
-      .where('company_id', '=', company_id)
+    selectInCompany(tx, 'upload')
       .where('state', '=', 'held')
       .select(['request_id', 'size', 'held_at', 'attempts', 'failure'])
       .orderBy('held_at')
@@ -47,15 +46,9 @@ export async function listHeld(
  * failed.
  */
 export async function countHeld(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<number> {
-  const { held } = await singleStatementInCompany(deps.db, company_id, tx =>
-    tx
-      .selectFrom('upload')
-      .where('company_id', '=', company_id)
-      .where('state', '=', 'held')
-      .select(({ fn }) => fn.countAll<number>().as('held'))
-      .executeTakeFirstOrThrow()
+  return singleStatementInCompany(deps.db, company_id, tx =>
+    countRows(selectInCompany(tx, 'upload').where('state', '=', 'held'))
   )
-  return held
 }
 
 /**
@@ -67,15 +60,13 @@ export async function retryHeld(
   { company_id, request_id }: { company_id: CompanyId; request_id: string }
 ): Promise<boolean> {
   return inCompany(deps.db, company_id, async tx => {
-    const row = await tx
-      .updateTable('upload')
+    const row = await updateInCompany(tx, 'upload')
       .set({ state: 'received', attempts: 0, leased_until: null, held_at: null, failure: null })
-      .where('company_id', '=', company_id)
       .where('request_id', '=', request_id)
       .where('state', '=', 'held')
       .returning('id')
       .executeTakeFirst()
-    const upload = row && (await findUpload(tx, company_id, row.id))
+    const upload = row && (await findUpload(tx, row.id))
     if (!upload) return false
     await publishRequest(tx, deps, company_id, requestDraft(upload, 'processing'))
     tx.afterCommit(() => deps.signals.uploads.send(company_id))

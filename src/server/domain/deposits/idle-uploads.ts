@@ -1,3 +1,4 @@
+import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { releaseReservation } from './quotas.ts'
@@ -25,10 +26,8 @@ export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Pro
   const now = deps.clock()
   const before = new Date(now.getTime() - idleMinutes * 60_000)
   const isIdle = (tx: Tx) =>
-    tx
-      .selectFrom('upload')
+    selectInCompany(tx, 'upload')
       .select('id')
-      .where('company_id', '=', company_id)
       .where('state', '=', 'uploading')
       .where('released', '=', 0)
       // an upload of `PUT /deposit` cannot be continued, so it ends as a whole instead
@@ -43,13 +42,13 @@ export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Pro
     for (const { id } of page) {
       await inCompany(deps.db, company_id, async tx => {
         const locked = await isIdle(tx).where('id', '=', id).forUpdate().executeTakeFirst()
-        const upload = locked && (await findUpload(tx, company_id, id))
+        const upload = locked && (await findUpload(tx, id))
         if (!upload) return
         const arrived = (await deps.blobs.sizeStaged(upload)) ?? 0
         const bytes = upload.size - arrived
         if (bytes <= 0) return
-        await releaseReservation(tx, company_id, { ...reservationOf(upload), requests: 0, bytes })
-        await setReleasedBytes(tx, upload, bytes)
+        await releaseReservation(tx, { ...reservationOf(upload), requests: 0, bytes })
+        await setReleasedBytes(tx, id, bytes)
       })
     }
     const end = page.at(-1)
@@ -68,10 +67,8 @@ export async function endNextIdleUpload(deps: Deps, company_id: CompanyId): Prom
   const before = new Date(now - lapseHours * 3_600_000)
   const directBefore = new Date(now - lapseDirectMinutes * 60_000)
   const lapsed = await inCompany(deps.db, company_id, async tx => {
-    const row = await tx
-      .selectFrom('upload')
+    const row = await selectInCompany(tx, 'upload')
       .select('id')
-      .where('company_id', '=', company_id)
       .where('state', '=', 'uploading')
       .where(either =>
         either.or([
@@ -84,7 +81,7 @@ export async function endNextIdleUpload(deps: Deps, company_id: CompanyId): Prom
       .forUpdate()
       .skipLocked()
       .executeTakeFirst()
-    const upload = row && (await findUpload(tx, company_id, row.id))
+    const upload = row && (await findUpload(tx, row.id))
     if (upload) await closeUpload(tx, deps, upload, 'lapsed', 'lapsed')
     return upload
   })

@@ -6,6 +6,7 @@ import type {
 } from '../../../contract/deposits.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
@@ -27,11 +28,8 @@ export type NewDeposit = z.output<(typeof createDepositCall)['input']>
 interface CreateInput {
   company_id: CompanyId
   user_id: string
-  /**
-   * The call with its idempotency key, so that repeating it creates nothing. Undefined if the
-   * caller sent no key.
-   */
-  call: IdempotentCall | undefined
+  /** The call with its idempotency key, so that repeating it creates nothing. */
+  call: IdempotentCall
   deposit: NewDeposit
   caller?: WaitingClient | undefined
 }
@@ -98,7 +96,6 @@ export async function createDeposit(
       const { request, upload_id } = await openUpload(tx, deps, planned)
       return { request, upload: `/uploads/${upload_id}` }
     }
-    if (!call) return { body: await create(), replayed: false }
     return runOnce(tx, deps, call, create)
   }
   return inCompany(deps.db, company_id, register, { caller })
@@ -305,10 +302,8 @@ async function findOwn(
   original: Buffer
 ): Promise<ProcessedRequest | undefined> {
   const { lookup } = await deps.companyKeys.read(tx)
-  const own = await tx
-    .selectFrom('lookup_tag')
+  const own = await selectInCompany(tx, 'lookup_tag')
     .innerJoin('deposit', join => joinInCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
-    .where('lookup_tag.company_id', '=', company_id)
     .where('lookup_tag.user_id', '=', user_id)
     .where('lookup_tag.tag', '=', keyedHashOf(lookup, 'sha256', original))
     .where('lookup_tag.which', '=', 'original')

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { AppError, type LimitFigures } from '../../../contract/kit/errors.ts'
+import { selectById, updateInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
@@ -89,10 +90,10 @@ export async function predictCharges(tx: Tx, input: ChargesInput): Promise<(stri
  * statement for each group, however many charges it gets.
  */
 export async function chargeEach(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
-  const { company_id, user_id } = input
+  const { user_id } = input
   const places = [...groupsOf(await readQuotasByCategory(tx, input)).values()]
     .toSorted((a, b) => (a.group_id < b.group_id ? -1 : 1))
-    .map(({ group_id, period_start }) => ({ company_id, group_id, period_start }))
+    .map(({ group_id, period_start }) => ({ group_id, period_start }))
   const locked = Promise.all(places.map(place => addUsed(tx, { ...place, requests: 0, bytes: 0 })))
   const refused = await locked.catch(refuseDeleted)
   if (refused instanceof AppError) throw refused
@@ -123,13 +124,10 @@ export async function chargeEach(tx: Tx, input: ChargesInput): Promise<(string |
  */
 async function addUsed(
   tx: Tx,
-  sum: Pick<Addition, 'company_id' | 'group_id' | 'period_start'> & {
-    requests: number
-    bytes: number
-  }
+  sum: Pick<Reservation, 'group_id' | 'period_start' | 'requests' | 'bytes'>
 ): Promise<void> {
-  const { company_id, group_id, period_start, requests, bytes } = sum
-  const place = { company_id, group_id, into: 'used' as const, limit: null }
+  const { group_id, period_start, requests, bytes } = sum
+  const place = { group_id, into: 'used' as const, limit: null }
   await Promise.all([
     add(tx, { ...place, kind: 'requests', period_start, amount: requests }),
     add(tx, { ...place, kind: 'storage', period_start: storagePeriodStart, amount: bytes })
@@ -208,26 +206,15 @@ function refusalOf(quotas: GroupQuota[], now: Date): AppError {
  * Turns a reservation into usage of the group and of the person. Must be called in the transaction
  * that records the deposit.
  */
-export async function settleReservation(
-  tx: Tx,
-  company_id: CompanyId,
-  held: Reservation
-): Promise<void> {
-  await lockUsage(tx, company_id, held)
-  await Promise.all([
-    move(tx, company_id, held, 1),
-    addToFigures(tx, { company_id, ...held }, 'deposit')
-  ])
+export async function settleReservation(tx: Tx, held: Reservation): Promise<void> {
+  await lockUsage(tx, held)
+  await Promise.all([move(tx, held, 1), addToFigures(tx, held, 'deposit')])
 }
 
 /** Releases a reservation, so that the group can use its requests and bytes again. */
-export async function releaseReservation(
-  tx: Tx,
-  company_id: CompanyId,
-  held: Reservation
-): Promise<void> {
-  await lockUsage(tx, company_id, held)
-  await move(tx, company_id, held, 0)
+export async function releaseReservation(tx: Tx, held: Reservation): Promise<void> {
+  await lockUsage(tx, held)
+  await move(tx, held, 0)
 }
 
 /**
@@ -236,12 +223,11 @@ export async function releaseReservation(
  */
 export async function countFailedDeposit(
   tx: Tx,
-  company_id: CompanyId,
   { group_id, made_at }: Reservation
 ): Promise<void> {
   await sql`
     insert into usage_day as so_far (company_id, group_id, day, failed)
-    select ${company_id}::uuid, ${group_id}::uuid, (${made_at}::timestamptz at time zone 'utc')::date, 1
+    select ${tx.companyId}::uuid, ${group_id}::uuid, (${made_at}::timestamptz at time zone 'utc')::date, 1
     on conflict (company_id, group_id, day) do update set failed = so_far.failed + 1`.execute(tx)
 }
 
@@ -262,10 +248,8 @@ export async function subtractStorage(tx: Tx, freed: readonly FreedStorage[]): P
     a < b ? -1 : 1
   )
   for (const [group_id, own] of groups) {
-    await tx
-      .updateTable('usage')
+    await updateInCompany(tx, 'usage')
       .set({ used: sql<number>`used - ${own.reduce((sum, { bytes }) => sum + bytes, 0)}::bigint` })
-      .where('company_id', '=', tx.companyId)
       .where('group_id', '=', group_id)
       .where('kind', '=', 'storage')
       .execute()
@@ -274,10 +258,8 @@ export async function subtractStorage(tx: Tx, freed: readonly FreedStorage[]): P
   for (const [, own] of people.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const [first] = own
     if (!first) continue
-    await tx
-      .updateTable('user_usage')
+    await updateInCompany(tx, 'user_usage')
       .set({ used: sql<number>`used - ${own.reduce((sum, { bytes }) => sum + bytes, 0)}::bigint` })
-      .where('company_id', '=', tx.companyId)
       .where('group_id', '=', first.group_id)
       .where('user_id', '=', first.user_id)
       .where('kind', '=', 'storage')
@@ -292,20 +274,17 @@ export async function subtractStorage(tx: Tx, freed: readonly FreedStorage[]): P
  */
 export async function reserveStorage(
   tx: Tx,
-  { company_id, group_id, bytes }: { company_id: CompanyId; group_id: string; bytes: number }
+  { group_id, bytes }: { group_id: string; bytes: number }
 ): Promise<void> {
-  const { max_storage, taken } = await tx
-    .selectFrom('group')
+  const { max_storage, taken } = await selectById(tx, 'group', group_id)
     .leftJoin('usage', join =>
       joinInCompany(join, 'usage.group_id', 'group.id').on('usage.kind', '=', 'storage')
     )
-    .where('group.company_id', '=', company_id)
-    .where('group.id', '=', group_id)
     .select(['group.max_storage', sql<number>`coalesce(used + reserved, 0)`.as('taken')])
     .executeTakeFirstOrThrow()
-  const place = { company_id, group_id, into: 'reserved' as const }
   const isAdded = await add(tx, {
-    ...place,
+    group_id,
+    into: 'reserved',
     kind: 'storage',
     period_start: storagePeriodStart,
     amount: bytes,
@@ -353,11 +332,11 @@ const savepoint = { name: 'savepoint_take', text: 'savepoint take', values: [] }
 async function takeFrom(
   tx: Tx,
   quota: GroupQuota,
-  { company_id, user_id, requests, bytes, kind, now }: ReserveInput,
+  { user_id, requests, bytes, kind, now }: ReserveInput,
   into: 'reserved' | 'used'
 ): Promise<Reservation | AppError> {
   const { group_id, period_start, max_requests, max_storage } = quota
-  const place = { company_id, group_id, into }
+  const place = { group_id, into }
   const held = { user_id, group_id, period_start, requests, bytes, made_at: now }
   // the lock order everywhere: requests, storage, the figures of the person and of the day
   const added = Promise.all([
@@ -370,7 +349,7 @@ async function takeFrom(
         amount: bytes,
         limit: max_storage
       }),
-    into === 'used' && addToFigures(tx, { company_id, ...held }, kind)
+    into === 'used' && addToFigures(tx, held, kind)
   ])
   const outcome = await added.catch(refuseDeleted)
   if (outcome instanceof AppError) return outcome
@@ -381,7 +360,6 @@ async function takeFrom(
 }
 
 interface Addition {
-  company_id: CompanyId
   group_id: string
   kind: string
   period_start: Date
@@ -395,13 +373,15 @@ interface Addition {
  * it did.
  */
 async function add(tx: Tx, addition: Addition): Promise<boolean> {
-  return (await tx.run(additions[addition.into], addition)).length > 0
+  const added = await tx.run(additions[addition.into], { ...addition, company_id: tx.companyId })
+  return added.length > 0
 }
 
 const additions = { reserved: additionTo('reserved'), used: additionTo('used') }
 
 function additionTo(into: Addition['into']) {
-  return prepare((_db, { company_id, group_id, kind, period_start, amount, limit }: Addition) => {
+  return prepare((_db, addition: Addition & { company_id: CompanyId }) => {
+    const { company_id, group_id, kind, period_start, amount, limit } = addition
     const column = sql.ref(into)
     return sql<{ group_id: string }>`
       insert into usage as so_far (company_id, group_id, kind, period_start, ${column})
@@ -453,12 +433,9 @@ function storageRefused(quota: Pick<GroupQuota, 'bytesTaken' | 'max_storage'>): 
  * Adds requests and bytes to two figures: the person's usage in the group, and the group's usage on
  * the day of the requests. Neither includes reservations.
  */
-async function addToFigures(
-  tx: Tx,
-  use: Reservation & { company_id: CompanyId },
-  kind: Kind
-): Promise<void> {
-  await tx.run(figuresAddition, { ...use, isDeposit: kind === 'deposit' })
+async function addToFigures(tx: Tx, use: Reservation, kind: Kind): Promise<void> {
+  const isDeposit = kind === 'deposit'
+  await tx.run(figuresAddition, { ...use, company_id: tx.companyId, isDeposit })
 }
 
 const figuresAddition = prepare(
@@ -489,21 +466,21 @@ const figuresAddition = prepare(
  * Locks the row of a group's used requests and then that of its storage, in the same order as
  * `reserveQuota`. A single update would lock them in the order of its query plan.
  */
-async function lockUsage(tx: Tx, company_id: CompanyId, held: Reservation): Promise<void> {
+async function lockUsage(tx: Tx, held: Reservation): Promise<void> {
   await sql`
     select 1 from usage
-    where company_id = ${company_id} and group_id = ${held.group_id}
+    where company_id = ${tx.companyId} and group_id = ${held.group_id}
       and ((kind = 'requests' and period_start = ${held.period_start})
         or (kind = 'storage' and period_start = ${storagePeriodStart}))
     order by kind for update`.execute(tx)
 }
 
-async function move(tx: Tx, company_id: CompanyId, held: Reservation, keep: 0 | 1): Promise<void> {
+async function move(tx: Tx, held: Reservation, keep: 0 | 1): Promise<void> {
   await sql`
     update usage set
       reserved = reserved - case kind when 'requests' then ${held.requests}::bigint else ${held.bytes}::bigint end,
       used = used + ${keep}::int * case kind when 'requests' then ${held.requests}::bigint else ${held.bytes}::bigint end
-    where company_id = ${company_id} and group_id = ${held.group_id}
+    where company_id = ${tx.companyId} and group_id = ${held.group_id}
       and ((kind = 'requests' and period_start = ${held.period_start})
         or (kind = 'storage' and period_start = ${storagePeriodStart}))`.execute(tx)
 }

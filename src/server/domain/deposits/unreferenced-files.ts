@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { deleteInCompany, selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
@@ -27,9 +28,7 @@ export async function discardUnreferenced(
     const awaited = await tagsOfUploads(tx, deps, company_id)
     const discarded = claimed.filter(({ tag }) => !awaited.has(tag.toString('hex')))
     for (const { tag } of discarded) await deps.blobs.discardKept(company_id, tag)
-    await tx
-      .deleteFrom('blob')
-      .where('company_id', '=', company_id)
+    await deleteInCompany(tx, 'blob')
       .where(sql<boolean>`tag = any(${claimed.map(({ tag }) => tag)}::bytea[])`)
       .execute()
     return discarded.length
@@ -47,10 +46,8 @@ async function tagsOfUploads(
   company_id: CompanyId
 ): Promise<Set<string>> {
   const { lookup } = await deps.companyKeys.read(tx)
-  const uploads = await tx
-    .selectFrom('upload')
+  const uploads = await selectInCompany(tx, 'upload')
     .select(['user_id', 'stored'])
-    .where('company_id', '=', company_id)
     .where('state', 'in', ['received', 'held'])
     .where('stored', 'is not', null)
     .execute()

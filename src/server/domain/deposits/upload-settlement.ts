@@ -106,7 +106,7 @@ async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload 
       orderBy: sql`created_at`,
       set: { attempts: sql`attempts + 1` }
     })
-    const upload = claimed && (await findUpload(tx, company_id, claimed.id))
+    const upload = claimed && (await findUpload(tx, claimed.id))
     if (upload && upload.request_state !== 'processing') {
       await publishRequest(tx, deps, company_id, requestDraft(upload, 'processing'))
     }
@@ -193,7 +193,7 @@ async function record(
     await deps.blobs.keep(current, blobTag, damaged)
     const [names] = await Promise.all([
       readRecordNames(tx, current),
-      settleReservation(tx, company_id, reservationOf(current)),
+      settleReservation(tx, reservationOf(current)),
       setUploadState(tx, current, 'settled')
     ])
     await writeRecord(tx, deps, {

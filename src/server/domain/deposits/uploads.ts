@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
 import type { RequestState } from '../../../contract/requests.ts'
+import { selectById, updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -60,9 +61,7 @@ export async function getUpload(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
 ): Promise<Upload> {
-  const upload = await inCompany(deps.db, input.company_id, tx =>
-    findUpload(tx, input.company_id, input.id)
-  )
+  const upload = await inCompany(deps.db, input.company_id, tx => findUpload(tx, input.id))
   if (upload?.user_id !== input.user_id) throw new AppError('not_found', 'No such upload')
   return upload
 }
@@ -70,11 +69,8 @@ export async function getUpload(
 /** Notes that an open upload has made progress, so that it does not lapse. */
 export async function touchUpload(deps: Pick<Deps, 'db' | 'clock'>, upload: Upload): Promise<void> {
   await inCompany(deps.db, upload.company_id, tx =>
-    tx
-      .updateTable('upload')
+    updateById(tx, 'upload', upload.id)
       .set({ active_at: deps.clock() })
-      .where('company_id', '=', upload.company_id)
-      .where('id', '=', upload.id)
       .where('state', '=', 'uploading')
       .execute()
   )
@@ -178,24 +174,15 @@ export async function restoreReservation(deps: Pick<Deps, 'db'>, upload: Upload)
   })
 }
 
-async function reserveReleased(tx: Tx, { company_id, id, group_id, released }: Upload) {
+async function reserveReleased(tx: Tx, { id, group_id, released }: Upload) {
   if (released === 0) return
-  await reserveStorage(tx, { company_id, group_id, bytes: released })
-  await setReleasedBytes(tx, { company_id, id }, 0)
+  await reserveStorage(tx, { group_id, bytes: released })
+  await setReleasedBytes(tx, id, 0)
 }
 
 /** Stores how many missing bytes of an upload are no longer reserved. */
-export async function setReleasedBytes(
-  tx: Tx,
-  { company_id, id }: Pick<Upload, 'company_id' | 'id'>,
-  released: number
-): Promise<void> {
-  await tx
-    .updateTable('upload')
-    .set({ released })
-    .where('company_id', '=', company_id)
-    .where('id', '=', id)
-    .execute()
+export async function setReleasedBytes(tx: Tx, id: string, released: number): Promise<void> {
+  await updateById(tx, 'upload', id).set({ released }).execute()
 }
 
 /**
@@ -210,8 +197,8 @@ export async function closeUpload(
   code: ErrorCode
 ): Promise<void> {
   const held = reservationOf(upload)
-  await releaseReservation(tx, upload.company_id, held)
-  if (state === 'failed') await countFailedDeposit(tx, upload.company_id, held)
+  await releaseReservation(tx, held)
+  if (state === 'failed') await countFailedDeposit(tx, held)
   await setUploadState(tx, upload, 'settled')
   await publishRequest(tx, deps, upload.company_id, { ...requestDraft(upload, state), code })
 }
@@ -226,15 +213,12 @@ export async function setUploadState(
   upload: Upload,
   state: 'received' | 'settled'
 ): Promise<void> {
-  await tx
-    .updateTable('upload')
+  await updateById(tx, 'upload', upload.id)
     .set(
       state === 'settled'
         ? { ...released, state, original: null, stored: null, transform: null, leased_until: null }
         : { ...released, state }
     )
-    .where('company_id', '=', upload.company_id)
-    .where('id', '=', upload.id)
     .execute()
 }
 
@@ -265,27 +249,16 @@ export function requestDraft(upload: Upload, state: RequestState): RequestDraft 
  * exist.
  */
 export async function lockUpload(tx: Tx, upload: Upload): Promise<Upload | undefined> {
-  await tx
-    .selectFrom('upload')
-    .select('id')
-    .where('company_id', '=', upload.company_id)
-    .where('id', '=', upload.id)
-    .forUpdate()
-    .execute()
-  return findUpload(tx, upload.company_id, upload.id)
+  await selectById(tx, 'upload', upload.id).select('id').forUpdate().execute()
+  return findUpload(tx, upload.id)
 }
 
 /**
  * Returns an upload with its request as the transaction sees them, or undefined if it does not
  * exist.
  */
-export async function findUpload(
-  tx: Tx,
-  company_id: CompanyId,
-  id: string
-): Promise<Upload | undefined> {
-  const row = await tx
-    .selectFrom('upload')
+export async function findUpload(tx: Tx, id: string): Promise<Upload | undefined> {
+  const row = await selectById(tx, 'upload', id)
     .innerJoin('request', join => joinInCompany(join, 'request.id', 'upload.request_id'))
     .selectAll('upload')
     .select([
@@ -293,9 +266,7 @@ export async function findUpload(
       'request.created_at as request_created',
       'request.facts as request_facts'
     ])
-    .where('upload.company_id', '=', company_id)
-    .where('upload.id', '=', id)
     .executeTakeFirst()
   // as: the tables check the state columns, and publishRequest() writes the facts
-  return row ? ({ ...row, company_id } as Upload) : undefined
+  return row ? ({ ...row, company_id: tx.companyId } as Upload) : undefined
 }

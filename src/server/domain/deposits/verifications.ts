@@ -3,6 +3,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { maxFingerprintsSignedIn, maxFingerprintsSignedOut } from '../../../contract/kit/limits.ts'
 import type { MatchedFingerprint } from '../../../contract/requests.ts'
 import type { FoundRecord, VerificationResult } from '../../../contract/verifications.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { allowedCategories, joinInCompany } from '../../db/joins.ts'
 import { inCompany, singleStatementInCompany, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
@@ -144,11 +145,9 @@ async function lookUp(
 ): Promise<FoundRecord[][]> {
   const caller = { company_id: tx.companyId, user_id: person?.id ?? null }
   const allowed = allowedCategories(tx, caller).select('group_category.category_id')
-  const rows = await tx
-    .selectFrom('lookup_tag')
+  const rows = await selectInCompany(tx, 'lookup_tag')
     .innerJoin('deposit', join => joinInCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
     .innerJoin('log_leaf', join => joinInCompany(join, 'log_leaf.record_id', 'deposit.id'))
-    .where('lookup_tag.company_id', '=', tx.companyId)
     .where('lookup_tag.scheme', '=', 1)
     .where('lookup_tag.key_version', '=', companyKeyVersion)
     .where('lookup_tag.tag', '=', sql<Buffer>`any(${tags}::bytea[])`)

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { lookupTagInput } from '../../../core/evidence/lookup-tag.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { singleStatementInCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeyring, CompanyKeys, Deps, Keys } from '../deps.ts'
 
@@ -46,9 +47,7 @@ export function createCompanyKeyring({ db, keys }: Pick<Deps, 'db' | 'keys'>): C
 
 async function readCompanyKeys(tx: Tx, keys: Keys): Promise<CompanyKeys> {
   const company_id = tx.companyId
-  const rows = await tx
-    .selectFrom('company_key')
-    .where('company_id', '=', company_id)
+  const rows = await selectInCompany(tx, 'company_key')
     .where('version', '=', companyKeyVersion)
     .select(['kind', 'sealed'])
     .execute()

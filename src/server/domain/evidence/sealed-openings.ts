@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeys, Deps } from '../deps.ts'
@@ -81,9 +82,7 @@ export async function readAllOpenings(
   { company_id, record_ids }: { company_id: CompanyId; record_ids: readonly string[] }
 ): Promise<Map<string, Openings>> {
   const { data } = await deps.companyKeys.read(tx)
-  const rows = await tx
-    .selectFrom('deposit_opening')
-    .where('company_id', '=', company_id)
+  const rows = await selectInCompany(tx, 'deposit_opening')
     .where('record_id', 'in', [...record_ids])
     .select(['record_id', 'sealed'])
     .execute()

@@ -1,15 +1,11 @@
 import type { DomainDetails } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { selectById, selectInCompany, updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { sendWaitingInvitations } from '../accounts/invitations.ts'
 import { audit } from '../audit/audit.ts'
 import { proofRecordName, readDomain } from '../companies/domain-admin.ts'
-import {
-  type DomainCall,
-  isProvedHost,
-  lockDomain,
-  selectDomains
-} from '../companies/domain-rows.ts'
+import { type DomainCall, isProvedHost, lockDomain } from '../companies/domain-rows.ts'
 import type { CompanyId, Deps, DnsAnswer } from '../deps.ts'
 import { consume } from '../rate-limits.ts'
 import { requireOwnProofs, withHostCheck } from './domain-claims.ts'
@@ -59,7 +55,7 @@ export async function recheckDomains(deps: CheckDeps, company_id: CompanyId): Pr
   if (deps.dns === undefined) return false
   const before = new Date(deps.clock().getTime() - dayMs)
   const due = await inCompany(deps.db, company_id, tx =>
-    selectDomains(tx)
+    selectInCompany(tx, 'domain')
       .where('proof_token', 'is not', null)
       .where(on => on.or([on('verified_at', 'is not', null), on('quarantined_at', 'is not', null)]))
       .where('checked_at', '<=', before)
@@ -72,7 +68,7 @@ export async function recheckDomains(deps: CheckDeps, company_id: CompanyId): Pr
     const answer = await ask(deps, host)
     await storeAnswer(() =>
       inCompany(deps.db, company_id, async tx => {
-        const isThere = await selectDomains(tx).where('id', '=', id).select('id').executeTakeFirst()
+        const isThere = await selectById(tx, 'domain', id).select('id').executeTakeFirst()
         if (isThere) await applyAnswer(tx, deps, { id, token, answer })
       })
     )
@@ -134,8 +130,7 @@ async function applyAnswer(
     isMissing &&
     failing_since !== null &&
     now.getTime() - failing_since.getTime() >= graceMs
-  await tx
-    .updateTable('domain')
+  await updateById(tx, 'domain', id)
     .set({
       checked_at: now,
       check_outcome: outcome,
@@ -144,8 +139,6 @@ async function applyAnswer(
       ...(isProved && { verified_at: found.verified_at ?? now, quarantined_at: null }),
       ...(isOver && { verified_at: null, quarantined_at: now })
     })
-    .where('company_id', '=', tx.companyId)
-    .where('id', '=', id)
     .execute()
   if (isOver) await requireOwnProofs(tx, deps, found.host)
   const facts = { company: tx.companyId, host: found.host, outcome }

@@ -3,6 +3,13 @@ import { sql } from 'kysely'
 import type * as z from 'zod/mini'
 import type { DomainDetails, createDomain as endpoint } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
+import {
+  countRows,
+  deleteById,
+  deleteInCompany,
+  selectInCompany,
+  updateById
+} from '../../db/company-queries.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { sendLateInvitations, sendWaitingInvitations } from '../accounts/invitations.ts'
 import { audit } from '../audit/audit.ts'
@@ -13,8 +20,7 @@ import {
   hostTakenError,
   isProvedHost,
   lockCompany,
-  lockDomain,
-  selectDomains
+  lockDomain
 } from '../companies/domain-rows.ts'
 import { isLocalhost, newProofToken, requireHostName } from '../companies/host-names.ts'
 import { findPrimaryDomain } from '../companies/served-hosts.ts'
@@ -75,10 +81,9 @@ export async function createDomain(
   }
   return withHostCheck(() =>
     withDefaultGroupCheck(() =>
-      inCompany(deps.db, company_id, async tx => {
-        const call = { actor: by.id, route: 'POST /domain', key, input }
-        return runOnce(tx, deps, call, () => insert(tx))
-      })
+      inCompany(deps.db, company_id, tx =>
+        runOnce(tx, deps, { actor: by.id, route: 'POST /domain', key, input }, () => insert(tx))
+      )
     )
   )
 }
@@ -93,11 +98,7 @@ export async function deleteDomain(
   await inCompany(deps.db, company_id, async tx => {
     const found = await lockUnneeded(tx, id)
     requireVersion(found.version, version)
-    await tx
-      .deleteFrom('domain')
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
-      .execute()
+    await deleteById(tx, 'domain', id).execute()
     await requireOwnProofs(tx, deps, found.host)
     const before = { host: found.host, name: found.name }
     audit(tx, deps, {
@@ -127,17 +128,8 @@ export async function moveDomain(
   const move = async (tx: Tx) => {
     const { host } = await lockUnneeded(tx, id)
     // a chosen domain can be moved while it is not served
-    await tx
-      .updateTable('domain')
-      .set({ is_primary: false })
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
-      .execute()
-    await tx
-      .deleteFrom('domain_theme')
-      .where('company_id', '=', company_id)
-      .where('domain_id', '=', id)
-      .execute()
+    await updateById(tx, 'domain', id).set({ is_primary: false }).execute()
+    await deleteInCompany(tx, 'domain_theme').where('domain_id', '=', id).execute()
     await sql`select move_domain(${id}, ${to}, ${moved}, ${inherited.company}, ${inherited.locale},
       ${JSON.stringify(inherited.theme)}::jsonb)`.execute(tx)
     await requireOwnProofs(tx, deps, host)
@@ -243,14 +235,13 @@ async function lockUnneeded(tx: Tx, id: string) {
   // two parallel calls must not remove the last two domains
   await lockCompany(tx)
   const found = await lockDomain(tx, id)
-  const others = await selectDomains(tx).where('id', '<>', id).select('id').limit(1).execute()
+  const others = await selectInCompany(tx, 'domain')
+    .where('id', '<>', id)
+    .select('id')
+    .limit(1)
+    .execute()
   if (others.length > 0 && (await findPrimaryDomain(tx))?.id !== id) return found
-  const { users } = await tx
-    .selectFrom('user')
-    .where('company_id', '=', tx.companyId)
-    .where('deleted_at', 'is', null)
-    .select(sql<number>`count(*)`.as('users'))
-    .executeTakeFirstOrThrow()
+  const users = await countRows(selectInCompany(tx, 'user').where('deleted_at', 'is', null))
   throw new AppError('domain_needed', 'The company’s mails and links lead to this domain', {
     uses: { users }
   })

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Selectable, sql } from 'kysely'
 import { type ImportFailure, type ImportState, noCounts } from '../../../contract/imports.ts'
+import { selectInCompany, updateById } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
@@ -162,9 +163,7 @@ async function claimImport(
 ): Promise<ImportInProgress | undefined> {
   const now = deps.clock()
   // locks all of them, so that two processes cannot begin two imports of one company
-  const waiting = await tx
-    .selectFrom('import')
-    .where('company_id', '=', tx.companyId)
+  const waiting = await selectInCompany(tx, 'import')
     .where('state', 'in', ['checking', 'running', 'undoing'])
     .select(['id', leaseIsFreeCondition(working, now).as('is_free')])
     .orderBy('requested_at')
@@ -388,11 +387,8 @@ async function change(
   { id, generation }: ImportInProgress,
   changes: Record<string, unknown>
 ): Promise<void> {
-  const { numUpdatedRows } = await tx
-    .updateTable('import')
+  const { numUpdatedRows } = await updateById(tx, 'import', id)
     .set(changes)
-    .where('company_id', '=', tx.companyId)
-    .where('id', '=', id)
     .where('generation', '=', generation)
     .executeTakeFirst()
   if (numUpdatedRows === 0n) throw new Stopped()

@@ -10,6 +10,14 @@ import {
   noCounts
 } from '../../../contract/imports.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
+import {
+  countRows,
+  deleteById,
+  deleteInCompany,
+  selectById,
+  selectInCompany,
+  updateById
+} from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AdminCall, audit } from '../audit/audit.ts'
@@ -63,8 +71,7 @@ export async function createImport(
         .execute()
       return readImport(tx, id)
     }
-    const call = { actor: by.id, route: 'POST /user/import', key, input }
-    return runOnce(tx, deps, call, insert)
+    return runOnce(tx, deps, { actor: by.id, route: 'POST /user/import', key, input }, insert)
   })
 }
 
@@ -79,7 +86,7 @@ export async function listImports(
     usual: '-created'
   } as const
   return inCompany(deps.db, company_id, async tx => {
-    const { items, next } = await readPage(importsOf(tx), orders, page, withColumns)
+    const { items, next } = await readPage(selectInCompany(tx, 'import'), orders, page, withColumns)
     return { items: items.map(toImport), next }
   })
 }
@@ -155,16 +162,8 @@ export async function deleteImport(
   const idle = ImportState.options.filter(state => !isWorking(state))
   await inCompany(deps.db, company_id, async tx => {
     const { state, file_name: name } = await lockImport(tx, id, idle)
-    await tx
-      .deleteFrom('import_row')
-      .where('company_id', '=', company_id)
-      .where('import_id', '=', id)
-      .execute()
-    await tx
-      .deleteFrom('import')
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
-      .execute()
+    await deleteInCompany(tx, 'import_row').where('import_id', '=', id).execute()
+    await deleteById(tx, 'import', id).execute()
     audit(tx, deps, { by, action: 'import.delete', target: id, before: { name, state } })
   })
 }
@@ -181,7 +180,7 @@ export async function deleteExpiredImports(
   company_id: CompanyId
 ): Promise<boolean> {
   return inCompany(deps.db, company_id, async tx => {
-    const expired = await importsOf(tx)
+    const expired = await selectInCompany(tx, 'import')
       .where('expires_at', '<', deps.clock())
       .where('state', 'not in', workingStates)
       .select('id')
@@ -198,11 +197,7 @@ export async function deleteExpiredImports(
           order by number limit ${erasedAtOnce}
         )`.execute(tx)
     if (numAffectedRows < erasedAtOnce) {
-      await tx
-        .deleteFrom('import')
-        .where('company_id', '=', company_id)
-        .where('id', '=', expired.id)
-        .execute()
+      await deleteById(tx, 'import', expired.id).execute()
     }
     return true
   })
@@ -213,8 +208,7 @@ export async function deleteExpiredImports(
  * no such import, and `import_state` if it is in none of `states`.
  */
 export async function lockImport(tx: Tx, id: string, states: readonly ImportState[]) {
-  const found = await importsOf(tx)
-    .where('id', '=', id)
+  const found = await selectById(tx, 'import', id)
     .select(['state', 'file_name', 'counts', 'options'])
     .select(['row_count', 'stored_count', 'stored_bytes'])
     .forUpdate()
@@ -227,9 +221,7 @@ export async function lockImport(tx: Tx, id: string, states: readonly ImportStat
 
 /** Counts the rows of an import by verdict. */
 export async function countVerdicts(tx: Tx, id: string): Promise<ImportCounts> {
-  const rows = await tx
-    .selectFrom('import_row')
-    .where('company_id', '=', tx.companyId)
+  const rows = await selectInCompany(tx, 'import_row')
     .where('import_id', '=', id)
     .groupBy('verdict')
     .select(({ fn }) => ['verdict', fn.countAll<number>().as('count')])
@@ -246,7 +238,7 @@ export async function countVerdicts(tx: Tx, id: string): Promise<ImportCounts> {
 
 /** Reads an import in a transaction. Throws `not_found` if the company has no such import. */
 export async function readImport(tx: Tx, id: string): Promise<Import> {
-  const row = await withColumns(importsOf(tx).where('import.id', '=', id)).executeTakeFirst()
+  const row = await withColumns(selectById(tx, 'import', id)).executeTakeFirst()
   if (!row) throw noImport()
   return toImport(row)
 }
@@ -260,8 +252,7 @@ async function begin(
   { company_id, id, by }: Request,
   change: { state: (typeof workingStates)[number]; counts?: null; skip_refused?: boolean }
 ): Promise<Import> {
-  await tx
-    .updateTable('import')
+  await updateById(tx, 'import', id)
     .set({
       ...change,
       actor_id: by.id,
@@ -272,8 +263,6 @@ async function begin(
       leased_until: null,
       requested_at: deps.clock()
     })
-    .where('company_id', '=', company_id)
-    .where('id', '=', id)
     .execute()
   tx.afterCommit(() => deps.signals.imports.send(company_id))
   return readImport(tx, id)
@@ -282,10 +271,9 @@ async function begin(
 async function requireRoom(tx: Tx): Promise<void> {
   // this row lock lets parallel calls be counted one after the other
   await sql`select from company where id = ${tx.companyId} for no key update`.execute(tx)
-  const { count } = await importsOf(tx)
-    .where('state', 'not in', ['done', 'undone'])
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
+  const count = await countRows(
+    selectInCompany(tx, 'import').where('state', 'not in', ['done', 'undone'])
+  )
   if (count < importLimits.open) return
   const figures = { used: count, limit: importLimits.open, resets_at: null }
   throw new AppError('too_many_imports', `The company has ${count} unfinished imports`, { figures })
@@ -293,17 +281,8 @@ async function requireRoom(tx: Tx): Promise<void> {
 
 async function requireGroups(tx: Tx, ids: string[]): Promise<void> {
   if (ids.length === 0) return
-  const found = await tx
-    .selectFrom('group')
-    .where('company_id', '=', tx.companyId)
-    .where('id', 'in', ids)
-    .select('id')
-    .execute()
+  const found = await selectInCompany(tx, 'group').where('id', 'in', ids).select('id').execute()
   if (found.length < ids.length) throw new AppError('not_found', 'No such group')
-}
-
-function importsOf(tx: Tx) {
-  return tx.selectFrom('import').where('import.company_id', '=', tx.companyId)
 }
 
 function withColumns(imports: SelectQueryBuilder<Database, 'import', object>) {

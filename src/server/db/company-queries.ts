@@ -1,0 +1,84 @@
+import {
+  type DeleteQueryBuilder,
+  type DeleteResult,
+  type SelectQueryBuilder,
+  sql,
+  type UpdateQueryBuilder,
+  type UpdateResult
+} from 'kysely'
+import type { Database } from './schema.ts'
+import type { Tx } from './scope.ts'
+
+// Row-level security hides the rows of other companies anyway. The condition on the company lets
+// PostgreSQL use the primary keys.
+
+/** A table whose rows belong to companies. */
+type CompanyTable = TableWith<{ company_id: string }>
+/** A table whose rows belong to companies and have a column `id`. */
+type TableWithId = TableWith<{ company_id: string; id: string }>
+type TableWith<Columns> = {
+  [Table in keyof Database]: Database[Table] extends Columns ? Table : never
+}[keyof Database]
+
+/** Starts a `select` of rows of the transaction's company. */
+export function selectInCompany<Table extends CompanyTable>(
+  tx: Tx,
+  table: Table
+): SelectQueryBuilder<Database, Table, object> {
+  const rows = tx
+    .selectFrom<CompanyTable>(table)
+    .where(column(table, 'company_id'), '=', tx.companyId)
+  // as: Kysely does not infer the columns of a table that is a type parameter
+  return rows as unknown as SelectQueryBuilder<Database, Table, object>
+}
+
+/** Starts a `select` of the row of the transaction's company that has the id `id`. */
+export function selectById<Table extends TableWithId>(tx: Tx, table: Table, id: string) {
+  return selectInCompany(tx, table).where(column(table, 'id'), '=', id)
+}
+
+/** Starts an `update` of rows of the transaction's company. */
+export function updateInCompany<Table extends CompanyTable>(
+  tx: Tx,
+  table: Table
+): UpdateQueryBuilder<Database, Table, Table, UpdateResult> {
+  const rows = tx
+    .updateTable<CompanyTable>(table)
+    .where(column(table, 'company_id'), '=', tx.companyId)
+  // as: Kysely does not infer the columns of a table that is a type parameter
+  return rows as unknown as UpdateQueryBuilder<Database, Table, Table, UpdateResult>
+}
+
+/** Starts an `update` of the row of the transaction's company that has the id `id`. */
+export function updateById<Table extends TableWithId>(tx: Tx, table: Table, id: string) {
+  return updateInCompany(tx, table).where(column(table, 'id'), '=', id)
+}
+
+/** Starts a `delete` of rows of the transaction's company. */
+export function deleteInCompany<Table extends CompanyTable>(
+  tx: Tx,
+  table: Table
+): DeleteQueryBuilder<Database, Table, DeleteResult> {
+  const rows = tx
+    .deleteFrom<CompanyTable>(table)
+    .where(column(table, 'company_id'), '=', tx.companyId)
+  // as: Kysely does not infer the columns of a table that is a type parameter
+  return rows as unknown as DeleteQueryBuilder<Database, Table, DeleteResult>
+}
+
+/** Starts a `delete` of the row of the transaction's company that has the id `id`. */
+export function deleteById<Table extends TableWithId>(tx: Tx, table: Table, id: string) {
+  return deleteInCompany(tx, table).where(column(table, 'id'), '=', id)
+}
+
+/** Returns the number of rows that a query selects. */
+export async function countRows<DB, Table extends keyof DB>(
+  rows: SelectQueryBuilder<DB, Table, object>
+): Promise<number> {
+  const counted = rows.select(sql`count(*)`.as('count')).$castTo<{ count: number }>()
+  return (await counted.executeTakeFirstOrThrow()).count
+}
+
+function column(table: CompanyTable, name: string) {
+  return sql.ref<string>(`${table}.${name}`)
+}
