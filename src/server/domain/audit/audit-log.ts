@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { AuditChange, AuditLogEntry } from '../../../contract/audit.ts'
 import { toHex } from '../../../core/bytes.ts'
-import { byteOrderMark, csvRecord } from '../../../core/csv/cells.ts'
 import type { FieldChanges, FieldValues } from '../../../core/evidence/audit-entry.ts'
 import type { Json } from '../../../core/evidence/canonical-json.ts'
 import { type ConnectionOptions, inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
+import { exportCsv } from '../csv-export.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 import { auditTextOf } from './audit-check.ts'
@@ -34,62 +34,49 @@ export async function listAuditEntries(
   return { items: items.map(row => toEntry(row, names, others)), next }
 }
 
-/** How many entries an export reads at a time: fewer while other companies are active. */
-const exportPage = { alone: 500, whenContended: 50 }
 /**
- * How long an export waits for a database connection for its next page, in milliseconds. Then the
- * download breaks off.
+ * Yields entries of the audit log as chunks of CSV text, oldest first. Leaves out entries that are
+ * written after the export has begun.
  */
-const nextPageMs = 120_000
-
-/**
- * Yields entries of the audit log as chunks of CSV text, oldest first. Reads the next page only
- * when the client takes more. Leaves out entries that are written after the export has begun.
- */
-export async function* exportAuditEntries(
+export function exportAuditEntries(
   deps: Pick<Deps, 'db'>,
   { caller, ...filter }: AuditFilter & Pick<ConnectionOptions, 'caller'>
 ): AsyncGenerator<string, void, void> {
+  const { company_id } = filter
   const others: OtherCompanies = new Map()
-  let cursor: string | undefined
   let newest: number | undefined
-  do {
-    const read = async (tx: Tx) => {
-      const limit = tx.isContended ? exportPage.whenContended : exportPage.alone
+  return exportCsv(deps, {
+    ...{ company_id, caller, columns },
+    pageRows: { alone: 500, whenContended: 50 },
+    async readPage(tx, page) {
       newest ??= await newestSeq(tx)
-      return readEntries(tx, { ...filter, newest }, { limit, cursor, sort: 'at' })
+      const found = await readEntries(tx, { ...filter, newest }, { ...page, sort: 'at' })
+      return { ...found, items: found.items.map(row => ({ row, names: found.names })) }
+    },
+    async toRows(items) {
+      const rows = items.map(({ row }) => row)
+      await readOtherCompanies(deps, company_id, rows, others)
+      return items.map(({ row, names }) => ({ ...row, entry: toEntry(row, names, others) }))
     }
-    const { items, names, next } = await inCompany(deps.db, filter.company_id, read, {
-      isHeavy: true,
-      caller,
-      ...(cursor === undefined ? {} : { waitMs: nextPageMs })
-    })
-    await readOtherCompanies(deps, filter.company_id, items, others)
-    const head = cursor === undefined ? byteOrderMark + csvRecord(Object.keys(columns)) : ''
-    const lines = items.map(row => {
-      const entry = toEntry(row, names, others)
-      return csvRecord(Object.values(columns).map(cell => cell(entry, row)))
-    })
-    yield head + lines.join('')
-    cursor = next
-  } while (cursor !== undefined)
+  })
 }
 
-/** The columns of the CSV file, each with the function that returns its value. */
-const columns: Record<string, (entry: AuditLogEntry, row: Row) => string | number | undefined> = {
+type ExportedRow = Row & { entry: AuditLogEntry }
+
+const columns: Record<string, (row: ExportedRow) => string | number | undefined> = {
   seq: ({ seq }) => seq,
-  at: ({ at }) => at,
-  actor_id: ({ actor }) => actor.id,
-  actor: ({ actor }) => actor.name ?? undefined,
-  actor_company: ({ actor }) => actor.company,
-  acted_in: ({ acted_in }) => acted_in,
+  at: ({ entry }) => entry.at,
+  actor_id: ({ actor_id }) => actor_id,
+  actor: ({ entry }) => entry.actor.name ?? undefined,
+  actor_company: ({ entry }) => entry.actor.company,
+  acted_in: ({ entry }) => entry.acted_in,
   action: ({ action }) => action,
-  target_id: ({ target }) => target.id,
-  target: ({ target }) => target.name ?? undefined,
-  changes: (_entry, { value }) => value ?? undefined,
-  salt: (_entry, { salt }) => (salt ? toHex(salt) : undefined),
-  entry: (_entry, row) => auditTextOf(row),
-  hash: (_entry, { hash }) => toHex(hash)
+  target_id: ({ target_id }) => target_id,
+  target: ({ entry }) => entry.target.name ?? undefined,
+  changes: ({ value }) => value ?? undefined,
+  salt: ({ salt }) => (salt ? toHex(salt) : undefined),
+  entry: row => auditTextOf(row),
+  hash: ({ hash }) => toHex(hash)
 }
 
 type Row = Awaited<ReturnType<typeof readRows>>['items'][number]
@@ -243,60 +230,36 @@ async function readNames(tx: Tx, rows: readonly Row[], locale: 'en' | 'fr'): Pro
   const names: Names = new Map()
   for (const [kind, each] of Map.groupBy(mentions, mention => mention.kind)) {
     const ids = [...new Set(each.map(({ id }) => id))].filter(id => uuid.test(id))
-    const named = (await readers[kind]?.(tx, ids, locale)) ?? []
-    for (const { id, name } of named) names.set(id, name)
+    for (const [id, name] of await readNamesOfKind(tx, kind, ids, locale)) names.set(id, name)
   }
   return names
 }
 
 const uuid = /^[0-9a-f-]{36}$/
 
-type NameReader = (
+/** The kinds of items that have names, each with the SQL expression of its name. */
+const nameSql: Record<string, (locale: 'en' | 'fr') => RawBuilder<string | null>> = {
+  user: () => sql`case when deleted_at is null then username end`,
+  group: () => sql`name`,
+  category: locale => sql`names ->> ${locale}`,
+  domain: () => sql`host`,
+  company: () => sql`name`
+}
+
+/** Returns the names of the transaction's company's items of one kind, by their ids. */
+async function readNamesOfKind(
   tx: Tx,
+  kind: string,
   ids: string[],
   locale: 'en' | 'fr'
-) => Promise<{ id: string; name: string }[]>
-
-/** The functions that read names of items from the database, by the kind of item. */
-const readers: Record<string, NameReader> = {
-  user: (tx, ids) =>
-    tx
-      .selectFrom('user')
-      .where('company_id', '=', tx.companyId)
-      .where('id', 'in', ids)
-      .where('deleted_at', 'is', null)
-      .select(['id', 'username as name'])
-      .execute(),
-  group: (tx, ids) =>
-    tx
-      .selectFrom('group')
-      .where('company_id', '=', tx.companyId)
-      .where('id', 'in', ids)
-      .select(['id', 'name'])
-      .execute(),
-  category: async (tx, ids, locale) => {
-    const found = await tx
-      .selectFrom('category')
-      .where('company_id', '=', tx.companyId)
-      .where('id', 'in', ids)
-      .select(['id', 'names'])
-      .execute()
-    return found.map(({ id, names }) => ({ id, name: names[locale] }))
-  },
-  domain: (tx, ids) =>
-    tx
-      .selectFrom('domain')
-      .where('company_id', '=', tx.companyId)
-      .where('id', 'in', ids)
-      .select(['id', 'host as name'])
-      .execute(),
-  company: (tx, ids) =>
-    tx
-      .selectFrom('company')
-      .where('id', '=', tx.companyId)
-      .where('id', 'in', ids)
-      .select(['id', 'name'])
-      .execute()
+): Promise<Names> {
+  const name = nameSql[kind]?.(locale)
+  if (!name || ids.length === 0) return new Map()
+  const company = sql.ref(kind === 'company' ? 'id' : 'company_id')
+  const { rows } = await sql<{ id: string; name: string | null }>`
+    select id, ${name} as name from ${sql.table(kind)}
+     where ${company} = ${tx.companyId} and id = any (${ids}::uuid[])`.execute(tx)
+  return new Map(rows.flatMap(row => (row.name === null ? [] : [[row.id, row.name] as const])))
 }
 
 /** Names of other companies and of their operators, by the id of the company. */
@@ -330,12 +293,9 @@ async function readOtherCompanies(
 async function readOtherCompany(deps: Pick<Deps, 'db'>, id: CompanyId, people: string[]) {
   return inCompany(deps.db, id, async tx => {
     const [company, named] = await Promise.all([
-      readers['company']?.(tx, [id], 'en'),
-      people.length > 0 ? readers['user']?.(tx, people, 'en') : []
+      readNamesOfKind(tx, 'company', [id], 'en'),
+      readNamesOfKind(tx, 'user', people, 'en')
     ])
-    return {
-      name: company?.[0]?.name ?? '',
-      people: new Map((named ?? []).map(person => [person.id, person.name] as const))
-    }
+    return { name: company.get(id) ?? '', people: named }
   })
 }

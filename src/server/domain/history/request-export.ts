@@ -1,8 +1,8 @@
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { toHex } from '../../../core/bytes.ts'
-import { byteOrderMark, csvRecord } from '../../../core/csv/cells.ts'
 import { parseDigest } from '../../../core/evidence/formats.ts'
-import { type ConnectionOptions, inCompany, type Tx } from '../../db/scope.ts'
+import type { ConnectionOptions, Tx } from '../../db/scope.ts'
+import { exportCsv } from '../csv-export.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { readAllOpenings } from '../evidence/sealed-openings.ts'
 import { type RequestFilter, readRequests, requireCategory } from './requests.ts'
@@ -12,68 +12,44 @@ interface ExportInput extends RequestFilter, Pick<ConnectionOptions, 'caller'> {
 }
 
 /**
- * How many requests (entries of the history) an export reads at a time: fewer while other companies
- * are active, so that their calls hardly wait.
+ * Yields requests (entries of the history) as chunks of CSV text. Leaves out requests that are
+ * created after the export has begun.
  */
-const exportPage = { alone: 200, whenContended: 20 }
-/**
- * How long an export waits for a database connection for its next page, in milliseconds. Then the
- * download breaks off.
- */
-const nextPageMs = 120_000
-
-/**
- * Yields requests (entries of the history) as chunks of CSV text. Reads the next page only when the
- * client takes more, so a slow client uses neither memory nor a long transaction. Leaves out
- * requests that are created after the export has begun.
- */
-export async function* exportRequests(
+export function exportRequests(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
   { locale, caller, ...filter }: ExportInput
 ): AsyncGenerator<string, void, void> {
+  const { company_id } = filter
   const names = new Map<string, string>()
-  let cursor: string | undefined
-  const read = async (tx: Tx) => {
-    const limit = tx.isContended ? exportPage.whenContended : exportPage.alone
-    const { items: requests, next } = await readRequests(tx, { ...filter, cursor, limit })
-    if (requests.length === 0 && cursor === undefined) await requireCategory(tx, filter)
-    await nameCategories(tx, filter.company_id, requests, names, locale)
-    const digests = await readDigests(tx, deps, filter.company_id, requests)
-    return {
-      page: requests.map(request => ({ ...request, ...digests.get(request.deposit_id ?? '') })),
-      next
-    }
-  }
-  do {
-    const { page, next } = await inCompany(deps.db, filter.company_id, read, {
-      isHeavy: true,
-      caller,
-      ...(cursor === undefined ? {} : { waitMs: nextPageMs })
-    })
-    const head = cursor === undefined ? byteOrderMark + csvRecord(Object.keys(columns)) : ''
-    const cells = page.map(request => Object.values(columns).map(cell => cell(request, names)))
-    yield head + cells.map(csvRecord).join('')
-    cursor = next
-  } while (cursor !== undefined)
+  return exportCsv(deps, {
+    ...{ company_id, caller, columns },
+    pageRows: { alone: 200, whenContended: 20 },
+    async readPage(tx, page) {
+      const { items: requests, next } = await readRequests(tx, { ...filter, ...page })
+      if (requests.length === 0 && page.cursor === undefined) await requireCategory(tx, filter)
+      await nameCategories(tx, company_id, requests, names, locale)
+      const digests = await readDigests(tx, deps, company_id, requests)
+      const items = requests.map(request => ({
+        ...request,
+        ...digests.get(request.deposit_id ?? ''),
+        category: request.category_id && names.get(request.category_id)
+      }))
+      return { items, next }
+    },
+    toRows: requests => requests
+  })
 }
 
-type ExportedRequest = ProcessedRequest & Partial<Digests>
+type ExportedRequest = ProcessedRequest & Partial<Digests> & { category: string | undefined }
 
-/**
- * The columns of the CSV file, each with the function that returns its value. They have the names
- * of a request's fields.
- */
-const columns: Record<
-  string,
-  (request: ExportedRequest, categories: Map<string, string>) => string | number | undefined
-> = {
+const columns: Record<string, (request: ExportedRequest) => string | number | undefined> = {
   id: request => request.id,
   kind: request => request.kind,
   created: request => request.created,
   state: request => request.state,
   code: request => request.code,
   name: request => request.name,
-  category: ({ category_id }, names) => category_id && names.get(category_id),
+  category: request => request.category,
   category_id: request => request.category_id,
   size: request => request.size,
   reduced_from_bytes: request => request.reduced_from?.bytes,

@@ -1,0 +1,54 @@
+import { byteOrderMark, csvRecord } from '../../core/csv/cells.ts'
+import { type ConnectionOptions, inCompany, type Tx } from '../db/scope.ts'
+import type { CompanyId, Deps } from './deps.ts'
+
+/**
+ * How long an export waits for a database connection for its next page, in milliseconds. Then the
+ * download breaks off.
+ */
+const nextPageMs = 120_000
+
+interface CsvExport<Item, Row> extends Pick<ConnectionOptions, 'caller'> {
+  company_id: CompanyId
+  /**
+   * The number of rows that are read at a time. It is smaller while other companies are active, so
+   * that their calls hardly wait.
+   */
+  pageRows: { alone: number; whenContended: number }
+  /** Reads the items of a page, and the cursor of the next page. The last page has none. */
+  readPage: (
+    tx: Tx,
+    page: { limit: number; cursor: string | undefined }
+  ) => Promise<{ items: Item[]; next?: string | null | undefined }>
+  /** Returns the rows of a page. It runs after the transaction that has read the items. */
+  toRows: (items: Item[]) => Row[] | Promise<Row[]>
+  /** The columns of the CSV file, each with the function that returns the cell of a row. */
+  columns: Record<string, (row: Row) => string | number | undefined>
+}
+
+/**
+ * Yields rows of the database as chunks of CSV text. Reads the next page only when the client takes
+ * more, so a slow client uses neither memory nor a long transaction.
+ */
+export async function* exportCsv<Item, Row>(
+  deps: Pick<Deps, 'db'>,
+  { company_id, caller, pageRows, readPage, toRows, columns }: CsvExport<Item, Row>
+): AsyncGenerator<string, void, void> {
+  let cursor: string | undefined
+  const read = (tx: Tx) => {
+    const limit = tx.isContended ? pageRows.whenContended : pageRows.alone
+    return readPage(tx, { limit, cursor })
+  }
+  do {
+    const { items, next } = await inCompany(deps.db, company_id, read, {
+      isHeavy: true,
+      caller,
+      ...(cursor === undefined ? {} : { waitMs: nextPageMs })
+    })
+    const head = cursor === undefined ? byteOrderMark + csvRecord(Object.keys(columns)) : ''
+    const rows = await toRows(items)
+    const cells = rows.map(row => Object.values(columns).map(cell => cell(row)))
+    yield head + cells.map(csvRecord).join('')
+    cursor = next ?? undefined
+  } while (cursor !== undefined)
+}
