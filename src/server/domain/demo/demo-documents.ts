@@ -1,13 +1,5 @@
 import { createHash } from 'node:crypto'
-import {
-  encodeText,
-  makeCsv,
-  makeJpeg,
-  makePdf,
-  makePng,
-  makeWav,
-  sampleDataNotice
-} from './demo-files.ts'
+import { makeCsv, makeJpeg, makePdf, makePng, makeWav, sampleDataNotice } from './demo-files.ts'
 
 /** The final state of a deposit in the demonstration. */
 export type DemoOutcome = 'done' | 'failed' | 'cancelled' | 'lapsed' | 'uploading'
@@ -49,8 +41,8 @@ const reducedSize = { w: 600, h: 450 }
 const checkDays = [24.6, 52.4, 91.7, 128.5, 150.2, 168.6]
 
 /**
- * Returns the deposits and verifications of the demonstration, oldest first. Every call returns the
- * same ones.
+ * Returns the deposits and verifications of the demonstration, oldest first. Every call returns an
+ * equal list.
  */
 export function demoHistory(): (DemoDocument | DemoVerification)[] {
   const documents = sheets.map(([day, name, outcome = 'done'], index): DemoDocument => {
@@ -156,48 +148,42 @@ const makers: Record<string, (title: string, index: number) => DescribedFile> = 
     }
   }),
   wav: (_title, index) => ({ media_type: 'audio/wav', makeBytes: () => makeWav(20 + index) }),
-  txt: (title, index) => ({
-    media_type: 'text/plain',
-    makeBytes: () => encodeText(`${title}\n\n${sampleDataNotice.repeat(3 + index)}`)
-  }),
-  csv: (title, index) => ({
-    media_type: 'text/csv',
-    makeBytes: () => makeCsv(title, 400 * (index % 7))
-  }),
-  xml: title => ({
-    media_type: 'application/xml',
-    makeBytes: () =>
-      encodeText(`<?xml version="1.0"?>\n<document><titre>${title}</titre></document>\n`)
-  }),
-  svg: title => ({
-    media_type: 'image/svg+xml',
-    makeBytes: () =>
-      encodeText(
-        `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><title>${title}</title><circle cx="32" cy="32" r="24" fill="#1f5c43"/></svg>\n`
-      )
-  }),
-  eml: title => ({
-    media_type: 'message/rfc822',
-    makeBytes: () =>
-      encodeText(
-        `From: syndic@example.com\r\nTo: etude@example.com\r\nSubject: ${title}\r\n\r\n${sampleDataNotice}`
-      )
-  }),
-  ics: title => ({
-    media_type: 'text/calendar',
-    makeBytes: () =>
-      encodeText(`BEGIN:VCALENDAR\r\nVERSION:2.0\r\nX-WR-CALNAME:${title}\r\nEND:VCALENDAR\r\n`)
-  }),
-  html: title => ({
-    media_type: 'text/html',
-    makeBytes: () =>
-      encodeText(
-        `<!doctype html><title>${title}</title><h1>${title}</h1><p>${sampleDataNotice}</p>\n`
-      )
-  }),
-  json: title => ({
-    media_type: 'application/json',
-    makeBytes: () =>
-      encodeText(`${JSON.stringify({ titre: title, lignes: Array(300).fill(sampleDataNotice) })}\n`)
-  })
+  txt: textFile(
+    'text/plain',
+    (title, index) => `${title}\n\n${sampleDataNotice.repeat(3 + index)}`
+  ),
+  csv: textFile('text/csv', (title, index) => makeCsv(title, 400 * (index % 7))),
+  xml: textFile(
+    'application/xml',
+    title => `<?xml version="1.0"?>\n<document><titre>${title}</titre></document>\n`
+  ),
+  svg: textFile(
+    'image/svg+xml',
+    title =>
+      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><title>${title}</title><circle cx="32" cy="32" r="24" fill="#1f5c43"/></svg>\n`
+  ),
+  eml: textFile(
+    'message/rfc822',
+    title =>
+      `From: syndic@example.com\r\nTo: etude@example.com\r\nSubject: ${title}\r\n\r\n${sampleDataNotice}`
+  ),
+  ics: textFile(
+    'text/calendar',
+    title => `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nX-WR-CALNAME:${title}\r\nEND:VCALENDAR\r\n`
+  ),
+  html: textFile(
+    'text/html',
+    title => `<!doctype html><title>${title}</title><h1>${title}</h1><p>${sampleDataNotice}</p>\n`
+  ),
+  json: textFile(
+    'application/json',
+    title => `${JSON.stringify({ titre: title, lignes: Array(300).fill(sampleDataNotice) })}\n`
+  )
+}
+
+function textFile(
+  media_type: string,
+  makeText: (title: string, index: number) => string
+): (title: string, index: number) => DescribedFile {
+  return (title, index) => ({ media_type, makeBytes: () => Buffer.from(makeText(title, index)) })
 }

@@ -1,18 +1,14 @@
 import { crc32, deflateSync } from 'node:zlib'
 
-/** A text in the documents of the demonstration that says that everything in them is made up. */
+/** The text in the demonstration's documents that says that everything in them is made up. */
 export const sampleDataNotice =
   'Document fictif de démonstration : personnes, lieux et montants sont inventés. ' +
   'Fictional document: people, places and amounts are made up.\n'
 
-export function encodeText(content: string): Uint8Array {
-  return new TextEncoder().encode(content)
-}
-
 /** Returns a CSV table with `rows` rows and 20 more, whose second column is `title`. */
-export function makeCsv(title: string, rows: number): Uint8Array {
+export function makeCsv(title: string, rows: number): string {
   const lines = Array.from({ length: 20 + rows }, (_, row) => `${row + 1};${title};${row * 37}.00`)
-  return encodeText(`numero;objet;montant\n${lines.join('\n')}\n`)
+  return `numero;objet;montant\n${lines.join('\n')}\n`
 }
 
 /** Returns a PDF in the standard font Helvetica with one line of text on each page. */
