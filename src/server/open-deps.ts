@@ -15,7 +15,7 @@ import { supervisePostgres } from './db/postgres-supervisor.ts'
 import { findDatabaseFaults } from './db/security-checks.ts'
 import type { Deps, Keys, Log } from './domain/deps.ts'
 import { createCompanyKeyring } from './domain/evidence/company-keys.ts'
-import { recordedRootSecretId, recordRootSecretId } from './domain/installation/installation.ts'
+import { findRootSecretId, recordRootSecretId } from './domain/installation/installation.ts'
 import { createTokenReader } from './domain/sessions/access-tokens.ts'
 
 export interface OpenedDeps extends AsyncDisposable {
@@ -94,11 +94,11 @@ export async function openDeps(
    * while the other processes wait.
    */
   async function openOwnKeys(): Promise<Keys> {
-    const isFirst = (await recordedRootSecretId(db)) === undefined
+    const isFirst = (await findRootSecretId(db)) === undefined
     await using _lock = isFirst ? await lockDatabaseSetup(place) : undefined
     const keys = await openKeys({
       directory: join(config.dataDir, 'keys'),
-      recordedRootSecretId: await recordedRootSecretId(db),
+      findRootSecretId: await findRootSecretId(db),
       clock
     })
     await recordRootSecretId({ db, keys, clock })

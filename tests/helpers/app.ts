@@ -138,7 +138,7 @@ export async function makeApp(
   const { db } = database
   const keys = await openKeys({
     directory: join(folder, 'keys'),
-    recordedRootSecretId: undefined,
+    findRootSecretId: undefined,
     clock
   })
   const deps: Deps = {

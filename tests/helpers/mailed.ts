@@ -52,12 +52,10 @@ export async function makePerson(app: TestApp, isInvited = false): Promise<MailR
 export async function mailToken(
   app: TestApp,
   purpose: LinkPurpose,
-  { id: subject, email }: Pick<MailRecipient, 'id' | 'email'>
+  person: Pick<MailRecipient, 'id' | 'email'>
 ): Promise<string> {
   const company_id = toCompanyId(app.companies[host] ?? '')
-  return inCompany(app.deps.db, company_id, tx =>
-    createMailToken(tx, app.deps, { company_id, purpose, subject, email })
-  )
+  return inCompany(app.deps.db, company_id, tx => createMailToken(tx, app.deps, purpose, person))
 }
 
 /** Returns a new key's `public_key_jwt` for a token, as a browser makes it. */

@@ -22,7 +22,7 @@ export interface KeysOptions {
    * Id of the root secret (key encryption key) that the database names. Undefined for an empty
    * database: only then are keys created.
    */
-  recordedRootSecretId: string | undefined
+  findRootSecretId: string | undefined
   clock: () => Date
 }
 
@@ -41,17 +41,13 @@ class KeysRefused extends Error {
  * Reads the secrets of the installation from their files. Creates them if the database is empty.
  * Throws `KeysRefused` when files are missing, damaged or readable by others.
  */
-export async function openKeys({
-  directory,
-  recordedRootSecretId,
-  clock
-}: KeysOptions): Promise<Keys> {
-  if (recordedRootSecretId === undefined) await mkdir(directory, { recursive: true, mode: 0o700 })
+export async function openKeys({ directory, findRootSecretId, clock }: KeysOptions): Promise<Keys> {
+  if (findRootSecretId === undefined) await mkdir(directory, { recursive: true, mode: 0o700 })
   await refuseLooseMode(directory, '0700')
   const names = (await readdir(directory)).sort()
-  const secret = await openRootSecret(directory, names, recordedRootSecretId)
+  const secret = await openRootSecret(directory, names, findRootSecretId)
   const tokenKeys = await openTokenKeys(directory, names, {
-    make: recordedRootSecretId === undefined
+    make: findRootSecretId === undefined
   })
   return keysOf(secret, tokenKeys, { directory, clock })
 }
@@ -169,11 +165,11 @@ function sortNewestFirst(tokenKeys: TokenKey[]): TokenKey[] {
 async function openRootSecret(
   directory: string,
   names: string[],
-  recordedRootSecretId: string | undefined
+  findRootSecretId: string | undefined
 ): Promise<Buffer> {
   const found = names.filter(name => /^kek-[0-9a-f]{8}\.key$/.test(name))
-  if (recordedRootSecretId !== undefined) {
-    const name = `kek-${recordedRootSecretId}.key`
+  if (findRootSecretId !== undefined) {
+    const name = `kek-${findRootSecretId}.key`
     if (found.includes(name)) return readRootSecret(directory, name)
     throw new KeysRefused(
       `${join(directory, name)} is missing: the database was made with it, so put back the copy of your keys`

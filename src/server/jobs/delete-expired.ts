@@ -1,12 +1,9 @@
-import { deleteExpiredSignUps } from '../domain/accounts/signups.ts'
 import { eraseExpiredFiles } from '../domain/deposits/file-retention.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
+import { deleteExpiredRows } from '../domain/expired-rows.ts'
 import { deleteExpiredEvents } from '../domain/history/events.ts'
 import { deleteExpiredAnswers } from '../domain/idempotency.ts'
 import { deleteExpiredImports } from '../domain/imports/imports.ts'
-import { deleteExpiredChallenges } from '../domain/key-proofs/challenges.ts'
-import { deleteExpiredMailTokens } from '../domain/mail/mail-tokens.ts'
-import { deleteExpiredSessions } from '../domain/sessions/sessions.ts'
 import { forEachCompany, runAndLogFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
@@ -21,12 +18,9 @@ export function deleteExpiredJob(deps: Deps): Job {
    * return true if there may be more to delete.
    */
   const deletions: ((deps: Deps, company: CompanyId) => Promise<unknown>)[] = [
-    deleteExpiredChallenges,
+    deleteExpiredRows,
     deleteExpiredAnswers,
     deleteExpiredEvents,
-    deleteExpiredSessions,
-    deleteExpiredSignUps,
-    deleteExpiredMailTokens,
     deleteExpiredImports,
     eraseExpiredFiles
   ]

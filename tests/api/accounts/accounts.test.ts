@@ -18,9 +18,9 @@ import { verify } from '../../../src/contract/verifications.ts'
 import { readTokenPayload } from '../../../src/core/keys/access-token.ts'
 import { mailTokenHash, type PublicKeyPurpose } from '../../../src/core/keys/public-key-proof.ts'
 import * as members from '../../../src/server/domain/accounts/member-changes.ts'
-import { deleteExpiredSignUps } from '../../../src/server/domain/accounts/signups.ts'
 import * as users from '../../../src/server/domain/accounts/users.ts'
 import type { Letter } from '../../../src/server/domain/deps.ts'
+import { deleteExpiredRows } from '../../../src/server/domain/expired-rows.ts'
 import { authenticate } from '../../../src/server/domain/sessions/authentication.ts'
 import { type Account, makeService, newAccount, type Service } from '../../helpers/accounts.ts'
 import { makeApp } from '../../helpers/app.ts'
@@ -220,7 +220,7 @@ describe('a sign-up', () => {
     const token = await tokenOf(account.email, 'verify')
     const pending = await service.signIn(account)
     service.wait(24 * 3600 + 1)
-    await deleteExpiredSignUps(service.deps, service.companies.localhost)
+    await deleteExpiredRows(service.deps, service.companies.localhost)
     await expect(whoIs(pending.access_token)).rejects.toMatchObject({ code: 'unauthenticated' })
     await expect(service.signIn(account)).rejects.toMatchObject({ code: 'login_failed' })
     const public_key_jwt = await proof('verify', account, token)

@@ -13,7 +13,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 import { createKeySecret } from '../sessions/api-key-secrets.ts'
-import type { Person } from '../sessions/sessions.ts'
+import { type Person, signalSessions } from '../sessions/sessions.ts'
 
 const usualDays = 365
 const dayMs = 86_400_000
@@ -129,7 +129,7 @@ export async function deleteApiKey(
       before: { name, scopes, group_id },
       ...(group_id === null && { concerns: user_id })
     })
-    tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: user_id }))
+    signalSessions(tx, deps, [user_id])
   })
 }
 

@@ -39,7 +39,10 @@ interface Bulk {
   idempotencyKey: string | undefined
 }
 
-/** Returns how many people a bulk change would affect. */
+/**
+ * Returns, as `matching` of a bulk change's result, how many people the change would affect.
+ * Changes nobody.
+ */
 export async function countPeople(
   deps: Pick<Deps, 'db' | 'clock'>,
   { sender, people }: Pick<Bulk, 'sender' | 'people'>
@@ -49,8 +52,9 @@ export async function countPeople(
 }
 
 /**
- * Changes the next 200 people in one transaction. If one person cannot be changed, the others still
- * are. `next` of the result is the cursor of the people who remain.
+ * Applies a bulk change to the first 200 of the selected people after the cursor, in one
+ * transaction. People who cannot be changed are listed in `refused` of the result; the others are
+ * changed. `next` is the cursor for the following call, or null if nobody is left.
  */
 export async function changeUsers(
   deps: BulkDeps,
@@ -88,7 +92,10 @@ async function treatNext(tx: Tx, deps: BulkDeps, treatment: Treatment): Promise<
   return result
 }
 
-/** Returns the ids of the next 200 of `wanted`, and the cursor of the people who remain. */
+/**
+ * Returns the ids of the first 200 of the wanted people after the cursor. `next` is the cursor for
+ * the following people, or null if there are none.
+ */
 export async function nextPeopleIds(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,

@@ -4,7 +4,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit, eraseAuditValues } from '../audit/audit.ts'
 import type { CompanyId, Deps, SendingCompany, Tenant } from '../deps.ts'
 import { queueMails } from '../mail/mail-queue.ts'
-import type { Person } from '../sessions/sessions.ts'
+import { type Person, signalSessions } from '../sessions/sessions.ts'
 import { requirePassword } from './user-keys.ts'
 
 interface Deletion {
@@ -14,7 +14,8 @@ interface Deletion {
 }
 
 /**
- * Deletes the caller's account, as `eraseUsers` does. Throws `last_operator` for the company's only
+ * Deletes the caller's account and personal data, as `eraseUsers` does. Throws `password_wrong` if
+ * the caller does not prove their password, and `last_operator` if the caller is the company's only
  * enabled operator.
  */
 export async function deleteUser(
@@ -45,9 +46,8 @@ interface Erasure {
 
 /**
  * Deletes the personal data of accounts: e-mail, username, keys, sessions, API keys, group
- * memberships, mailed links and rows of imports. The accounts' rows stay, without these data,
- * because deposits and the history refer to their ids. The deposits stay as well. The caller must
- * have locked the rows.
+ * memberships, mailed links and rows of imports. Keeps the accounts' rows and the deposits, because
+ * the history refers to their ids. The caller must have locked the rows of these people.
  */
 export async function eraseUsers(
   tx: Tx,
@@ -82,9 +82,7 @@ export async function eraseUsers(
   })
   await queueMails(tx, deps, sender, mails)
   for (const id of ids) audit(tx, deps, { by, action: 'user.delete', target: id })
-  tx.afterCommit(() => {
-    for (const user of ids) deps.signals.sessions.send({ company: company_id, user })
-  })
+  signalSessions(tx, deps, ids)
 }
 
 /** Throws `last_operator` if the person is the company's only enabled operator. */

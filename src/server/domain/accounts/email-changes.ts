@@ -49,7 +49,7 @@ export async function changeEmail(
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
     await consumeMails(deps, { tenant, email, address })
     // a new request replaces an earlier one and its links
-    await revokeMailedLinks(tx, company_id, user_id)
+    await revokeMailedLinks(tx, user_id)
     const created_at = deps.clock()
     await tx
       .insertInto('email_change')
@@ -72,9 +72,9 @@ export async function changeEmail(
 }
 
 /**
- * Confirms a change of e-mail: replaces the e-mail and the key. Only the person who requested the
- * change can confirm it. Otherwise, after a typing error, the owner of the mistyped address could
- * confirm an account whose password somebody else knows.
+ * Confirms a change of e-mail: replaces the person's e-mail and key. Throws `mail_token_invalid`
+ * unless the caller has requested the change. Otherwise, after a typing error, the owner of the
+ * mistyped address could confirm an account whose password somebody else knows.
  */
 export async function confirmEmail(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
@@ -83,19 +83,18 @@ export async function confirmEmail(
   const { company_id, id: user_id, session_id } = person
   try {
     await inCompany(deps.db, company_id, async tx => {
-      const given = { company_id, purpose: 'email', token } as const
+      const given = { purpose: 'email', token } as const
       const { subject, email } = await readMailToken(tx, deps, given)
       if (subject !== user_id) throw over()
-      const before = await lockPerson(tx, company_id, user_id)
-      await lockKey(tx, company_id, user_id)
+      const before = await lockPerson(tx, user_id)
+      await lockKey(tx, user_id)
       await spendMailToken(tx, deps, { ...given, subject })
-      const now = deps.clock()
       const change = await tx
         .deleteFrom('email_change')
         .where('company_id', '=', company_id)
         .where('user_id', '=', user_id)
         .where('email', '=', email)
-        .where('expires_at', '>', now)
+        .where('expires_at', '>', deps.clock())
         .returning(['key_id', 'kdf', 'pub_enc', 'kek_id'])
         .executeTakeFirst()
       if (!change) throw over()
@@ -105,9 +104,9 @@ export async function confirmEmail(
         .where('company_id', '=', company_id)
         .where('id', '=', user_id)
         .execute()
-      await replaceKey(tx, { company_id, user_id, now }, change)
-      await revokeMailedLinks(tx, company_id, user_id)
-      await endSessions(tx, deps, { company_id, user_ids: [user_id], except: session_id })
+      await replaceKey(tx, deps, user_id, change)
+      await revokeMailedLinks(tx, user_id)
+      await endSessions(tx, deps, [user_id], session_id)
       audit(tx, deps, {
         by: person,
         action: 'user.change_email',

@@ -13,7 +13,7 @@ const maxSessions = 100
 /**
  * Returns the data that the service stores about a person: account, sessions and a page of their
  * requests (entries of the history), newest first. The page begins after the request with the id
- * `cursor`. `complete` is true on the last page.
+ * `cursor`. `complete` is true if no page follows.
  */
 export async function getExport(
   deps: Pick<Deps, 'db' | 'clock'>,

@@ -10,9 +10,9 @@ import { createLinksToPassOn, requireInvitable } from './invitations.ts'
 import { type LockedMember, type LockedMembers, lockMemberRows } from './locked-members.ts'
 
 /**
- * Creates invitation links for the next 200 people, so that an administrator can pass the links on.
- * Leaves out people who need no link and people whom the caller may not change. Throws `forbidden`
- * if a mail server is configured.
+ * Creates invitation links for the first 200 of the selected people after the cursor. The
+ * administrator passes the links on. Leaves out people who need no link and people whom the caller
+ * may not change. Throws `forbidden` if a mail server is configured, because it mails the links.
  */
 export async function createInvitationLinks(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,

@@ -28,9 +28,7 @@ interface Invitation {
   idempotencyKey: string | undefined
 }
 
-/**
- * The result of sending a person a link: that of an invitation, or that which confirms a sign-up.
- */
+/** The result of sending a person a link that invites them or confirms their sign-up. */
 export interface InvitationResult {
   id: string
   /** The link, if no mail server is configured: the administrator must pass it on. */
@@ -126,8 +124,8 @@ export async function sendWaitingInvitations(
 }
 
 /**
- * Mails the first invitation to everybody in the company who still waits for it, with a link to the
- * primary host. Does nothing while the company has no such host.
+ * Mails the first invitation, with a link to the company's primary host, to every invited person of
+ * the company who has not got it yet. Does nothing while the company has no primary host.
  */
 export async function sendLateInvitations(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
@@ -145,16 +143,16 @@ async function sendNow(
   tenant: Tenant,
   id: string
 ): Promise<InvitationResult> {
-  const invited = { id, ...(await lockPerson(tx, tenant.company_id, id)) }
+  const invited = { id, ...(await lockPerson(tx, id)) }
   const [queued] = await queueInvitations(tx, deps, tenant, [invited])
   return { id, ...queued, ...(await linkWithoutMail(tx, deps, tenant, invited)) }
 }
 
 /**
- * Mails a new invitation link to a person who has no password yet. Throws `already_active` if the
- * person has one, and `person_disabled` if the person is disabled. If no mail server is configured,
- * the result contains the link; for a person with permissions this throws `confirmation_required`
- * unless the caller has just entered their password again.
+ * Mails a new invitation link to a person who has no password yet. If no mail server is configured,
+ * returns the link. Throws `already_active` if the person has a password, and `person_disabled` if
+ * the person is disabled. Throws `confirmation_required` if it would return the link of a person
+ * with permissions and the caller has not just entered their password again.
  */
 export async function resendInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
@@ -183,7 +181,10 @@ export function requireInvitable({ state }: Pick<LockedMember, 'state'>): void {
   }
 }
 
-/** Queues new invitation mails for people whom `requireInvitable` accepts. */
+/**
+ * Queues new invitation mails for people whom `requireInvitable` accepts. Returns for each person
+ * when the mail will be sent, if a limit on mails delays it.
+ */
 export async function queueNewInvitations(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'signals'>,
@@ -202,8 +203,8 @@ interface Activation {
 }
 
 /**
- * Activates the account of an invited person, who can sign in from then on. Stores their first key
- * and the name that they chose.
+ * Activates the account of an invited person, so that they can sign in. Stores their first key and
+ * the name that they chose.
  */
 export async function activateUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
@@ -284,9 +285,9 @@ async function linkWithoutMail(
 
 /**
  * Creates invitation links that an administrator passes on. Returns them in the order of
- * `invitees`, and until when they work. They lead to the host of the administrator's page. If that
- * belongs to a wildcard domain, below which anybody can invent a host, they lead to the primary
- * host.
+ * `invitees`, with the time `until` which they work. They lead to the tenant's host, or to the
+ * company's primary host if the tenant's host belongs to a wildcard domain, below which anybody can
+ * invent a host.
  */
 export async function createLinksToPassOn(
   tx: Tx,
@@ -385,7 +386,9 @@ export async function scheduleInvitations(
   return reservations
 }
 
-/** Frees the times that are reserved for invitations to `emails` and that have not come yet. */
+/**
+ * Cancels the reserved times of invitation mails to `emails`. Times that have passed stay recorded.
+ */
 export async function cancelInvitations(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock'>,

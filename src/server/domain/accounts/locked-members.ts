@@ -27,16 +27,15 @@ export interface LockedMembers {
    * caller is not.
    */
   get(id: string): LockedMember
-  /** Returns whether `id` is that of a sign-up that waits for confirmation. */
+  /** Returns whether `id` belongs to a sign-up that waits for confirmation. */
   isWaiting(id: string): boolean
 }
 
 /**
  * Locks the rows of the people whom the caller is about to change, and the caller's own row, until
- * the transaction ends. The order of the ids decides which row is locked first, so that two
- * administrators who change each other cannot deadlock. Throws `forbidden` if the caller no longer
- * has the permission: if two administrators take it from each other at the same time, only one call
- * succeeds.
+ * the transaction ends. Locks them in the order of their ids, so that two administrators who change
+ * each other cannot deadlock. Throws `forbidden` if the caller has been disabled or has lost all
+ * permissions in the meantime.
  */
 export async function lockMemberRows(
   tx: Tx,
@@ -78,8 +77,8 @@ export async function lockMemberRows(
 }
 
 /**
- * Locks the row of one person whom the caller is about to change, as `lockMemberRows` does. Also
- * throws what its `get` throws.
+ * Locks the row of one person whom the caller is about to change, and returns the person. Throws as
+ * `lockMemberRows` and `LockedMembers.get` do.
  */
 export async function lockMemberRow(
   tx: Tx,

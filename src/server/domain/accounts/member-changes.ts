@@ -7,7 +7,12 @@ import { audit } from '../audit/audit.ts'
 import { addPeopleToGroup, removePeopleFromGroup } from '../companies/group-members.ts'
 import { requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
-import { endSessions, type Person } from '../sessions/sessions.ts'
+import {
+  endSessions,
+  type Person,
+  signalSessions,
+  signOutEverywhere
+} from '../sessions/sessions.ts'
 import { missingVersionNote, requireVersion } from '../versions.ts'
 import { eraseUsers } from './deletions.ts'
 import {
@@ -91,8 +96,8 @@ async function replaceGroups(
 /**
  * Replaces the permissions of a person. Throws `forbidden` if a caller who is not an operator
  * grants or removes `operator`, or if an operator grants it in another company. Throws
- * `not_oneself` if callers remove a permission of their own: so a company keeps an administrator,
- * and the installation an operator.
+ * `not_oneself` if callers remove a permission of their own, so that a company never loses its last
+ * administrator.
  */
 export async function setPermissions(
   deps: ChangeDeps,
@@ -148,29 +153,28 @@ export async function disableUser(
   deps: ChangeDeps,
   { company_id, by, id, reason }: MemberCall & { reason: DisabledReason }
 ): Promise<void> {
-  await inCompany(deps.db, company_id, async tx => {
-    const members = [await lockMemberRow(tx, deps, { by, id })]
-    await disableMembers(tx, deps, { by, members, reason })
-  })
+  await changeOne(deps, { company_id, by, id }, (tx, one) =>
+    disableMembers(tx, deps, { ...one, reason })
+  )
 }
 
 /** Enables a disabled person. Their earlier sessions stay ended, so they must sign in again. */
-export async function enableUser(
-  deps: ChangeDeps,
-  { company_id, by, id }: MemberCall
-): Promise<void> {
-  await inCompany(deps.db, company_id, async tx => {
-    await enableMembers(tx, deps, { by, members: [await lockMemberRow(tx, deps, { by, id })] })
-  })
+export async function enableUser(deps: ChangeDeps, call: MemberCall): Promise<void> {
+  await changeOne(deps, call, (tx, one) => enableMembers(tx, deps, one))
 }
 
 /** Ends all sessions of a person and closes their event streams. */
-export async function signOutUser(
+export async function signOutUser(deps: ChangeDeps, call: MemberCall): Promise<void> {
+  await changeOne(deps, call, (tx, one) => endAllSessions(tx, deps, one))
+}
+
+async function changeOne(
   deps: ChangeDeps,
-  { company_id, by, id }: MemberCall
+  { company_id, by, id }: MemberCall,
+  change: (tx: Tx, one: Targets) => Promise<unknown>
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
-    await endAllSessions(tx, deps, { by, members: [await lockMemberRow(tx, deps, { by, id })] })
+    await change(tx, { by, members: [await lockMemberRow(tx, deps, { by, id })] })
   })
 }
 
@@ -229,9 +233,7 @@ export async function disableMembers(
     const [before, after] = [{ disabled }, { disabled: mark }]
     audit(tx, deps, { by, action: 'user.disable', target: id, before, after })
   }
-  tx.afterCommit(() => {
-    for (const user of ids) deps.signals.sessions.send({ company: tx.companyId, user })
-  })
+  signalSessions(tx, deps, ids)
   return ids
 }
 
@@ -244,15 +246,10 @@ export async function enableMembers(
   const disabled = members.filter(member => member.disabled)
   const ids = disabled.map(({ id }) => id)
   await setMemberColumns(tx, ids, { disabled: null, tokens_valid_after: deps.clock() })
-  await endSessions(tx, deps, { company_id: tx.companyId, user_ids: ids })
+  await endSessions(tx, deps, ids)
   for (const { id, disabled: before } of disabled) {
-    audit(tx, deps, {
-      by,
-      action: 'user.enable',
-      target: id,
-      before: { disabled: before },
-      after: {}
-    })
+    const change = { before: { disabled: before }, after: {} }
+    audit(tx, deps, { by, action: 'user.enable', target: id, ...change })
   }
   return ids
 }
@@ -268,14 +265,7 @@ export async function endAllSessions(
 ): Promise<void> {
   for (const { id } of members) requireNotOneself(by, id)
   const ids = members.map(({ id }) => id)
-  await tx
-    .updateTable('user')
-    // also ends a session that a login is creating
-    .set({ tokens_valid_after: deps.clock() })
-    .where('company_id', '=', tx.companyId)
-    .where(sql<boolean>`id = any (${ids}::uuid[])`)
-    .execute()
-  await endSessions(tx, deps, { company_id: tx.companyId, user_ids: ids })
+  await signOutEverywhere(tx, deps, ids)
   for (const id of ids) audit(tx, deps, { by, action: 'user.sign_out', target: id })
 }
 

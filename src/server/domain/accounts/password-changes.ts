@@ -24,8 +24,8 @@ export async function changeKey(
     const proof = verifyKeyProof({ tenant, email, purpose: 'rekey', public_key_jwt })
     // the current and the new key must sign the same challenge
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
-    await setKey(tx, deps, { company_id, user_id }, proof)
-    await endSessions(tx, deps, { company_id, user_ids: [user_id], except: session_id })
+    await setKey(tx, deps, user_id, proof)
+    await endSessions(tx, deps, [user_id], session_id)
     await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
     audit(tx, deps, { by: person, action: 'user.change_password', target: user_id })
   })

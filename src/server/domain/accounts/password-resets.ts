@@ -38,7 +38,7 @@ export async function resetKey(
   await inCompany(deps.db, company_id, async tx => {
     const given = { tenant, purpose: 'reset', token, public_key_jwt } as const
     const { user_id, email, locale } = await setKeyByMail(tx, deps, given)
-    await endSessions(tx, deps, { company_id, user_ids: [user_id] })
+    await endSessions(tx, deps, [user_id])
     await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
     const by = { id: user_id, company_id }
     audit(tx, deps, { by, action: 'user.reset_password', target: user_id })

@@ -7,13 +7,18 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
 import { listCompanyIds } from '../companies/companies.ts'
 import { originOf, primaryHost } from '../companies/served-hosts.ts'
-import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import type { Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { createMailToken, mailLink, readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
 import { consumeMails } from '../rate-limits.ts'
-import { confirmPendingSessions, endSessions, type Person } from '../sessions/sessions.ts'
+import {
+  confirmPendingSessions,
+  endSessions,
+  type Person,
+  signalSessions
+} from '../sessions/sessions.ts'
 import { type InvitationResult, scheduleInvitation } from './invitations.ts'
 import { waitingSignUpCondition } from './locked-members.ts'
 import { addUser } from './new-users.ts'
@@ -72,8 +77,8 @@ export async function insertSignUp(
 }
 
 /**
- * Mails a new confirmation link to the caller, whose e-mail is not confirmed yet. Does nothing if
- * it is confirmed.
+ * Mails a new confirmation link to the caller. Does nothing if the caller's e-mail is already
+ * confirmed.
  */
 export async function sendVerification(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
@@ -119,7 +124,7 @@ export async function verifySignUp(
   const { company_id } = tenant
   const purpose = 'verify'
   await inCompany(deps.db, company_id, async tx => {
-    const given = { company_id, purpose, token } as const
+    const given = { purpose, token } as const
     const { subject, email } = await readMailToken(tx, deps, given)
     const signup = await tx
       .selectFrom('signup')
@@ -148,8 +153,8 @@ export async function verifySignUp(
         }
       : { username, locale: ownLocale, key }
     if (!(await addUser(tx, deps, { company_id, id: subject, email, ...made }))) throw over()
-    if (proof) await endSessions(tx, deps, { company_id, user_ids: [subject] })
-    else await confirmPendingSessions(tx, deps, { company_id, user_id: subject })
+    if (proof) await endSessions(tx, deps, [subject])
+    else await confirmPendingSessions(tx, deps, subject)
     await deleteSignUps(tx, deps, { email })
     audit(tx, deps, {
       by: { id: subject, company_id },
@@ -161,8 +166,8 @@ export async function verifySignUp(
 }
 
 /**
- * A sign-up whose e-mail is not confirmed yet, as the command line shows it. It began at `since`
- * and expires at `until`.
+ * A sign-up whose e-mail is not confirmed yet, as the command line shows it. It was created at
+ * `since` and expires at `until`.
  */
 export interface WaitingSignUp {
   email: string
@@ -229,8 +234,7 @@ async function createVerifyLink(
   deps: Pick<Deps, 'clock' | 'random' | 'settings'>,
   { id, host, email, locale }: { id: string; host: string | null; email: string; locale: string }
 ): Promise<string> {
-  const bound = { company_id: tx.companyId, purpose: 'verify', subject: id, email } as const
-  const token = await createMailToken(tx, deps, bound)
+  const token = await createMailToken(tx, deps, 'verify', { id, email })
   const language = locale === 'fr' ? 'fr' : 'en'
   const place = host ?? (await primaryHost(tx))
   return mailLink(originOf(deps, place), `/${language}/verify-account`, { token, email })
@@ -256,7 +260,7 @@ export async function sendVerifyLink(
       .forNoKeyUpdate()
       .executeTakeFirst()
     if (!signUp) {
-      await lockPerson(tx, tx.companyId, id)
+      await lockPerson(tx, id)
       throw new AppError('not_waiting', 'The person has an account')
     }
     const { email, locale } = signUp
@@ -268,20 +272,6 @@ export async function sendVerifyLink(
     if (deps.settings.mailServer) return { id, ...queued }
     return { id, ...queued, link: await createVerifyLink(tx, deps, signUp) }
   })
-}
-
-/** Deletes the company's sign-ups that were not confirmed in time. */
-export async function deleteExpiredSignUps(
-  deps: Pick<Deps, 'db' | 'clock'>,
-  company_id: CompanyId
-): Promise<void> {
-  await inCompany(deps.db, company_id, tx =>
-    tx
-      .deleteFrom('signup')
-      .where('company_id', '=', company_id)
-      .where('expires_at', '<', deps.clock())
-      .execute()
-  )
 }
 
 /**
@@ -319,9 +309,7 @@ export async function deleteSignUps(
     .where(sql<boolean>`subject = any (${ids}::uuid[])`)
     .where('used_at', 'is', null)
     .execute()
-  tx.afterCommit(() => {
-    for (const user of ids) deps.signals.sessions.send({ company: company_id, user })
-  })
+  signalSessions(tx, deps, ids)
   return ids
 }
 

@@ -4,14 +4,9 @@ import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 
 /**
- * Checks rows of an import of people: decides for each whether it is new, changed, unchanged or
- * refused, and stores this verdict. `id` is the id of the import, `numbers` are those of the rows.
- * Also stores what a run needs for these rows: whom it creates or changes, the groups that the
- * person joins, and the values that an undo restores. Changes no person.
- *
- * New people join the groups of the import and of their row, or the default group if there are
- * none, as invited people do. Existing people join those groups in which they are not yet. An empty
- * cell changes nothing. A skipped row stays skipped, and a later row may have its e-mail.
+ * Checks the rows with these `numbers` of the import `id`: decides for each row whether it is new,
+ * changed, unchanged or refused, and stores this verdict. Also stores what a run needs to apply the
+ * row and what an undo needs to restore it. Changes no person. A skipped row stays skipped.
  */
 export async function checkUserRows(
   tx: Tx,
@@ -102,10 +97,10 @@ export async function checkUserRows(
 }
 
 /**
- * Returns the numbers of the rows with one of `emails` that must be checked again, because another
- * row is now the first with their e-mail: it was added, removed, skipped or taken back.
+ * Returns the numbers of the rows with one of `emails` whose verdict is out of date. Such a row
+ * names another row as the first one with its e-mail than the row that is now the first.
  */
-export async function staleRows(tx: Tx, id: string, emails: string[]): Promise<number[]> {
+export async function findStaleRows(tx: Tx, id: string, emails: string[]): Promise<number[]> {
   const { companyId: company_id } = tx
   const { rows } = await sql<{ number: number }>`
     with first as materialized (${firstRowsSql(company_id, id, sql`${emails}::text[]`)})

@@ -18,7 +18,7 @@ import type { ImportOptions } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { countVerdicts, lockImport, readImport } from '../imports/imports.ts'
-import { checkUserRows, staleRows } from './user-import-checks.ts'
+import { checkUserRows, findStaleRows } from './user-import-checks.ts'
 
 type Sent = z.output<typeof endpoints.storeImportRows.input>
 type Cells = UserImportRow['cells']
@@ -46,8 +46,8 @@ interface ReadRow {
 const readAtOnce = 250
 
 /**
- * Stores rows of an import of people, in place of earlier ones with the same numbers. If the import
- * has been checked, checks these rows and all rows with the same e-mails again. Throws
+ * Stores rows of an import of people. Replaces stored rows with the same numbers. If the import has
+ * been checked, checks these rows and all rows with the same e-mails again. Throws
  * `import_too_large` if the cells of the import exceed 25 MB.
  */
 export async function storeUserRows(
@@ -100,8 +100,9 @@ interface Skipping extends z.output<typeof endpoints.skipImportRows.input> {
 }
 
 /**
- * Leaves rows of a checked import out of its run, or takes them back. Gives these rows and all rows
- * with the same e-mails new verdicts. Throws `not_found` if the import has no such row.
+ * Marks rows of a checked import as skipped, so that its run leaves them out, or removes the mark.
+ * Gives these rows and all rows with the same e-mails new verdicts. Throws `not_found` if the
+ * import has no such row.
  */
 export async function skipUserRows(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -155,7 +156,7 @@ async function checkAgain(
   { id, options, numbers, rows }: Changed
 ): Promise<ImportCounts> {
   const emails = new Set(rows.flatMap(({ email }) => email ?? []))
-  const stale = await staleRows(tx, id, [...emails])
+  const stale = await findStaleRows(tx, id, [...emails])
   const all = [...new Set([...numbers, ...stale])]
   for (let at = 0; at < all.length; at += checkedAgainAtOnce) {
     await checkUserRows(tx, deps, { id, options }, all.slice(at, at + checkedAgainAtOnce))
@@ -171,8 +172,8 @@ interface Reading extends z.output<typeof endpoints.listImportRows.input> {
 const usualLimit = 100
 
 /**
- * Returns a page of an import's rows in the order of the file, and the number after which the next
- * page begins.
+ * Returns a page of an import's rows in the order of the file. `next` is the number of the last row
+ * on the page, or null if no page follows.
  */
 export async function listUserRows(
   deps: Pick<Deps, 'db'>,

@@ -1,8 +1,9 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import { splitChallengeResponse } from '../../../core/keys/challenge.ts'
+import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import { mailTokenHash } from '../../../core/keys/public-key-proof.ts'
 import type { Tx } from '../../db/scope.ts'
-import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import type { Deps, Tenant } from '../deps.ts'
 import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'
 import { replaceKey, sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { type SealedKey, verifyWithSealedKey } from '../key-proofs/public-keys.ts'
@@ -20,9 +21,9 @@ export interface PasswordProof {
 
 /**
  * Checks that the caller knows their current password, before changes that must not be possible
- * with a stolen session alone. Locks the rows of the person and the key until the transaction ends.
- * Throws `password_wrong`, or `challenge_invalid` if the challenge is expired, used or for another
- * purpose.
+ * with a stolen session alone. Returns the caller's e-mail and language and the signed challenge.
+ * Locks the rows of the person and the key until the transaction ends. Throws `password_wrong`, or
+ * `challenge_invalid` if the challenge is expired, used or for another purpose.
  */
 export async function requirePassword(
   tx: Tx,
@@ -32,8 +33,8 @@ export async function requirePassword(
 ): Promise<{ email: string; locale: string; challenge: string }> {
   const { company_id, id: user_id } = person
   const counted = [company_id, user_id] as const
-  const { email, locale } = await lockPerson(tx, company_id, user_id)
-  const key = await lockKey(tx, company_id, user_id)
+  const { email, locale } = await lockPerson(tx, user_id)
+  const key = await lockKey(tx, user_id)
   const response = splitChallengeResponse(challenge_response)
   const spent = response && readChallenge(deps, { ...response, tenant, email, purpose })
   if (!response || !spent) throw challengeInvalid()
@@ -45,24 +46,23 @@ export async function requirePassword(
     deps.log.warn(facts, 'password refused')
     throw new AppError('password_wrong', 'The present key did not sign this challenge')
   }
-  if (!(await spendChallenge(tx, company_id, spent))) throw challengeInvalid()
+  if (!(await spendChallenge(tx, spent))) throw challengeInvalid()
   await refund(deps, 'rekey_user', counted)
   return { email, locale, challenge }
 }
 
 /**
- * Locks the row of a person until the transaction ends and returns it. Must be called before
- * `lockKey`: so the later of two parallel changes sees the key that the earlier one has stored.
- * Throws `not_found` for a deleted person.
+ * Locks the row of a person until the transaction ends and returns it. Call it before `lockKey`, so
+ * that the later of two parallel changes sees the key that the earlier one has stored. Throws
+ * `not_found` for a deleted person.
  */
 export async function lockPerson(
   tx: Tx,
-  company_id: CompanyId,
   user_id: string
 ): Promise<{ email: string; locale: string; username: string }> {
   const found = await tx
     .selectFrom('user')
-    .where('company_id', '=', company_id)
+    .where('company_id', '=', tx.companyId)
     .where('id', '=', user_id)
     .where('deleted_at', 'is', null)
     .select(['email', 'locale', 'username'])
@@ -76,11 +76,8 @@ export async function lockPerson(
  * Locks the row of a person's current key until the transaction ends, which makes logins and other
  * changes of the key wait. Returns the key, or undefined if the person has none.
  */
-export async function lockKey(
-  tx: Tx,
-  company_id: CompanyId,
-  user_id: string
-): Promise<SealedKey | undefined> {
+export async function lockKey(tx: Tx, user_id: string): Promise<SealedKey | undefined> {
+  const company_id = tx.companyId
   const row = await tx
     .selectFrom('user_key')
     .where('company_id', '=', company_id)
@@ -104,8 +101,8 @@ interface MailedKey {
 }
 
 /**
- * Sets the key of the person to whom a link was mailed, and uses up the link. Locks the rows of the
- * person and the key until the transaction ends. Returns the person. Throws as `readMailToken`
+ * Stores the key of a person who followed a mailed link, and uses up the link. Locks the rows of
+ * the person and the key until the transaction ends. Returns the person. Throws as `readMailToken`
  * does, and `mail_token_invalid` if the person's e-mail has changed since the mail.
  */
 export async function setKeyByMail(
@@ -113,45 +110,40 @@ export async function setKeyByMail(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   { tenant, purpose, token, public_key_jwt }: MailedKey
 ): Promise<{ user_id: string; email: string; locale: string }> {
-  const { company_id } = tenant
-  const given = { company_id, purpose, token }
+  const given = { purpose, token }
   const { subject: user_id, email } = await readMailToken(tx, deps, given)
-  const person = await lockPerson(tx, company_id, user_id)
-  await lockKey(tx, company_id, user_id)
+  const person = await lockPerson(tx, user_id)
+  await lockKey(tx, user_id)
   const th = mailTokenHash(token)
   const proof = verifyKeyProof({ tenant, email, purpose, public_key_jwt, th })
   await spendKeyProof(tx, deps, tenant, proof)
   await spendMailToken(tx, deps, { ...given, subject: user_id })
   if (person.email !== email) throw new AppError('mail_token_invalid', 'The e-mail has changed')
-  await setKey(tx, deps, { company_id, user_id }, proof)
+  await setKey(tx, deps, user_id, proof)
   return { user_id, email, locale: person.locale }
 }
 
 /**
- * Makes a key the person's current one. The person must have proven that they have it. Revokes
- * their unused mailed links.
+ * Stores the public key in a verified proof as the person's current key. Revokes their unused
+ * mailed links.
  */
 export async function setKey(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
-  { company_id, user_id }: { company_id: CompanyId; user_id: string },
-  proof: ReturnType<typeof verifyKeyProof>
+  user_id: string,
+  proof: PublicKeyPayload
 ): Promise<void> {
-  const key = sealKey(deps, { company_id, user_id }, proof)
-  await replaceKey(tx, { company_id, user_id, now: deps.clock() }, key)
-  await revokeMailedLinks(tx, company_id, user_id)
+  const key = sealKey(deps, { company_id: tx.companyId, user_id }, proof)
+  await replaceKey(tx, deps, user_id, key)
+  await revokeMailedLinks(tx, user_id)
 }
 
 /** Revokes the unused mailed links of a person and deletes their unconfirmed change of e-mail. */
-export async function revokeMailedLinks(
-  tx: Tx,
-  company_id: CompanyId,
-  user_id: string
-): Promise<void> {
-  await revokeMailTokens(tx, company_id, user_id)
+export async function revokeMailedLinks(tx: Tx, user_id: string): Promise<void> {
+  await revokeMailTokens(tx, user_id)
   await tx
     .deleteFrom('email_change')
-    .where('company_id', '=', company_id)
+    .where('company_id', '=', tx.companyId)
     .where('user_id', '=', user_id)
     .execute()
 }

@@ -10,7 +10,10 @@ import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
-/** The result of verifying an audit log. `entries` is the number of intact entries. */
+/**
+ * The result of verifying an audit log. `entries` is the number of entries before the first one
+ * that is wrong.
+ */
 export interface AuditCheck {
   entries: number
   /**

@@ -13,8 +13,8 @@ interface Reading {
 }
 
 /**
- * Writes an entry to the audit log which says that an administrator reads the history of the whole
- * company. One entry stands for all reads of a person within ten minutes, even for parallel ones.
+ * Adds an entry to the audit log which says that an administrator reads the history of the whole
+ * company. Adds none if it has an entry about this administrator from the last ten minutes.
  */
 export async function auditHistoryRead(
   deps: Pick<Deps, 'db' | 'clock' | 'random'>,

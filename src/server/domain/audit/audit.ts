@@ -20,7 +20,7 @@ export interface AdminCall {
   by: { id: string; company_id: CompanyId }
 }
 
-/** The dependencies of a change that enters the audit log. */
+/** The dependencies of a function that makes a change and adds it to the audit log. */
 export type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
 
 interface AuditedChange {
@@ -46,10 +46,10 @@ interface AuditedChange {
 }
 
 /**
- * Writes a change to the audit log of the changed company. If the actor belongs to another
- * company, also writes an entry without the changed fields to the log of that company. Writes
- * nothing if `before` and `after` are given and equal. Must be called before `publishRequest`. The
- * entries are written right before the commit, because they lock the head of a log.
+ * Adds an entry about a change to the audit log of the changed company, right before the commit.
+ * Adds nothing if `before` and `after` are given and equal. If the actor belongs to another
+ * company, also adds an entry without the changed fields to the log of that company. Must be called
+ * before `publishRequest`.
  */
 export function audit(tx: Tx, deps: Pick<Deps, 'clock' | 'random'>, change: AuditedChange): void {
   const changes = fieldChangesText(change.before ?? {}, change.after ?? {})
@@ -123,8 +123,8 @@ const auditSql = `
   select $1, seq, $13, $14, $15 from entry where $15::text is not null`
 
 /**
- * Erases from the company's audit log the changed fields that concern people. The entries and their
- * hashes stay, so the log can still be verified.
+ * Erases from the company's audit log the changed fields that concern the people with these ids.
+ * The entries and their hashes stay, so the log can still be verified.
  */
 export async function eraseAuditValues(tx: Tx, ids: readonly string[]): Promise<void> {
   await sql`select erase_audit_values(id) from unnest(${ids}::uuid[]) as person (id)`.execute(tx)

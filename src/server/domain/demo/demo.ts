@@ -52,8 +52,8 @@ interface Demo {
 }
 
 /**
- * Creates the company of the demonstration, with a date before the installation. `fillDemo` adds
- * its deposits later.
+ * Creates the company of the demonstration, dated 170 days back. `fillDemo` adds its deposits
+ * later.
  */
 export async function createDemo(deps: Deps): Promise<void> {
   const created_at = new Date(deps.clock().getTime() - demoSpanDays * dayMs)
@@ -98,9 +98,9 @@ export async function findDemo(deps: Pick<Deps, 'db'>): Promise<Demo | undefined
 }
 
 /**
- * Adds the missing entries of the demonstration's history, by the same operations as those of
- * everybody's documents. Skips entries that are complete, so it can continue after a crash. If
- * several processes call it, one does the work. Returns whether the demonstration is complete.
+ * Adds the missing deposits and verifications to the demonstration's history, with the same
+ * functions that serve everybody's documents. Continues where an earlier call stopped. If several
+ * processes call it, one does the work. Returns whether the demonstration is complete.
  */
 export async function fillDemo(deps: Deps, stopping: () => boolean): Promise<boolean> {
   const demo = await findDemo(deps)

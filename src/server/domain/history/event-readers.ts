@@ -19,7 +19,7 @@ const pageEvents = 500
 /** The most sessions that one statement checks. */
 const maxChecked = 1000
 
-/** An event as the text that is written to a stream. All streams of a person get the same text. */
+/** An event of a person's history, formatted as text for event streams. */
 export interface EventText {
   seq: number
   text: string
@@ -39,7 +39,7 @@ export interface EventSubscriber {
    * Tells the stream to read the person's events up to the sequence number `until` from the
    * database itself, because the reader cannot deliver them.
    */
-  fallBehind(until: number): void
+  readFromDatabase(until: number): void
   /** Receives the current status of the session to which the stream belongs. */
   updateSession(status: SessionStatus): void
   /** Called every two seconds, and when the process stops. */
@@ -61,8 +61,8 @@ export interface EventReader {
 }
 
 /**
- * Returns a function that returns the event reader of a company and creates it at the first call. A
- * reader reads only while it has subscribers.
+ * Returns a function that returns the event reader of a company. The first call for a company
+ * creates its reader. A reader reads only while it has subscribers.
  */
 export function createEventReaders(deps: Deps): (company_id: CompanyId) => EventReader {
   const readers = new Map<CompanyId, EventReader>()
@@ -126,18 +126,13 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
    */
   async function readPage(): Promise<boolean> {
     const isFirst = seen === undefined
-    const users = isFirst ? [] : [...byUser.keys()]
+    const user_ids = isFirst ? [] : [...byUser.keys()]
     const joinedBefore = joined
-    const page = await readCompanyEvents(deps, {
-      company_id,
-      user_ids: users,
-      after: seen ?? 0,
-      limit: pageEvents
-    })
+    const page = await readEvents(deps, { company_id, user_ids, after: seen ?? 0 })
     seen = page.seen
     for (const [subscriber, state] of states) {
       // a stream that subscribed while the page was being read may have missed its events
-      if (isFirst || state.joined > joinedBefore) subscriber.fallBehind(page.seen)
+      if (isFirst || state.joined > joinedBefore) subscriber.readFromDatabase(page.seen)
       else subscriber.deliver(page.events.get(subscriber.person.id) ?? none, page.seen)
     }
     return page.isFull
@@ -241,21 +236,19 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
 const none: EventText[] = []
 
 /** Returns the event of a changed request as the text that is sent to event streams. */
-export function formatEvent(request: ProcessedRequest): EventText {
-  return {
-    seq: request.seq,
-    text: `id: ${request.seq}\ndata: ${JSON.stringify(request)}\n\n`
-  }
+function formatEvent(request: ProcessedRequest): EventText {
+  const { seq } = request
+  return { seq, text: `id: ${seq}\ndata: ${JSON.stringify(request)}\n\n` }
 }
 
 /**
  * Returns a page of the events of several people, by the id of the person: events with higher
- * sequence numbers than `after`. `seen` is the sequence number up to which the company's events
- * were searched. `isFull` is true if there may be another page.
+ * sequence numbers than `after`. All the company's events up to the sequence number `seen` were
+ * searched. `isFull` is true if there may be another page.
  */
-async function readCompanyEvents(
+export async function readEvents(
   deps: Pick<Deps, 'db'>,
-  input: { company_id: CompanyId; user_ids: string[]; after: number; limit: number }
+  input: { company_id: CompanyId; user_ids: string[]; after: number }
 ): Promise<{ events: Map<string, EventText[]>; seen: number; isFull: boolean }> {
   // one statement, so that the head of the log matches the events
   const rows = await singleStatementInCompany(deps.db, input.company_id, tx =>
@@ -270,7 +263,7 @@ async function readCompanyEvents(
       .where('log_head.company_id', '=', input.company_id)
       .select(['log_head.event_seq', 'event.seq', 'event.user_id', 'event.payload'])
       .orderBy('event.seq')
-      .limit(input.limit)
+      .limit(pageEvents)
       .execute()
   )
   const events = new Map<string, EventText[]>()
@@ -283,7 +276,7 @@ async function readCompanyEvents(
   }
   const [first] = rows
   if (!first) throw new Error(`company ${input.company_id} has no log head`)
-  const isFull = rows.length === input.limit
+  const isFull = rows.length === pageEvents
   return { events, seen: (isFull && rows.at(-1)?.seq) || first.event_seq, isFull }
 }
 

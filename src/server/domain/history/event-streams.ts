@@ -7,9 +7,8 @@ import {
   type EventReader,
   type EventSubscriber,
   type EventText,
-  formatEvent
+  readEvents
 } from './event-readers.ts'
-import { readEvents } from './events.ts'
 
 const tickMs = 15_000
 /**
@@ -17,7 +16,6 @@ const tickMs = 15_000
  * milliseconds. It checks every two seconds, so two ticks are at most 15 seconds apart.
  */
 const tickAfterMs = tickMs - 2000
-const pageEvents = 500
 /**
  * If more than this many events wait for a slow client, the stream drops them and reads them from
  * the database again later.
@@ -29,7 +27,7 @@ const maxHeldEvents = 64
  */
 const maxHeldChars = 256 * 1024
 
-/** What a stream writes its events to, usually a connection. */
+/** The connection or other target to which a stream writes its events. */
 export interface EventSink {
   /**
    * Writes text. Returns false if the stream must not write more before its `resume()` is called.
@@ -178,10 +176,11 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#held = this.#held.length === 0 ? events : [...this.#held, ...events]
     for (const { text } of events) this.#heldChars += text.length
     this.#pump()
-    if (this.#held.length > maxHeldEvents || this.#heldChars > maxHeldChars) this.fallBehind(until)
+    if (this.#held.length > maxHeldEvents || this.#heldChars > maxHeldChars)
+      this.readFromDatabase(until)
   }
 
-  fallBehind(until: number): void {
+  readFromDatabase(until: number): void {
     this.#held = none
     this.#heldChars = 0
     this.#behind = Math.max(this.#behind, until)
@@ -224,9 +223,9 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#isReading = true
     try {
       while (this.#behind > this.#seq && this.#sink && !this.#isStalled) {
-        const place = { company_id, user_id, after: this.#seq, limit: pageEvents }
+        const place = { company_id, user_ids: [user_id], after: this.#seq }
         const page = await readEvents(this.#deps, place)
-        for (const request of page.events) this.#send(formatEvent(request))
+        for (const event of page.events.get(user_id) ?? none) this.#send(event)
         this.#seq = Math.max(this.#seq, page.seen)
       }
     } catch (error) {

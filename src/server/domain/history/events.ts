@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import { ProcessedRequest } from '../../../contract/requests.ts'
 import { prepare } from '../../db/prepared-statements.ts'
-import { inCompany, singleStatementInCompany } from '../../db/scope.ts'
+import { singleStatementInCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /**
@@ -38,37 +37,6 @@ export async function readEventBounds(
 }
 
 /**
- * Returns a page of a person's events with higher sequence numbers than `after`. `seen` is the
- * sequence number up to which the company's events were searched; the next page continues there.
- */
-export async function readEvents(
-  deps: Pick<Deps, 'db'>,
-  input: { company_id: CompanyId; user_id: string; after: number; limit: number }
-): Promise<{ events: ProcessedRequest[]; seen: number }> {
-  return inCompany(deps.db, input.company_id, async tx => {
-    // read the head of the log first, so that later commits belong to the next page
-    const head = await tx
-      .selectFrom('log_head')
-      .select('event_seq')
-      .where('company_id', '=', input.company_id)
-      .executeTakeFirstOrThrow()
-    const rows = await tx
-      .selectFrom('event')
-      .select(['seq', 'payload'])
-      .where('company_id', '=', input.company_id)
-      .where('user_id', '=', input.user_id)
-      .where('seq', '>', input.after)
-      .where('seq', '<=', head.event_seq)
-      .orderBy('seq')
-      .limit(input.limit)
-      .execute()
-    const last = rows.at(-1)
-    const events = rows.map(row => ProcessedRequest.parse(row.payload))
-    return { events, seen: last && rows.length === input.limit ? last.seq : head.event_seq }
-  })
-}
-
-/**
  * Deletes up to 1000 events of a company that are older than 90 days. Returns whether there may be
  * more. Deletes the oldest first, because a stream relies on having all events after the oldest
  * one.
@@ -85,7 +53,7 @@ export async function deleteExpiredEvents(
 }
 
 /**
- * The statement that deletes a company's oldest events: `batch` at most, and only those older than
+ * The statement that deletes up to `batch` of a company's oldest events, and only events older than
  * `before`. Sequence numbers grow with time, so the primary key finds the events and no other index
  * is needed.
  */

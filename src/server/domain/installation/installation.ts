@@ -10,7 +10,7 @@ import { productTheme } from './product-theme.ts'
  * Returns the id of the root secret that encrypts the data of this database, or undefined before
  * the first start.
  */
-export async function recordedRootSecretId(db: Db): Promise<string | undefined> {
+export async function findRootSecretId(db: Db): Promise<string | undefined> {
   const row = await inNoCompany(db, tx =>
     tx.selectFrom('installation').select('kek_id').executeTakeFirst()
   )
@@ -18,8 +18,8 @@ export async function recordedRootSecretId(db: Db): Promise<string | undefined> 
 }
 
 /**
- * Records in the database which root secret encrypts its data: that of this process. Throws if
- * another one is recorded, because this process could not decrypt the data.
+ * Records in the database that the root secret of this process encrypts its data. Throws if another
+ * root secret is recorded, because this process could not decrypt the data.
  */
 export async function recordRootSecretId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<void> {
   await inNoCompany(deps.db, tx =>
@@ -29,7 +29,7 @@ export async function recordRootSecretId(deps: Pick<Deps, 'db' | 'keys' | 'clock
       .onConflict(conflict => conflict.column('only_row').doNothing())
       .execute()
   )
-  const recorded = await recordedRootSecretId(deps.db)
+  const recorded = await findRootSecretId(deps.db)
   if (recorded !== deps.keys.rootSecretId) {
     throw new Error(
       `The database was made with the root secret ${recorded}, and this is ${deps.keys.rootSecretId}: start again.`
@@ -59,8 +59,8 @@ const defaultLimits = {
 } as const
 
 /**
- * Creates the installation's own company if the database is empty. Returns whether this process has
- * created it: of several processes that start together, only one does.
+ * Creates the installation's own company if the database is empty. Returns true if this process has
+ * created it. Of several processes that start together, only one does.
  */
 export async function seedInstallation(
   deps: Deps,

@@ -22,7 +22,7 @@ const maxCodes = 5
 const codeMs = 24 * 3_600_000
 
 /**
- * Creates a setup code, which proves that the first operator has access to the machine. Returns the
+ * Creates a setup code, with which the first operator proves access to the machine. Returns the
  * code and its link, or undefined if there is an operator already or no company yet.
  */
 export async function createSetupCode(
@@ -79,7 +79,8 @@ interface NewOperator {
 
 /**
  * Creates the first operator and gives the company its name. Removes the demonstration if
- * `input.demo` is `remove`. Throws `setup_code_wrong` or `setup_code_expired`.
+ * `input.demo` is `remove`. `demo` of the result says what became of the demonstration. Throws
+ * `setup_code_wrong` or `setup_code_expired`.
  */
 export async function createOperator(
   deps: Deps,

@@ -9,7 +9,7 @@ import {
 } from '../../../core/keys/challenge.ts'
 import type { KdfId } from '../../../core/keys/kdf.ts'
 import { prepare } from '../../db/prepared-statements.ts'
-import { inCompany, type Tx } from '../../db/scope.ts'
+import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { consume } from '../rate-limits.ts'
 
@@ -78,10 +78,9 @@ export function readChallenge(
  */
 export async function spendChallenge(
   tx: Tx,
-  company_id: CompanyId,
   challenge: Pick<ChallengePayload, 'n' | 'exp'>
 ): Promise<boolean> {
-  const spent = await tx.run(insertSpent, spentChallengeRow(company_id, challenge))
+  const spent = await tx.run(insertSpent, spentChallengeRow(tx.companyId, challenge))
   return spent.length > 0
 }
 
@@ -99,23 +98,4 @@ export function spentChallengeRow(
   { n, exp }: Pick<ChallengePayload, 'n' | 'exp'>
 ) {
   return { company_id, n, expires_at: new Date((exp + skewSeconds) * 1000) }
-}
-
-/**
- * Deletes the marks of used challenges that have expired. An expired challenge is refused anyway.
- */
-export async function deleteExpiredChallenges(
-  deps: Pick<Deps, 'db' | 'clock'>,
-  company_id: CompanyId
-): Promise<void> {
-  // an hour after they expired, so that a clock that is set back does not make used challenges
-  // valid again
-  const before = new Date(deps.clock().getTime() - 3_600_000)
-  await inCompany(deps.db, company_id, tx =>
-    tx
-      .deleteFrom('used_challenge')
-      .where('company_id', '=', company_id)
-      .where('expires_at', '<', before)
-      .execute()
-  )
 }

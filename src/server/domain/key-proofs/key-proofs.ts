@@ -59,7 +59,7 @@ export async function spendKeyProof(
 ): Promise<void> {
   const given = { challenge: nonce, tenant, email, purpose: noncePurpose(purpose) }
   const challenge = readChallenge(deps, given)
-  const isGood = challenge?.kdf === kdf && (await spendChallenge(tx, tenant.company_id, challenge))
+  const isGood = challenge?.kdf === kdf && (await spendChallenge(tx, challenge))
   if (!isGood) {
     throw new AppError('challenge_invalid', `The challenge is expired, used, or not for ${purpose}`)
   }
@@ -82,9 +82,12 @@ export function sealKey(
 /** Stores an encrypted public key as the person's active one, and retires their previous key. */
 export async function replaceKey(
   tx: Tx,
-  { company_id, user_id, now }: { company_id: string; user_id: string; now: Date },
+  { clock }: Pick<Deps, 'clock'>,
+  user_id: string,
   key: ReturnType<typeof sealKey>
 ): Promise<void> {
+  const company_id = tx.companyId
+  const now = clock()
   await tx
     .updateTable('user_key')
     .set({ retired_at: now })

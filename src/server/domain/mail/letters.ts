@@ -1,4 +1,3 @@
-import type { LinkPurpose } from '../../../contract/accounts.ts'
 import { Locale as LocaleSchema } from '../../../contract/domains.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
@@ -92,12 +91,12 @@ async function addressOf(
 ): Promise<Address | undefined> {
   switch (mail.kind) {
     case 'signup':
-      return addressOfSignUp(tx, deps, mail)
+      return (await letterToKnown(tx, deps, mail)) ?? letterToSignUp(tx, deps, mail)
     case 'reset':
     case 'activate':
-      return addressOfPerson(tx, deps, mail)
+      return letterToPerson(tx, deps, mail)
     case 'email_confirm':
-      return addressOfChange(tx, deps, mail)
+      return (await letterToKnown(tx, deps, mail)) ?? letterToNewEmail(tx, deps, mail)
     case 'email_notice':
     case 'password_changed':
       return { kind: mail.kind, to: mail.email, locale: mail.locale, page: 'reset-password' }
@@ -106,111 +105,93 @@ async function addressOf(
   }
 }
 
-async function addressOfSignUp(
+/**
+ * Returns the letter for a sign-up or a change of e-mail if the e-mail has an account already,
+ * otherwise undefined. A person who has not used their invitation gets it again. Anybody else is
+ * told that somebody tried to use their e-mail.
+ */
+async function letterToKnown(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
   mail: QueuedMail
 ): Promise<Address | undefined> {
-  const known = await findPerson(tx, mail)
-  if (known) return letterToKnown(tx, deps, mail, known)
+  const person = await findPerson(tx, mail)
+  if (person?.isInvited) return letterToInvited(tx, deps, person)
+  return person && { kind: 'known', to: person.email, locale: person.locale, page: 'sign-in' }
+}
+
+async function letterToSignUp(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random'>,
+  mail: QueuedMail
+): Promise<Address | undefined> {
   const signup = await tx
     .selectFrom('signup')
-    .where('company_id', '=', mail.company_id)
+    .where('company_id', '=', tx.companyId)
     .where('id', '=', mail.subject ?? mail.id)
     .where('expires_at', '>', deps.clock())
     .select(['id', 'email', 'locale'])
     .executeTakeFirst()
   if (!signup) return undefined
-  const token = await tokenFor(tx, deps, mail, 'verify', signup)
+  const token = await createMailToken(tx, deps, 'verify', signup)
   const { email: to, locale } = signup
   return { kind: 'verify', to, locale, page: 'verify-account', token }
 }
 
-/**
- * Returns the letter for a sign-up or a change of e-mail if the e-mail has an account already. A
- * person who has not used their invitation gets it again. Anybody else is told that somebody tried
- * to use their e-mail.
- */
-async function letterToKnown(
-  tx: Tx,
-  deps: Pick<Deps, 'clock' | 'random'>,
-  mail: QueuedMail,
-  person: KnownPerson
-): Promise<Address | undefined> {
-  if (person.isInvited) return activation(tx, deps, mail, person)
-  return { kind: 'known', to: person.email, locale: person.locale, page: 'sign-in' }
-}
-
-async function addressOfPerson(
+async function letterToPerson(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
   mail: QueuedMail
 ): Promise<Address | undefined> {
   const person = await findPerson(tx, mail)
   if (!person) return undefined
-  if (person.isInvited) return activation(tx, deps, mail, person)
+  if (person.isInvited) return letterToInvited(tx, deps, person)
   if (mail.kind === 'activate' || !person.hasKey) return undefined
+  const { id: subject, email: to, locale } = person
+  await lockPerson(tx, subject) // two mails to one person may be sent at the same time
+  const mailed = { purpose: 'reset', subject, withinMs: justMailedMs } as const
   // only in the first attempt, because a failed attempt has created a token itself
-  const { company_id, attempts } = mail
-  const mailed = {
-    company_id,
-    purpose: 'reset',
-    subject: person.id,
-    withinMs: justMailedMs
-  } as const
-  await lockPerson(tx, mail, person) // two mails to one person may be sent at the same time
-  if (attempts === 1 && (await hasRecentToken(tx, deps, mailed))) return undefined
-  const token = await tokenFor(tx, deps, mail, 'reset', person)
-  const { email: to, locale } = person
+  if (mail.attempts === 1 && (await hasRecentToken(tx, deps, mailed))) return undefined
+  const token = await createMailToken(tx, deps, 'reset', person)
   return { kind: 'reset', to, locale, page: 'reset-password', token }
 }
 
-async function lockPerson(
-  tx: Tx,
-  { company_id }: Pick<QueuedMail, 'company_id'>,
-  { id }: Pick<KnownPerson, 'id'>
-): Promise<void> {
+async function lockPerson(tx: Tx, id: string): Promise<void> {
   await tx
     .selectFrom('user')
-    .where('company_id', '=', company_id)
+    .where('company_id', '=', tx.companyId)
     .where('id', '=', id)
     .select('id')
     .forUpdate()
     .execute()
 }
 
-async function activation(
+async function letterToInvited(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
-  mail: QueuedMail,
   person: KnownPerson
 ): Promise<Address> {
-  const token = await tokenFor(tx, deps, mail, 'activate', person)
+  const token = await createMailToken(tx, deps, 'activate', person)
   const { email: to, locale } = person
   return { kind: 'activate', to, locale, page: 'activate-account', token }
 }
 
-/**
- * Returns the letter that asks a person to confirm their new e-mail. If the new e-mail has an
- * account already, returns a letter to the owner of that account instead.
- */
-async function addressOfChange(
+/** Returns the letter that asks a person to confirm their new e-mail. */
+async function letterToNewEmail(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
   mail: QueuedMail
 ): Promise<Address | undefined> {
-  const known = await findPerson(tx, mail)
-  if (known) return letterToKnown(tx, deps, mail, known)
   const change = await tx
     .selectFrom('email_change')
-    .where('company_id', '=', mail.company_id)
+    .where('company_id', '=', tx.companyId)
     .where('user_id', '=', mail.subject ?? mail.id)
     .where('email', '=', mail.email)
     .where('expires_at', '>', deps.clock())
     .select(['user_id as id', 'email'])
     .executeTakeFirst()
   if (!change) return undefined
-  const token = await tokenFor(tx, deps, mail, 'email', change)
+  const token = await createMailToken(tx, deps, 'email', change)
   return { kind: 'email_confirm', to: change.email, locale: 'und', page: 'confirm-email', token }
 }
 
@@ -223,16 +204,13 @@ interface KnownPerson {
   isInvited: boolean
 }
 
-async function findPerson(
-  tx: Tx,
-  { company_id, email }: Pick<QueuedMail, 'company_id' | 'email'>
-): Promise<KnownPerson | undefined> {
+async function findPerson(tx: Tx, { email }: QueuedMail): Promise<KnownPerson | undefined> {
   const row = await tx
     .selectFrom('user')
     .leftJoin('user_key', join =>
       joinInCompany(join, 'user_key.user_id', 'user.id').on('user_key.retired_at', 'is', null)
     )
-    .where('user.company_id', '=', company_id)
+    .where('user.company_id', '=', tx.companyId)
     .where('user.email', '=', email)
     .select(['user.id', 'user.email', 'user.locale', 'user.invited_at', 'user_key.key_id'])
     .limit(1)
@@ -240,14 +218,4 @@ async function findPerson(
   if (!row) return undefined
   const { key_id, invited_at, ...person } = row
   return { ...person, hasKey: key_id !== null, isInvited: key_id === null && invited_at !== null }
-}
-
-function tokenFor(
-  tx: Tx,
-  deps: Pick<Deps, 'clock' | 'random'>,
-  { company_id }: QueuedMail,
-  purpose: LinkPurpose,
-  { id: subject, email }: { id: string; email: string }
-): Promise<string> {
-  return createMailToken(tx, deps, { company_id, purpose, subject, email })
 }

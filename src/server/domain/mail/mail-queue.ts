@@ -62,9 +62,9 @@ const delaySeconds = [10, 30, 60, 120, 300, 600, 900]
 const keptMs = 3 * 86_400_000
 
 /**
- * Sends the mail of the company that has been due longest. Returns false if none was due, or if
- * sending failed and the mail waits for its next attempt. If the process crashes right after
- * sending a mail, the mail is sent again, with another token.
+ * Sends the mail of the company that has been due longest. Returns false if no mail was due or if
+ * sending failed. If the process crashes right after sending a mail, the mail is sent again, with
+ * another token.
  */
 export async function sendNextMail(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'mails' | 'settings' | 'log'>,

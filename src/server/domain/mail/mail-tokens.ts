@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { LinkPurpose } from '../../../contract/accounts.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
@@ -11,20 +11,23 @@ import type { CompanyId, Deps } from '../deps.ts'
 const lifeOf = (purpose: LinkPurpose) => mailLinkMinutes[purpose] * 60_000
 
 interface Bound {
-  company_id: CompanyId
   purpose: LinkPurpose
   /** The id of a sign-up if the purpose is `verify`, otherwise the id of a person. */
   subject: string
   email: string
 }
 
-/** Creates the token for one mailed link and returns it. The database stores only its hash. */
+/**
+ * Creates the token of a mailed link for a person or a sign-up, and returns it. The database stores
+ * only its hash.
+ */
 export async function createMailToken(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
-  { purpose, subject, email }: Bound
+  purpose: LinkPurpose,
+  person: { id: string; email: string }
 ): Promise<string> {
-  const { tokens } = await createMailTokens(tx, deps, { purpose, people: [{ id: subject, email }] })
+  const { tokens } = await createMailTokens(tx, deps, { purpose, people: [person] })
   const [token] = tokens
   if (token === undefined) throw new Error('no token was created')
   return token
@@ -39,8 +42,8 @@ interface NewTokens {
 }
 
 /**
- * Creates one token for each of `people`, as `createMailToken` does. Returns the tokens in the same
- * order, and until when they are valid.
+ * Creates a token for each of `people`, as `createMailToken` does. Returns the tokens in the same
+ * order, with the time `until` which they are valid.
  */
 export async function createMailTokens(
   tx: Tx,
@@ -74,11 +77,11 @@ export async function createMailTokens(
 export async function hasRecentToken(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
-  { company_id, purpose, subject, withinMs }: Omit<Bound, 'email'> & { withinMs: number }
+  { purpose, subject, withinMs }: Omit<Bound, 'email'> & { withinMs: number }
 ): Promise<boolean> {
   const found = await tx
     .selectFrom('mail_token')
-    .where('company_id', '=', company_id)
+    .where('company_id', '=', tx.companyId)
     .where('subject', '=', subject)
     .where('purpose', '=', purpose)
     .where('used_at', 'is', null)
@@ -110,7 +113,7 @@ export function mailLink(
 export async function readMailToken(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
-  { company_id, purpose, token }: Omit<Bound, 'subject' | 'email'> & { token: string }
+  { purpose, token }: Pick<Bound, 'purpose'> & { token: string }
 ): Promise<Pick<Bound, 'subject' | 'email'>> {
   // a single statement, because between two a parallel call could use the token and register a key
   const row = await tx
@@ -122,7 +125,7 @@ export async function readMailToken(
         null
       )
     )
-    .where('mail_token.company_id', '=', company_id)
+    .where('mail_token.company_id', '=', tx.companyId)
     .where('mail_token.hash', '=', hashOf(token))
     .where('mail_token.purpose', '=', purpose)
     .select([
@@ -135,7 +138,7 @@ export async function readMailToken(
     ])
     .limit(1)
     .executeTakeFirst()
-  if (row?.used_at) throw used()
+  if (row?.used_at) throw new AppError('mail_token_used', 'The token was used before')
   if (!row || row.expires_at <= deps.clock() || row.key_id !== row.present_key) throw invalid()
   return { subject: row.subject, email: row.email }
 }
@@ -149,7 +152,7 @@ export async function checkMailLink(
   { company_id, purpose, token }: { company_id: CompanyId; purpose: LinkPurpose; token: string }
 ): Promise<{ username?: string }> {
   return inCompany(deps.db, company_id, async tx => {
-    const { subject } = await readMailToken(tx, deps, { company_id, purpose, token })
+    const { subject } = await readMailToken(tx, deps, { purpose, token })
     // only for invitations, because a stranger may have chosen the name of a sign-up
     if (purpose !== 'activate') return {}
     const user = await tx
@@ -169,63 +172,44 @@ export async function checkMailLink(
 export async function spendMailToken(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
-  { company_id, purpose, token, subject }: Omit<Bound, 'email'> & { token: string }
+  { purpose, token, subject }: Omit<Bound, 'email'> & { token: string }
 ): Promise<void> {
   const now = deps.clock()
   const spent = await tx
     .updateTable('mail_token')
     .set({ used_at: now })
-    .where('company_id', '=', company_id)
+    .where('company_id', '=', tx.companyId)
     .where('hash', '=', hashOf(token))
     .where('purpose', '=', purpose)
     .where('subject', '=', subject)
     .where('used_at', 'is', null)
     .where('expires_at', '>', now)
-    .where('key_id', 'is not distinct from', await presentKey(tx, company_id, subject))
+    .where('key_id', 'is not distinct from', await presentKey(tx, subject))
     .returning('hash')
     .executeTakeFirst()
   if (spent) return
   // throws the error that says why the token is not valid
-  await readMailToken(tx, deps, { company_id, purpose, token })
+  await readMailToken(tx, deps, { purpose, token })
   throw invalid()
 }
 
 /**
- * Revokes all unused mail tokens of a person. Used ones stay, so that their links are still
- * reported as used.
+ * Revokes all unused mail tokens of a person. Used tokens stay, so that a later call with one still
+ * gets `mail_token_used`.
  */
-export async function revokeMailTokens(
-  tx: Tx,
-  company_id: CompanyId,
-  subject: string
-): Promise<void> {
+export async function revokeMailTokens(tx: Tx, subject: string): Promise<void> {
   await tx
     .deleteFrom('mail_token')
-    .where('company_id', '=', company_id)
+    .where('company_id', '=', tx.companyId)
     .where('subject', '=', subject)
     .where('used_at', 'is', null)
     .execute()
 }
 
-/** Deletes the company's mail tokens that expired more than a week ago. */
-export async function deleteExpiredMailTokens(
-  deps: Pick<Deps, 'db' | 'clock'>,
-  company_id: CompanyId
-): Promise<void> {
-  const before = new Date(deps.clock().getTime() - 7 * 24 * 3_600_000)
-  await inCompany(deps.db, company_id, tx =>
-    tx
-      .deleteFrom('mail_token')
-      .where('company_id', '=', company_id)
-      .where('expires_at', '<', before)
-      .execute()
-  )
-}
-
-async function presentKey(tx: Tx, company_id: CompanyId, subject: string): Promise<string | null> {
+async function presentKey(tx: Tx, subject: string): Promise<string | null> {
   const key = await tx
     .selectFrom('user_key')
-    .where('company_id', '=', company_id)
+    .where('company_id', '=', tx.companyId)
     .where('user_id', '=', sql<string>`${subject}::uuid`)
     .where('retired_at', 'is', null)
     .orderBy('created_at', 'desc')
@@ -236,11 +220,7 @@ async function presentKey(tx: Tx, company_id: CompanyId, subject: string): Promi
 }
 
 function hashOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
-}
-
-function used(): AppError {
-  return new AppError('mail_token_used', 'The token was used before')
+  return hash('sha256', token, 'buffer')
 }
 
 function invalid(): AppError {

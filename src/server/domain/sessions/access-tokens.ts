@@ -6,8 +6,8 @@ import type { Deps, Keys, Tenant, TokenClaims, TokenReader } from '../deps.ts'
 import { newId } from '../ids.ts'
 
 /**
- * How many minutes an access token is valid. If the browser is closed, the session ends with its
- * last token.
+ * How many minutes an access token is valid. A closed browser renews no token, so its session ends
+ * with its last token.
  */
 export const tokenMinutes = 60
 
@@ -47,8 +47,8 @@ export function tokenExpiry(now: Date, sessionEnd: Date): Date {
 }
 
 /**
- * Creates the token reader of this process. It remembers the tokens whose signature it has
- * verified.
+ * Returns a new token reader, which verifies access tokens. It remembers tokens whose signature it
+ * has verified, so it verifies each signature once.
  */
 export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): TokenReader {
   const proofs = new Map<string, Proof>()

@@ -132,8 +132,8 @@ export async function getSessionStatus(
   deps: Pick<Deps, 'db' | 'clock'>,
   person: Person
 ): Promise<SessionStatus> {
-  const standings = await getSessionStatuses(deps, person.company_id, [person])
-  return standings.get(person) ?? 'ended'
+  const statuses = await getSessionStatuses(deps, person.company_id, [person])
+  return statuses.get(person) ?? 'ended'
 }
 
 /**
@@ -147,10 +147,9 @@ export async function isSignedIn(
   permissions: readonly string[] = [],
   options: ConnectionOptions = {}
 ): Promise<boolean> {
-  const { company_id, id: user_id, session_id } = person
-  const wanted = { company_id, user_id, session_id }
-  const found = (await findSession(deps, wanted, options)) ?? (await findKey(deps, wanted, options))
-  if (!found || found.company_disabled || found.user_disabled) return false
+  const { company_id, id, session_id } = person
+  const found = (await findLive(deps, company_id, [session_id], options)).get(session_id)
+  if (found?.user_id !== id || found.company_disabled || found.user_disabled) return false
   return permissions.every(each => found.permissions?.includes(each))
 }
 
@@ -164,17 +163,14 @@ export async function getSessionStatuses<Holder extends Person>(
   people: Holder[]
 ): Promise<Map<Holder, SessionStatus>> {
   const ids = [...new Set(people.map(({ session_id }) => session_id))]
-  const rows = await singleStatementInCompany(deps.db, company_id, tx =>
-    tx.run(manySessions, { company_id, ids })
-  )
+  const live = await findLive(deps, company_id, ids)
   const now = deps.clock()
-  const live = new Map(rows.filter(row => isLive(row, now)).map(row => [row.id, row]))
-  const standingOf = ({ id, session_id, token_expires }: Person): SessionStatus => {
+  const statusOf = ({ id, session_id, token_expires }: Person): SessionStatus => {
     const session = live.get(session_id)
     if (token_expires <= now || session?.user_id !== id) return 'ended'
     return session.company_disabled || session.user_disabled ? 'disabled' : 'valid'
   }
-  return new Map(people.map(person => [person, standingOf(person)]))
+  return new Map(people.map(person => [person, statusOf(person)]))
 }
 
 interface Wanted {
@@ -194,22 +190,20 @@ async function findSession(
 }
 
 /**
- * Returns the API key with the id `session_id` of the person `user_id` if it is valid. If a program
- * makes the call, `session_id` is the id of its key.
+ * Returns those sessions and API keys with one of `ids` that are valid, by their ids. If a program
+ * makes a call, the id of its API key stands for the id of the session.
  */
-async function findKey(
+async function findLive(
   deps: Pick<Deps, 'db' | 'clock'>,
-  wanted: Wanted,
-  options: ConnectionOptions
+  company_id: CompanyId,
+  ids: string[],
+  options?: ConnectionOptions
 ) {
-  const read = (tx: Tx) => tx.run(oneKey, wanted)
-  const [found] = await singleStatementInCompany(deps.db, wanted.company_id, read, options)
-  return found && isLive(found, deps.clock()) ? found : undefined
+  const read = (tx: Tx) => tx.run(manySessions, { company_id, ids })
+  const rows = await singleStatementInCompany(deps.db, company_id, read, options)
+  const now = deps.clock()
+  return new Map(rows.filter(row => isLive(row, now)).map(row => [row.id, row]))
 }
-
-const oneKey = prepare((db, { company_id, user_id, session_id }: Wanted) =>
-  keysOf(db, company_id).where('api_key.id', '=', session_id).where('api_key.user_id', '=', user_id)
-)
 
 const oneSession = prepare((db, { company_id, user_id, session_id }: Wanted) =>
   sessionsOf(db, company_id)

@@ -69,7 +69,7 @@ export async function logIn(
     if (!account) throw loginFailed(deps, input)
     const { disabled } = account
     const done = disabled
-      ? spendChallenge(tx, company_id, challenge).then(isFirst => isFirst && { disabled })
+      ? spendChallenge(tx, challenge).then(isFirst => isFirst && { disabled })
       : createSession(tx, deps, input.agent, account, challenge)
     // sent together with the commit
     tx.sendWithCommit(done)

@@ -118,9 +118,9 @@ export async function confirmSession(
 }
 
 /**
- * Returns whether the caller has entered the password again in this session not long ago. `until`
- * is when that stops counting. If it is more than five minutes ahead, it does not count, because
- * the clock must have been set back since.
+ * Returns whether the caller has confirmed their password within the last five minutes. The
+ * confirmation ends at `until`, which is null if there was none. Returns false if `until` is more
+ * than five minutes ahead, because the clock has been set back since.
  */
 export function isPasswordConfirmed(until: Date | null, now: Date): boolean {
   const left = (until?.getTime() ?? 0) - now.getTime()
@@ -206,13 +206,13 @@ const createSessionSql = `
   returning id`
 
 /**
- * Turns the sessions of a sign-up into sessions of the person that it has become. They then last 12
- * hours from their start, like all others.
+ * Turns the sessions of a sign-up into sessions of the person that the sign-up has become. Each
+ * then ends 12 hours after its start.
  */
 export async function confirmPendingSessions(
   tx: Tx,
   deps: Pick<Deps, 'signals'>,
-  { company_id, user_id }: { company_id: CompanyId; user_id: string }
+  user_id: string
 ): Promise<void> {
   await tx
     .updateTable('session')
@@ -220,10 +220,24 @@ export async function confirmPendingSessions(
       pending: false,
       expires_at: sql<Date>`created_at + make_interval(hours => ${sessionHours})`
     })
-    .where('company_id', '=', company_id)
+    .where('company_id', '=', tx.companyId)
     .where('user_id', '=', user_id)
     .execute()
-  tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: user_id }))
+  signalSessions(tx, deps, [user_id])
+}
+
+/**
+ * Reports after the commit that sessions or API keys of people have changed. Their event streams,
+ * downloads and uploads then check whether they may continue.
+ */
+export function signalSessions(
+  tx: Tx,
+  { signals }: Pick<Deps, 'signals'>,
+  user_ids: readonly string[]
+): void {
+  tx.afterCommit(() => {
+    for (const user of user_ids) signals.sessions.send({ company: tx.companyId, user })
+  })
 }
 
 /**
@@ -235,26 +249,45 @@ export async function logOut(
   { person, all }: { person: Person; all: boolean }
 ): Promise<void> {
   const { company_id, id, session_id } = person
-  const now = deps.clock()
   await inCompany(deps.db, company_id, async tx => {
-    let ended = tx
-      .updateTable('session')
-      .set({ revoked_at: now })
-      .where('company_id', '=', company_id)
-      .where('user_id', '=', id)
-      .where('revoked_at', 'is', null)
-    if (all) {
-      // also ends a session that a parallel call is creating
-      await tx
-        .updateTable('user')
-        .set({ tokens_valid_after: now })
-        .where('company_id', '=', company_id)
-        .where('id', '=', id)
-        .execute()
-    } else ended = ended.where('id', '=', session_id)
-    await ended.execute()
-    tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: id }))
+    if (all) await signOutEverywhere(tx, deps, [id])
+    else await revokeSession(tx, deps, id, session_id)
   })
+}
+
+/** Ends all sessions of people, also those that parallel logins are creating. */
+export async function signOutEverywhere(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'signals'>,
+  user_ids: string[]
+): Promise<void> {
+  await tx
+    .updateTable('user')
+    .set({ tokens_valid_after: deps.clock() })
+    .where('company_id', '=', tx.companyId)
+    .where(sql<boolean>`id = any (${user_ids}::uuid[])`)
+    .execute()
+  await endSessions(tx, deps, user_ids)
+}
+
+/** Ends one session of a person. Returns false if the person has no such session. */
+async function revokeSession(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'signals'>,
+  user_id: string,
+  session_id: string
+): Promise<boolean> {
+  const ended = await tx
+    .updateTable('session')
+    .set({ revoked_at: deps.clock() })
+    .where('company_id', '=', tx.companyId)
+    .where('user_id', '=', user_id)
+    .where('id', '=', session_id)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst()
+  signalSessions(tx, deps, [user_id])
+  return ended !== undefined
 }
 
 /** The number of sessions on a page if a call names no `limit`. */
@@ -323,56 +356,28 @@ export async function endSession(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   { person, session_id }: { person: Person; session_id: string }
 ): Promise<void> {
-  const { company_id, id } = person
-  await inCompany(deps.db, company_id, async tx => {
-    const ended = await tx
-      .updateTable('session')
-      .set({ revoked_at: deps.clock() })
-      .where('company_id', '=', company_id)
-      .where('user_id', '=', id)
-      .where('id', '=', session_id)
-      .where('revoked_at', 'is', null)
-      .returning('id')
-      .executeTakeFirst()
-    if (!ended) throw new AppError('not_found', 'No such session')
-    tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: id }))
+  await inCompany(deps.db, person.company_id, async tx => {
+    const isEnded = await revokeSession(tx, deps, person.id, session_id)
+    if (!isEnded) throw new AppError('not_found', 'No such session')
   })
 }
 
-/**
- * Ends all sessions of people, except the one with the id `except`, and closes their event streams.
- */
+/** Ends all sessions of people, except the session `except`, and closes their event streams. */
 export async function endSessions(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,
-  { company_id, user_ids, except }: { company_id: CompanyId; user_ids: string[]; except?: string }
+  user_ids: string[],
+  except?: string
 ): Promise<void> {
   let ended = tx
     .updateTable('session')
     .set({ revoked_at: deps.clock() })
-    .where('company_id', '=', company_id)
+    .where('company_id', '=', tx.companyId)
     .where(sql<boolean>`user_id = any (${user_ids}::uuid[])`)
     .where('revoked_at', 'is', null)
   if (except !== undefined) ended = ended.where('id', '!=', except)
   await ended.execute()
-  tx.afterCommit(() => {
-    for (const user of user_ids) deps.signals.sessions.send({ company: company_id, user })
-  })
-}
-
-/** Deletes the company's sessions that expired more than 30 days ago. */
-export async function deleteExpiredSessions(
-  deps: Pick<Deps, 'db' | 'clock'>,
-  company_id: CompanyId
-): Promise<void> {
-  const before = new Date(deps.clock().getTime() - 30 * 86_400_000)
-  await inCompany(deps.db, company_id, tx =>
-    tx
-      .deleteFrom('session')
-      .where('company_id', '=', company_id)
-      .where('expires_at', '<', before)
-      .execute()
-  )
+  signalSessions(tx, deps, user_ids)
 }
 
 /**

@@ -1,0 +1,34 @@
+import { inCompany } from '../db/scope.ts'
+import type { CompanyId, Deps } from './deps.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+/** The tables whose rows expire, with the time for which expired rows are kept in milliseconds. */
+const expiring = [
+  // a used challenge must not become valid again if the clock is set back
+  ['used_challenge', hourMs],
+  ['session', 30 * dayMs],
+  ['signup', 0],
+  ['mail_token', 7 * dayMs]
+] as const
+
+/**
+ * Deletes the company's rows that have expired: used challenges an hour later, sessions 30 days
+ * later, sign-ups immediately and mail tokens a week later.
+ */
+export async function deleteExpiredRows(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId
+): Promise<void> {
+  const now = deps.clock().getTime()
+  for (const [table, keptMs] of expiring) {
+    await inCompany(deps.db, company_id, tx =>
+      tx
+        .deleteFrom(table)
+        .where('company_id', '=', company_id)
+        .where('expires_at', '<', new Date(now - keptMs))
+        .execute()
+    )
+  }
+}
