@@ -1,9 +1,8 @@
 import { useStore } from '@nanostores/react'
 import { useRef, useState } from 'react'
 import type { AllAttention as Found } from '../../contract/overview.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
-import { localizedPath } from '../../i18n/index.ts'
 import { $allAttention, checkAllAttention } from '../../stores/admin/overview.ts'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords } from '../kit/use-words.ts'
 import { AttentionItems, AttentionSheet } from './AttentionSheet.tsx'
 import { useRegularCheck } from './use-regular-check.ts'
@@ -90,7 +89,7 @@ function CompanyFindings({ company: { id, name }, found, hasMailServer }: Compan
   return (
     <div>
       <h3 className="wrap-anywhere font-semibold">
-        <a className="link" href={localizedPath(locale, pathOf('company', { company: id }))}>
+        <a className="link" href={pageHref(locale, 'company', { company: id })}>
           {name}
         </a>
       </h3>

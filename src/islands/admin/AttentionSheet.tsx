@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
 import type { AppError } from '../../contract/kit/errors.ts'
 import type { Attention, AttentionItem, NearLimit } from '../../contract/overview.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
-import { languageTag, localizedPath } from '../../i18n/index.ts'
+import { languageTag } from '../../i18n/index.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { formatClock, useWaitPhase } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 
@@ -150,7 +150,7 @@ function Item({ item, company, hasMailServer }: ItemProps) {
               <li key={id} className="min-w-0">
                 <a
                   className="link wrap-anywhere"
-                  href={localizedPath(locale, pathOf('domain', { company, domain: id }))}
+                  href={pageHref(locale, 'domain', { company, domain: id })}
                 >
                   {host}
                 </a>
@@ -177,7 +177,7 @@ function LimitLink({ company, near }: { company: string; near: NearLimit }) {
   return (
     <a
       className="link wrap-anywhere"
-      href={localizedPath(locale, pathOf('group', { company, group: group.id }))}
+      href={pageHref(locale, 'group', { company, group: group.id })}
     >
       {t('overview.attention.of', {
         group: group.name,
@@ -202,7 +202,7 @@ function MendLink({ kind, company }: MendLinkProps): ReactNode {
   if (!target) return null
   const { page, state, words } = target
   return (
-    <a className="link" href={`${localizedPath(locale, pathOf(page, { company }))}?state=${state}`}>
+    <a className="link" href={`${pageHref(locale, page, { company })}?state=${state}`}>
       {t(`overview.attention.go.${words}`)}
     </a>
   )

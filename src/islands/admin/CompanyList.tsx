@@ -1,9 +1,9 @@
 import { useMemo } from 'react'
 import type { Company, ListedCompany } from '../../contract/companies.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
 import { formatBytes } from '../../core/text/format.ts'
-import { type Locale, languageTag, localizedPath, type Translate } from '../../i18n/index.ts'
+import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { companyList, companySortKeys } from '../../stores/admin/companies.ts'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords } from '../kit/use-words.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState } from '../lists/EmptyState.tsx'
@@ -28,10 +28,7 @@ export function CompanyList({ own }: { own: string }) {
   const view = useListView('companies', columns)
   const { address, set } = screen
   const create = (
-    <a
-      className="btn btn-primary"
-      href={localizedPath(locale, pathOf('createCompany', { company: own }))}
-    >
+    <a className="btn btn-primary" href={pageHref(locale, 'createCompany', { company: own })}>
       {t('companies.new')}
     </a>
   )
@@ -68,7 +65,7 @@ export function CompanyList({ own }: { own: string }) {
         tools={<ViewMenu columns={columns} view={view} />}
         columns={view.shown}
         density={view.density}
-        hrefOf={({ id }) => localizedPath(locale, pathOf('company', { company: id }))}
+        hrefOf={({ id }) => pageHref(locale, 'company', { company: id })}
       />
     </section>
   )

@@ -2,9 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useId } from 'react'
 import type { CompanyDetails } from '../../contract/companies.ts'
 import { DisabledReason } from '../../contract/kit/disabled.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
 import { formatDateTime } from '../../core/text/format.ts'
-import { localizedPath } from '../../i18n/index.ts'
 import { $firstInvitation, resumeCompany } from '../../stores/admin/companies.ts'
 import { $user } from '../../stores/signed-in-user.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
@@ -12,6 +10,7 @@ import { useAction } from '../forms/use-action.ts'
 import { announce } from '../kit/announce.ts'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface CompanyProps {
@@ -105,17 +104,14 @@ function Unproved({ company: { id, domains, people } }: CompanyProps) {
       </p>
       <a
         className="btn btn-outline btn-sm"
-        href={localizedPath(locale, pathOf('domain', { company: id, domain: first.id }))}
+        href={pageHref(locale, 'domain', { company: id, domain: first.id })}
       >
         {t('companies.proof.open')}
       </a>
       {isUninvited && (
         <p>
           {t('companies.proof.invitation')}{' '}
-          <a
-            className="link"
-            href={`${localizedPath(locale, pathOf('users', { company: id }))}?state=invited`}
-          >
+          <a className="link" href={`${pageHref(locale, 'users', { company: id })}?state=invited`}>
             {t('companies.proof.people')}
           </a>
         </p>

@@ -1,9 +1,8 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
 import type { Group } from '../../contract/groups.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
-import { languageTag, localizedPath } from '../../i18n/index.ts'
+import { languageTag } from '../../i18n/index.ts'
 import { $overview, loadOverview, type OverviewState } from '../../stores/admin/companies.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
@@ -11,6 +10,7 @@ import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { lazyPart } from '../kit/LazyPart.tsx'
 import { usedFraction } from '../kit/Meter.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { useWaitPhase } from '../kit/time.ts'
 import { useSetPageName } from '../kit/use-set-page-name.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
@@ -99,10 +99,7 @@ function CompanyCard({ overview }: { overview: Ready }) {
               <li key={id} className="wrap-anywhere">
                 <a
                   className="link"
-                  href={localizedPath(
-                    locale,
-                    pathOf('domain', { company: company.id, domain: id })
-                  )}
+                  href={pageHref(locale, 'domain', { company: company.id, domain: id })}
                 >
                   {host}
                 </a>{' '}
@@ -133,10 +130,7 @@ function CompanyCard({ overview }: { overview: Ready }) {
               {t('admin.overview.newPeople', { group: preset.name })}{' '}
               <a
                 className="link"
-                href={localizedPath(
-                  locale,
-                  pathOf('group', { company: company.id, group: preset.id })
-                )}
+                href={pageHref(locale, 'group', { company: company.id, group: preset.id })}
               >
                 {t('companies.card.openGroup')}
               </a>
@@ -144,10 +138,7 @@ function CompanyCard({ overview }: { overview: Ready }) {
           )}
         </dd>
       </dl>
-      <a
-        className="btn btn-outline"
-        href={localizedPath(locale, pathOf('groups', { company: company.id }))}
-      >
+      <a className="btn btn-outline" href={pageHref(locale, 'groups', { company: company.id })}>
         {t('admin.overview.all')}
       </a>
     </section>
@@ -186,10 +177,7 @@ function NearestLimits({ overview }: { overview: Ready }) {
             <div className="min-w-0">
               <a
                 className="link wrap-anywhere"
-                href={localizedPath(
-                  locale,
-                  pathOf('group', { company: company.id, group: group.id })
-                )}
+                href={pageHref(locale, 'group', { company: company.id, group: group.id })}
               >
                 {group.name}
               </a>

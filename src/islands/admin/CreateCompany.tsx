@@ -1,5 +1,3 @@
-import { pathOf } from '../../core/pages/page-table.ts'
-import { localizedPath } from '../../i18n/index.ts'
 import { createCompany } from '../../stores/admin/companies.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
@@ -12,6 +10,7 @@ import { useForm, type Values } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { announce } from '../kit/announce.ts'
 import { Field } from '../kit/Field.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 
 const languages = ['en', 'fr'] as const
@@ -28,7 +27,7 @@ export const CreateCompany = withWords(function CreateCompany() {
     async send(values, key) {
       const input = inputOf(values)
       const { id, name, invitation } = await createCompany(input, key)
-      await navigate(localizedPath(locale, pathOf('company', { company: id })), { replace: true })
+      await navigate(pageHref(locale, 'company', { company: id }), { replace: true })
       const done = invitation ? (invitation.link ? 'doneLink' : 'done') : 'doneWaiting'
       announce(t(`companies.create.${done}`, { company: name, email: input.email }))
     }

@@ -2,14 +2,13 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
 import type { ApiKey, NewApiKey } from '../../contract/api-keys.ts'
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
 import { formatDateTime } from '../../core/text/format.ts'
-import { localizedPath } from '../../i18n/index.ts'
 import { $apiKeys, loadApiKeys, revokeApiKey } from '../../stores/accounts/api-keys.ts'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { relativeTime, useNow } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 import { apiKeyTranslator } from './api-key-translator.ts'
@@ -56,7 +55,7 @@ export function ApiKeys({ company }: ApiKeysProps) {
         </h2>
         <p className="meta">
           {say(company ? 'noteCompany' : 'note')}{' '}
-          <a className="link" href={localizedPath(locale, pathOf('docs', {}))}>
+          <a className="link" href={pageHref(locale, 'docs', {})}>
             {say('docs')}
           </a>
         </p>

@@ -1,10 +1,9 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
-import { pathOf } from '../../core/pages/page-table.ts'
-import { localizedPath } from '../../i18n/index.ts'
 import { $recentChanges, loadRecentChanges } from '../../stores/admin/recent-changes.ts'
 import { $route } from '../../stores/routes.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords } from '../kit/use-words.ts'
 import { AuditEntry } from './AuditEntry.tsx'
 import { changeTranslator } from './change-translator.ts'
@@ -63,7 +62,7 @@ export function ChangeList({ target, shown }: RecentChangesProps) {
           </ol>
           <a
             className="link self-start"
-            href={`${localizedPath(locale, pathOf('audit', { company }))}?target=${target}`}
+            href={`${pageHref(locale, 'audit', { company })}?target=${target}`}
           >
             {say('recent.all')}
           </a>

@@ -1,9 +1,9 @@
 import { useMemo } from 'react'
 import type { CompanyCategory } from '../../contract/company-categories.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
-import { type Locale, languageTag, localizedPath, type Translate } from '../../i18n/index.ts'
+import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { categoryList, categorySortKeys } from '../../stores/admin/company-categories.ts'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState } from '../lists/EmptyState.tsx'
@@ -26,10 +26,7 @@ export const CategoryList = withWords(function CategoryList() {
   if (screen.isMissing) return <AdminPageMissing />
   const { company, address, set } = screen
   const create = (
-    <a
-      className="btn btn-primary"
-      href={localizedPath(locale, pathOf('createCategory', { company }))}
-    >
+    <a className="btn btn-primary" href={pageHref(locale, 'createCategory', { company })}>
       {t('admin.categories.new')}
     </a>
   )
@@ -67,7 +64,7 @@ export const CategoryList = withWords(function CategoryList() {
           </EmptyState>
         }
         columns={columns}
-        hrefOf={({ id }) => localizedPath(locale, pathOf('category', { company, category: id }))}
+        hrefOf={({ id }) => pageHref(locale, 'category', { company, category: id })}
       />
     </div>
   )

@@ -1,6 +1,5 @@
 import { required } from '../../core/input/validators.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
-import { type Locale, localizedPath } from '../../i18n/index.ts'
+import type { Locale } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { createCategory } from '../../stores/admin/company-categories.ts'
 import { navigate } from '../../stores/navigation.ts'
@@ -9,6 +8,7 @@ import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import {
   CategoryFields,
@@ -35,8 +35,9 @@ export const CreateCategory = withWords(function CreateCategory() {
     codeErrors: { name_taken: { [`names.${locale}`]: { rule: 'taken' } } },
     async send(values, key) {
       const { id } = await createCategory(inputOf(values, locale), key)
-      const path = pathOf('category', { company: companyIdOfPage(), category: id })
-      await navigate(localizedPath(locale, path), { replace: true })
+      await navigate(pageHref(locale, 'category', { company: companyIdOfPage(), category: id }), {
+        replace: true
+      })
     }
   })
   return (

@@ -1,8 +1,8 @@
-import { pathOf } from '../../core/pages/page-table.ts'
-import { languageTag, localizedPath } from '../../i18n/index.ts'
+import { languageTag } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { $dataSource, openDataSource } from '../../stores/admin/data-sources.ts'
 import { DetailFrame } from '../details/DetailFrame.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 
 /** Shows a data source. */
@@ -27,7 +27,7 @@ export const DataSourceDetail = withWords(function DataSourceDetail() {
           <p className="text-ink-soft">{t('dataSources.detail.text')}</p>
           <a
             className="btn btn-outline self-start"
-            href={localizedPath(locale, pathOf('dataSources', { company: companyIdOfPage() }))}
+            href={pageHref(locale, 'dataSources', { company: companyIdOfPage() })}
           >
             {t('dataSources.missing.go')}
           </a>

@@ -1,9 +1,9 @@
 import { useMemo } from 'react'
 import type { DataSource } from '../../contract/data-sources.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
-import { type Locale, languageTag, localizedPath, type Translate } from '../../i18n/index.ts'
+import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { dataSourceList, dataSourceSortKeys } from '../../stores/admin/data-sources.ts'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState } from '../lists/EmptyState.tsx'
@@ -27,16 +27,13 @@ export const DataSourceList = withWords(function DataSourceList() {
       loading={t('dataSources.list.loading')}
       empty={
         <EmptyState title={t('dataSources.empty.title')} text={t('dataSources.empty.text')}>
-          <a
-            className="btn btn-outline"
-            href={localizedPath(locale, pathOf('categories', { company }))}
-          >
+          <a className="btn btn-outline" href={pageHref(locale, 'categories', { company })}>
             {t('dataSources.empty.go')}
           </a>
         </EmptyState>
       }
       columns={columns}
-      hrefOf={({ id }) => localizedPath(locale, pathOf('dataSource', { company, data_source: id }))}
+      hrefOf={({ id }) => pageHref(locale, 'dataSource', { company, data_source: id })}
     />
   )
 })

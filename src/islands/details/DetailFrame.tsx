@@ -1,12 +1,11 @@
 import { useStore } from '@nanostores/react'
 import type { ReadableAtom } from 'nanostores'
 import { type ReactNode, useEffect } from 'react'
-import { pathOf } from '../../core/pages/page-table.ts'
-import { localizedPath } from '../../i18n/index.ts'
 import type { ItemState } from '../../stores/admin/shown-item.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { useWaitPhase } from '../kit/time.ts'
 import { useSetPageName } from '../kit/use-set-page-name.ts'
 import { useWords } from '../kit/use-words.ts'
@@ -65,7 +64,7 @@ export function DetailFrame<Item extends { id: string }>(props: DetailFrameProps
             {missing('title')}
           </p>
           <p className="text-ink-soft">{missing('text')}</p>
-          <a className="btn btn-primary" href={localizedPath(locale, pathOf(list, { company }))}>
+          <a className="btn btn-primary" href={pageHref(locale, list, { company })}>
             {missing('go')}
           </a>
         </section>

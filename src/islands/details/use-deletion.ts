@@ -1,9 +1,8 @@
 import type { AppError } from '../../contract/kit/errors.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
-import { localizedPath } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { announce } from '../kit/announce.ts'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords } from '../kit/use-words.ts'
 
 export interface Deletion {
@@ -26,8 +25,7 @@ export function useDeletion({ list, remove, reload, done }: Deletion) {
     what: `Deleting an item of ${list} failed`,
     async send() {
       await remove()
-      const path = pathOf(list, { company: companyIdOfPage() })
-      await navigate(localizedPath(locale, path), { replace: true })
+      await navigate(pageHref(locale, list, { company: companyIdOfPage() }), { replace: true })
       if (done) announce(done)
     },
     handle({ code }: AppError) {

@@ -3,8 +3,6 @@ import type { Domain } from '../../contract/domains.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { hostFault, type IsTopLevel, parseTypedHost } from '../../core/input/domain-name.ts'
 import { firstOf, required } from '../../core/input/validators.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
-import { localizedPath } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { createDomain, findDomain } from '../../stores/admin/domains.ts'
 import { navigate } from '../../stores/navigation.ts'
@@ -14,6 +12,7 @@ import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { WizardSteps } from './WizardSteps.tsx'
 
@@ -45,7 +44,7 @@ export const CreateDomain = withWords(function CreateDomain() {
     }
   })
   const pageOf = (id: string) =>
-    localizedPath(locale, pathOf('domain', { company: companyIdOfPage(), domain: id }))
+    pageHref(locale, 'domain', { company: companyIdOfPage(), domain: id })
   // what was typed before the page's script ran
   const readTyped = useEffectEvent(() => setHost(parseTypedHost(form.read()['host'] ?? '')))
   useEffect(() => readTyped(), [])

@@ -1,10 +1,10 @@
 import { useMemo } from 'react'
 import { type Domain, DomainState } from '../../contract/domains.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
 import { formatDateTime } from '../../core/text/format.ts'
-import { type Locale, localizedPath, type Translate } from '../../i18n/index.ts'
+import type { Locale, Translate } from '../../i18n/index.ts'
 import { domainList, domainSortKeys } from '../../stores/admin/domains.ts'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState } from '../lists/EmptyState.tsx'
@@ -29,10 +29,7 @@ export const DomainList = withWords(function DomainList() {
   if (screen.isMissing) return <AdminPageMissing />
   const { company, address, set } = screen
   const create = (
-    <a
-      className="btn btn-primary"
-      href={localizedPath(locale, pathOf('createDomain', { company }))}
-    >
+    <a className="btn btn-primary" href={pageHref(locale, 'createDomain', { company })}>
       {t('domains.list.new')}
     </a>
   )
@@ -64,7 +61,7 @@ export const DomainList = withWords(function DomainList() {
           </EmptyState>
         }
         columns={columns}
-        hrefOf={({ id }) => localizedPath(locale, pathOf('domain', { company, domain: id }))}
+        hrefOf={({ id }) => pageHref(locale, 'domain', { company, domain: id })}
       />
     </div>
   )

@@ -1,10 +1,9 @@
 import { useState } from 'react'
 import type { DomainDetails } from '../../contract/domains.ts'
 import { required } from '../../core/input/validators.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
 import en from '../../i18n/en/admin/moveDomain.json'
 import fr from '../../i18n/fr/admin/moveDomain.json'
-import { type Locale, localizedPath, type Translate, translator } from '../../i18n/index.ts'
+import { type Locale, type Translate, translator } from '../../i18n/index.ts'
 import type { KeyIn } from '../../i18n/keys.ts'
 import { moveDomain, reloadDomain } from '../../stores/admin/domains.ts'
 import { findCompanies, type NamedCompany } from '../../stores/admin/item-search.ts'
@@ -13,6 +12,7 @@ import { Combobox } from '../forms/Combobox.tsx'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { announce } from '../kit/announce.ts'
+import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 
@@ -59,8 +59,9 @@ function MoveForm({ domain: { id, host }, close }: DomainProps & { close: () => 
       const to = readCompany(chosen)
       if (!to) return
       const moved = await moveDomain(id, to.id)
-      const path = pathOf('domain', { company: to.id, domain: moved.id })
-      await navigate(localizedPath(locale, path), { replace: true })
+      await navigate(pageHref(locale, 'domain', { company: to.id, domain: moved.id }), {
+        replace: true
+      })
       announce(say('done', { host, company: to.name }))
     },
     handle({ code }) {

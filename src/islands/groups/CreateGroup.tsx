@@ -1,5 +1,3 @@
-import { pathOf } from '../../core/pages/page-table.ts'
-import { localizedPath } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { createGroup } from '../../stores/admin/groups.ts'
 import { navigate } from '../../stores/navigation.ts'
@@ -8,6 +6,7 @@ import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { LimitFields, limitsFromForm } from '../limits/LimitFields.tsx'
 import { GroupFields, groupFromForm } from './GroupFields.tsx'
@@ -28,8 +27,9 @@ export const CreateGroup = withWords(function CreateGroup() {
     codeErrors: { name_taken: { name: { rule: 'taken' } } },
     async send(values, key) {
       const { id } = await createGroup(inputOf(values), key)
-      const path = pathOf('group', { company: companyIdOfPage(), group: id })
-      await navigate(localizedPath(locale, path), { replace: true })
+      await navigate(pageHref(locale, 'group', { company: companyIdOfPage(), group: id }), {
+        replace: true
+      })
     }
   })
   return (

@@ -1,10 +1,10 @@
 import { useMemo } from 'react'
 import type { Group } from '../../contract/groups.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
 import { formatByteLimit, formatBytes } from '../../core/text/format.ts'
-import { type Locale, languageTag, localizedPath, type Translate } from '../../i18n/index.ts'
+import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { groupList, groupSortKeys } from '../../stores/admin/group-list.ts'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState } from '../lists/EmptyState.tsx'
@@ -31,7 +31,7 @@ export const GroupList = withWords(function GroupList() {
     await downloadGroups(address ?? {}, t('groups.fileName'))
   }
   const create = (
-    <a className="btn btn-primary" href={localizedPath(locale, pathOf('createGroup', { company }))}>
+    <a className="btn btn-primary" href={pageHref(locale, 'createGroup', { company })}>
       {t('groups.new')}
     </a>
   )
@@ -60,7 +60,7 @@ export const GroupList = withWords(function GroupList() {
         }
         columns={view.shown}
         density={view.density}
-        hrefOf={({ id }) => localizedPath(locale, pathOf('group', { company, group: id }))}
+        hrefOf={({ id }) => pageHref(locale, 'group', { company, group: id })}
       />
     </div>
   )

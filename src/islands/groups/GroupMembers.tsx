@@ -3,9 +3,7 @@ import { useState } from 'react'
 import type { Group } from '../../contract/groups.ts'
 import type { AppError } from '../../contract/kit/errors.ts'
 import { email, firstOf, required } from '../../core/input/validators.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
 import { personName } from '../../core/text/person-name.ts'
-import { localizedPath } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $groupMembers,
@@ -24,6 +22,7 @@ import { Form } from '../forms/Form.tsx'
 import { SeveralValues } from '../forms/SeveralValues.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm } from '../forms/use-form.ts'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords } from '../kit/use-words.ts'
 import { SearchBox } from '../lists/FilterFields.tsx'
 
@@ -57,10 +56,7 @@ export function GroupMembers({ group }: GroupProps) {
       row={member => (
         <div className="min-w-0 flex-1">
           <p className="wrap-anywhere font-medium">
-            <a
-              className="link"
-              href={localizedPath(locale, pathOf('user', { company, user: member.id }))}
-            >
+            <a className="link" href={pageHref(locale, 'user', { company, user: member.id })}>
               {personName(member)}
             </a>
             {member.state !== 'active' && (

@@ -1,12 +1,11 @@
 import { useStore } from '@nanostores/react'
-import { pathOf } from '../../core/pages/page-table.ts'
-import { localizedPath } from '../../i18n/index.ts'
 import { userImports } from '../../stores/imports/user-imports.ts'
 import { $route } from '../../stores/routes.ts'
 import type { InvitationLinksProps } from '../details/InvitationLinks.tsx'
 import { useMailServer } from '../details/use-mail-server.ts'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { lazyPart } from '../kit/LazyPart.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { useWords } from '../kit/use-words.ts'
 import { ImportWizard } from './ImportWizard.tsx'
 import { UserOptions } from './UserOptions.tsx'
@@ -23,7 +22,7 @@ export function UserImportWizard() {
   const { locale, t } = useWords()
   const params: Record<string, string> = useStore($route, { ssr: 'initial' })?.params ?? {}
   const hasMailServer = useMailServer()
-  const people = localizedPath(locale, pathOf('users', { company: params['company'] ?? '' }))
+  const people = pageHref(locale, 'users', { company: params['company'] ?? '' })
   return (
     <ImportWizard
       kind={userImports}

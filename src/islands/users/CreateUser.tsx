@@ -1,7 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useState } from 'react'
-import { pathOf } from '../../core/pages/page-table.ts'
-import { type Locale, localizedPath } from '../../i18n/index.ts'
+import type { Locale } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   findDefaultGroup,
@@ -21,6 +20,7 @@ import { useForm, type Values } from '../forms/use-form.ts'
 import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Field } from '../kit/Field.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { useLoaded } from '../kit/use-loaded.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { GroupPicker, parseGroupPicker } from './GroupPicker.tsx'
@@ -39,8 +39,7 @@ export const CreateUser = withWords(function CreateUser() {
   })
   const preset = defaultGroup.value
   const [taken, setTaken] = useState<string>()
-  const pathTo = (id: string) =>
-    localizedPath(locale, pathOf('user', { company: companyIdOfPage(), user: id }))
+  const pathTo = (id: string) => pageHref(locale, 'user', { company: companyIdOfPage(), user: id })
   const form = useForm({
     what: 'Inviting the person failed',
     rules: { email: emailRule },

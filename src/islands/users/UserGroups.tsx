@@ -1,8 +1,7 @@
 import { useRef } from 'react'
 import type { Member } from '../../contract/members.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
 import { personName } from '../../core/text/person-name.ts'
-import { type Locale, languageTag, localizedPath } from '../../i18n/index.ts'
+import { type Locale, languageTag } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   addToGroups,
@@ -15,6 +14,7 @@ import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useAction } from '../forms/use-action.ts'
 import { useForm } from '../forms/use-form.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { GroupPicker, parseGroupPicker } from './GroupPicker.tsx'
@@ -66,10 +66,7 @@ export function UserGroups({ member }: MemberProps) {
             <li key={group.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 py-3">
               <a
                 className="link min-w-0 flex-1 wrap-anywhere"
-                href={localizedPath(
-                  locale,
-                  pathOf('group', { company: companyIdOfPage(), group: group.id })
-                )}
+                href={pageHref(locale, 'group', { company: companyIdOfPage(), group: group.id })}
               >
                 {group.name}
               </a>

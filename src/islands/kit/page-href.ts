@@ -1,0 +1,14 @@
+import { type PageName, pathOf } from '../../core/pages/page-table.ts'
+import { type Locale, localizedPath } from '../../i18n/index.ts'
+
+/**
+ * Returns the path of a page in a language: `en`, `group`, `{ company: '7', group: '2' }` →
+ * `/en/admin/7/groups/2`.
+ */
+export function pageHref<Name extends PageName>(
+  locale: Locale,
+  name: Name,
+  params: Parameters<typeof pathOf<Name>>[1]
+): string {
+  return localizedPath(locale, pathOf(name, params))
+}
