@@ -1,16 +1,14 @@
 import { useStore } from '@nanostores/react'
-import { useId } from 'react'
 import type { CompanyDetails } from '../../contract/companies.ts'
 import { DisabledReason } from '../../contract/kit/disabled.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { $firstInvitation, resumeCompany } from '../../stores/admin/companies.ts'
 import { $user } from '../../stores/signed-in-user.ts'
-import { BusyButton } from '../forms/BusyButton.tsx'
-import { useAction } from '../forms/use-action.ts'
+import { NotedButton } from '../forms/NotedButton.tsx'
 import { announce } from '../kit/announce.ts'
 import { CopyButton } from '../kit/CopyButton.tsx'
-import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { pageHref } from '../kit/page-href.ts'
+import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface CompanyProps {
@@ -38,7 +36,6 @@ interface SuspendedProps extends CompanyProps {
 
 function Suspended({ company: { id, name }, suspended }: SuspendedProps) {
   const { locale, t } = useWords()
-  const note = useId()
   const user = useStore($user, { ssr: 'initial' })
   const reason = DisabledReason.safeParse(suspended.reason).data ?? 'other'
   const action = useAction({
@@ -65,20 +62,13 @@ function Suspended({ company: { id, name }, suspended }: SuspendedProps) {
         {t(`companies.suspend.reasons.${reason}`)}.
       </p>
       <p>{t('companies.suspended.text')}</p>
-      {action.failure && <ErrorNote error={action.failure} />}
       {user?.permissions.includes('operator') && (
-        <>
-          <BusyButton
-            label={t('companies.suspended.resume')}
-            look="btn-primary"
-            isWorking={action.isWorking}
-            describedBy={note}
-            onClick={() => void action.start(undefined)}
-          />
-          <p id={note} className="meta">
-            {t('companies.suspended.resumeNote')}
-          </p>
-        </>
+        <NotedButton
+          label={t('companies.suspended.resume')}
+          note={t('companies.suspended.resumeNote')}
+          look="btn-primary"
+          action={action}
+        />
       )}
     </section>
   )

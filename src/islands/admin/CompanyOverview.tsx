@@ -1,8 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
 import type { Group } from '../../contract/groups.ts'
-import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
-import { languageTag } from '../../i18n/index.ts'
+import { formatDateTime } from '../../core/text/format.ts'
 import { $overview, loadOverview, type OverviewState } from '../../stores/admin/companies.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
@@ -153,12 +152,6 @@ function NearestLimits({ overview }: { overview: Ready }) {
     .flatMap(limitsOf)
     .sort((a, b) => b.share - a.share)
     .slice(0, mostNamed)
-  const numbers = new Intl.NumberFormat(languageTag(locale))
-  const formats = {
-    requests: () => (value: number) => numbers.format(value),
-    storage: (limit: number) => (value: number) =>
-      value === limit ? formatByteLimit(value, locale) : formatBytes(value, locale)
-  }
   return (
     <section className="sheet flex flex-col gap-3" aria-labelledby="overview-limits">
       <h2 id="overview-limits" className="section-title">
@@ -183,12 +176,7 @@ function NearestLimits({ overview }: { overview: Ready }) {
               </a>
               <p className="meta">{t(`admin.groups.${what}`)}</p>
             </div>
-            <UsageBar
-              label={t(`admin.groups.${what}`)}
-              used={used}
-              limit={limit}
-              format={formats[what](limit)}
-            />
+            <UsageBar of={what} used={used} limit={limit} />
           </li>
         ))}
       </ul>

@@ -1,15 +1,18 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
 import type { ApiKey, NewApiKey } from '../../contract/api-keys.ts'
-import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { $apiKeys, loadApiKeys, revokeApiKey } from '../../stores/accounts/api-keys.ts'
+import { InPlaceEditor } from '../forms/InPlaceEditor.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { LoadNote } from '../kit/LoadNote.tsx'
 import { pageHref } from '../kit/page-href.ts'
+import { Section } from '../kit/Section.tsx'
 import { relativeTime, useNow } from '../kit/time.ts'
+import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 import { apiKeyTranslator } from './api-key-translator.ts'
 import { CreateKey } from './CreateKey.tsx'
@@ -24,42 +27,39 @@ interface ApiKeysProps {
  * `errors`, `fields` and `common` from the page.
  */
 export function ApiKeys({ company }: ApiKeysProps) {
-  const { locale, t } = useWords()
+  const { locale } = useWords()
   const say = apiKeyTranslator(locale)
   const list = useStore($apiKeys, { ssr: 'initial' })
-  const [isCreating, setCreating] = useState(false)
   const [made, setMade] = useState<NewApiKey>()
-  const [note, setNote] = useState<{ revoked: string } | AppError>()
   const title = useRef<HTMLHeadingElement>(null)
 
   useEffect(() => void loadApiKeys(company), [company])
 
-  const revoke = async ({ id, name }: ApiKey) => {
-    setNote(undefined)
-    try {
+  const revoking = useAction({
+    what: 'Revoking the key failed',
+    async send({ id, name }: ApiKey) {
       await revokeApiKey(company, id)
       if (made?.id === id) setMade(undefined)
-      setNote({ revoked: name })
       // the pressed button no longer exists
       title.current?.focus()
-    } catch (cause) {
-      setNote(asAppError(cause, 'Revoking the key failed'))
+      return name
     }
-  }
+  })
 
   return (
-    <section className="sheet flex flex-col gap-4" aria-labelledby="keys">
-      <div>
-        <h2 id="keys" ref={title} tabIndex={-1} className="section-title">
-          {say('title')}
-        </h2>
-        <p className="meta">
+    <Section
+      id="keys"
+      ref={title}
+      title={say('title')}
+      note={
+        <>
           {say(company ? 'noteCompany' : 'note')}{' '}
           <a className="link" href={pageHref(locale, 'docs', {})}>
             {say('docs')}
           </a>
-        </p>
-      </div>
+        </>
+      }
+    >
       {made && (
         <NewKey
           made={made}
@@ -69,52 +69,35 @@ export function ApiKeys({ company }: ApiKeysProps) {
           }}
         />
       )}
-      {list.status === 'loading' && (
-        <p role="status" className="text-ink-soft">
-          {t('common.loading')}
-        </p>
-      )}
-      {list.status === 'failed' && (
-        <ErrorNote error={list.error} retry={() => loadApiKeys(company)} />
-      )}
+      <LoadNote state={list} retry={() => loadApiKeys(company)} />
       {list.status === 'ready' && list.rows.length === 0 && (
         <p className="text-ink-soft">{say('none')}</p>
       )}
       {list.status === 'ready' && list.rows.length > 0 && (
         <ul className="flex flex-col divide-y divide-base-300">
           {list.rows.map(key => (
-            <Row key={key.id} apiKey={key} revoke={() => void revoke(key)} />
+            <Row key={key.id} apiKey={key} revoke={() => void revoking.start(key)} />
           ))}
         </ul>
       )}
       <p role="status" className="wrap-anywhere text-sm empty:hidden">
-        {note && 'revoked' in note ? say('revoked', { name: note.revoked }) : ''}
+        {revoking.result && say('revoked', { name: revoking.result })}
       </p>
-      {note && 'code' in note && <ErrorNote error={note} />}
-      {isCreating ? (
-        <CreateKey
-          company={company}
-          done={key => {
-            setCreating(false)
-            setNote(undefined)
-            setMade(key)
-          }}
-          cancel={() => {
-            setCreating(false)
-            title.current?.focus()
-          }}
-        />
-      ) : (
-        <button
-          type="button"
-          className="btn btn-outline self-start"
-          onClick={() => setCreating(true)}
-        >
-          {say('create')}
-        </button>
-      )}
+      {revoking.failure && <ErrorNote error={revoking.failure} />}
+      <InPlaceEditor label={say('create')} look="btn-outline">
+        {close => (
+          <CreateKey
+            company={company}
+            done={key => {
+              revoking.reset()
+              setMade(key)
+            }}
+            close={close}
+          />
+        )}
+      </InPlaceEditor>
       <PasswordQuestion />
-    </section>
+    </Section>
   )
 }
 

@@ -1,11 +1,10 @@
-import { useEffect, useRef } from 'react'
 import type { NewApiKey } from '../../contract/api-keys.ts'
 import { KeyScope } from '../../contract/kit/endpoint.ts'
 import { required } from '../../core/input/validators.ts'
 import { createApiKey } from '../../stores/accounts/api-keys.ts'
 import { fieldSentence } from '../forms/account-form.ts'
 import { CheckBoxes } from '../forms/CheckBoxes.tsx'
-import { Form } from '../forms/Form.tsx'
+import { InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
@@ -20,15 +19,14 @@ interface CreateKeyProps {
   /** The company that gets the key. Undefined for a key of the person. */
   company: string | undefined
   done: (made: NewApiKey) => void
-  cancel: () => void
+  close: () => void
 }
 
 /** Creates an API key of the person or of a company. */
-export function CreateKey({ company, done, cancel }: CreateKeyProps) {
+export function CreateKey({ company, done, close }: CreateKeyProps) {
   const { locale, t } = useWords()
   const say = apiKeyTranslator(locale)
   const check = useInputCheck('createApiKey')
-  const box = useRef<HTMLDivElement>(null)
   const form = useForm({
     what: 'Creating the key failed',
     rules: company === undefined ? {} : { group_id: required },
@@ -36,48 +34,43 @@ export function CreateKey({ company, done, cancel }: CreateKeyProps) {
     async send(values) {
       const group_id = parseGroupField(values['group_id'])?.id
       done(await createApiKey(company, { ...inputOf(values), group_id }))
+      close()
     }
   })
 
-  useEffect(() => box.current?.querySelector('input')?.focus(), [])
-
   return (
-    <div ref={box} className="max-w-2xl">
-      <Form
-        form={form}
-        submit={say('create')}
-        beside={
-          <button type="button" className="btn btn-ghost" onClick={cancel}>
-            {say('cancel')}
-          </button>
-        }
-      >
-        <Field
-          label={say('name')}
-          name="name"
-          autoComplete="off"
-          hint={say('nameHint')}
-          error={fieldSentence(form.errors, 'name', t)}
-        />
-        <CheckBoxes
-          label={say('scopesLabel')}
-          name="scopes"
-          options={KeyScope.options.map(value => ({ value, label: say(`scopeChoices.${value}`) }))}
-          initial={['deposit']}
-          error={fieldSentence(form.errors, 'scopes', t)}
-        />
-        {company !== undefined && (
-          <GroupField name="group_id" error={fieldSentence(form.errors, 'group_id', t)} />
-        )}
-        <SelectField
-          label={say('lifetime')}
-          name="expires_in_days"
-          options={lifetimes.map(value => ({ value, label: say(`lifetimes.${value}`) }))}
-          initial="365"
-          error={fieldSentence(form.errors, 'expires_in_days', t)}
-        />
-      </Form>
-    </div>
+    <InPlaceForm
+      form={form}
+      submit={say('create')}
+      className="max-w-2xl gap-4"
+      cancel={say('cancel')}
+      close={close}
+    >
+      <Field
+        label={say('name')}
+        name="name"
+        autoComplete="off"
+        hint={say('nameHint')}
+        error={fieldSentence(form.errors, 'name', t)}
+      />
+      <CheckBoxes
+        label={say('scopesLabel')}
+        name="scopes"
+        options={KeyScope.options.map(value => ({ value, label: say(`scopeChoices.${value}`) }))}
+        initial={['deposit']}
+        error={fieldSentence(form.errors, 'scopes', t)}
+      />
+      {company !== undefined && (
+        <GroupField name="group_id" error={fieldSentence(form.errors, 'group_id', t)} />
+      )}
+      <SelectField
+        label={say('lifetime')}
+        name="expires_in_days"
+        options={lifetimes.map(value => ({ value, label: say(`lifetimes.${value}`) }))}
+        initial="365"
+        error={fieldSentence(form.errors, 'expires_in_days', t)}
+      />
+    </InPlaceForm>
   )
 }
 

@@ -2,8 +2,9 @@ import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
 import { $recentChanges, loadRecentChanges } from '../../stores/admin/recent-changes.ts'
 import { $route } from '../../stores/routes.ts'
-import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { LoadNote } from '../kit/LoadNote.tsx'
 import { pageHref } from '../kit/page-href.ts'
+import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { AuditEntry } from './AuditEntry.tsx'
 import { changeTranslator } from './change-translator.ts'
@@ -20,7 +21,7 @@ export interface RecentChangesProps {
 
 /** Lists the last changes of an item, with a link to all of its changes. */
 export function ChangeList({ target, shown }: RecentChangesProps) {
-  const { locale, t } = useWords()
+  const { locale } = useWords()
   const say = changeTranslator(locale)
   const state = useStore($recentChanges, { ssr: 'initial' })
   const route = useStore($route, { ssr: 'initial' })
@@ -32,22 +33,8 @@ export function ChangeList({ target, shown }: RecentChangesProps) {
   }, [target, ...shown])
 
   return (
-    <section
-      className="sheet flex flex-col gap-4"
-      aria-labelledby="recent-changes"
-      data-state={state.status}
-    >
-      <h2 id="recent-changes" className="section-title">
-        {say('recent.title')}
-      </h2>
-      {state.status === 'loading' && (
-        <p role="status" className="text-ink-soft">
-          {t('common.loading')}
-        </p>
-      )}
-      {state.status === 'failed' && (
-        <ErrorNote error={state.error} retry={() => loadRecentChanges(target)} />
-      )}
+    <Section id="recent-changes" title={say('recent.title')} state={state.status}>
+      <LoadNote state={state} retry={() => loadRecentChanges(target)} />
       {state.status === 'ready' && state.entries.length === 0 && (
         <p className="text-ink-soft">{say('recent.none')}</p>
       )}
@@ -68,6 +55,6 @@ export function ChangeList({ target, shown }: RecentChangesProps) {
           </a>
         </>
       )}
-    </section>
+    </Section>
   )
 }

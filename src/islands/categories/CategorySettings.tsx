@@ -1,4 +1,3 @@
-import { useRef, useState } from 'react'
 import type { CompanyCategory } from '../../contract/company-categories.ts'
 import { formatDuration } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
@@ -7,14 +6,9 @@ import {
   changeCategory,
   reloadCategory
 } from '../../stores/admin/company-categories.ts'
-import { EditConflict } from '../forms/EditConflict.tsx'
-import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
-import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
-import { useForm, type Values } from '../forms/use-form.ts'
-import { useInputCheck } from '../forms/use-input-check.ts'
-import { useVersionedSave } from '../forms/use-versioned-save.ts'
+import { SettingsSection } from '../forms/SettingsSection.tsx'
+import type { Values } from '../forms/use-form.ts'
 import { describeMediaTypes } from '../kit/media-words.ts'
-import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 import {
   CategoryFields,
@@ -32,38 +26,34 @@ interface CategoryProps {
   category: CompanyCategory
 }
 
-type Versioned = Settings & Pick<CompanyCategory, 'version'>
-
-/**
- * Shows the settings of a category, each with a sentence that explains it, and lets an
- * administrator change them in place. If somebody else has changed the same settings meanwhile,
- * asks which to keep.
- */
+/** Shows the settings of a category, each with a sentence that explains it, and changes them. */
 export function CategorySettings({ category }: CategoryProps) {
   const { locale, t } = useWords()
-  const title = useRef<HTMLHeadingElement>(null)
-  const versioned = useVersionedSave<Versioned, Partial<Versioned>>({
-    save: (changes, version) => changeCategory(category.id, changes as CategoryChanges, version),
-    load: () => reloadCategory(category.id)
-  })
   return (
-    <>
-      <EditConflict
-        versioned={versioned}
-        title={title}
-        labelOf={name => labelOf(name, t)}
-        wordsOf={(name, value) => valueWords(name, value, locale, t)}
-      />
-      <Section id="category-settings" ref={title} title={t('category.settings')}>
-        <InPlaceEditor
-          label={t('category.edit')}
-          shown={<Shown category={category} />}
-          isLocked={versioned.conflict !== undefined}
-        >
-          {close => <SettingsForm category={category} save={versioned.change} close={close} />}
-        </InPlaceEditor>
-      </Section>
-    </>
+    <SettingsSection<CompanyCategory>
+      id="category-settings"
+      title={t('category.settings')}
+      item={category}
+      call="updateCategory"
+      // as: the form has the fields of `CategoryChanges`
+      save={(changes, version) => changeCategory(category.id, changes as CategoryChanges, version)}
+      load={() => reloadCategory(category.id)}
+      what="Saving the category failed"
+      rules={{ retention: retentionRule }}
+      codeErrors={{ default_group_private: { visibility: { rule: 'default_group' } } }}
+      words={key => t(`category.${key}`)}
+      labelOf={name => labelOf(name, t)}
+      wordsOf={(name, value) => valueWords(name, value, locale, t)}
+      shown={<Shown category={category} />}
+      className="max-w-2xl gap-6"
+      fields={(form, was) => (
+        <>
+          <p className="text-ink-soft">{t('category.later')}</p>
+          <CategoryFields form={form} category={was} />
+        </>
+      )}
+      read={changesOf}
+    />
   )
 }
 
@@ -119,44 +109,6 @@ function Shown({ category }: CategoryProps) {
         </div>
       ))}
     </dl>
-  )
-}
-
-interface SettingsFormProps extends CategoryProps {
-  /** Saves changes. `was` is the category as it was when the form was opened. */
-  save: (was: CompanyCategory, changes: Partial<Settings>) => Promise<void>
-  close: () => void
-}
-
-function SettingsForm({ category, save, close }: SettingsFormProps) {
-  const { t } = useWords()
-  // the category may change while the form is open
-  const [was] = useState(category)
-  const check = useInputCheck('updateCategory')
-  const form = useForm({
-    what: 'Saving the category failed',
-    rules: { retention: retentionRule },
-    inputErrors: values => check({ ...changesOf(values, was), id: was.id }),
-    codeErrors: { default_group_private: { visibility: { rule: 'default_group' } } },
-    async send(values) {
-      await save(was, changesOf(values, was))
-      close()
-    }
-  })
-  return (
-    <>
-      <p className="text-ink-soft">{t('category.later')}</p>
-      <InPlaceForm
-        form={form}
-        submit={t('category.save')}
-        className="max-w-2xl gap-6"
-        cancel={t('category.cancel')}
-        close={close}
-      >
-        <CategoryFields form={form} category={was} />
-      </InPlaceForm>
-      <UnsavedGuard form={form} />
-    </>
   )
 }
 

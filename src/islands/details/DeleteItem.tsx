@@ -1,9 +1,7 @@
-import { useState } from 'react'
-import { BusyButton } from '../forms/BusyButton.tsx'
-import { useAction } from '../forms/use-action.ts'
-import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
+import { ConfirmButton } from '../forms/ConfirmButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
+import { useAction } from '../kit/use-action.ts'
 import { type Deletion, useDeletion } from './use-deletion.ts'
 
 type Word = 'title' | 'note' | 'open' | 'question' | 'yes' | 'no' | 'inUse'
@@ -20,7 +18,6 @@ interface DeleteItemProps<Use extends string> extends Deletion {
 /** A section that deletes the item of a page after a question, or says what still uses the item. */
 export function DeleteItem<Use extends string>(props: DeleteItemProps<Use>) {
   const { name, words, uses, usesWords } = props
-  const [isAsking, setAsking] = useState(false)
   const action = useAction(useDeletion(props))
   const found = action.failure?.uses
   const named = uses.flatMap(use => (found?.[use] ? [usesWords(use, found[use])] : []))
@@ -31,21 +28,14 @@ export function DeleteItem<Use extends string>(props: DeleteItemProps<Use>) {
           {found && <p>{words('inUse', { uses: named.join(', ') })}</p>}
         </ErrorNote>
       )}
-      <BusyButton
+      <ConfirmButton
         label={words('open')}
         look="btn-outline self-start"
-        isWorking={action.isWorking}
-        onClick={() => setAsking(true)}
+        question={words('question', { name })}
+        yes={words('yes')}
+        no={words('no')}
+        action={action}
       />
-      {isAsking && (
-        <ConfirmDialog
-          question={words('question', { name })}
-          yes={words('yes')}
-          no={words('no')}
-          onYes={() => void action.start(undefined)}
-          onClose={() => setAsking(false)}
-        />
-      )}
     </Section>
   )
 }

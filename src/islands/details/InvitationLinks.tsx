@@ -10,8 +10,8 @@ import {
 } from '../../stores/admin/invitation-links.ts'
 import { downloadFile } from '../files/download-file.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
-import { useAction } from '../forms/use-action.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 
 /**

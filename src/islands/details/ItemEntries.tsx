@@ -1,8 +1,9 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { ItemEntriesState } from '../../stores/admin/item-entries.ts'
 import { Combobox } from '../forms/Combobox.tsx'
-import { useAction } from '../forms/use-action.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { Section } from '../kit/Section.tsx'
+import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 
 type Word = 'title' | 'find' | 'findHint' | 'added' | 'removed' | 'remove' | 'removeNamed'
@@ -81,13 +82,7 @@ export function ItemEntries<Entry extends { id: string }>(props: ItemPartProps<E
   }
   const removed = news?.removed
   return (
-    <section className="sheet flex flex-col gap-4" aria-labelledby={id} data-state={part.status}>
-      <div>
-        <h2 id={id} ref={title} tabIndex={-1} className="section-title">
-          {words('title')}
-        </h2>
-        {note && <p className="meta">{note}</p>}
-      </div>
+    <Section id={id} ref={title} title={words('title')} note={note} state={part.status}>
       <Combobox
         label={words('find')}
         hint={words('findHint')}
@@ -143,6 +138,6 @@ export function ItemEntries<Entry extends { id: string }>(props: ItemPartProps<E
           {t('common.more')}
         </button>
       )}
-    </section>
+    </Section>
   )
 }

@@ -1,9 +1,10 @@
 import type { DomainDetails } from '../../contract/domains.ts'
 import { makeDomainPrimary } from '../../stores/admin/domains.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
-import { useAction } from '../forms/use-action.ts'
 import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { Section } from '../kit/Section.tsx'
+import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface DomainProps {
@@ -28,23 +29,19 @@ export function PrimaryDomain({ domain: { id, host, primary, state } }: DomainPr
   const isServed = state === 'verified' || state === 'failing'
   if (primary || !isServed || host.startsWith('*')) return null
   return (
-    <section className="sheet flex flex-col gap-4" aria-labelledby="primary-domain">
-      <div>
-        <h2 id="primary-domain" className="section-title">
-          {t('domains.primary.title')}
-        </h2>
-        <p id="primary-note" className="meta wrap-anywhere">
-          {t('domains.primary.note', { host })}
-        </p>
-      </div>
+    <Section
+      id="primary-domain"
+      title={t('domains.primary.title')}
+      note={<span className="wrap-anywhere">{t('domains.primary.note', { host })}</span>}
+    >
       {action.failure && <ErrorNote error={action.failure} />}
       <BusyButton
         label={t('domains.primary.make')}
         look="btn-outline self-start"
         isWorking={action.isWorking}
-        describedBy="primary-note"
+        describedBy="primary-domain-note"
         onClick={() => void action.start(undefined)}
       />
-    </section>
+    </Section>
   )
 }

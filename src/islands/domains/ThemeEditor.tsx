@@ -5,6 +5,8 @@ import { cssPropertyOf, themeCorrections, themeTokens } from '../../core/theme/t
 import { $themes, openThemes } from '../../stores/admin/domains.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { LoadNote } from '../kit/LoadNote.tsx'
+import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { ColorField } from './ColorField.tsx'
 import { PictureField } from './PictureField.tsx'
@@ -36,23 +38,15 @@ export function ThemeEditor({ domain }: ThemeEditorProps) {
     void openThemes(domain.id)
   }, [domain.id])
   return (
-    <section
-      className="sheet flex flex-col gap-6"
-      aria-labelledby="domain-look"
-      data-state={state.status}
+    <Section
+      id="domain-look"
+      title={t('domains.look.title')}
+      note={t('domains.look.note')}
+      state={state.status}
     >
-      <div>
-        <h2 id="domain-look" tabIndex={-1} className="section-title">
-          {t('domains.look.title')}
-        </h2>
-        <p className="meta">{t('domains.look.note')}</p>
-      </div>
-      {state.status === 'loading' && <p role="status">{t('common.loading')}</p>}
-      {state.status === 'failed' && (
-        <ErrorNote error={state.error} retry={() => openThemes(domain.id)} />
-      )}
+      <LoadNote state={state} retry={() => openThemes(domain.id)} />
       {state.status === 'ready' && <Editor domain={domain} themes={state.item} />}
-    </section>
+    </Section>
   )
 }
 
@@ -88,7 +82,7 @@ function Editor({ domain, themes }: EditorProps) {
     />
   )
   return (
-    <>
+    <div className="flex flex-col gap-6">
       <EditConflict
         versioned={draft}
         labelOf={name => labelOfThemePart(name as ThemePart, t)}
@@ -163,6 +157,6 @@ function Editor({ domain, themes }: EditorProps) {
       {draft.failure && <ErrorNote error={draft.failure} retry={() => draft.save()} />}
       <PublishTheme domain={domain} themes={themes} draft={draft} />
       <ThemeVersions domain={domain} themes={themes} draft={draft} />
-    </>
+    </div>
   )
 }

@@ -7,8 +7,8 @@ import {
   reloadThemes,
   saveDraft
 } from '../../stores/admin/domains.ts'
-import { useAction } from '../forms/use-action.ts'
 import { useVersionedSave } from '../forms/use-versioned-save.ts'
+import { useAction } from '../kit/use-action.ts'
 import { type ThemePart, themeParts } from './theme-words.ts'
 
 const pauseMs = 600

@@ -1,5 +1,7 @@
 interface BusyButtonProps {
   label: string
+  /** Name of the button for screen readers. If absent, they read the label. */
+  name?: string | undefined
   isWorking: boolean
   isOff?: boolean | undefined
   /** CSS classes of the button. Those of the main button if absent. */
@@ -12,12 +14,21 @@ interface BusyButtonProps {
 
 /** A button that keeps its size and the focus while `isWorking`. */
 export function BusyButton(props: BusyButtonProps) {
-  const { label, isWorking, isOff = false, look = 'btn-primary', describedBy, onClick } = props
+  const {
+    label,
+    name,
+    isWorking,
+    isOff = false,
+    look = 'btn-primary',
+    describedBy,
+    onClick
+  } = props
   return (
     <button
       type={onClick ? 'button' : 'submit'}
       className={`btn ${look}`}
       disabled={isOff}
+      aria-label={name}
       aria-disabled={isWorking}
       aria-describedby={describedBy}
       onClick={onClick}

@@ -1,11 +1,12 @@
 import { type RefObject, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react'
 import type { Difference } from '../../core/differences.ts'
+import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 import { LazyAccountError } from './LazyAccountError.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
-import { useAction } from './use-action.ts'
 
-interface DifferenceWords {
+/** The words for a conflict between the changes of two people. */
+export interface DifferenceWords {
   /** Returns the label of a field. */
   labelOf: (name: string) => string
   /** Returns a value of a field as text. */

@@ -5,6 +5,8 @@ import { Form } from './Form.tsx'
 interface InPlaceProps {
   /** Text of the button that opens the form. */
   label: string
+  /** CSS classes of the button. */
+  look?: string
   /** Content above the button while the form is closed. */
   shown?: ReactNode
   /** Whether the button is left out, because the form must not be opened now. */
@@ -14,7 +16,8 @@ interface InPlaceProps {
 }
 
 /** A button that opens a form in its place. The button gets the focus when the form is closed. */
-export function InPlaceEditor({ label, shown, isLocked = false, children }: InPlaceProps) {
+export function InPlaceEditor(props: InPlaceProps) {
+  const { label, look = 'btn-outline btn-sm', shown, isLocked = false, children } = props
   const [isOpen, setOpen] = useState(false)
   const opener = useFocusBack(isOpen)
   if (isOpen) return children(() => setOpen(false))
@@ -25,7 +28,7 @@ export function InPlaceEditor({ label, shown, isLocked = false, children }: InPl
         <button
           ref={opener}
           type="button"
-          className="btn btn-outline btn-sm self-start"
+          className={`btn ${look} self-start`}
           onClick={() => setOpen(true)}
         >
           {label}

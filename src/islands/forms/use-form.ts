@@ -16,8 +16,8 @@ import {
   type Values,
   valuesOf
 } from '../../stores/form-values.ts'
+import { type ActionOptions, useAction } from '../kit/use-action.ts'
 import { takePageDraft } from './page-drafts.ts'
-import { type ActionOptions, useAction } from './use-action.ts'
 
 export type { Values } from '../../stores/form-values.ts'
 

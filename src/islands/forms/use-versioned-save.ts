@@ -6,7 +6,7 @@ interface Versioned {
   version: number
 }
 
-interface VersionedOptions<Entity, Changes> {
+export interface VersionedOptions<Entity, Changes> {
   /**
    * Saves changes if the item still has the version that the person has seen. Otherwise throws
    * `changed_meanwhile`.

@@ -1,6 +1,5 @@
 import { useMemo } from 'react'
 import type { Group } from '../../contract/groups.ts'
-import { formatByteLimit, formatBytes } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { groupList, groupSortKeys } from '../../stores/admin/group-list.ts'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
@@ -94,12 +93,7 @@ function columnsOf(locale: Locale, t: Translate): TableColumn<Group>[] {
       width: 1.4,
       label: t('admin.groups.requests'),
       cell: ({ usage, max_requests }) => (
-        <UsageBar
-          label={t('admin.groups.requests')}
-          used={usage.requests_used}
-          limit={max_requests}
-          format={value => numbers.format(value)}
-        />
+        <UsageBar of="requests" used={usage.requests_used} limit={max_requests} />
       )
     },
     {
@@ -107,14 +101,7 @@ function columnsOf(locale: Locale, t: Translate): TableColumn<Group>[] {
       width: 1.4,
       label: t('admin.groups.storage'),
       cell: ({ usage, max_storage }) => (
-        <UsageBar
-          label={t('admin.groups.storage')}
-          used={usage.storage_used}
-          limit={max_storage}
-          format={value =>
-            value === max_storage ? formatByteLimit(value, locale) : formatBytes(value, locale)
-          }
-        />
+        <UsageBar of="storage" used={usage.storage_used} limit={max_storage} />
       )
     },
     {

@@ -1,20 +1,16 @@
-import { type RefObject, useId, useRef, useState } from 'react'
+import { useRef } from 'react'
 import type { Group } from '../../contract/groups.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { changeGroup, type GroupChanges, reloadGroup } from '../../stores/admin/groups.ts'
-import { BusyButton } from '../forms/BusyButton.tsx'
-import { EditConflict } from '../forms/EditConflict.tsx'
-import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
-import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
-import { useAction } from '../forms/use-action.ts'
-import { useForm } from '../forms/use-form.ts'
-import { useInputCheck } from '../forms/use-input-check.ts'
-import { useVersionedSave } from '../forms/use-versioned-save.ts'
+import { type DifferenceWords, EditConflict } from '../forms/EditConflict.tsx'
+import { NotedButton } from '../forms/NotedButton.tsx'
+import { SettingsSection } from '../forms/SettingsSection.tsx'
+import { useVersionedSave, type VersionedOptions } from '../forms/use-versioned-save.ts'
 import { announce } from '../kit/announce.ts'
-import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
+import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 import { LimitEditor } from '../limits/LimitEditor.tsx'
 import { describeRequestLimit, describeStorageLimit } from '../limits/limit-words.ts'
@@ -24,56 +20,39 @@ interface GroupProps {
   group: Group
 }
 
-type Settings = Pick<
-  Group,
-  | 'version'
-  | 'name'
-  | 'features'
-  | 'max_requests'
-  | 'max_requests_interval'
-  | 'max_storage'
-  | 'is_default'
->
-
-/**
- * Shows name, features, limits and usage of a group and lets an administrator change them. If
- * somebody else has changed the same values meanwhile, asks which to keep.
- */
+/** Shows name, features, limits and usage of a group and lets an administrator change them. */
 export function GroupSettings({ group }: GroupProps) {
-  const { t } = useWords()
+  const { locale, t } = useWords()
   const title = useRef<HTMLHeadingElement>(null)
-  const limitTitle = useRef<HTMLHeadingElement>(null)
-  const settings = useVersionedGroup(group)
-  const limits = useVersionedGroup(group)
+  const source = versionsOf(group)
+  const limits = useVersionedSave(source)
+  const words: DifferenceWords = {
+    labelOf: name => labelOf(name, t),
+    wordsOf: (name, value) => wordsOf(name, value, locale, t)
+  }
   return (
     <>
-      <Conflict versioned={settings} title={title} />
-      <Section id="group-settings" ref={title} title={t('groups.settings')}>
-        <InPlaceEditor
-          label={t('groups.edit')}
-          shown={<Shown group={group} />}
-          isLocked={settings.conflict !== undefined}
-        >
-          {close => (
-            <SettingsForm
-              group={group}
-              save={(changes, was) => settings.change(was, changes)}
-              close={close}
-            />
-          )}
-        </InPlaceEditor>
-        {!group.is_default && (
-          <MakeDefault
-            group={group}
-            save={() => settings.change(group, { is_default: true })}
-            onSuccess={() => title.current?.focus()}
-          />
-        )}
-      </Section>
-      <Conflict versioned={limits} title={limitTitle} />
+      <SettingsSection<Group>
+        {...source}
+        {...words}
+        id="group-settings"
+        title={t('groups.settings')}
+        item={group}
+        call="updateGroup"
+        what="Saving the group failed"
+        codeErrors={{ name_taken: { name: { rule: 'taken' } } }}
+        words={key => t(`groups.${key}`)}
+        shown={<Shown group={group} />}
+        className="max-w-md gap-4"
+        fields={(form, was) => <GroupFields form={form} group={was} />}
+        read={groupFromForm}
+      >
+        {!group.is_default && <MakeDefault group={group} />}
+      </SettingsSection>
+      <EditConflict versioned={limits} title={title} {...words} />
       <Section
         id="group-limits"
-        ref={limitTitle}
+        ref={title}
         title={t('groups.limits')}
         note={t('groups.limitsNote')}
       >
@@ -87,38 +66,12 @@ export function GroupSettings({ group }: GroupProps) {
   )
 }
 
-type VersionedGroup = ReturnType<typeof useVersionedGroup>
-
-function useVersionedGroup({ id }: Group) {
-  return useVersionedSave<Settings, Partial<Settings>>({
+function versionsOf({ id }: Group): VersionedOptions<Group, Partial<Group>> {
+  return {
+    // as: the forms have the fields of `GroupChanges`
     save: (changes, version) => changeGroup(id, changes as GroupChanges, version),
     load: () => reloadGroup(id)
-  })
-}
-
-interface ConflictProps {
-  versioned: VersionedGroup
-  /** Gets the focus when the conflict is resolved. */
-  title: RefObject<HTMLHeadingElement | null>
-}
-
-function Conflict({ versioned, title }: ConflictProps) {
-  const { locale, t } = useWords()
-  const labels: Record<string, string> = {
-    name: t('groups.name'),
-    features: t('groups.features'),
-    max_requests: t('limits.requests'),
-    max_requests_interval: t('limits.period'),
-    max_storage: t('limits.storage')
   }
-  return (
-    <EditConflict
-      versioned={versioned}
-      title={title}
-      labelOf={name => labels[name] ?? name}
-      wordsOf={(name, value) => wordsOf(name, value, locale, t)}
-    />
-  )
 }
 
 function Shown({ group }: GroupProps) {
@@ -137,74 +90,26 @@ function Shown({ group }: GroupProps) {
   )
 }
 
-interface MakeDefaultProps extends GroupProps {
-  save: () => Promise<void>
-  onSuccess: () => void
-}
-
 /** A button that makes a group the default group, which new people join. */
-function MakeDefault({ group, save, onSuccess }: MakeDefaultProps) {
+function MakeDefault({ group }: GroupProps) {
   const { t } = useWords()
-  const id = useId()
+  // nobody can set this back, so there is nothing to choose from
+  const { change } = useVersionedSave(versionsOf(group))
   const action = useAction({
     what: 'Changing the default group failed',
     async send() {
-      await save()
+      await change(group, { is_default: true })
       announce(t('groups.madeDefault', { group: group.name }))
       // the button that was pressed is gone
-      onSuccess()
+      document.getElementById('group-settings')?.focus()
     }
   })
   return (
-    <div className="flex flex-col items-start gap-2">
-      {action.failure && <ErrorNote error={action.failure} />}
-      <BusyButton
-        label={t('groups.makeDefault')}
-        look="btn-outline btn-sm"
-        isWorking={action.isWorking}
-        describedBy={id}
-        onClick={() => void action.start(undefined)}
-      />
-      <p id={id} className="meta">
-        {t('groups.makeDefaultNote')}
-      </p>
-    </div>
-  )
-}
-
-interface SettingsFormProps extends GroupProps {
-  /** Saves changes. `was` is the group as it was when the form was opened. */
-  save: (changes: Partial<Settings>, was: Group) => Promise<void>
-  close: () => void
-}
-
-function SettingsForm({ group, save, close }: SettingsFormProps) {
-  const { t } = useWords()
-  // the group may change while the form is open
-  const [was] = useState(group)
-  const check = useInputCheck('updateGroup')
-  const form = useForm({
-    what: 'Saving the group failed',
-    inputErrors: values => check({ ...groupFromForm(values), id: was.id }),
-    codeErrors: { name_taken: { name: { rule: 'taken' } } },
-    async send(values) {
-      await save(groupFromForm(values), was)
-      close()
-    }
-  })
-  return (
-    <>
-      <InPlaceForm
-        form={form}
-        submit={t('groups.save')}
-        className="max-w-md gap-4"
-        cancel={t('groups.cancel')}
-        close={close}
-      >
-        <GroupFields form={form} group={was} />
-      </InPlaceForm>
-      <UnsavedGuard form={form} />
-    </>
+    <NotedButton
+      label={t('groups.makeDefault')}
+      note={t('groups.makeDefaultNote')}
+      action={action}
+    />
   )
 }
 
@@ -253,10 +158,21 @@ function featureWords(features: Group['features'], t: Translate): string {
     : features.map(feature => t(`groups.featureNames.${feature}`)).join(', ')
 }
 
+function labelOf(name: string, t: Translate): string {
+  const labels: Record<string, string> = {
+    name: t('groups.name'),
+    features: t('groups.features'),
+    max_requests: t('limits.requests'),
+    max_requests_interval: t('limits.period'),
+    max_storage: t('limits.storage')
+  }
+  return labels[name] ?? name
+}
+
 /** Describes a value of a setting, to compare it with another one. */
 function wordsOf(name: string, value: unknown, locale: Locale, t: Translate): string {
-  // as: the fields of `Settings`
-  switch (name as keyof Settings) {
+  // as: the fields of the forms
+  switch (name as keyof Group) {
     case 'features':
       return featureWords(value as Group['features'], t)
     case 'max_requests':

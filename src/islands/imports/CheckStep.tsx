@@ -11,9 +11,9 @@ import {
   sendRows
 } from '../../stores/imports/imports.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
-import { useAction } from '../forms/use-action.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
+import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 import { ImportProgress } from './ImportProgress.tsx'
 import { RowList } from './RowList.tsx'

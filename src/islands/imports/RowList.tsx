@@ -13,9 +13,9 @@ import {
 } from '../../stores/imports/imports.ts'
 import { createOmittedFile } from '../../stores/imports/omitted-file.ts'
 import { downloadFile } from '../files/download-file.ts'
-import { useAction } from '../forms/use-action.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
+import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 import type { ImportWizardProps } from './wizard-props.ts'
 

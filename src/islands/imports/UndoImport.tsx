@@ -1,9 +1,8 @@
-import { useState } from 'react'
 import type { ImportKind } from '../../stores/imports/import-kinds.ts'
 import { undoImport } from '../../stores/imports/imports.ts'
-import { useAction } from '../forms/use-action.ts'
-import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
+import { ConfirmButton } from '../forms/ConfirmButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface UndoImportProps {
@@ -20,7 +19,6 @@ interface UndoImportProps {
 /** A button that asks before it undoes an import. */
 export function UndoImport({ kind, id, label, name, question, onUndo }: UndoImportProps) {
   const { t } = useWords()
-  const [isAsking, setAsking] = useState(false)
   const undoing = useAction({
     what: 'Undoing the import failed',
     async send() {
@@ -30,27 +28,14 @@ export function UndoImport({ kind, id, label, name, question, onUndo }: UndoImpo
   })
   return (
     <>
-      <button
-        type="button"
-        className="btn btn-outline btn-sm"
-        aria-disabled={undoing.isWorking}
-        aria-label={name}
-        onClick={() => {
-          if (!undoing.isWorking) setAsking(true)
-        }}
-      >
-        {label}
-      </button>
+      <ConfirmButton
+        {...{ label, name, question }}
+        look="btn-outline btn-sm"
+        yes={t('imports.wizard.run.undoYes')}
+        no={t('imports.wizard.run.undoNo')}
+        action={undoing}
+      />
       {undoing.failure && <ErrorNote error={undoing.failure} />}
-      {isAsking && (
-        <ConfirmDialog
-          question={question}
-          yes={t('imports.wizard.run.undoYes')}
-          no={t('imports.wizard.run.undoNo')}
-          onYes={() => void undoing.start(undefined)}
-          onClose={() => setAsking(false)}
-        />
-      )}
     </>
   )
 }

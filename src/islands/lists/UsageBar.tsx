@@ -1,21 +1,27 @@
+import { formatByteLimit, formatBytes } from '../../core/text/format.ts'
+import { languageTag } from '../../i18n/index.ts'
 import { usedFraction } from '../kit/Meter.tsx'
 import { useWords } from '../kit/use-words.ts'
 
 interface UsageBarProps {
-  /** Name of the counted thing, for screen readers. */
-  label: string
+  /** What the limit counts: `requests`, or bytes of `storage`. */
+  of: 'requests' | 'storage'
   used: number
   /** The limit. `null`: unlimited. */
   limit: number | null
-  format: (value: number) => string
 }
 
 /** The bar has the color of a warning if at least this fraction of the limit is used. */
 const nearlyUsed = 0.9
 
 /** Shows how much of a limit is used, in words, and with a bar where there is a limit. */
-export function UsageBar({ label, used, limit, format }: UsageBarProps) {
-  const { t } = useWords()
+export function UsageBar({ of, used, limit }: UsageBarProps) {
+  const { locale, t } = useWords()
+  const numbers = new Intl.NumberFormat(languageTag(locale))
+  const format = (value: number) => {
+    if (of === 'requests') return numbers.format(value)
+    return value === limit ? formatByteLimit(value, locale) : formatBytes(value, locale)
+  }
   if (limit === null)
     return <span className="tabular">{t('admin.groups.unlimited', { used: format(used) })}</span>
   const words = t('admin.groups.of', { used: format(used), limit: format(limit) })
@@ -25,7 +31,7 @@ export function UsageBar({ label, used, limit, format }: UsageBarProps) {
       <span className="tabular">{words}</span>
       <progress
         className={`progress w-full ${share >= nearlyUsed ? 'progress-warning' : 'progress-secondary'}`}
-        aria-label={label}
+        aria-label={t(`admin.groups.${of}`)}
         aria-valuetext={words}
         max={1000}
         value={Math.round(share * 1000)}

@@ -1,14 +1,12 @@
-import { useEffect, useRef, useState } from 'react'
 import type { UserInfo } from '../../contract/users.ts'
 import { required } from '../../core/input/validators.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { deleteAccount } from '../../stores/accounts/account-changes.ts'
 import { fieldSentence } from '../forms/account-form.ts'
-import { Form } from '../forms/Form.tsx'
+import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Section } from '../kit/Section.tsx'
-import { useFocusBack } from '../kit/use-focus-back.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface DeleteAccountProps {
@@ -20,27 +18,16 @@ interface DeleteAccountProps {
  */
 export function DeleteAccount({ user }: DeleteAccountProps) {
   const { t } = useWords()
-  const [isOpen, setOpen] = useState(false)
-  const opener = useFocusBack(isOpen)
   return (
     <Section id="delete-account" title={t('me.delete.title')} note={t('me.delete.effect')}>
-      {isOpen ? (
-        <Question user={user} stay={() => setOpen(false)} />
-      ) : (
-        <button
-          ref={opener}
-          type="button"
-          className="btn btn-outline self-start"
-          onClick={() => setOpen(true)}
-        >
-          {t('me.delete.open')}
-        </button>
-      )}
+      <InPlaceEditor label={t('me.delete.open')} look="btn-outline">
+        {close => <Question user={user} close={close} />}
+      </InPlaceEditor>
     </Section>
   )
 }
 
-function Question({ user, stay }: DeleteAccountProps & { stay: () => void }) {
+function Question({ user, close }: DeleteAccountProps & { close: () => void }) {
   const { locale, t } = useWords()
   const form = useForm({
     what: 'Deleting the account failed',
@@ -53,32 +40,24 @@ function Question({ user, stay }: DeleteAccountProps & { stay: () => void }) {
       await new Promise(() => {})
     }
   })
-  const field = useRef<HTMLInputElement>(null)
-
-  useEffect(() => field.current?.focus(), [])
-
   return (
-    <Form
+    <InPlaceForm
       form={form}
       submit={t('me.delete.confirm')}
       look="btn-error"
       derivesKey
-      beside={
-        <button type="button" className="btn btn-ghost" onClick={stay}>
-          {t('me.delete.stay')}
-        </button>
-      }
+      cancel={t('me.delete.stay')}
+      close={close}
     >
       <p className="alert alert-error alert-outline wrap-anywhere">
         {t('me.delete.question', { email: user.email })}
       </p>
       <PasswordField
-        ref={field}
         label={t('account.password')}
         name="deletePassword"
         autoComplete="current-password"
         error={fieldSentence(form.errors, 'deletePassword', t)}
       />
-    </Form>
+    </InPlaceForm>
   )
 }

@@ -1,13 +1,15 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
-import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { Session } from '../../contract/sessions.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { $sessionList, endSession, loadSessions } from '../../stores/accounts/session-list.ts'
 import { signOutEverywhere } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { LoadNote } from '../kit/LoadNote.tsx'
+import { Section } from '../kit/Section.tsx'
 import { relativeTime, useNow } from '../kit/time.ts'
+import { useAction } from '../kit/use-action.ts'
 import { useFocusBack } from '../kit/use-focus-back.ts'
 import { useWords } from '../kit/use-words.ts'
 
@@ -15,51 +17,35 @@ import { useWords } from '../kit/use-words.ts'
 export function SessionList() {
   const { t } = useWords()
   const list = useStore($sessionList, { ssr: 'initial' })
-  const [note, setNote] = useState<'ended' | AppError>()
   const title = useRef<HTMLHeadingElement>(null)
 
   useEffect(() => void loadSessions(), [])
 
-  const end = async (id: string) => {
-    setNote(undefined)
-    try {
+  const ending = useAction({
+    what: 'Ending the session failed',
+    async send(id: string) {
       await endSession(id)
-      setNote('ended')
       // the pressed button no longer exists
       title.current?.focus()
-    } catch (cause) {
-      setNote(asAppError(cause, 'Ending the session failed'))
     }
-  }
+  })
 
   return (
-    <section
-      className="sheet flex flex-col gap-4"
-      aria-labelledby="sessions"
-      data-state={list.status}
-    >
-      <h2 id="sessions" ref={title} tabIndex={-1} className="section-title">
-        {t('me.sessions.title')}
-      </h2>
-      {list.status === 'loading' && (
-        <p role="status" className="text-ink-soft">
-          {t('common.loading')}
-        </p>
-      )}
-      {list.status === 'failed' && <ErrorNote error={list.error} retry={() => loadSessions()} />}
+    <Section id="sessions" ref={title} title={t('me.sessions.title')} state={list.status}>
+      <LoadNote state={list} retry={() => loadSessions()} />
       {list.status === 'ready' && (
         <ul className="flex flex-col divide-y divide-base-300">
           {list.rows.map(session => (
-            <Row key={session.id} session={session} end={end} />
+            <Row key={session.id} session={session} end={ending.start} />
           ))}
         </ul>
       )}
       <p role="status" className="text-sm empty:hidden">
-        {note === 'ended' ? t('me.sessions.ended') : ''}
+        {ending.isDone && t('me.sessions.ended')}
       </p>
-      {typeof note === 'object' && <ErrorNote error={note} />}
+      {ending.failure && <ErrorNote error={ending.failure} />}
       <SignOutEverywhere />
-    </section>
+    </Section>
   )
 }
 
@@ -105,36 +91,36 @@ function Row({ session, end }: RowProps) {
 /** Button that signs out everywhere. Asks for confirmation, because this cannot be undone. */
 function SignOutEverywhere() {
   const { locale, t } = useWords()
-  const [state, setState] = useState<'idle' | 'asking' | 'working' | AppError>('idle')
+  const [isAsking, setAsking] = useState(false)
   const confirm = useRef<HTMLButtonElement>(null)
-  const isOpen = state === 'asking' || state === 'working'
-  const opener = useFocusBack(isOpen)
-
-  useEffect(() => {
-    if (isOpen) confirm.current?.focus()
-  }, [isOpen])
-
-  const go = async () => {
-    if (state === 'working') return
-    setState('working')
-    try {
+  const action = useAction({
+    what: 'Signing out everywhere failed',
+    async send() {
       await signOutEverywhere()
       // loads a new document, so that no data of the person stays in memory
       location.assign(localizedPath(locale, '/'))
-    } catch (cause) {
-      setState(asAppError(cause, 'Signing out everywhere failed'))
+      await new Promise(() => {})
+    },
+    handle() {
+      setAsking(false)
+      return false
     }
-  }
+  })
+  const opener = useFocusBack(isAsking)
 
-  if (!isOpen) {
+  useEffect(() => {
+    if (isAsking) confirm.current?.focus()
+  }, [isAsking])
+
+  if (!isAsking) {
     return (
       <>
-        {typeof state === 'object' && <ErrorNote error={state} />}
+        {action.failure && <ErrorNote error={action.failure} />}
         <button
           ref={opener}
           type="button"
           className="btn btn-outline self-start"
-          onClick={() => setState('asking')}
+          onClick={() => setAsking(true)}
         >
           {t('me.sessions.everywhere')}
         </button>
@@ -150,12 +136,12 @@ function SignOutEverywhere() {
           ref={confirm}
           type="button"
           className="btn btn-outline"
-          aria-disabled={state === 'working'}
-          onClick={() => void go()}
+          aria-disabled={action.isWorking}
+          onClick={() => void action.start(undefined)}
         >
           {t('me.sessions.confirm')}
         </button>
-        <button type="button" className="btn btn-ghost" onClick={() => setState('idle')}>
+        <button type="button" className="btn btn-ghost" onClick={() => setAsking(false)}>
           {t('me.sessions.stay')}
         </button>
       </div>

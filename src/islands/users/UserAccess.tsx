@@ -1,4 +1,4 @@
-import { type RefObject, useId, useRef, useState } from 'react'
+import { type RefObject, useRef } from 'react'
 import { DisabledReason } from '../../contract/kit/disabled.ts'
 import type { Member } from '../../contract/members.ts'
 import { required } from '../../core/input/validators.ts'
@@ -16,15 +16,15 @@ import {
 } from '../../stores/admin/members.ts'
 import { useDeletion } from '../details/use-deletion.ts'
 import { fieldSentence } from '../forms/account-form.ts'
-import { BusyButton } from '../forms/BusyButton.tsx'
+import { ConfirmButton } from '../forms/ConfirmButton.tsx'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
+import { NotedButton } from '../forms/NotedButton.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
-import { useAction } from '../forms/use-action.ts'
 import { useForm } from '../forms/use-form.ts'
 import { announce } from '../kit/announce.ts'
-import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
+import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 import { parseDisabledReason } from './disabled-reason.ts'
 import { LinkToPassOn } from './LinkToPassOn.tsx'
@@ -82,7 +82,7 @@ function SendAgain({ member }: MemberProps) {
   })
   const minutes = mailLinkMinutes[isWaiting ? 'verify' : 'activate']
   return (
-    <Act
+    <NotedButton
       label={t(isWaiting ? 'person.access.verifyAgain' : 'person.access.again')}
       note={t('person.access.againNote', { hours: minutes / 60 })}
       action={action}
@@ -92,33 +92,26 @@ function SendAgain({ member }: MemberProps) {
 
 function RemoveSignUp({ member }: MemberProps) {
   const { t } = useWords()
-  const [isAsking, setAsking] = useState(false)
   const { id, email } = member
-  const deletion = useDeletion({
-    list: 'users',
-    remove: () => deleteMember(member),
-    reload: () => reloadMember(id),
-    done: t('person.access.removed', { email })
-  })
-  const action = useAction(deletion)
+  const action = useAction(
+    useDeletion({
+      list: 'users',
+      remove: () => deleteMember(member),
+      reload: () => reloadMember(id),
+      done: t('person.access.removed', { email })
+    })
+  )
   return (
     <>
       {action.failure && <ErrorNote error={action.failure} />}
-      <BusyButton
+      <ConfirmButton
         label={t('person.access.removeSignUp')}
         look="btn-outline btn-sm self-start"
-        isWorking={action.isWorking}
-        onClick={() => setAsking(true)}
+        question={t('person.access.removeQuestion', { email })}
+        yes={t('person.access.remove')}
+        no={t('person.access.keep')}
+        action={action}
       />
-      {isAsking && (
-        <ConfirmDialog
-          question={t('person.access.removeQuestion', { email })}
-          yes={t('person.access.remove')}
-          no={t('person.access.keep')}
-          onYes={() => void action.start(undefined)}
-          onClose={() => setAsking(false)}
-        />
-      )}
     </>
   )
 }
@@ -133,7 +126,11 @@ function SignOut({ member }: MemberProps) {
     }
   })
   return (
-    <Act label={t('person.access.signOut')} note={t('person.access.signOutNote')} action={action} />
+    <NotedButton
+      label={t('person.access.signOut')}
+      note={t('person.access.signOutNote')}
+      action={action}
+    />
   )
 }
 
@@ -156,7 +153,11 @@ function Enable({ member, title }: TitledProps) {
     }
   })
   return (
-    <Act label={t('person.access.enable')} note={t('person.access.enableNote')} action={action} />
+    <NotedButton
+      label={t('person.access.enable')}
+      note={t('person.access.enableNote')}
+      action={action}
+    />
   )
 }
 
@@ -213,32 +214,5 @@ function DisableForm({ member, close, done }: DisableFormProps) {
         error={fieldSentence(form.errors, 'reason', t)}
       />
     </InPlaceForm>
-  )
-}
-
-interface ActProps {
-  label: string
-  /** The sentence that says what the button changes. */
-  note: string
-  action: Pick<ReturnType<typeof useAction<undefined, void>>, 'start' | 'failure' | 'isWorking'>
-}
-
-/** A button with the sentence that says what it changes. After a failure, also shows the error. */
-function Act({ label, note, action }: ActProps) {
-  const id = useId()
-  return (
-    <div className="flex flex-col items-start gap-2">
-      {action.failure && <ErrorNote error={action.failure} />}
-      <BusyButton
-        label={label}
-        look="btn-outline btn-sm"
-        isWorking={action.isWorking}
-        describedBy={id}
-        onClick={() => void action.start(undefined)}
-      />
-      <p id={id} className="meta">
-        {note}
-      </p>
-    </div>
   )
 }

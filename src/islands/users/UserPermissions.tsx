@@ -2,11 +2,11 @@ import { useId } from 'react'
 import type { Member } from '../../contract/members.ts'
 import { personName } from '../../core/text/person-name.ts'
 import { reloadMember, setPermissions } from '../../stores/admin/members.ts'
-import { useAction } from '../forms/use-action.ts'
 import { useVersionedSave } from '../forms/use-versioned-save.ts'
 import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
+import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface UserPermissionsProps {

@@ -4,7 +4,7 @@ import type { Usage } from '../../contract/users.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { $memberUsage, loadMemberUsage } from '../../stores/admin/members.ts'
-import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { LoadNote } from '../kit/LoadNote.tsx'
 import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
@@ -23,14 +23,7 @@ export function UserUsage({ member }: UserUsageProps) {
   if (member.state === 'waiting') return null
   return (
     <Section id="user-usage" title={t('person.usage.title')}>
-      {state.status === 'loading' && (
-        <p role="status" className="text-ink-soft">
-          {t('common.loading')}
-        </p>
-      )}
-      {state.status === 'failed' && (
-        <ErrorNote error={state.error} retry={() => loadMemberUsage(member.id)} />
-      )}
+      <LoadNote state={state} retry={() => loadMemberUsage(member.id)} />
       {state.status === 'ready' && (
         <>
           <p>

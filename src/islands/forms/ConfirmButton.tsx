@@ -1,0 +1,42 @@
+import { useState } from 'react'
+import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
+import { BusyButton } from './BusyButton.tsx'
+
+interface ConfirmButtonProps {
+  label: string
+  /** Name of the button for screen readers. If absent, they read the label. */
+  name?: string | undefined
+  /** CSS classes of the button. */
+  look: string
+  question: string
+  yes: string
+  no: string
+  /** The action that runs when the person answers yes. */
+  action: { start: (input: undefined) => Promise<void>; isWorking: boolean }
+}
+
+/** A button that asks a question before it runs an action. */
+export function ConfirmButton(props: ConfirmButtonProps) {
+  const { label, name, look, question, yes, no, action } = props
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <>
+      <BusyButton
+        label={label}
+        name={name}
+        look={look}
+        isWorking={action.isWorking}
+        onClick={() => {
+          if (!action.isWorking) setAsking(true)
+        }}
+      />
+      {isAsking && (
+        <ConfirmDialog
+          {...{ question, yes, no }}
+          onYes={() => void action.start(undefined)}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
+  )
+}

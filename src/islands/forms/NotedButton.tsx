@@ -1,0 +1,39 @@
+import { useId } from 'react'
+import type { AppError } from '../../contract/kit/errors.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { BusyButton } from './BusyButton.tsx'
+
+interface NotedButtonProps {
+  label: string
+  /** The sentence that says what the button changes. */
+  note: string
+  /** CSS classes of the button. */
+  look?: string
+  /** The action that a click runs. */
+  action: {
+    start: (input: undefined) => Promise<void>
+    isWorking: boolean
+    failure: AppError | undefined
+  }
+}
+
+/** A button with the sentence that says what it changes. After a failure, also shows the error. */
+export function NotedButton(props: NotedButtonProps) {
+  const { label, note, look = 'btn-outline btn-sm', action } = props
+  const id = useId()
+  return (
+    <div className="flex flex-col items-start gap-2">
+      {action.failure && <ErrorNote error={action.failure} />}
+      <BusyButton
+        label={label}
+        look={look}
+        isWorking={action.isWorking}
+        describedBy={id}
+        onClick={() => void action.start(undefined)}
+      />
+      <p id={id} className="meta">
+        {note}
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,91 @@
+import { type ReactNode, useRef, useState } from 'react'
+import type { CallName } from '../../stores/sessions.ts'
+import { Section } from '../kit/Section.tsx'
+import { type DifferenceWords, EditConflict } from './EditConflict.tsx'
+import { InPlaceEditor, InPlaceForm } from './InPlaceEditor.tsx'
+import { UnsavedGuard } from './UnsavedGuard.tsx'
+import { type FormOptions, type FormState, useForm, type Values } from './use-form.ts'
+import { useInputCheck } from './use-input-check.ts'
+import { useVersionedSave, type VersionedOptions } from './use-versioned-save.ts'
+
+interface SettingsSectionProps<Item>
+  extends DifferenceWords,
+    VersionedOptions<Item, Partial<Item>>,
+    Pick<FormOptions<void>, 'what' | 'rules' | 'codeErrors'> {
+  /** Id of the heading element. */
+  id: string
+  title: string
+  item: Item
+  /** The call that saves the settings. Its schema checks the values of the form. */
+  call: CallName
+  /** Returns the text of a button: `edit` opens the form, `cancel` closes it. */
+  words: (key: 'edit' | 'save' | 'cancel') => string
+  /** Whether the settings cannot be changed now. */
+  isLocked?: boolean
+  /** Shows the settings while the form is closed. */
+  shown: ReactNode
+  /** CSS classes of the form. */
+  className: string
+  /** Draws the fields of the form. `was` is the item as it was when the form was opened. */
+  fields: (form: FormState, was: Item) => ReactNode
+  /** Returns the settings from the values of the form. */
+  read: (values: Values, was: Item) => Partial<Item>
+  /** Content below the settings. */
+  children?: ReactNode
+}
+
+/**
+ * A card that shows the settings of an item and lets an administrator change them in place. If
+ * somebody else has changed the same settings meanwhile, asks which values to keep. Needs the words
+ * of `forms` from the page.
+ */
+export function SettingsSection<Item extends { id: string; version: number }>(
+  props: SettingsSectionProps<Item>
+) {
+  const { id, title, save, load, words, isLocked = false, shown, labelOf, wordsOf } = props
+  const heading = useRef<HTMLHeadingElement>(null)
+  const versioned = useVersionedSave({ save, load })
+  return (
+    <>
+      <EditConflict versioned={versioned} title={heading} {...{ labelOf, wordsOf }} />
+      <Section id={id} ref={heading} title={title}>
+        <InPlaceEditor
+          label={words('edit')}
+          shown={shown}
+          isLocked={isLocked || versioned.conflict !== undefined}
+        >
+          {close => <SettingsForm {...props} change={versioned.change} close={close} />}
+        </InPlaceEditor>
+        {props.children}
+      </Section>
+    </>
+  )
+}
+
+interface SettingsFormProps<Item> extends SettingsSectionProps<Item> {
+  change: (was: Item, changes: Partial<Item>) => Promise<void>
+  close: () => void
+}
+
+function SettingsForm<Item extends { id: string }>(props: SettingsFormProps<Item>) {
+  const { what, rules = {}, codeErrors = {}, className, words, fields, close } = props
+  // the item may change while the form is open
+  const [was] = useState(props.item)
+  const check = useInputCheck(props.call)
+  const form = useForm({
+    ...{ what, rules, codeErrors },
+    inputErrors: values => check({ ...props.read(values, was), id: was.id }),
+    async send(values) {
+      await props.change(was, props.read(values, was))
+      close()
+    }
+  })
+  return (
+    <>
+      <InPlaceForm {...{ form, className, close }} submit={words('save')} cancel={words('cancel')}>
+        {fields(form, was)}
+      </InPlaceForm>
+      <UnsavedGuard form={form} />
+    </>
+  )
+}
