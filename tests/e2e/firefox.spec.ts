@@ -144,6 +144,6 @@ test('a person makes a group, deposits to its limit, follows, changes the langua
   expect(page.faults).toEqual([])
 })
 
-/** As WebDriver writes the keys. */
+// the characters that stand for these keys in WebDriver
 const enterKey = '\uE007'
 const escapeKey = '\uE00C'

@@ -10,11 +10,14 @@ import { connectionTo } from '../../src/server/db/postgres.ts'
 import { canonicalSvg } from '../../src/server/domain/companies/canonical-svg.ts'
 import { test } from '../helpers/e2e/journey.ts'
 import {
+  chooseFiles,
   expectSignedInAt,
   fillSignIn,
+  home,
   nextPassword,
   signUpByHand,
   startSession,
+  textFile,
   watchFaults
 } from '../helpers/e2e/page.ts'
 import { argon2id } from '../helpers/keys.ts'
@@ -22,7 +25,7 @@ import { goodPictures, hostilePictures, scriptedPictures } from '../helpers/pict
 import { dumpOf, encodingsOf } from '../helpers/secrets.ts'
 import { makeServiceProcess } from '../helpers/service.ts'
 
-/** Each would set `pwned` if any of our pages took it for markup or code. */
+/** Texts that set `window.pwned` if a page treats them as markup or code. */
 const canaries = [
   `"><img src=x onerror="window.pwned=1">`,
   `<svg onload=window.pwned=1>`,
@@ -34,7 +37,7 @@ const canaries = [
 
 const taskPages = ['', '/verify', '/deposit', '/history', '/me', '/nowhere']
 const linkPages = ['/verify-account', '/activate-account', '/confirm-email', '/reset-password']
-/** An e-mail that our rules take, so that pages print it which stay silent about any other text. */
+/** A valid e-mail with code in it. Pages that print only valid e-mails print this one, too. */
 const mailable = `{{window.pwned=1}}'-window.pwned++-'@example.com`
 
 // one walk in each language; `EVERY_STATE=1 npm run e2e -- tests/e2e/hardening.spec.ts` takes both in both
@@ -47,7 +50,7 @@ for (const [locale, recorded] of [
   test(`texts of people stay texts on every page in ${locale} (G-02)`, async ({ page }) => {
     test.skip(locale === 'fr' && !isWhole, 'walked in English, or with EVERY_STATE=1')
     const faults = watchFaults(page)
-    const site = `${test.info().project.use.baseURL}/${locale}`
+    const site = home(locale)
     const [name = '', ...others] = canaries
     await page.goto(`${site}/sign-up?email=${encodeURIComponent(others[0] ?? '')}`)
     await expectUnharmed(page)
@@ -60,7 +63,7 @@ for (const [locale, recorded] of [
       mimeType: 'application/pdf',
       buffer: Buffer.from(`canary ${at} ${Math.random()}`)
     }))
-    await page.locator('input[type=file]').first().setInputFiles(files)
+    await chooseFiles(page, files)
     await expect(page.getByText(recorded, { exact: true })).toHaveCount(files.length)
     for (const path of [...taskPages, '/sign-in']) {
       const canary = encodeURIComponent(canaries[path.length % canaries.length] ?? name)
@@ -97,7 +100,7 @@ test('texts of a company stay texts, and its pictures pictures, on every page (G
   const owner = new pg.Pool(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
   owner.on('error', () => {}) // it ends with the service
   const text = canaries.join(' ')
-  /** Past every check, as if there were none. */
+  /** Writes hostile values into the database directly, because the API would refuse them. */
   const become = async (contact: string, logo: string, favicon: string) => {
     const { rows } = await owner.query(
       `with named as (update company c set name = $1 from domain d where c.id = d.company_id and d.host = 'localhost'),
@@ -203,25 +206,13 @@ test('a picture that is taken runs nothing and asks nobody, opened by itself (G-
 test.describe('what a script tries', () => {
   test.use({ provoked: /^This document requires 'Trusted/ })
   test('makes no string markup or code, before and after a navigation', async ({ page }) => {
-    const site = test.info().project.use.baseURL ?? ''
-    await page.goto(`${site}/en`)
-    expect(await refusals(page)).toEqual([
-      'innerHTML',
-      'insertAdjacentHTML',
-      'script',
-      'src',
-      'Worker'
-    ])
+    await page.goto(home())
+    const ways = ['innerHTML', 'insertAdjacentHTML', 'script', 'src', 'Worker']
+    expect(await refusals(page)).toEqual(ways)
     await page.getByRole('link', { name: 'Verify' }).first().click()
     await expect(page).toHaveURL(/\/en\/verify$/)
     await expect(page.locator('input[type=file]').first()).toBeAttached()
-    expect(await refusals(page)).toEqual([
-      'innerHTML',
-      'insertAdjacentHTML',
-      'script',
-      'src',
-      'Worker'
-    ])
+    expect(await refusals(page)).toEqual(ways)
   })
 })
 
@@ -267,8 +258,7 @@ test('what opens an account is seen by nobody but its browser (G-03)', async ({ 
   await test.step('deposit, with an upload that waits', async () => {
     await page.goto(`${site}/en/deposit`)
     await context.route('**/deposit/batch', route => route.abort())
-    const file = { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a deed') }
-    await page.locator('input[type=file]').first().setInputFiles(file)
+    await chooseFiles(page, textFile('a.txt', 'a deed'))
     await expect(page.getByText(/Connection lost/)).toBeVisible()
     await keep()
     expect(kept.at(-1), 'the upload is remembered').toContain('a.txt')
@@ -277,8 +267,7 @@ test('what opens an account is seen by nobody but its browser (G-03)', async ({ 
   })
   await test.step('verify', async () => {
     await page.goto(`${site}/en/verify`)
-    const file = { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a deed') }
-    await page.locator('input[type=file]').first().setInputFiles(file)
+    await chooseFiles(page, textFile('a.txt', 'a deed'))
     await expect(page.getByRole('heading', { name: /recorded this exact file/ })).toBeVisible()
     await keep()
   })
@@ -372,7 +361,7 @@ test('what opens an account is seen by nobody but its browser (G-03)', async ({ 
   expect(new Set(seen.bearers)).toEqual(new Set([api]))
 })
 
-/** All that leaves the pages of a context, and all they say of themselves. */
+/** Collects what the pages of a context send, where they go, and what they log. */
 function listen(context: BrowserContext) {
   const seen = {
     addresses: [] as string[],
@@ -400,7 +389,7 @@ function listen(context: BrowserContext) {
   return seen
 }
 
-/** Everything that a page has left in its browser but cookies, which hold the token by design. */
+/** Returns everything that a page has stored in the browser except cookies, which contain the token. */
 function storageOf(page: Page) {
   return page.evaluate(async () => {
     const rows: unknown[] = []
@@ -424,7 +413,7 @@ function storageOf(page: Page) {
   })
 }
 
-/** What a browser derives from a password, with Node's own Argon2. */
+/** Returns the keys that a browser derives from a password. Computes them with Node's Argon2. */
 async function keyMaterial(email: string, password: string) {
   let okm = ''
   const { d, x, y } = await deriveKey('a1', email, password, async input => {
@@ -435,8 +424,10 @@ async function keyMaterial(email: string, password: string) {
   return { okm, d: toHex(d), jwk: publicJwk({ x, y }) }
 }
 
-/** A page may still lead to another one, such as away from sign-in. */
-/** The pages that mails and refusals lead to; they read both halves of their address. */
+/**
+ * Opens the pages to which links in mails and refused calls lead, with hostile texts in the query
+ * and the fragment of their address. Expects that no text runs as code.
+ */
 async function visitLinks(page: Page, site: string, isSignedIn = false): Promise<void> {
   for (const [at, path] of linkPages.entries()) {
     for (const email of [mailable, canaries[at] ?? '']) {
@@ -470,13 +461,14 @@ async function visitLinks(page: Page, site: string, isSignedIn = false): Promise
   }
 }
 
+/** Expects that no text has run as code. Tries again if the page is replaced meanwhile. */
 async function expectUnharmed(page: Page): Promise<void> {
   await expect(async () => {
     expect(await page.evaluate(() => Reflect.get(window, 'pwned') ?? 'nothing')).toBe('nothing')
   }).toPass({ timeout: 10_000 })
 }
 
-/** Names of the ways into the page that its policy has closed. */
+/** Tries to turn strings into markup or code in five ways. Returns the names of the refused ways. */
 function refusals(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const ways: Record<string, () => void> = {

@@ -1,14 +1,21 @@
-import { readFileSync } from 'node:fs'
 import { expect, type Page } from '@playwright/test'
 import { inspectInBothSchemes } from '../helpers/e2e/accessibility.ts'
 import { socketDir } from '../helpers/e2e/data-dir.ts'
 import { test } from '../helpers/e2e/journey.ts'
-import { startSession, watchFaults } from '../helpers/e2e/page.ts'
+import {
+  address,
+  chooseFiles,
+  downloadBy,
+  home,
+  startSession,
+  textFile,
+  watchFaults
+} from '../helpers/e2e/page.ts'
 import { seedRequests } from '../helpers/e2e/seeded-requests.ts'
 
 test('finds, filters, opens and exports, and keeps all that in the address', async ({ page }) => {
   const faults = watchFaults(page)
-  await startSession(page, `${address()}/en`, { email: `find-${Date.now()}@example.com` })
+  await startSession(page, home(), { email: `find-${Date.now()}@example.com` })
   await depositFiles(page, ['Lease été.txt', '=cmd.txt', 'Other.txt'])
 
   await test.step('by words, whatever their accents', async () => {
@@ -64,12 +71,11 @@ test('finds, filters, opens and exports, and keeps all that in the address', asy
     await page.getByLabel('Type').selectOption('deposit')
     await page.getByRole('searchbox').fill('cmd')
     await expect(rows(page)).toHaveCount(1)
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
+    const { name, bytes } = await downloadBy(page, () =>
       page.getByRole('button', { name: 'Export CSV' }).click()
-    ])
-    expect(download.suggestedFilename()).toMatch(/^history-\d{4}-\d\d-\d\d\.csv$/)
-    const text = readFileSync(await download.path(), 'utf8')
+    )
+    expect(name).toMatch(/^history-\d{4}-\d\d-\d\d\.csv$/)
+    const text = String(bytes)
     expect(text).toMatch(/^\ufeffid,kind,/)
     expect(text.split('\r\n')).toHaveLength(3)
     expect(text).toContain(",'=cmd.txt,")
@@ -82,7 +88,7 @@ test('new rows wait while the list is in use, and none moves under the pointer',
   page,
   context
 }) => {
-  await startSession(page, `${address()}/en`)
+  await startSession(page, home())
   await depositFiles(page, ['first.txt', 'second.txt'])
   await page.goto('/en/history')
   await expect(rows(page)).toHaveCount(2)
@@ -104,7 +110,7 @@ test('new rows wait while the list is in use, and none moves under the pointer',
 })
 
 test('after a sleep nothing is missing and nothing doubled', async ({ page, context, browser }) => {
-  const email = await startSession(page, `${address()}/en`)
+  const email = await startSession(page, home())
   await depositFiles(page, ['awake.txt'])
   await page.goto('/en/history')
   await expect(rows(page)).toHaveCount(1)
@@ -135,7 +141,7 @@ test('after a sleep nothing is missing and nothing doubled', async ({ page, cont
 test('draws few of many rows, by day, also those that failed', async ({ page }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' })
   const faults = watchFaults(page)
-  const email = await startSession(page, `${address()}/en`)
+  const email = await startSession(page, home())
   await seedRequests(socketDir(), email, 3000)
   await page.goto('/en/history')
   await expect(page.getByRole('heading', { level: 2, name: 'Yesterday' })).toBeVisible()
@@ -173,10 +179,6 @@ function rows(page: Page) {
   return page.getByRole('main').locator('li[data-request]')
 }
 
-function address(): string {
-  return test.info().project.use.baseURL ?? ''
-}
-
 function today(): string {
   const now = new Date()
   const two = (value: number) => String(value).padStart(2, '0')
@@ -185,11 +187,9 @@ function today(): string {
 
 async function depositFiles(page: Page, names: string[]): Promise<void> {
   await page.goto(`${address()}/en/deposit`)
-  const files = names.map(name => ({
-    name,
-    mimeType: 'text/plain',
-    buffer: Buffer.from(`${name} ${Math.random()}`)
-  }))
-  await page.locator('input[type=file]').first().setInputFiles(files)
+  await chooseFiles(
+    page,
+    names.map(name => textFile(name))
+  )
   await expect(page.getByText('Recorded', { exact: true })).toHaveCount(names.length)
 }

@@ -1,19 +1,24 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
-import { type Browser, expect, type Locator, type Page } from '@playwright/test'
+import { type Browser, expect, type Page } from '@playwright/test'
 import { makeJpeg, makePdf, makeRandomFile, sha256Of } from '../helpers/e2e/documents.ts'
 import { test } from '../helpers/e2e/journey.ts'
-import { watchSent } from '../helpers/e2e/page.ts'
+import {
+  address,
+  chooseFiles,
+  password,
+  rowOf,
+  watchFaults,
+  watchSent
+} from '../helpers/e2e/page.ts'
 
-const password = 'a long sentence to keep'
-
-test('a stranger deposits documents and anyone verifies them', async ({ browser, baseURL }) => {
+test('a stranger deposits documents and anyone verifies them', async ({ browser }) => {
   test.setTimeout(300_000)
-  const site = baseURL ?? ''
+  const site = address()
   const api = site.replace('//', '//api.')
   const demo = site.replace('//', '//demo.')
   const context = await browser.newContext()
   const page = await context.newPage()
-  const violations = watchForViolations(page)
+  const violations = watchFaults(page, /^Failed to load resource/)
 
   await test.step('signs up', async () => {
     await page.goto('/en')
@@ -42,7 +47,7 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
   await test.step('deposits a PDF and a large picture, seen elsewhere by the stream', async () => {
     for (const path of [pdf, jpeg]) {
       const name = path.split('/').at(-1) ?? ''
-      await page.locator('input[type=file]').first().setInputFiles(path)
+      await chooseFiles(page, path)
       if (path === jpeg) {
         await rowOf(page, name)
           .getByRole('button', { name: /Deposit the reduced copy/ })
@@ -56,7 +61,7 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
   })
 
   await test.step('goes on after the connection was cut', async () => {
-    await page.locator('input[type=file]').first().setInputFiles(large)
+    await chooseFiles(page, large)
     const row = rowOf(page, 'plans.bin')
     await expect(row.getByText(/Uploading, [1-9]\d? ?%/)).toBeVisible({ timeout: 60_000 })
     await context.setOffline(true)
@@ -126,7 +131,7 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
         const sent = watchSent(stranger)
         await stranger.goto(`/${locale}/verify`)
         for (const [path, word, sentence] of outcomes[locale]) {
-          await stranger.locator('input[type=file]').first().setInputFiles(path)
+          await chooseFiles(stranger, path)
           const verdict = stranger.getByRole('heading', { name: sentence })
           await expect(verdict).toBeVisible()
           await expect(stranger.getByText(word, { exact: true }).first()).toBeVisible()
@@ -144,7 +149,7 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
   await test.step('the second company knows nothing of it', async () => {
     await withStranger(browser, async stranger => {
       await stranger.goto(`${demo}/en/verify`)
-      await stranger.locator('input[type=file]').first().setInputFiles(pdf)
+      await chooseFiles(stranger, pdf)
       await expect(
         stranger.getByRole('heading', { name: /Étude Marchand has no record/ })
       ).toBeVisible()
@@ -184,27 +189,12 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
   await context.close()
 })
 
-function rowOf(page: Page, name: string): Locator {
-  return page.getByRole('listitem').filter({ hasText: name }).first()
-}
-
+/** Runs `act` with a page of a new browser. Expects that the page logs no error. */
 async function withStranger(browser: Browser, act: (page: Page) => Promise<void>): Promise<void> {
   const context = await browser.newContext()
   const page = await context.newPage()
-  const violations = watchForViolations(page)
+  const violations = watchFaults(page, /^Failed to load resource/)
   await act(page)
   expect(violations).toEqual([])
   await context.close()
-}
-
-/** Everything the policy of the page refuses, and every error it logs. */
-function watchForViolations(page: Page): string[] {
-  const seen: string[] = []
-  page.on('console', message => {
-    if (message.type() === 'error' && /Content Security Policy|Refused to/.test(message.text())) {
-      seen.push(message.text())
-    }
-  })
-  page.on('pageerror', error => seen.push(error.message))
-  return seen
 }

@@ -24,7 +24,7 @@ test('the browser derives every published key', async ({ page }) => {
   }
 })
 
-/** Runs in the page. */
+/** Runs in the page. Starts a worker, sends it the messages and returns its first answer. */
 function askWorker({ url, messages }: { url: string; messages: unknown[] }) {
   return new Promise<{ kind: string; text?: string }>((resolve, reject) => {
     const worker = new Worker(url, { type: 'module' })

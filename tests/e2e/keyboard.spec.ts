@@ -4,11 +4,14 @@ import { inspectPage } from '../helpers/e2e/accessibility.ts'
 import { test } from '../helpers/e2e/journey.ts'
 import { expectFocusSeen, tabTo, tabToTarget } from '../helpers/e2e/keyboard.ts'
 import {
+  address,
   expectSignedInAt,
+  home,
   nextPassword,
   password,
   signUp,
-  startSession
+  startSession,
+  textFile
 } from '../helpers/e2e/page.ts'
 import { translatorOfAllWords } from '../helpers/words.ts'
 
@@ -34,7 +37,7 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
     test.skip(isLeftOut, 'walked at 400 %, or with EVERY_STATE=1')
     const context = await browser.newContext({ ...settings, reducedMotion: 'reduce' })
     const page = await context.newPage()
-    const site = test.info().project.use.baseURL ?? ''
+    const site = address()
     let t = translatorOfAllWords(from)
     const email = `keys-${Date.now()}@example.com`
 
@@ -67,11 +70,7 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
     })
 
     await test.step('deposits and verifies', async () => {
-      const file = {
-        name: 'Keys.txt',
-        mimeType: 'text/plain',
-        buffer: Buffer.from('by keys alone')
-      }
+      const file = textFile('Keys.txt', 'by keys alone')
       for (const [act, word] of [
         ['deposit', t('deposit.state.done')],
         ['verify', t('verify.word.original')]
@@ -198,9 +197,9 @@ test('account, password and sign-out everywhere with the keyboard alone', async 
 })
 
 test('a document deposited twice is met with the keyboard alone', async ({ page }) => {
-  await startSession(page, `${address()}/en`)
+  await startSession(page, home())
   await page.goto('/en/deposit')
-  const file = { name: 'twice.txt', mimeType: 'text/plain', buffer: Buffer.from('twice') }
+  const file = textFile('twice.txt')
   const input = page.locator('input[type=file]').first()
   await input.setInputFiles(file)
   await expect(page.getByText('Recorded', { exact: true })).toBeVisible()
@@ -212,11 +211,7 @@ test('a document deposited twice is met with the keyboard alone', async ({ page 
   await expect(page.getByText('Recorded', { exact: true })).toHaveCount(2)
 })
 
-function address(): string {
-  return test.info().project.use.baseURL ?? ''
-}
-
-/** By the drawer's link; reading goes on at the heading of the page. */
+/** Opens a page by its link in the drawer. Expects that the heading of the page gets the focus. */
 async function goTo(page: Page, name: string, t: Translate): Promise<void> {
   await openDrawer(page, t)
   const link = page.locator('#drawer').getByRole('link', { name, exact: true })
@@ -225,7 +220,7 @@ async function goTo(page: Page, name: string, t: Translate): Promise<void> {
   await expect(page.getByRole('heading', { level: 1, name })).toBeFocused()
 }
 
-/** Where the drawer does not stand beside the page. */
+/** Opens the drawer, unless it is visible beside the page. */
 async function openDrawer(page: Page, t: Translate): Promise<void> {
   if (await page.locator('#drawer').isVisible()) return
   const menu = page.getByRole('button', { name: t('shell.menu'), exact: true })

@@ -1,7 +1,15 @@
 import { type BrowserContext, expect } from '@playwright/test'
 import { inspectPage } from '../helpers/e2e/accessibility.ts'
 import { test } from '../helpers/e2e/journey.ts'
-import { expectSignedInAt, password, startSession, watchFaults } from '../helpers/e2e/page.ts'
+import {
+  address,
+  delayRequests,
+  expectSignedInAt,
+  home,
+  password,
+  startSession,
+  watchFaults
+} from '../helpers/e2e/page.ts'
 
 // contrast depends on the scheme, the layout on the width; narrow states meet every rule in states.spec.ts
 const looks = [
@@ -52,7 +60,7 @@ for (const [host, locale, rules] of [
 
 test('a page that needs a person leads through sign-in and back', async ({ page, browser }) => {
   const site = address()
-  const email = await startSession(page, `${site}/en`, { chosen: password })
+  const email = await startSession(page, home(), { chosen: password })
   const other = await (await browser.newContext()).newPage()
   await other.goto(`${site}/fr/history?kind=deposit`)
   await expect(other).toHaveURL(/\/fr\/sign-in\?redirect=/)
@@ -66,10 +74,9 @@ test('a page that needs a person leads through sign-in and back', async ({ page,
 })
 
 test('a wrong password says so in words and keeps the e-mail', async ({ page, browser }) => {
-  const site = address()
-  const email = await startSession(page, `${site}/en`)
+  const email = await startSession(page, home())
   const other = await (await browser.newContext()).newPage()
-  await other.goto(`${site}/en/sign-in`)
+  await other.goto(`${home()}/sign-in`)
   await other.getByLabel('Email').fill(email)
   await other.locator('input[type=password]').fill('another long sentence')
   await other.getByRole('button', { name: 'Sign in' }).click()
@@ -80,18 +87,14 @@ test('a wrong password says so in words and keeps the e-mail', async ({ page, br
 })
 
 test('a fingerprint sent before the page is ready goes into no address', async ({ page }) => {
-  const held = Promise.withResolvers<void>()
-  await page.route('**/_astro/Verify.*.js', async route => {
-    await held.promise
-    await route.continue()
-  })
+  const release = await delayRequests(page, '**/_astro/Verify.*.js')
   await page.goto('/en/verify')
   const field = page.locator('input[name=fingerprint]')
   await field.fill('a'.repeat(64))
   // the browser itself must not send it
   await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeDisabled()
   await field.press('Enter')
-  held.resolve()
+  release()
   await expect(page.getByRole('heading', { name: /no record/ })).toBeVisible()
   await expect(page).toHaveURL('/en/verify')
 })
@@ -111,14 +114,10 @@ test('the bare address shows home in the language of cookie, then browser', asyn
   await french.close()
 })
 
-function address(): string {
-  return test.info().project.use.baseURL ?? ''
-}
-
 interface Visit {
   site: string
   paths: string[]
-  /** Those that are looked at in the light. */
+  /** The rules that are checked in the light scheme. In the dark scheme only colours are checked. */
   rules: 'all' | 'colours'
 }
 

@@ -1,6 +1,6 @@
 import { expect, type Page, test } from '@playwright/test'
 import { socketDir } from '../helpers/e2e/data-dir.ts'
-import { startSession } from '../helpers/e2e/page.ts'
+import { chooseFiles, home, startSession, textFile } from '../helpers/e2e/page.ts'
 import { seedRequests } from '../helpers/e2e/seeded-requests.ts'
 
 test('a verdict prints as a document, in black on white from the dark theme too', async ({
@@ -8,8 +8,7 @@ test('a verdict prints as a document, in black on white from the dark theme too'
 }) => {
   await page.goto('/en/verify')
   await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeEnabled()
-  const file = { name: 'lease.txt', mimeType: 'text/plain', buffer: Buffer.from('a lease') }
-  await page.locator('main input[type=file]').setInputFiles(file)
+  await chooseFiles(page, textFile('lease.txt'))
   await expect(page.locator('[data-verdict]')).toBeVisible()
   await page.evaluate(() => document.documentElement.setAttribute('data-theme', 'vidimus-dark'))
   await page.emulateMedia({ media: 'print' })
@@ -22,7 +21,7 @@ test('a verdict prints as a document, in black on white from the dark theme too'
 })
 
 test('the history prints every row it has loaded, with the time in full', async ({ page }) => {
-  const email = await startSession(page, `${test.info().project.use.baseURL}/en`)
+  const email = await startSession(page, home())
   await seedRequests(socketDir(), email, 45)
   await page.goto('/en/history')
   const rows = page.locator('[data-request]')
@@ -51,7 +50,7 @@ async function expectOnlyDocument(page: Page, others: readonly string[]): Promis
   }
 }
 
-/** The rows of the history in a PDF: Chromium writes their links in plain text. */
+/** Returns the links of the history's rows in a PDF. Chromium writes links in plain text. */
 function rowsOnPaper(pdf: Buffer): string[] {
   const links = pdf.toString('latin1').matchAll(/\/URI \(([^)]+)\)/g)
   return [

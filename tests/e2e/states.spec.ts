@@ -4,9 +4,21 @@ import { type Locale, locales, type Translate } from '../../src/i18n/index.ts'
 import { readBuild } from '../../src/server/site/astro-build.ts'
 import { failurePage } from '../../src/server/site/failure-page.ts'
 import { inspectInBothSchemes } from '../helpers/e2e/accessibility.ts'
-import { leaveUnanswered, restoreApi, stubAnswer, stubError } from '../helpers/e2e/api-stubs.ts'
+import {
+  leaveUnanswered,
+  restoreApi,
+  stubAnswer,
+  stubError,
+  stubUser
+} from '../helpers/e2e/api-stubs.ts'
 import { openLimitGallery } from '../helpers/e2e/limit-gallery.ts'
-import { password, startSession } from '../helpers/e2e/page.ts'
+import {
+  chooseFiles,
+  home as homeIn,
+  password,
+  startSession,
+  textFile
+} from '../helpers/e2e/page.ts'
 import { translatorOfAllWords } from '../helpers/words.ts'
 
 // Pages as they first appear are in pages.spec.ts; here is what people, data and the network make of
@@ -395,8 +407,8 @@ for (const locale of locales) {
     async function open(context: BrowserContext) {
       const page = await context.newPage()
       const t: Translate = translatorOfAllWords(locale)
-      const home = `${test.info().project.use.baseURL}/${locale}`
-      /** Waits until the page has its scripts. */
+      const home = homeIn(locale)
+      /** Opens a page and waits until its scripts run. */
       const visit = async (url: string) => {
         await page.goto(url)
         await expect(page.locator('astro-island[ssr]')).toHaveCount(0)
@@ -407,36 +419,31 @@ for (const locale of locales) {
   })
 }
 
-/** A file for each name, whose name is also what it holds. */
+/** Chooses a file for each name. The content of a file is its name. */
 async function choose(page: Page, ...names: string[]): Promise<void> {
-  const files = names.map(name => ({
-    name: `Document ${name}`,
-    mimeType: 'text/plain',
-    buffer: Buffer.from(name)
-  }))
-  await page.locator('main input[type=file]').first().setInputFiles(files)
+  await chooseFiles(
+    page,
+    names.map(name => textFile(`Document ${name}`, name))
+  )
 }
 
-/** Where it does not stand beside the page. */
+/** Opens the drawer, unless it is visible beside the page. */
 async function openDrawer(page: Page): Promise<void> {
   const { width } = page.viewportSize() ?? { width: 0 }
   if (width < 1280) await page.locator('#menu').click()
   await expect(page.locator('#drawer')).toBeVisible()
 }
 
-/** Lets the API say that the person administers a company and has used much of what they may. */
+/**
+ * Makes the browser receive a person who administers a company and has used most of their limits,
+ * then reloads the page.
+ */
 async function describe(page: Page, locale: Locale, changes: object = {}): Promise<void> {
-  const id = '01978a5e-0000-7000-8000-000000000001'
   const left = { requests: 5, storage: 100e6 }
-  await stubAnswer(page, ['GET', '/user'], {
-    id,
-    email: 'ada@example.com',
-    username: 'Ada Lovelace',
-    initials: 'AL',
+  await stubUser(page, {
     locale,
     features: ['deposit'],
     permissions: ['admin'],
-    company: { id, name: 'Acme' },
     usage_remaining: left,
     usage: {
       requests_used: 95,
@@ -453,7 +460,7 @@ async function describe(page: Page, locale: Locale, changes: object = {}): Promi
   await page.reload()
 }
 
-/** What the API answers of the file that `choose` makes of the same name. */
+/** Returns the answer of the API that verifies the file which `choose` creates with this name. */
 function recordOf(match: 'original' | 'stored_copy') {
   const at = '2026-05-03T12:00:00.000Z'
   const leaf_hash = createHash('sha256').update('leaf').digest('hex')

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, type Locator, type Page, test } from '@playwright/test'
+import { chooseFiles, delayRequests, textFile } from '../helpers/e2e/page.ts'
 
 test('a paste that is refused takes the earlier verdict away', async ({ page }) => {
   await open(page)
@@ -44,7 +45,7 @@ test('the verdict takes the place of the zone, which comes back', async ({ page 
   await page.setViewportSize({ width: 1280, height: 800 })
   await open(page)
   const zone = page.locator('main input[type=file]')
-  await zone.setInputFiles(fileOf('lease.txt', 'a lease'))
+  await chooseFiles(page, textFile('lease.txt', 'a lease'))
   const heading = page.locator('[data-verdict]').getByRole('heading')
   await expect(heading).toBeFocused()
   await expect(heading).toBeInViewport({ ratio: 1 })
@@ -57,7 +58,7 @@ test('the verdict takes the place of the zone, which comes back', async ({ page 
   await expect(page.getByText('Earlier in this visit')).toBeVisible()
 
   // a file that is dropped on a verdict is checked
-  await zone.setInputFiles(fileOf('lease.txt', 'a lease'))
+  await chooseFiles(page, textFile('lease.txt', 'a lease'))
   await expect(heading).toBeFocused()
   await drag(page.locator('[data-verdict]'), 'dragover')
   await drag(page.locator('#drop-overlay [data-target=verify]'), 'drop')
@@ -67,19 +68,15 @@ test('the verdict takes the place of the zone, which comes back', async ({ page 
 test('the verdict gets the focus where the code that shows it comes after the answer', async ({
   page
 }) => {
-  const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
-  await page.route(/\/_astro\/VerificationResults\./, async route => {
-    await held
-    await route.continue()
-  })
+  const release = await delayRequests(page, /\/_astro\/VerificationResults\./)
   await open(page)
   const answered = page.waitForResponse(
     response => response.url().endsWith('/verify') && response.request().method() === 'POST'
   )
-  await page.locator('main input[type=file]').setInputFiles(fileOf('lease.txt', 'a lease'))
+  await chooseFiles(page, textFile('lease.txt', 'a lease'))
   await (await answered).finished()
   await expect(page.locator('[data-verdict]')).toHaveCount(0)
-  letGo()
+  release()
   await expect(page.locator('[data-verdict]').getByRole('heading')).toBeFocused()
 })
 
@@ -97,8 +94,8 @@ test('a limit is said, counted down, and what waits goes on by itself', async ({
     await route.fulfill({ status: 429, contentType: 'application/problem+json', headers, body })
   })
   await open(page)
-  const files = Array.from({ length: 25 }, (_, nr) => fileOf(`${nr}.txt`, `file ${nr}`))
-  await page.locator('main input[type=file]').setInputFiles(files)
+  const files = Array.from({ length: 25 }, (_, nr) => textFile(`${nr}.txt`, `file ${nr}`))
+  await chooseFiles(page, files)
   await expect(page.getByRole('timer')).toHaveText(/^Continues in \d:\d\d\.$/)
   await expect(page.getByRole('link', { name: 'Sign in' }).last()).toBeVisible()
   await expect(page.locator('li[data-step=done]')).toHaveCount(25)
@@ -112,8 +109,8 @@ test('a long check is stopped, and goes on when it is asked to', async ({ page }
     await route.continue()
   })
   await open(page)
-  const files = Array.from({ length: 25 }, (_, nr) => fileOf(`${nr}.txt`, `file ${nr}`))
-  await page.locator('main input[type=file]').setInputFiles(files)
+  const files = Array.from({ length: 25 }, (_, nr) => textFile(`${nr}.txt`, `file ${nr}`))
+  await chooseFiles(page, files)
   await page.getByRole('button', { name: 'Stop', exact: true }).first().click()
   await expect(page.getByText('Stopped before everything was checked.')).toBeVisible()
   letGo()
@@ -121,7 +118,7 @@ test('a long check is stopped, and goes on when it is asked to', async ({ page }
   await expect(page.locator('li[data-step=done]')).toHaveCount(25)
 })
 
-/** Waits until the form answers. */
+/** Opens the verify page and waits until its form works. */
 async function open(page: Page): Promise<void> {
   await page.goto('/en/verify')
   await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeEnabled()
@@ -129,8 +126,4 @@ async function open(page: Page): Promise<void> {
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex')
-}
-
-function fileOf(name: string, text: string) {
-  return { name, mimeType: 'text/plain', buffer: Buffer.from(text) }
 }

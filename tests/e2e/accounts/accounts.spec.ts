@@ -4,10 +4,10 @@ import fr from '../../../src/i18n/fr/mails.json' with { type: 'json' }
 import { newEmail } from '../../helpers/client.ts'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { test } from '../../helpers/e2e/journey.ts'
+import { changeLanguage, delayRequests, password, watchFaults } from '../../helpers/e2e/page.ts'
 import { openMailServer } from '../../helpers/servers/mail-server.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../helpers/service.ts'
 
-const password = 'seven green bicycles in the rain'
 const other = 'nine yellow umbrellas on the roof'
 
 let mailServer: Awaited<ReturnType<typeof openMailServer>>
@@ -27,7 +27,7 @@ test.afterAll(async () => {
 test('a sign-up waits for its mail, and goes on by itself in every tab', async ({ browser }) => {
   const context = await browser.newContext()
   const page = await context.newPage()
-  const faults = watch(page)
+  const faults = watchFaults(page, /^Failed to load resource/)
   const email = await signUp(page)
   await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
   await expect(page.getByText(`We sent a link to ${email}.`)).toBeVisible()
@@ -60,14 +60,10 @@ test('a link works when it is put into the address before the page is ready', as
 }) => {
   const page = await fresh(browser)
   const link = await linkOf(await signUp(page), 'verify')
-  const ready = Promise.withResolvers<void>()
-  await page.route('**/_astro/VerifyAccount.*.js', async route => {
-    await ready.promise
-    await route.continue()
-  })
+  const release = await delayRequests(page, '**/_astro/VerifyAccount.*.js')
   await page.goto(`${site()}/en/verify-account`)
   await page.evaluate(address => location.assign(address), link)
-  ready.resolve()
+  release()
   await page.getByRole('button', { name: 'Confirm my email' }).click()
   await expect(page).toHaveURL(/\/en$/)
 })
@@ -167,10 +163,10 @@ test('an invited person chooses name and password, in French too', async ({ brow
   await page.getByLabel('Nom d’utilisateur').fill('Grace Hopper')
   await page.getByLabel('Mot de passe', { exact: true }).fill(password)
   // a change of language takes link and form along
-  await speak(page, 'English')
+  await changeLanguage(page, 'en')
   await expect(page.getByLabel('Username')).toHaveValue('Grace Hopper')
   await expect(page.getByLabel('Password', { exact: true })).toHaveValue(password)
-  await speak(page, 'Français')
+  await changeLanguage(page, 'fr')
   await page.getByLabel('Répétez le mot de passe').fill(password)
   await page.getByRole('button', { name: 'Activer mon compte' }).click()
   await expect(page).toHaveURL(/\/fr$/)
@@ -242,10 +238,6 @@ function site(): string {
   return `http://localhost:${service.port}`
 }
 
-async function speak(page: Page, language: string): Promise<void> {
-  await page.locator('a[data-locale]', { hasText: language }).first().dispatchEvent('click')
-}
-
 async function fresh(browser: Browser): Promise<Page> {
   return (await browser.newContext()).newPage()
 }
@@ -280,7 +272,7 @@ async function signIn(page: Page, email: string, typed: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
-/** The newest mail of a kind to somebody, in either language. */
+/** Waits for the newest mail of a kind to a person, in any language, and returns its text. */
 async function mailTo(
   email: string,
   kind: Exclude<keyof typeof en, 'footer' | 'contact'>
@@ -306,15 +298,4 @@ async function linkOf(email: string, kind: Parameters<typeof mailTo>[1]): Promis
 
 function tokenIn(link: string): string {
   return new URLSearchParams(new URL(link).hash.slice(1)).get('t') ?? ''
-}
-
-function watch(page: Page): string[] {
-  const faults: string[] = []
-  page.on('pageerror', error => faults.push(error.message))
-  page.on('console', message => {
-    if (message.type() === 'error' && /Content Security|Trusted/.test(message.text())) {
-      faults.push(message.text())
-    }
-  })
-  return faults
 }

@@ -1,24 +1,28 @@
-import { readFileSync } from 'node:fs'
 import { expect, type Page } from '@playwright/test'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { restoreApi, stubError } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import {
+  address,
+  chooseFiles,
+  delayRequests,
+  downloadBy,
   expectSignedInAt,
   fillSignIn,
+  home,
   nextPassword,
   password,
   signUpByHand,
   startSession,
+  textFile,
   watchFaults
 } from '../../helpers/e2e/page.ts'
 
 test('a person changes name, appearance, language and password, and signs out everywhere', async ({
-  browser,
-  baseURL
+  browser
 }) => {
   test.setTimeout(240_000)
-  const site = baseURL ?? ''
+  const site = address()
   const email = `me-${Date.now()}@example.com`
   const first = await browser.newContext()
   const page = await first.newPage()
@@ -161,15 +165,11 @@ test('a person changes name, appearance, language and password, and signs out ev
 })
 
 test('a password typed before the page is ready is judged once it is', async ({ page }) => {
-  const held = Promise.withResolvers<void>()
-  await page.route('**/_astro/SignUp.*.js', async route => {
-    await held.promise
-    await route.continue()
-  })
+  const release = await delayRequests(page, '**/_astro/SignUp.*.js')
   await page.goto('/en/sign-up', { waitUntil: 'commit' })
   await page.locator('input[name=password]').fill('password1234')
   await expect(page.getByRole('button', { name: 'Create account' })).toBeDisabled()
-  held.resolve()
+  release()
   await expect(page.getByText('Strength: very weak')).toBeVisible()
 })
 
@@ -225,7 +225,7 @@ test('a password can be pasted and every field names itself to password managers
   context
 }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  await startSession(page, `${address()}/en`)
+  await startSession(page, home())
   await page.goto('/en/me')
   const form = page.locator('form', { has: page.getByLabel('Current password') })
   await expect(form).toBeVisible()
@@ -244,7 +244,7 @@ test('a password can be pasted and every field names itself to password managers
 test('a person saves their own data as one file, and again where it failed first', async ({
   page
 }) => {
-  const email = await startSession(page, `${address()}/en`)
+  const email = await startSession(page, home())
   await deposit(page, 'lease.txt')
   await page.goto('/en/me')
   const section = page.getByRole('region', { name: 'Your data' })
@@ -255,15 +255,14 @@ test('a person saves their own data as one file, and again where it failed first
   await inspectInBothSchemes(page)
   await restoreApi(page)
 
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
+  const { name, bytes } = await downloadBy(page, () =>
     section.getByRole('button', { name: 'Retry' }).click()
-  ])
+  )
   await expect(section.getByRole('status')).toHaveText('The file has been downloaded.')
   await expect(section.getByRole('alert')).toHaveCount(0)
   await expect(section.getByRole('button', { name: 'Download my data' })).toBeFocused()
-  expect(download.suggestedFilename()).toMatch(/^vidimus-export-\d{4}-\d\d-\d\d\.json$/)
-  expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toMatchObject({
+  expect(name).toMatch(/^vidimus-export-\d{4}-\d\d-\d\d\.json$/)
+  expect(JSON.parse(String(bytes))).toMatchObject({
     account: { email },
     sessions: [{ current: true }],
     requests: [{ kind: 'deposit', state: 'done', name: 'lease.txt' }],
@@ -276,7 +275,7 @@ test('a person sees what they used themselves beside what their groups used', as
   page,
   browser
 }) => {
-  const site = `${address()}/en`
+  const site = home()
   const other = await (await browser.newContext()).newPage()
   await startSession(other, site)
   await deposit(other, 'theirs.txt')
@@ -305,7 +304,7 @@ for (const days of [-1, 1]) {
   test(`a browser whose clock is ${days} day off signs in and stays`, async ({ page, context }) => {
     // only what the time is, because faked timers would hold up the change of pages
     await context.clock.setFixedTime(Date.now() + days * 86_400_000)
-    await signUpByHand(page, `${address()}/en`)
+    await signUpByHand(page, home())
     await page.goto('/en/me')
     await expect(page.getByLabel('Username')).toHaveValue('Camille')
     await page.reload()
@@ -314,17 +313,9 @@ for (const days of [-1, 1]) {
   })
 }
 
-function address(): string {
-  return test.info().project.use.baseURL ?? ''
-}
-
 async function deposit(page: Page, name: string): Promise<void> {
   await page.goto('/en/deposit')
-  const buffer = Buffer.from(`${name} ${Math.random()}`)
-  await page
-    .locator('input[type=file]')
-    .first()
-    .setInputFiles({ name, mimeType: 'text/plain', buffer })
+  await chooseFiles(page, textFile(name))
   await expect(page.getByText('Recorded', { exact: true })).toBeVisible()
 }
 

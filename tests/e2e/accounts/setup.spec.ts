@@ -1,8 +1,7 @@
 import { expect, type Page, test } from '@playwright/test'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
+import { changeLanguage, password } from '../../helpers/e2e/page.ts'
 import { makeServiceProcess } from '../../helpers/service.ts'
-
-const password = 'seven green bicycles in the rain'
 
 test('the link of the log makes the first operator, once', async ({ browser }) => {
   test.setTimeout(180_000)
@@ -35,9 +34,9 @@ test('the link of the log makes the first operator, once', async ({ browser }) =
   await page.getByLabel('Company name').fill('Orchard')
   await page.getByLabel('Remove it and all its documents').check()
   // a change of language takes form and code along
-  await page.locator('a[data-locale=fr]').first().dispatchEvent('click')
+  await changeLanguage(page, 'fr')
   await expect(page.getByLabel('Nom d’utilisateur')).toHaveValue('Olive Operator')
-  await page.locator('a[data-locale=en]').first().dispatchEvent('click')
+  await changeLanguage(page, 'en')
   await expect(page.getByLabel('Company name')).toHaveValue('Orchard')
   await expect(page.getByLabel('Remove it and all its documents')).toBeChecked()
   await page.setViewportSize({ width: 320, height: 700 })

@@ -2,8 +2,9 @@ import { expect, type Page } from '@playwright/test'
 import { newEmail } from '../../helpers/client.ts'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { test } from '../../helpers/e2e/journey.ts'
+import { changeLanguage, delayRequests, password } from '../../helpers/e2e/page.ts'
 
-const password = 'seven green bicycles in the rain'
+const formScripts = '**/_astro/Sign{In,Up}.*.js'
 
 test('a form with many errors lists its fields as links', async ({ page }) => {
   await page.goto('/en/sign-up')
@@ -42,7 +43,7 @@ test('a forgotten password on a developer’s machine leads to the outbox, with 
 test('what is typed, sent and carried by an invitation is kept before the form’s script runs', async ({
   page
 }) => {
-  const release = await holdForms(page)
+  const release = await delayRequests(page, formScripts)
   await page.goto('/en/sign-in')
   await page.getByLabel('Email').fill('ada@example.com')
   await page.getByRole('link', { name: 'Forgot your password?' }).click()
@@ -62,10 +63,10 @@ test('what is typed, sent and carried by an invitation is kept before the form�
 test('a change of language takes a half-filled form along, and nothing of it is stored', async ({
   page
 }) => {
-  const release = await holdForms(page)
+  const release = await delayRequests(page, formScripts)
   await page.goto('/en/sign-up')
   const email = await fillIn(page)
-  await speak(page, 'Français')
+  await changeLanguage(page, 'fr')
   await expect(page).toHaveURL(/\/fr\/sign-up$/)
   release()
   await expect(page.getByLabel('Nom d’utilisateur')).toHaveValue('Ada Lovelace')
@@ -98,21 +99,4 @@ async function fillIn(page: Page): Promise<string> {
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.locator('input[name=repeat]').fill(password)
   return email
-}
-
-/**
- * Delays the scripts of the forms, as a slow connection does. Returns the function that lets them
- * come.
- */
-async function holdForms(page: Page): Promise<() => void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  await page.route('**/_astro/Sign{In,Up}.*.js', async route => {
-    await promise
-    await route.continue()
-  })
-  return resolve
-}
-
-async function speak(page: Page, language: string): Promise<void> {
-  await page.locator('a[data-locale]', { hasText: language }).first().dispatchEvent('click')
 }

@@ -3,7 +3,7 @@ import { newEmail } from '../../helpers/client.ts'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { makeAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { fillSignIn, password, startSession } from '../../helpers/e2e/page.ts'
+import { changeLanguage, fillSignIn, password, startSession } from '../../helpers/e2e/page.ts'
 import { makeServiceProcess } from '../../helpers/service.ts'
 
 // a service of its own, because the one of the other tests is on a developer's machine
@@ -33,7 +33,7 @@ test('strangers wait for an administrator where no mail can be sent, and do not 
     await expect(stranger.getByRole('button', { name: /Send it again/ })).toHaveCount(0)
     await expect(stranger.getByText(/We sent|on its way/)).toHaveCount(0)
     await inspectInBothSchemes(stranger)
-    await stranger.locator('a[data-locale=fr]').first().dispatchEvent('click')
+    await changeLanguage(stranger, 'fr')
     await expect(
       stranger.getByRole('heading', { name: 'En attente d’un administrateur' })
     ).toBeVisible()
@@ -88,7 +88,7 @@ test('strangers wait for an administrator where no mail can be sent, and do not 
   })
 })
 
-/** Opens a page of a browser that comes through a proxy, as strangers do. */
+/** Opens a page whose HTTP requests come through a proxy, so that they are not from a developer. */
 async function throughProxy(browser: Browser): Promise<Page> {
   const context = await browser.newContext({ extraHTTPHeaders: { via: '1.1 proxy' } })
   return context.newPage()

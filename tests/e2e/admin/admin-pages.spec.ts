@@ -1,26 +1,27 @@
 import { expect, type Page } from '@playwright/test'
-import { fetchAt } from '../../helpers/client.ts'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
-import { makeAdmin } from '../../helpers/e2e/admins.ts'
+import { callApi, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen } from '../../helpers/e2e/keyboard.ts'
 import { inspectAtWidths } from '../../helpers/e2e/looks.ts'
 import {
+  address,
   expectSignedInAt,
   fillSignIn,
+  home,
   password,
-  signUp,
-  startSession
+  signUp
 } from '../../helpers/e2e/page.ts'
 
 const nobody = '01978a5e-0000-7000-8000-00000000dead'
 
 test('an administrator finds their company from the drawer, and its groups', async ({ page }) => {
-  const { site, company } = await signUpAdmin(page)
+  const { admin } = await signUpAdmin(page)
   const { word } = await addGroups(page, 1)
+  await page.goto(home())
   const drawer = page.getByRole('navigation', { name: 'Main navigation' })
   await drawer.getByRole('link', { name: 'Administration' }).click()
-  await expect(page).toHaveURL(`${site}/en/admin/${company}`)
+  await expect(page).toHaveURL(admin)
   await expect(drawer.getByRole('link', { name: 'Administration' })).toHaveAttribute(
     'aria-current',
     'true'
@@ -30,7 +31,7 @@ test('an administrator finds their company from the drawer, and its groups', asy
   await expect(page.getByRole('heading', { level: 1 })).not.toHaveText('Administration')
   await inspectInBothSchemes(page)
   await page.getByRole('main').getByRole('link', { name: 'All groups' }).click()
-  await expect(page).toHaveURL(`${site}/en/admin/${company}/groups`)
+  await expect(page).toHaveURL(`${admin}/groups`)
   const sections = page.getByRole('navigation', { name: 'Sections of the administration' })
   await expect(sections.getByRole('link', { name: 'Groups' })).toHaveAttribute(
     'aria-current',
@@ -41,17 +42,17 @@ test('an administrator finds their company from the drawer, and its groups', asy
   await rowLink(page, 0).click()
   await expect(page).toHaveURL(/\/groups\/[0-9a-f-]{36}$/)
   await page.getByRole('link', { name: 'Groups' }).first().click()
-  await expect(page).toHaveURL(`${site}/en/admin/${company}/groups`)
+  await expect(page).toHaveURL(`${admin}/groups`)
 })
 
 test('search and order of a list are in the address, survive a reload, and say what they found', async ({
   page
 }) => {
-  const { site, company } = await signUpAdmin(page)
+  const { admin } = await signUpAdmin(page)
   const { word, names } = await addGroups(page, 3)
-  await page.goto(`${site}/en/admin/${company}/groups`)
+  await page.goto(`${admin}/groups`)
   await page.getByLabel('Group name').fill(word)
-  await expect(page).toHaveURL(`${site}/en/admin/${company}/groups?q=${word}`)
+  await expect(page).toHaveURL(`${admin}/groups?q=${word}`)
   await expect(page.getByText('3 rows')).toBeVisible()
   await expect(rowNames(page)).toHaveText(names)
   await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute(
@@ -60,7 +61,7 @@ test('search and order of a list are in the address, survive a reload, and say w
   )
   await page.getByRole('button', { name: 'Name' }).click()
   await expect(rowNames(page)).toHaveText(names.toReversed())
-  await expect(page).toHaveURL(`${site}/en/admin/${company}/groups?q=${word}&sort=-name`)
+  await expect(page).toHaveURL(`${admin}/groups?q=${word}&sort=-name`)
   await page.reload()
   await expect(rowNames(page)).toHaveText(names.toReversed())
   await expect(page.getByLabel('Group name')).toHaveValue(word)
@@ -84,9 +85,9 @@ test('search and order of a list are in the address, survive a reload, and say w
 test('a list is walked with the keyboard, and its rows are links of their own', async ({
   page
 }) => {
-  const { site, company } = await signUpAdmin(page)
+  const { admin } = await signUpAdmin(page)
   const { word, names } = await addGroups(page, 3)
-  await page.goto(`${site}/en/admin/${company}/groups?q=${word}`)
+  await page.goto(`${admin}/groups?q=${word}`)
   await rowLink(page, 0).focus()
   await expectFocusSeen(page)
   await page.keyboard.press('ArrowDown')
@@ -102,7 +103,7 @@ test('a list is walked with the keyboard, and its rows are links of their own', 
   await rowLink(page, 0).focus()
   const href = await rowLink(page, 0).getAttribute('href')
   await page.keyboard.press('Enter')
-  await expect(page).toHaveURL(`${site}${href}`)
+  await expect(page).toHaveURL(`${address()}${href}`)
   await page.goBack()
   const [tab] = await Promise.all([
     page.context().waitForEvent('page'),
@@ -116,9 +117,9 @@ test('a list is walked with the keyboard, and its rows are links of their own', 
 })
 
 test('a long list is loaded page by page', async ({ page }) => {
-  const { site, company } = await signUpAdmin(page)
+  const { admin } = await signUpAdmin(page)
   const { word } = await addGroups(page, 55)
-  await page.goto(`${site}/en/admin/${company}/groups?q=${word}`)
+  await page.goto(`${admin}/groups?q=${word}`)
   await expect(rows(page)).toHaveCount(50)
   await expect(page.getByText('More than 50 rows')).toBeVisible()
   await page.getByRole('button', { name: 'Show more' }).click()
@@ -136,12 +137,12 @@ test('a long list is loaded page by page', async ({ page }) => {
 test('the list of groups, the audit log and data sources in French, narrow and in the dark', async ({
   page
 }) => {
-  const { site, company } = await signUpAdmin(page, 'fr')
+  const { admin } = await signUpAdmin(page, 'fr')
   const { word, names } = await addGroups(page, 2, {
     max_requests: 100,
     max_storage: 2_500_000_000
   })
-  await page.goto(`${site}/fr/admin/${company}/groups?q=${word}`)
+  await page.goto(`${admin}/groups?q=${word}`)
   await expect(page.getByRole('heading', { level: 1, name: 'Groupes' })).toBeVisible()
   await expect(page.getByText('0 sur 100').first()).toBeVisible()
   await inspectAtWidths(page, 768, 1280)
@@ -150,7 +151,7 @@ test('the list of groups, the audit log and data sources in French, narrow and i
   await page.getByRole('button', { name: 'Nom' }).click()
   await expect(rowNames(page)).toHaveText(names.toReversed())
   for (const path of ['audit', 'data_sources', 'create/data_source']) {
-    await page.goto(`${site}/fr/admin/${company}/${path}`)
+    await page.goto(`${admin}/${path}`)
     await expect(page.locator('main :is([data-state=ready], [data-state=empty])')).toBeVisible()
     await inspectInBothSchemes(page)
   }
@@ -160,19 +161,19 @@ test('a deep link leads through sign-in and back, with its query and hash', asyn
   page,
   browser
 }) => {
-  const { site, company, email } = await signUpAdmin(page, 'en', { chosen: password })
-  const path = `/en/admin/${company}/groups/${nobody}?a=1#b`
+  const { admin, email } = await signUpAdmin(page, 'en', { chosen: password })
+  const link = `${admin}/groups/${nobody}?a=1#b`
   const other = await (await browser.newContext()).newPage()
-  await other.goto(`${site}${path}`)
+  await other.goto(link)
   await expect(other).toHaveURL(/\/en\/sign-in\?redirect=/)
   await fillSignIn(other, email, password)
-  await expectSignedInAt(other, `${site}${path}`)
+  await expectSignedInAt(other, link)
 })
 
 test('an address that names nothing says so within the page', async ({ page }) => {
-  const { site } = await signUpAdmin(page)
+  await signUpAdmin(page)
   for (const path of [`/${nobody}`, '/x', '/%25zz/groups', `/${nobody}/groups`, '/a%00b/groups']) {
-    const answer = await page.goto(`${site}/en/admin${path}`)
+    const answer = await page.goto(`${home()}/admin${path}`)
     expect(answer?.status(), path).toBe(200)
     await expect(page.getByText('There is nothing here that you administer.')).toBeVisible()
   }
@@ -182,43 +183,36 @@ test('an address that names nothing says so within the page', async ({ page }) =
   await expect(page.locator('[data-state=ready]')).toBeVisible()
 })
 
+for (const [items, words] of [
+  ['groups', 'There is no such group.'],
+  ['categories', 'There is no such category.'],
+  ['users', 'There is no such person.']
+] as const) {
+  test(`an address of ${items} that names none says so`, async ({ page }) => {
+    const { admin } = await signUpAdmin(page)
+    for (const id of [nobody, 'nothing']) {
+      await page.goto(`${admin}/${items}/${id}`)
+      await expect(page.getByText(words)).toBeVisible()
+    }
+    await inspectInBothSchemes(page)
+  })
+}
+
 test('a person without the permission is led home', async ({ page }) => {
-  const site = test.info().project.use.baseURL ?? ''
-  await signUp(page, `${site}/en`)
-  await page.goto(`${site}/en/admin`)
-  await expect(page).toHaveURL(`${site}/en`)
+  await signUp(page, home())
+  await page.goto(`${home()}/admin`)
+  await expect(page).toHaveURL(home())
   await expect(page.getByText('Your account does not have access to that page.')).toBeVisible()
 })
 
-/** Signs an administrator up. Returns the site and the id of the company. */
-async function signUpAdmin(page: Page, locale = 'en', person = {}) {
-  const site = test.info().project.use.baseURL ?? ''
-  const email = await startSession(page, `${site}/${locale}`, { username: 'Anna Admin', ...person })
-  const company = await makeAdmin(email)
-  await page.goto(`${site}/${locale}`)
-  await expect(page.locator('html')).toHaveAttribute('data-can', /admin/)
-  return { site, company, email }
-}
-
-/** Creates groups over the API. Returns their names in order, and the word with which all begin. */
+/** Creates groups through the API. Returns their names in order, and the first word of all names. */
 async function addGroups(page: Page, count: number, limits: object = {}) {
-  const { host, port, protocol } = new URL(page.url())
-  const send = fetchAt(Number(port))
-  const cookies = await page.context().cookies()
-  const token = cookies.find(({ name }) => name === '__Host-vidimus')?.value
   const word = `list${crypto.randomUUID().slice(0, 8)}`
   const names = Array.from(
     { length: count },
     (_, nr) => `${word} ${String(nr + 1).padStart(2, '0')}`
   )
-  for (const name of names) {
-    const answer = await send(`${protocol}//api.${host}/group`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name, ...limits })
-    })
-    expect(answer.status, await answer.text()).toBe(201)
-  }
+  for (const name of names) await callApi(page, 'POST', '/group', { name, ...limits })
   return { word, names }
 }
 

@@ -2,20 +2,18 @@ import { randomBytes } from 'node:crypto'
 import { expect, type Page } from '@playwright/test'
 import { fetchAt } from '../../helpers/client.ts'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
-import { askDatabase, makeAdmin } from '../../helpers/e2e/admins.ts'
+import { askDatabase, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen } from '../../helpers/e2e/keyboard.ts'
-import { password, startSession } from '../../helpers/e2e/page.ts'
-
-const home = () => `${test.info().project.use.baseURL}/en`
+import { home, password } from '../../helpers/e2e/page.ts'
 
 test('a program deposits with a key of a person, or of the company, until it is revoked', async ({
   page,
   context
 }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  const email = await startSession(page, home(), { username: 'Ada Admin', chosen: password })
-  const company = await makeAdmin(email)
+  const who = { username: 'Ada Admin', chosen: password }
+  const { email, company, admin } = await signUpAdmin(page, 'en', who)
   const keys = page.getByRole('region', { name: 'Keys for programs' })
   const name = keys.getByLabel('Name')
 
@@ -74,7 +72,7 @@ test('a program deposits with a key of a person, or of the company, until it is 
       [company, other]
     )
     await page.setViewportSize({ width: 320, height: 800 })
-    await page.goto(`${home()}/admin/${company}`)
+    await page.goto(admin)
     const defaultGroup = /\/company\/[^/]+\/groups\?.*sort=created/
     await page.route(defaultGroup, route => route.abort())
     await keys.getByRole('button', { name: 'Create key' }).click()
@@ -130,7 +128,7 @@ async function deposit(key: string): Promise<number> {
   return answer.status
 }
 
-/** Revokes a key and expects that the focus is not lost. */
+/** Revokes a key. Expects that the heading of the list then has the focus. */
 async function revoke(page: Page, name: string) {
   const keys = page.getByRole('region', { name: 'Keys for programs' })
   await keys.getByRole('button', { name: `Revoke the key ${name}` }).click()
@@ -139,7 +137,7 @@ async function revoke(page: Page, name: string) {
   await expect(keys.getByRole('heading', { level: 2 })).toBeFocused()
 }
 
-/** Returns the name of a group of a person. */
+/** Returns the name of the group that a person belongs to. */
 async function groupOf(email: string): Promise<string> {
   const [group] = await askDatabase<{ name: string }>(
     `select g.name from "user" u join group_user m on m.user_id = u.id

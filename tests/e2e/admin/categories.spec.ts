@@ -1,20 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { expect, type Page } from '@playwright/test'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
-import { askDatabase, makeAdmin } from '../../helpers/e2e/admins.ts'
+import { askDatabase, openCreateForm, section, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { makePdf, sha256Of } from '../../helpers/e2e/documents.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { inspectAtWidths, walkedLocales } from '../../helpers/e2e/looks.ts'
-import { startSession } from '../../helpers/e2e/page.ts'
-
-const home = (locale = 'en') => `${test.info().project.use.baseURL}/${locale}`
-
-/** Signs up an administrator. Returns their e-mail, company and the address of its pages. */
-async function signUpAdmin(page: Page, locale = 'en') {
-  const email = await startSession(page, home(locale), { username: 'Anna Admin' })
-  const company = await makeAdmin(email)
-  return { email, company, admin: `${home(locale)}/admin/${company}` }
-}
+import { home, startSession } from '../../helpers/e2e/page.ts'
 
 /** Makes a group with the feature `deposit` and one member. Returns its name. */
 async function makeGroup(company: string, member: string): Promise<string> {
@@ -31,17 +22,7 @@ async function makeGroup(company: string, member: string): Promise<string> {
   return name
 }
 
-/** Opens the page of a new category and waits until its script runs. */
-async function openForm(page: Page, admin: string) {
-  await page.goto(`${admin}/create/category`)
-  await expect(page.locator('main form [type=submit]')).toBeEnabled()
-}
-
-function section(page: Page, name: string) {
-  return page.getByRole('region', { name, exact: true })
-}
-
-/** Asks for the verdict on a fingerprint. */
+/** Verifies a fingerprint on the page. Returns the element with the verdict. */
 async function verdictOn(page: Page, fingerprint: string) {
   await page.goto(`${home()}/verify`)
   await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeEnabled()
@@ -64,7 +45,7 @@ test('a category of fingerprints of PDFs is made, used, refused and verified', a
 
   // by keyboard alone
   const name = `Leases ${Date.now()}`
-  await openForm(page, admin)
+  await openCreateForm(page, admin, 'category')
   const own = page.getByLabel('Name in English')
   await own.press('Enter')
   await expect(own).toBeFocused()
@@ -128,7 +109,7 @@ test('two administrators edit a category at once, and the second chooses what to
   browser
 }) => {
   const { admin } = await signUpAdmin(page)
-  await openForm(page, admin)
+  await openCreateForm(page, admin, 'category')
   await page.getByLabel('Name in English').fill(`Both ${Date.now()}`)
   await page.getByRole('button', { name: 'Create category' }).click()
   await expect(section(page, 'Settings')).toBeVisible()
@@ -178,7 +159,7 @@ test('two administrators edit a category at once, and the second chooses what to
 for (const locale of walkedLocales) {
   test(`the screens of categories hold in ${locale}, small, large and dark`, async ({ page }) => {
     const { admin } = await signUpAdmin(page, locale)
-    await openForm(page, admin)
+    await openCreateForm(page, admin, 'category')
     const name = page.locator(`input[name="names.${locale}"]`)
     await page.locator('main form [type=submit]').click()
     await expect(name).toHaveAttribute('aria-invalid', 'true')
@@ -195,11 +176,3 @@ for (const locale of walkedLocales) {
     await inspectAtWidths(page, 1280)
   })
 }
-
-test('a category that does not exist says so', async ({ page }) => {
-  const { admin } = await signUpAdmin(page)
-  for (const id of ['01a2045d-60aa-7d12-b723-da6d5313e1ed', 'nothing']) {
-    await page.goto(`${admin}/categories/${id}`)
-    await expect(page.getByText('There is no such category.')).toBeVisible()
-  }
-})

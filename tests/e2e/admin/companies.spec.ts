@@ -1,14 +1,12 @@
 import { expect, type Page } from '@playwright/test'
 import { newEmail } from '../../helpers/client.ts'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
-import { askDatabase, makeAdmin } from '../../helpers/e2e/admins.ts'
+import { askDatabase, confirmSession, makeAdmin, section } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen, tabTo, tabToTarget } from '../../helpers/e2e/keyboard.ts'
-import { nextPassword, password, startSession } from '../../helpers/e2e/page.ts'
+import { activateAccount, home, password, startSession } from '../../helpers/e2e/page.ts'
 import { logoSvg, mainColour, svgFile } from '../../helpers/e2e/themes.ts'
 import { type DnsServer, startDnsServer } from '../../helpers/servers/dns-server.ts'
-
-const home = (locale = 'en') => `${test.info().project.use.baseURL}/${locale}`
 
 /**
  * Signs up an operator. Returns the id of their own company. Without `chosen`, the password, the
@@ -18,14 +16,7 @@ async function signUpOperator(page: Page, locale = 'en', chosen?: string) {
   const username = 'Olga Operator'
   const email = await startSession(page, home(locale), { username, ...(chosen && { chosen }) })
   const company = await makeAdmin(email, ['admin', 'operator'])
-  if (chosen === undefined) {
-    await askDatabase(
-      `update session set confirmed_until = now() + interval '5 minutes'
-        from "user" u where (u.company_id, u.id) = (session.company_id, session.user_id)
-         and u.email = $1`,
-      [email]
-    )
-  }
+  if (chosen === undefined) await confirmSession(email)
   await page.goto(home(locale))
   await expect(page.locator('html')).toHaveAttribute('data-can', /operator/)
   return company
@@ -116,12 +107,8 @@ test('an operator creates a company, whose administrator proves and brands a hos
   expect(new URL(link).hostname).toBe(company.host)
 
   const theirs = await (await browser.newContext()).newPage()
-  await theirs.goto(link)
-  await theirs.locator('input[name=username]').fill('Ada Admin')
-  for (const field of await theirs.locator('input[type=password]').all())
-    await field.fill(nextPassword)
-  await theirs.locator('main form [type=submit]').click()
-  await expect(theirs.locator('html')).toHaveAttribute('data-can', /admin/, { timeout: 60_000 })
+  await activateAccount(theirs, link, 'Ada Admin')
+  await expect(theirs.locator('html')).toHaveAttribute('data-can', /admin/)
   const there = new URL(acme)
   there.hostname = company.host
   await theirs.goto(there.href)
@@ -189,8 +176,7 @@ function siteOf(host: string): string {
 }
 
 /**
- * Claims a host by the steps of the screens and proves it by a DNS record. Returns the host, in the
- * step after it.
+ * Claims a host through the pages of the product, and proves it by a DNS record. Returns the host.
  */
 async function proveHost(
   page: Page,
@@ -233,9 +219,9 @@ async function proveHost(
   return host
 }
 
-/** Gives a host another look, publishes it, and restores the one before. */
+/** Changes the look of a host, publishes the look, and restores the previous one. */
 async function brandHost(page: Page, { host, visitor }: { host: string; visitor: Page }) {
-  const look = page.getByRole('region', { name: 'Look', exact: true })
+  const look = section(page, 'Look')
   const colour = () => mainColour(visitor, siteOf(host))
   await look.getByLabel('Main color', { exact: true }).fill('#FF7A00')
   await expect(
@@ -294,7 +280,7 @@ async function brandHost(page: Page, { host, visitor }: { host: string; visitor:
   await page.getByRole('button', { name: 'Continue' }).click()
   await expect(page.getByText(`${host} is live.`)).toBeVisible()
   await page.getByRole('button', { name: 'Settings of this domain' }).click()
-  await expect(page.getByRole('region', { name: 'Settings', exact: true })).toBeVisible()
+  await expect(section(page, 'Settings')).toBeVisible()
   await inspectInBothSchemes(page)
   await page.getByRole('button', { name: 'Make it the main domain' }).click()
   await expect(page.getByText('Main domain: emails of your company lead here.')).toBeVisible()
@@ -441,7 +427,7 @@ test('companies and domains are administered by the keyboard alone', async ({ pa
   })
 
   await test.step('gives it a look, publishes it and restores the first one', async () => {
-    const look = page.getByRole('region', { name: 'Look', exact: true })
+    const look = section(page, 'Look')
     const visitor = await (await browser.newContext({ colorScheme: 'light' })).newPage()
     const before = await mainColour(visitor, siteOf(host))
     await type('Main color', '#006644')

@@ -1,30 +1,27 @@
-import { expect, type Page } from '@playwright/test'
+import { expect } from '@playwright/test'
 import { createCompany } from '../../../src/contract/companies.ts'
 import { type Colors, updateDomain } from '../../../src/contract/domains.ts'
 import { themeCss } from '../../../src/core/theme/theme-colors.ts'
 import { newEmail, signUpAt } from '../../helpers/client.ts'
 import { inspectInBothSchemes, inspectPage } from '../../helpers/e2e/accessibility.ts'
-import { askDatabase, confirmSession, makeAdmin } from '../../helpers/e2e/admins.ts'
+import {
+  askDatabase,
+  confirmSession,
+  makeAdmin,
+  section,
+  signUpAdmin
+} from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { tabTo } from '../../helpers/e2e/keyboard.ts'
-import { password, startSession } from '../../helpers/e2e/page.ts'
+import { home, password, startSession } from '../../helpers/e2e/page.ts'
 import { logoSvg, svgFile } from '../../helpers/e2e/themes.ts'
 import { createRandom } from '../../helpers/random.ts'
 import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
 import { translatorOfAllWords } from '../../helpers/words.ts'
 
-const home = (locale = 'en') => `${test.info().project.use.baseURL}/${locale}`
-
-/** Signs up an administrator at a site. Returns the address of their company's pages. */
-async function signUpAdmin(page: Page, locale = 'en', site = home(locale)) {
-  const email = await startSession(page, site, { username: 'Anna Admin' })
-  const company = await makeAdmin(email)
-  return { email, company, admin: `${site}/admin/${company}` }
-}
-
 /**
- * Gives a company a domain of its own, so that a test changes no pages of others. Its id comes last,
- * because the domain whose id comes first is the company's main one.
+ * Adds a domain to a company, so that a test changes no pages of other tests. The id sorts last,
+ * because the domain whose id sorts first is the company's main one.
  */
 async function addDomain(company: string, { isVerified }: { isVerified: boolean }) {
   const name = `brand-${newEmail()
@@ -43,10 +40,6 @@ async function addDomain(company: string, { isVerified }: { isVerified: boolean 
   return { id: domain?.id ?? '', host, site: `http://${host}:${port}/en` }
 }
 
-function section(page: Page, name: string) {
-  return page.getByRole('region', { name, exact: true })
-}
-
 test('of two administrators who change the same color, the second chooses', async ({
   page,
   browser
@@ -58,9 +51,9 @@ test('of two administrators who change the same color, the second chooses', asyn
   const { id, site } = await addDomain(own?.company_id ?? '', { isVerified: true })
   // the service learns of a row that it has not written itself within a second
   await expect.poll(async () => (await page.goto(site))?.status()).toBe(200)
-  const { admin } = await signUpAdmin(page, 'en', site)
+  const { admin } = await signUpAdmin(page, 'en', { site })
   const other = await (await browser.newContext()).newPage()
-  await signUpAdmin(other, 'en', site)
+  await signUpAdmin(other, 'en', { site })
   for (const each of [page, other]) {
     await each.goto(`${admin}/domains/${id}`)
     await expect(section(each, 'Look').getByText('There is nothing to publish.')).toBeVisible()

@@ -1,32 +1,25 @@
 import { expect, type Page } from '@playwright/test'
 import { encodeText } from '../../../src/core/csv/encodings.ts'
 import type { Translate } from '../../../src/i18n/index.ts'
-import { askDatabase, makeAdmin } from '../../helpers/e2e/admins.ts'
-import { makePdf } from '../../helpers/e2e/documents.ts'
+import { askDatabase, openCreateForm, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { nextPassword, startSession } from '../../helpers/e2e/page.ts'
+import { activateAccount, chooseFiles, home, textFile } from '../../helpers/e2e/page.ts'
 import { translatorOfAllWords } from '../../helpers/words.ts'
-
-const home = (locale: string) => `${test.info().project.use.baseURL}/${locale}`
 
 for (const locale of ['en', 'fr'] as const) {
   test(`an administrator’s first day, in ${locale}`, async ({ page, browser }) => {
     test.setTimeout(240_000)
     const t = translatorOfAllWords(locale)
     const tag = `d${Date.now()}`
-    const email = await startSession(page, home(locale), { username: 'Anna Admin' })
-    const company = await makeAdmin(email)
-    const admin = `${home(locale)}/admin/${company}`
+    const { email, admin } = await signUpAdmin(page, locale)
     const category = `Diplomas ${tag}`
     const group = `Leaving ${tag}`
 
     // a category, a group with a limit, and the group may use the category
-    await page.goto(`${admin}/create/category`)
-    await ready(page)
+    await openCreateForm(page, admin, 'category')
     await page.locator(`input[name="names.${locale}"]`).fill(category)
     await submit(page, category)
-    await page.goto(`${admin}/create/group`)
-    await ready(page)
+    await openCreateForm(page, admin, 'group')
     await page.locator('input[name=name]').fill(group)
     await page.locator('input[name=max_requests]').fill('1')
     await submit(page, group)
@@ -60,20 +53,15 @@ for (const locale of ['en', 'fr'] as const) {
     const link = await page.getByText(/activate-account#t=/).textContent()
     const member = await (await browser.newContext()).newPage()
     // the language of the page becomes that of the account
-    await member.goto((link ?? '').replace('/en/', `/${locale}/`))
-    await member.locator('input[name=username]').fill('Mona Member')
-    for (const field of await member.locator('input[type=password]').all())
-      await field.fill(nextPassword)
-    await member.locator('main form [type=submit]').click()
-    await expect(member.locator('html')).toHaveAttribute('data-session', 'in', { timeout: 60_000 })
+    await activateAccount(member, (link ?? '').replace('/en/', `/${locale}/`), 'Mona Member')
 
     // deposits to the limit and is stopped in words that say what to do
     await member.goto(`${home(locale)}/deposit`)
-    await deposit(member, `one-${tag}`)
+    await chooseFiles(member, textFile(`one-${tag}.txt`))
     await expect(member.getByText(t('deposit.state.done'), { exact: true })).toBeVisible({
       timeout: 60_000
     })
-    await deposit(member, `two-${tag}`)
+    await chooseFiles(member, textFile(`two-${tag}.txt`))
     await expect(
       member.getByText(t('errors.request_limit_reached', { used: '1', limit: '1' })).first()
     ).toBeVisible({
@@ -117,29 +105,20 @@ for (const locale of ['en', 'fr'] as const) {
   })
 }
 
-async function ready(page: Page): Promise<void> {
-  await expect(page.locator('main form [type=submit]')).toBeEnabled()
-}
-
 /** Submits the form that creates something and waits for the page of what was created. */
 async function submit(page: Page, name: string): Promise<void> {
   await page.locator('main form [type=submit]').click()
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
 }
 
-async function deposit(page: Page, name: string): Promise<void> {
-  const file = await makePdf(`${name}.pdf`, name)
-  await page.locator('main input[type=file]').first().setInputFiles(file)
-}
-
 interface List {
   tag: string
   group: string
-  /** How many refused rows are mended before the import. */
+  /** Number of refused rows that are corrected before the import. */
   mends: number
 }
 
-/** Imports the list from the first step on, and waits until its people are in the company. */
+/** Imports `messyList` through all steps of the page, and waits until the import has ended. */
 async function importPeople(page: Page, t: Translate, { tag, group, mends }: List): Promise<void> {
   await page.locator('main input[type=file]').setInputFiles({
     name: 'People.csv',
@@ -166,10 +145,13 @@ async function importPeople(page: Page, t: Translate, { tag, group, mends }: Lis
   })
 }
 
-/** How many rows of `messyList` the check refuses. */
+/** Number of rows of `messyList` that the check refuses. */
 const omittedRows = 5
 
-/** A list as an office has it: semicolons, Windows-1252, formulas, duplicates and bad e-mails. */
+/**
+ * Returns a CSV file like those of offices, with semicolons, the encoding Windows-1252, formulas,
+ * duplicates and wrong e-mails.
+ */
 function messyList(tag: string, group: string): Uint8Array {
   const rows = Array.from({ length: 1_000 }, (_, at) => {
     const number = at + 1

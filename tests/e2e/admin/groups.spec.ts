@@ -1,39 +1,23 @@
 import { expect, type Page } from '@playwright/test'
 import { newEmail, signUpAt } from '../../helpers/client.ts'
-import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
-import { defaultGroupOf, makeAdmin } from '../../helpers/e2e/admins.ts'
+import {
+  createGroup,
+  defaultGroupOf,
+  openCreateForm,
+  section,
+  signUpAdmin
+} from '../../helpers/e2e/admins.ts'
 import { stubError } from '../../helpers/e2e/api-stubs.ts'
-import { makePdf } from '../../helpers/e2e/documents.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { inspectAtWidths, walkedLocales } from '../../helpers/e2e/looks.ts'
-import { fillSignIn, password, startSession } from '../../helpers/e2e/page.ts'
-
-const home = (locale = 'en') => `${test.info().project.use.baseURL}/${locale}`
-
-/** Signs up an administrator. Returns the address of their company's pages. */
-async function signUpAdmin(page: Page, locale = 'en', person = {}) {
-  const email = await startSession(page, home(locale), { username: 'Anna Admin', ...person })
-  const company = await makeAdmin(email)
-  return { email, company, admin: `${home(locale)}/admin/${company}` }
-}
-
-/** Opens the page of a new group and waits until its script runs. */
-async function openForm(page: Page, admin: string) {
-  await page.goto(`${admin}/create/group`)
-  await expect(page.locator('main form [type=submit]')).toBeEnabled()
-}
-
-async function createGroup(page: Page, admin: string, name: string) {
-  await openForm(page, admin)
-  await page.getByLabel('Name', { exact: true }).fill(name)
-  await page.getByRole('button', { name: 'Create group' }).click()
-  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
-  await expect(page).toHaveURL(/\/groups\/[0-9a-f-]{36}$/)
-}
-
-function section(page: Page, name: string) {
-  return page.getByRole('region', { name, exact: true })
-}
+import {
+  chooseFiles,
+  fillSignIn,
+  home,
+  password,
+  startSession,
+  textFile
+} from '../../helpers/e2e/page.ts'
 
 test('an administrator makes a group, limits it and adds a member, who is stopped at the limit', async ({
   page,
@@ -41,7 +25,7 @@ test('an administrator makes a group, limits it and adds a member, who is stoppe
 }) => {
   const { company, admin } = await signUpAdmin(page)
   const name = `Tenants ${Date.now()}`
-  await openForm(page, admin)
+  await openCreateForm(page, admin, 'group')
   await page.getByRole('button', { name: 'Create group' }).click()
   await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
   await expect(page.getByText('Value is required')).toBeVisible()
@@ -76,18 +60,9 @@ test('an administrator makes a group, limits it and adds a member, who is stoppe
   await removeMember(page, 'Mona Member', email)
 
   await member.goto(`${home()}/deposit`)
-  const files = await Promise.all(
-    ['one', 'two'].map(each => makePdf(`${each}-${Date.now()}.pdf`, `${each} ${email}`))
-  )
-  await member
-    .locator('main input[type=file]')
-    .first()
-    .setInputFiles(files[0] ?? '')
+  await chooseFiles(member, textFile('one.txt'))
   await expect(member.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
-  await member
-    .locator('main input[type=file]')
-    .first()
-    .setInputFiles(files[1] ?? '')
+  await chooseFiles(member, textFile('two.txt'))
   await expect(member.getByText(/1 of 1|limit/i).first()).toBeVisible({ timeout: 30_000 })
   await expect(member.getByText(/Your administrator can raise the limit/).first()).toBeVisible()
 
@@ -101,7 +76,7 @@ test('an administrator makes a group, limits it and adds a member, who is stoppe
   ).toBeVisible()
 })
 
-/** The default group has all people of the service under test, so its list has many pages. */
+/** Removes a member. Loads the list page by page, because the default group has many members. */
 async function removeMember(page: Page, name: string, email: string) {
   await expect(page.locator('[aria-labelledby=group-members][data-state=ready]')).toBeVisible()
   const row = page.getByRole('listitem').filter({ hasText: email })
@@ -165,9 +140,8 @@ test('people are added by their emails, and a refused one does not stop the othe
 
 test('a group becomes the default group, which new people join', async ({ page }) => {
   // the tests of the other company sign people up, who need its default group
-  const demo = home().replace('//localhost', '//demo.localhost')
-  const company = await makeAdmin(await startSession(page, demo, { username: 'Dora Demo' }))
-  const admin = `${demo}/admin/${company}`
+  const site = home().replace('//localhost', '//demo.localhost')
+  const { admin, company } = await signUpAdmin(page, 'en', { site })
   const before = await defaultGroupOf(company)
   const name = `Newcomers ${Date.now()}`
   await createGroup(page, admin, name)
@@ -269,7 +243,7 @@ test('unsaved changes are not lost by accident, and come back after a new sign-i
   page
 }) => {
   const { admin, email } = await signUpAdmin(page, 'en', { chosen: password })
-  await openForm(page, admin)
+  await openCreateForm(page, admin, 'group')
   await page.getByLabel('Name', { exact: true }).fill('Half a name')
   await page.getByRole('link', { name: 'Verify', exact: true }).first().click()
   const question = page.getByRole('dialog')
@@ -282,7 +256,7 @@ test('unsaved changes are not lost by accident, and come back after a new sign-i
   await expect(page).toHaveURL(/\/verify$/)
 
   // where the session ends, nothing asks
-  await openForm(page, admin)
+  await openCreateForm(page, admin, 'group')
   await page.getByLabel('Name', { exact: true }).fill('Half a name')
   await page.getByLabel('Documents', { exact: true }).fill('12')
   await stubError(page, ['POST', '/group'], 'unauthenticated')
@@ -294,19 +268,10 @@ test('unsaved changes are not lost by accident, and come back after a new sign-i
   await expect(page.getByLabel('Documents', { exact: true })).toHaveValue('12')
 })
 
-test('a group that does not exist says so', async ({ page }) => {
-  const { admin } = await signUpAdmin(page)
-  for (const id of ['01a2045d-60aa-7d12-b723-da6d5313e1ed', 'nothing']) {
-    await page.goto(`${admin}/groups/${id}`)
-    await expect(page.getByText('There is no such group.')).toBeVisible()
-  }
-  await inspectInBothSchemes(page)
-})
-
 for (const locale of walkedLocales) {
   test(`the screens of groups hold in ${locale}, small, large and dark`, async ({ page }) => {
     const { admin } = await signUpAdmin(page, locale)
-    await openForm(page, admin)
+    await openCreateForm(page, admin, 'group')
     const name = page.locator('input[name=name]')
     await expect(name).toBeVisible()
     await page.locator('main form [type=submit]').click()

@@ -1,21 +1,17 @@
-import { readFile, truncate, writeFile } from 'node:fs/promises'
+import { truncate, writeFile } from 'node:fs/promises'
 import { expect, type Page } from '@playwright/test'
 import { encodeText } from '../../../src/core/csv/encodings.ts'
-import { companyRows, confirmSession, makeAdmin } from '../../helpers/e2e/admins.ts'
+import { companyRows, confirmSession, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { inspectAtWidths, walkedLocales } from '../../helpers/e2e/looks.ts'
-import { startSession } from '../../helpers/e2e/page.ts'
-
-const home = (locale = 'en') => `${test.info().project.use.baseURL}/${locale}`
+import { downloadBy } from '../../helpers/e2e/page.ts'
 
 /** Signs up an administrator and opens the page that imports people. */
 async function openImports(page: Page, locale = 'en') {
-  const email = await startSession(page, home(locale), { username: 'Anna Admin' })
-  const company = await makeAdmin(email)
-  const address = `${home(locale)}/admin/${company}/users-import`
-  await page.goto(address)
+  const { email, company, admin } = await signUpAdmin(page, locale)
+  await page.goto(`${admin}/users-import`)
   await expect(page.locator('[data-step=file]')).toBeVisible()
-  return { company, email, address, tag: `i${Date.now()}${Math.floor(Math.random() * 1e6)}` }
+  return { company, email, tag: `i${Date.now()}${Math.floor(Math.random() * 1e6)}` }
 }
 
 async function choose(page: Page, name: string, content: string | Uint8Array) {
@@ -24,7 +20,7 @@ async function choose(page: Page, name: string, content: string | Uint8Array) {
     .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) })
 }
 
-/** Goes from the preview to the rows that the server has checked. */
+/** Continues from the preview of a file to the step that shows the checked rows. */
 async function check(page: Page) {
   await page.getByRole('button', { name: 'Continue to the columns' }).click()
   await expect(page.getByRole('heading', { name: 'What is in the columns?' })).toBeFocused()
@@ -38,7 +34,10 @@ function verdict(page: Page, name: string) {
 
 const names = ['Zoé Lefèvre', 'François Œuvrard', 'Jürgen Groß', 'Ann “Annie” Lee', '=1+1']
 
-/** A list as an office has it: semicolons, Windows-1252, formulas, duplicates and bad e-mails. */
+/**
+ * Returns a CSV file like those of offices, with semicolons, the encoding Windows-1252, formulas,
+ * duplicates and wrong e-mails.
+ */
 function messyList(count: number, tag: string): Uint8Array {
   const quoted = (text: string) => (/[;"\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
   const rows = Array.from({ length: count }, (_, at) => {
@@ -95,10 +94,9 @@ test('a messy list of 1,000 people is imported, mended, undone and imported agai
 
   // the file counts its header
   await expect(page.getByRole('row', { name: /^251 / })).toContainText('This is not an email')
-  const download = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Download the 8 rows that are not imported' }).click()
-  const file = await readFile(await (await download).path())
-  const lines = new TextDecoder('windows-1252').decode(file).split('\r\n')
+  const omitted = page.getByRole('button', { name: 'Download the 8 rows that are not imported' })
+  const { bytes } = await downloadBy(page, () => omitted.click())
+  const lines = new TextDecoder('windows-1252').decode(bytes).split('\r\n')
   expect(lines[0]).toBe('Nom;Courriel;Groupes;Téléphone;Remarque;Row;Error')
   expect(lines).toHaveLength(10)
   const lineOf = (row: number) => lines.find(line => line.includes(`;${row};`))
@@ -164,12 +162,12 @@ test('a messy list of 1,000 people is imported, mended, undone and imported agai
   expect(await people()).toBe(992)
 
   await confirmSession(email)
-  const links = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Download the links' }).click()
+  const links = await downloadBy(page, () =>
+    page.getByRole('button', { name: 'Download the links' }).click()
+  )
   await expect(page.getByText('992 links have been downloaded.')).toBeVisible({ timeout: 60_000 })
-  const csv = await readFile(await (await links).path(), 'utf8')
   // what could be a formula in a spreadsheet stays a text
-  expect(csv).toContain(`\r\n'=1+1 4,person4.${tag}@example.com,http`)
+  expect(String(links.bytes)).toContain(`\r\n'=1+1 4,person4.${tag}@example.com,http`)
 })
 
 test('a refused row is skipped and taken back by keyboard, and the others are imported', async ({

@@ -6,7 +6,7 @@ import { withWords } from '../../../src/islands/kit/use-words.ts'
 import { LimitEditor } from '../../../src/islands/limits/LimitEditor.tsx'
 import type { GroupLimits } from '../../../src/islands/limits/LimitFields.tsx'
 
-/** All words of both languages, put in by the bundler. */
+/** All texts of both languages, which the bundler inserts. */
 declare const catalogues: Record<Locale, Record<string, Words>>
 
 const example: GroupLimits = {
@@ -15,7 +15,7 @@ const example: GroupLimits = {
   max_storage: 2_500_000_000
 }
 
-/** The limit editor as its users will meet it: to read, to change, and where the change fails. */
+/** Shows three limit editors: one to read, one to change, and one whose changes fail. */
 const LimitGallery = withWords(function LimitGallery() {
   const [limits, setLimits] = useState(example)
   const fail = async () => {

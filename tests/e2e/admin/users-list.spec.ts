@@ -1,22 +1,18 @@
-import { readFile } from 'node:fs/promises'
 import { expect, type Page } from '@playwright/test'
-import { addPeople, companyRows, confirmSession, makeAdmin } from '../../helpers/e2e/admins.ts'
+import { addPeople, companyRows, confirmSession, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { inspectAtWidths } from '../../helpers/e2e/looks.ts'
-import { startSession } from '../../helpers/e2e/page.ts'
-
-const home = (locale = 'en') => `${test.info().project.use.baseURL}/${locale}`
+import { downloadBy } from '../../helpers/e2e/page.ts'
 
 /**
- * Signs up an administrator and adds people whose names begin with a word of this test alone, because
- * all tests share a company.
+ * Signs up an administrator and adds people. Their names begin with a word that no other test uses,
+ * because all tests share a company.
  */
 async function makePeople(page: Page, count: number, locale = 'en') {
-  const email = await startSession(page, home(locale), { username: 'Anna Admin' })
-  const company = await makeAdmin(email)
+  const { email, company, admin } = await signUpAdmin(page, locale)
   const word = `P${Date.now().toString(36)}${Math.floor(Math.random() * 1000)}`
   await addPeople(company, { word, count })
-  return { company, email, word, list: `${home(locale)}/admin/${company}/users` }
+  return { company, email, word, list: `${admin}/users` }
 }
 
 function row(page: Page, name: string) {
@@ -150,10 +146,14 @@ test('one refusal does not stop the others, and says its reason', async ({ page 
   await expect(result.getByRole('listitem').filter({ hasText: 'Anna Admin' })).toContainText(
     'You cannot do this to your own account.'
   )
-  const saved = page.waitForEvent('download')
-  await result.getByRole('button', { name: 'Save list of refusals' }).click()
-  const text = await readFile(await (await saved).path(), 'utf8')
-  expect(text.split('\r\n').filter(line => line.includes('not_oneself'))).toHaveLength(1)
+  const saved = await downloadBy(page, () =>
+    result.getByRole('button', { name: 'Save list of refusals' }).click()
+  )
+  expect(
+    String(saved.bytes)
+      .split('\r\n')
+      .filter(line => line.includes('not_oneself'))
+  ).toHaveLength(1)
   await result.getByRole('button', { name: 'Undo' }).click()
   const undone = page.getByRole('region', { name: 'Enable people' })
   await expect(undone).toContainText('4 people were enabled.')
@@ -179,10 +179,11 @@ test('one refusal does not stop the others, and says its reason', async ({ page 
   await password.getByRole('button', { name: 'Cancel' }).click()
   await expect(links).toContainText('Enter your password')
   await confirmSession(email)
-  const download = page.waitForEvent('download')
-  await links.getByRole('button', { name: 'Download the links' }).click()
+  const { bytes } = await downloadBy(page, () =>
+    links.getByRole('button', { name: 'Download the links' }).click()
+  )
   await expect(links).toContainText('2 links have been downloaded.')
-  const lines = (await readFile(await (await download).path(), 'utf8')).split('\r\n')
+  const lines = String(bytes).split('\r\n')
   expect(lines[0]).toBe('\uFEFFusername,email,link,valid_until')
   expect(lines.slice(1, -1)).toHaveLength(2)
   for (const line of lines.slice(1, -1)) {
@@ -193,12 +194,11 @@ test('one refusal does not stop the others, and says its reason', async ({ page 
 test('links to pass on that stop half-way are saved, and the button goes on with the rest', async ({
   page
 }) => {
-  const email = await startSession(page, home(), { username: 'Anna Admin' })
-  const company = await makeAdmin(email)
+  const { email, company, admin } = await signUpAdmin(page)
   const word = `P${Date.now().toString(36)}`
   // more than one call can treat
   await addPeople(company, { word, count: 203, isInvited: true })
-  await page.goto(`${home()}/admin/${company}/users?q=${word}`)
+  await page.goto(`${admin}/users?q=${word}`)
   await page.getByLabel('Select all 50 rows shown').check()
   await bar(page).getByRole('button', { name: 'Select all that match' }).click()
   await bar(page).getByRole('button', { name: 'More' }).click()
@@ -206,10 +206,8 @@ test('links to pass on that stop half-way are saved, and the button goes on with
   const links = page.getByRole('region', { name: 'Invitation links to pass on' })
   const save = links.getByRole('button', { name: 'Download the links' })
   const emailsOf = async (start: () => Promise<void>) => {
-    const download = page.waitForEvent('download')
-    await start()
-    const text = await readFile(await (await download).path(), 'utf8')
-    return text.match(/[^,]+@people\.example/g) ?? []
+    const { bytes } = await downloadBy(page, start)
+    return String(bytes).match(/[^,]+@people\.example/g) ?? []
   }
 
   await confirmSession(email)
@@ -287,11 +285,10 @@ test('what is filtered is exported, and the groups too', async ({ page }) => {
   await addPeople(company, { word: `${word}x`, count: 1, isInvited: true })
   await page.goto(`${list}?q=${word}&state=active`)
   await expect(page.getByText('2 people', { exact: true })).toBeVisible()
-  const saved = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Export CSV' }).click()
-  const file = await saved
-  expect(file.suggestedFilename()).toMatch(/^people-\d{4}-\d{2}-\d{2}\.csv$/)
-  const lines = (await readFile(await file.path(), 'utf8')).split('\r\n')
+  const exportList = () => page.getByRole('button', { name: 'Export CSV' }).click()
+  const file = await downloadBy(page, exportList)
+  expect(file.name).toMatch(/^people-\d{4}-\d{2}-\d{2}\.csv$/)
+  const lines = String(file.bytes).split('\r\n')
   // a heading, two people, and what follows the last line end
   expect(lines).toHaveLength(4)
   expect(lines[0]).toMatch(/^\uFEFF.*email/)
@@ -299,9 +296,7 @@ test('what is filtered is exported, and the groups too', async ({ page }) => {
 
   await page.goto(list.replace('/users', '/groups?q=everyone'))
   await expect(page.getByRole('link', { name: 'Everyone' })).toBeVisible()
-  const groups = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Export CSV' }).click()
-  const text = await readFile(await (await groups).path(), 'utf8')
+  const text = String((await downloadBy(page, exportList)).bytes)
   expect(text).toMatch(/^\uFEFFid,name,is_default/)
   expect(text).toContain(',Everyone,true,')
 })

@@ -1,29 +1,28 @@
 import { type Browser, expect, type Page } from '@playwright/test'
 import { newEmail } from '../../helpers/client.ts'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
-import { defaultGroupOf, makeAdmin } from '../../helpers/e2e/admins.ts'
+import {
+  createGroup,
+  defaultGroupOf,
+  openCreateForm,
+  section,
+  signUpAdmin
+} from '../../helpers/e2e/admins.ts'
+import { stubError } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { inspectAtWidths, walkedLocales } from '../../helpers/e2e/looks.ts'
-import { fillSignIn, nextPassword, password, signUp, startSession } from '../../helpers/e2e/page.ts'
-
-const home = (locale = 'en') => `${test.info().project.use.baseURL}/${locale}`
-
-/** Signs up an administrator. Returns the address of their company's pages. */
-async function signUpAdmin(page: Page, locale = 'en', person = {}) {
-  const email = await startSession(page, home(locale), { username: 'Anna Admin', ...person })
-  const company = await makeAdmin(email)
-  return { email, company, admin: `${home(locale)}/admin/${company}` }
-}
-
-/** Opens the page that invites a person, and waits until its script runs. */
-async function openForm(page: Page, admin: string) {
-  await page.goto(`${admin}/create/user`)
-  await expect(page.locator('main form [type=submit]')).toBeEnabled()
-}
+import {
+  activateAccount,
+  fillSignIn,
+  home,
+  nextPassword,
+  password,
+  startSession
+} from '../../helpers/e2e/page.ts'
 
 /** Invites a person and waits for their page. Returns the email. */
 async function invite(page: Page, admin: string, email = newEmail()) {
-  await openForm(page, admin)
+  await openCreateForm(page, admin, 'user')
   await page.locator('input[name=email]').fill(email)
   await page.locator('main form [type=submit]').click()
   await expect(page).toHaveURL(/\/users\/[0-9a-f-]{36}$/)
@@ -36,7 +35,7 @@ async function openPerson(page: Page, browser: Browser, admin: string, username:
   const theirs = await (await browser.newContext()).newPage()
   const email = await startSession(theirs, home(), { username, chosen: nextPassword })
   // the form to invite the same person again leads to their page
-  await openForm(page, admin)
+  await openCreateForm(page, admin, 'user')
   await page.locator('input[name=email]').fill(email)
   await page.locator('main form [type=submit]').click()
   await page.getByRole('alert').getByRole('link').click()
@@ -44,23 +43,11 @@ async function openPerson(page: Page, browser: Browser, admin: string, username:
   return { theirs, email }
 }
 
-function section(page: Page, name: string) {
-  return page.getByRole('region', { name, exact: true })
-}
-
-async function createGroup(page: Page, admin: string, name: string) {
-  await page.goto(`${admin}/create/group`)
-  await expect(page.locator('main form [type=submit]')).toBeEnabled()
-  await page.getByLabel('Name', { exact: true }).fill(name)
-  await page.getByRole('button', { name: 'Create group' }).click()
-  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
-}
-
 test('the form of an invitation tells that the default group did not load', async ({ page }) => {
   const { admin } = await signUpAdmin(page)
   const defaultGroup = /\/company\/[^/]+\/groups\?.*sort=created/
   await page.route(defaultGroup, route => route.abort())
-  await openForm(page, admin)
+  await openCreateForm(page, admin, 'user')
   const groups = page.getByRole('group', { name: 'Groups' })
   const retry = groups.getByRole('button', { name: 'Retry' })
   await expect(retry).toBeVisible()
@@ -80,7 +67,7 @@ test('an administrator invites a person, who activates the account with the link
   browser
 }) => {
   const { admin } = await signUpAdmin(page)
-  await openForm(page, admin)
+  await openCreateForm(page, admin, 'user')
   await expect(page.getByRole('button', { name: /^Leave out/ })).toHaveCount(1)
   await page.getByRole('button', { name: 'Invite' }).click()
   await expect(page.getByLabel('Email')).toBeFocused()
@@ -107,12 +94,7 @@ test('an administrator invites a person, who activates the account with the link
   expect(link).toContain('/fr/activate-account#t=')
 
   const invited = await (await browser.newContext()).newPage()
-  await invited.goto(link)
-  await invited.locator('input[name=username]').fill('Ines Active')
-  for (const field of await invited.locator('input[type=password]').all())
-    await field.fill(nextPassword)
-  await invited.locator('main form [type=submit]').click()
-  await expect(invited.locator('html')).toHaveAttribute('data-session', 'in', { timeout: 60_000 })
+  await activateAccount(invited, link, 'Ines Active')
 
   await page.reload()
   await expect(page.getByRole('heading', { level: 1, name: 'Ines Active' })).toBeVisible()
@@ -120,7 +102,7 @@ test('an administrator invites a person, who activates the account with the link
   await expect(page.getByText(/activate-account#t=/)).toHaveCount(0)
 
   // an email that is taken leads to its person
-  await openForm(page, admin)
+  await openCreateForm(page, admin, 'user')
   await page.getByLabel('Email').fill(email.toUpperCase())
   await page.getByRole('button', { name: 'Invite' }).click()
   await page.getByRole('link', { name: 'Open this person' }).click()
@@ -188,7 +170,7 @@ test('a permission is given with the password, and nobody takes their own', asyn
   browser
 }) => {
   const { admin, email } = await signUpAdmin(page, 'en', { chosen: password })
-  await openForm(page, admin)
+  await openCreateForm(page, admin, 'user')
   await page.getByLabel('Email').fill(email)
   await page.getByRole('button', { name: 'Invite' }).click()
   await page.getByRole('link', { name: 'Open this person' }).click()
@@ -277,21 +259,12 @@ test.describe('where one group refuses', () => {
       await groups.getByRole('combobox', { name: 'Add a group' }).fill(name)
       await page.getByRole('option', { name }).click()
     }
-    await page.route(`**/group/${refused}/user`, route =>
-      route.fulfill({
-        status: 503,
-        headers: { 'access-control-allow-origin': '*', 'content-type': 'application/problem+json' },
-        body: JSON.stringify({
-          status: 503,
-          code: 'unavailable',
-          detail: 'Something is wrong with this group'
-        })
-      })
-    )
+    const detail = 'Something is wrong with this group'
+    await stubError(page, ['POST', `/group/${refused}/user`], 'unavailable', { detail })
     await groups.getByRole('button', { name: 'Add', exact: true }).click()
     await expect(groups.getByText(`Added to ${names[0]}.`)).toBeVisible()
     await expect(groups.getByText(`${names[1]} – The service is unavailable`)).toBeVisible()
-    expect(logged).toEqual(['Something is wrong with this group'])
+    expect(logged).toEqual([detail])
     await expect(groups.getByRole('link')).toHaveCount(before + 1)
 
     await groups.getByRole('button', { name: `Remove from the group ${names[0]}` }).click()
@@ -331,25 +304,20 @@ test('a person is deleted after their email was typed', async ({ page }) => {
   await expect(page.getByText('There is no such person.')).toBeVisible()
 })
 
-test('a person who does not exist, or is of another company, is not found', async ({ page }) => {
+test('a person of another company is not found', async ({ page }) => {
   const { admin } = await signUpAdmin(page)
-  for (const id of ['01a2045d-60aa-7d12-b723-da6d5313e1ed', 'nothing']) {
-    await page.goto(`${admin}/users/${id}`)
-    await expect(page.getByText('There is no such person.')).toBeVisible()
-  }
-  await inspectInBothSchemes(page)
-  const own = page.url()
-  // with an administrator of the demonstration
-  const demo = home().replace('//localhost', '//demo.localhost')
-  const company = await makeAdmin(await signUp(page, demo, { username: 'Dora Demo' }))
-  await page.goto(`${demo}/admin/${company}/users/${own.split('/').at(-1)}`)
+  await invite(page, admin)
+  const person = page.url().split('/').at(-1)
+  const site = home().replace('//localhost', '//demo.localhost')
+  const demo = await signUpAdmin(page, 'en', { site })
+  await page.goto(`${demo.admin}/users/${person}`)
   await expect(page.getByText('There is no such person.')).toBeVisible()
 })
 
 for (const locale of walkedLocales) {
   test(`the screens of a person hold in ${locale}, small, large and dark`, async ({ page }) => {
     const { admin } = await signUpAdmin(page, locale)
-    await openForm(page, admin)
+    await openCreateForm(page, admin, 'user')
     await page.locator('main form [type=submit]').click()
     await expect(page.locator('input[name=email]')).toHaveAttribute('aria-invalid', 'true')
     await inspectAtWidths(page, 1280)

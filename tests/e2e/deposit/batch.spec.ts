@@ -1,5 +1,5 @@
 import { type APIResponse, expect, type Page, type Route, test } from '@playwright/test'
-import { startSession } from '../../helpers/e2e/page.ts'
+import { chooseFiles, home, startSession, textFile } from '../../helpers/e2e/page.ts'
 
 const batch = /\/deposit\/batch$/
 
@@ -8,7 +8,7 @@ test('deposits many small files in a few calls to one address, each with a row o
 }) => {
   const calls = watchCalls(page)
   await openDeposit(page)
-  await choose(page, files(60))
+  await chooseFiles(page, files(60))
   await expect(page.getByRole('heading', { name: '60 recorded' })).toBeVisible()
   await expect(page.locator('li[data-status=done]').first()).toBeVisible()
   const posts = calls.filter(call => call.startsWith('POST'))
@@ -28,7 +28,7 @@ test('records nothing twice where an answer is lost', async ({ page }) => {
     expect((await fetchAt(route)).ok()).toBe(true)
     await route.abort('connectionreset')
   })
-  await choose(page, files(12))
+  await chooseFiles(page, files(12))
   await expect(page.getByRole('heading', { name: '12 recorded' })).toBeVisible({ timeout: 60_000 })
   expect(lost).toBe(1)
   await page.goto('/en/history')
@@ -37,10 +37,10 @@ test('records nothing twice where an answer is lost', async ({ page }) => {
 
 test('goes on when the network comes back', async ({ page, context }) => {
   await openDeposit(page)
-  await choose(page, files(1))
+  await chooseFiles(page, files(1))
   await expect(page.getByRole('heading', { name: '1 recorded' })).toBeVisible()
   await context.setOffline(true)
-  await choose(page, files(5))
+  await chooseFiles(page, files(5))
   await expect(page.getByText(/Connection lost/).first()).toBeVisible()
   await context.setOffline(false)
   await expect(page.getByRole('heading', { name: '6 recorded' })).toBeVisible({ timeout: 60_000 })
@@ -49,7 +49,7 @@ test('goes on when the network comes back', async ({ page, context }) => {
 test('pauses and cancels one file while the others of its call go on', async ({ page }) => {
   await openDeposit(page)
   await page.route(batch, () => undefined)
-  await choose(page, files(3))
+  await chooseFiles(page, files(3))
   const row = (at: number) => page.locator('main li[data-status]').filter({ hasText: nameOf(at) })
   await expect(page.locator('li[data-status=uploading]').first()).toBeVisible()
   await row(0).getByRole('button', { name: /Pause/ }).click()
@@ -77,12 +77,12 @@ test('asks for the files again after a reload, and records them once', async ({ 
     else recorded.resolve((await fetchAt(route)).ok())
   })
   const chosen = files(1)
-  await choose(page, chosen)
+  await chooseFiles(page, chosen)
   expect(await recorded.promise).toBe(true)
   page.on('dialog', dialog => dialog.accept())
   await page.reload()
   await expect(page.locator('li[data-status=missing]')).toHaveCount(1)
-  await choose(page, chosen)
+  await chooseFiles(page, chosen)
   await expect(page.locator('li[data-status=done]')).toHaveCount(1)
   await page.goto('/en/history')
   await expect(page.locator('main li[data-request]')).toHaveCount(1)
@@ -91,7 +91,7 @@ test('asks for the files again after a reload, and records them once', async ({ 
 test('drops what is on its way when the person signs out', async ({ page }) => {
   await openDeposit(page)
   await page.route(batch, () => undefined)
-  await choose(page, files(4))
+  await chooseFiles(page, files(4))
   await expect(page.locator('li[data-status=uploading]').first()).toBeVisible()
   await page.locator('#user').click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
@@ -102,7 +102,7 @@ test('drops what is on its way when the person signs out', async ({ page }) => {
   await expect(page.locator('#upload-progress')).toBeHidden()
 })
 
-/** Makes the call of a page. Its host need not resolve in this process. */
+/** Sends the call of a page from this process, to which the host of the page is unknown. */
 function fetchAt(route: Route): Promise<APIResponse> {
   const { host, port } = new URL(route.request().url())
   const url = `http://127.0.0.1:${port}/deposit/batch`
@@ -110,12 +110,8 @@ function fetchAt(route: Route): Promise<APIResponse> {
 }
 
 async function openDeposit(page: Page): Promise<void> {
-  await startSession(page, `${test.info().project.use.baseURL}/en`)
+  await startSession(page, home())
   await page.goto('/en/deposit')
-}
-
-async function choose(page: Page, chosen: ReturnType<typeof files>): Promise<void> {
-  await page.locator('main input[type=file]').first().setInputFiles(chosen)
 }
 
 function nameOf(at: number): string {
@@ -123,15 +119,10 @@ function nameOf(at: number): string {
 }
 
 function files(count: number) {
-  const now = `${Date.now()} ${Math.random()}`
-  return Array.from({ length: count }, (_, at) => ({
-    name: nameOf(at),
-    mimeType: 'text/plain',
-    buffer: Buffer.from(`${at} of ${now}`)
-  }))
+  return Array.from({ length: count }, (_, at) => textFile(nameOf(at)))
 }
 
-/** The deposit calls of a page, as `POST /deposit/batch`. */
+/** Collects the calls of a page that deposit files, such as `POST /deposit/batch`. */
 function watchCalls(page: Page): string[] {
   const calls: string[] = []
   page.on('request', request => {

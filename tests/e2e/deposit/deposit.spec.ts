@@ -1,10 +1,11 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type CDPSession, expect, type Locator, type Page } from '@playwright/test'
+import { type CDPSession, expect, type Page } from '@playwright/test'
+import { stubError } from '../../helpers/e2e/api-stubs.ts'
 import { makePdf, makeRandomFile } from '../../helpers/e2e/documents.ts'
 import { centreOf, type Point, startDrag } from '../../helpers/e2e/drags.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { startSession } from '../../helpers/e2e/page.ts'
+import { chooseFiles, home, rowOf, startSession, textFile } from '../../helpers/e2e/page.ts'
 
 const folder = join('.cache', 'e2e-documents')
 
@@ -17,7 +18,7 @@ test('goes on after a reload where the upload stopped', async ({ page }) => {
   await openDesk(page)
   const client = await page.context().newCDPSession(page)
   await throttle(client, 6_000_000)
-  await page.locator('input[type=file]').first().setInputFiles(path)
+  await chooseFiles(page, path)
   const row = rowOf(page, 'plans.bin')
   await expect(row.getByText(/Uploading, [3-5]\d%/)).toBeVisible({ timeout: 60_000 })
   await page.reload()
@@ -49,7 +50,7 @@ test('goes on with an upload on another device, and cancels one there', async ({
   const dropped = await makeRandomFile('dropped.bin', size)
   await openDesk(page)
   await throttle(await page.context().newCDPSession(page), 3_000_000)
-  await page.locator('input[type=file]').first().setInputFiles([path, dropped])
+  await chooseFiles(page, [path, dropped])
   for (const name of ['moving.bin', 'dropped.bin']) {
     // past the first piece, which the service then holds
     await expect(rowOf(page, name).getByText(/Uploading, [5-9]\d%/)).toBeVisible({
@@ -85,13 +86,9 @@ test('goes on with an upload on another device, and cancels one there', async ({
 })
 
 test('shows many files as they are scrolled to, and records them all', async ({ page }) => {
-  const files = Array.from({ length: 30 }, (_, at) => ({
-    name: `page-${at}.txt`,
-    mimeType: 'text/plain',
-    buffer: Buffer.from(`page ${at} ${Math.random()}`)
-  }))
+  const files = Array.from({ length: 30 }, (_, at) => textFile(`page-${at}.txt`))
   await openDesk(page)
-  await page.locator('input[type=file]').first().setInputFiles(files)
+  await chooseFiles(page, files)
   await expect(page.getByRole('heading', { name: '30 recorded' })).toBeVisible()
   await page.getByRole('heading', { name: '30 recorded' }).scrollIntoViewIfNeeded()
   await page.mouse.wheel(0, 10_000)
@@ -128,7 +125,7 @@ for (const [way, leave] of waysOut) {
     await openDesk(page)
     const client = await page.context().newCDPSession(page)
     await throttle(client, 2_000_000)
-    await page.locator('input[type=file]').first().setInputFiles(path)
+    await chooseFiles(page, path)
     await expect(rowOf(page, 'secret.bin').getByText(/Uploading, [1-9]\d?%/)).toBeVisible()
     expect(await remembered(page)).toBe(1)
     await page.reload()
@@ -145,10 +142,10 @@ test('tells of a file that was deposited before, and deposits it again', async (
   const path = await makePdf('twice.pdf', 'Deposited twice')
   await openDesk(page)
   const row = rowOf(page, 'twice.pdf')
-  await page.locator('input[type=file]').first().setInputFiles(path)
+  await chooseFiles(page, path)
   await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
   await page.getByRole('button', { name: 'Dismiss' }).click()
-  await page.locator('input[type=file]').first().setInputFiles(path)
+  await chooseFiles(page, path)
   await expect(row.getByText(/You already deposited this exact file on .+ at .+\./)).toBeVisible()
   await expect(row.getByRole('link', { name: /View it/ })).toHaveAttribute(
     'href',
@@ -163,9 +160,9 @@ test('tells of a file that was deposited before, and deposits it again', async (
 
 test('records a file once that stands twice in one choice', async ({ page }) => {
   await openDesk(page)
-  const buffer = Buffer.from(`one and the same ${Math.random()}`)
-  const files = ['one.txt', 'same.txt'].map(name => ({ name, mimeType: 'text/plain', buffer }))
-  await page.locator('input[type=file]').first().setInputFiles(files)
+  const text = `one and the same ${Math.random()}`
+  const files = ['one.txt', 'same.txt'].map(name => textFile(name, text))
+  await chooseFiles(page, files)
   // whichever was read first
   await expect(page.getByRole('heading', { name: '1 recorded, 1 deposited before' })).toBeVisible()
   await expect(page.getByText('Recorded', { exact: true })).toHaveCount(1)
@@ -177,12 +174,12 @@ test('records a file once that two tabs deposit at the same time', async ({ page
   await openDesk(page)
   const client = await page.context().newCDPSession(page)
   await throttle(client, 500_000)
-  await page.locator('input[type=file]').first().setInputFiles(path)
+  await chooseFiles(page, path)
   await expect(rowOf(page, 'shared.bin').getByText(/Uploading, [1-9]\d?%/)).toBeVisible()
   const tab = await context.newPage()
   await tab.goto('/en/deposit')
   await expect(tab.locator('astro-island[ssr]')).toHaveCount(0)
-  await tab.locator('input[type=file]').first().setInputFiles(path)
+  await chooseFiles(tab, path)
   await expect(rowOf(tab, 'shared.bin').getByText('Waiting', { exact: true })).toBeVisible()
   await throttle(client, -1)
   await expect(rowOf(page, 'shared.bin').getByText('Recorded', { exact: true })).toBeVisible()
@@ -199,17 +196,13 @@ test('asks before it sends a picture that would be reduced, of any kind the brow
     mimeType: 'image/bmp',
     buffer: makeBmp(700, 600)
   }))
-  const note = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from(`${Math.random()}`) }
   await openDesk(page)
   let sent = 0
   page.on('request', request => {
     const isSent = request.method() === 'POST' && request.url().endsWith('/deposit/batch')
     if (isSent) sent += 1
   })
-  await page
-    .locator('input[type=file]')
-    .first()
-    .setInputFiles([...pictures, note])
+  await chooseFiles(page, [...pictures, textFile('note.txt')])
   const words = /This 1\.3 MB picture \(700 × 600 pixels\) would be kept as a .+ reduced copy/
   await expect(page.getByText(words)).toHaveCount(3)
   await expect(rowOf(page, 'note.txt').getByText('Recorded', { exact: true })).toBeVisible()
@@ -229,7 +222,7 @@ test('asks before it cancels all, and gives the focus back', async ({ page }) =>
   const paths = await Promise.all(['one', 'two'].map(name => makeRandomFile(`${name}.bin`, 9e6)))
   await openDesk(page)
   await throttle(await page.context().newCDPSession(page), 500_000)
-  await page.locator('input[type=file]').first().setInputFiles(paths)
+  await chooseFiles(page, paths)
   const button = page.getByRole('button', { name: 'Cancel all' })
   await button.click()
   const dialog = page.getByRole('dialog', { name: 'Cancel 2 uploads?' })
@@ -264,7 +257,7 @@ test('claims no reduced copy of a picture that was kept as it is', async ({ page
   const path = await makeRandomFile('broken.jpg', 1_500_000)
   await openDesk(page)
   const row = rowOf(page, 'broken.jpg')
-  await page.locator('input[type=file]').first().setInputFiles(path)
+  await chooseFiles(page, path)
   await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
   await expect(row.getByRole('button', { name: /^Download: / })).toBeVisible()
   await expect(row.getByText(/We keep a .+ copy/)).toHaveCount(0)
@@ -275,28 +268,9 @@ test('says at a limit what happens, when it starts again, and who can raise it',
 }) => {
   const path = await makePdf('one-too-many.pdf', 'One too many')
   await openDesk(page)
-  await page.route(/\/\/api\.[^/]+\/deposit\/batch$/, (route, request) =>
-    request.method() === 'POST'
-      ? route.fulfill({
-          status: 429,
-          contentType: 'application/problem+json',
-          headers: {
-            'access-control-allow-origin': '*',
-            'access-control-expose-headers': 'retry-after'
-          },
-          json: {
-            type: 'about:blank',
-            title: 'Too Many Requests',
-            status: 429,
-            code: 'request_limit_reached',
-            used: 10,
-            limit: 10,
-            resets_at: '2027-01-01T12:00:00.000Z'
-          }
-        })
-      : route.continue()
-  )
-  await page.locator('input[type=file]').first().setInputFiles(path)
+  const figures = { used: 10, limit: 10, resets_at: '2027-01-01T12:00:00.000Z' }
+  await stubError(page, ['POST', '/deposit/batch'], 'request_limit_reached', figures)
+  await chooseFiles(page, path)
   const note = page.getByRole('alert').filter({ hasText: 'The document limit has been reached' })
   await expect(note).toContainText('10 of 10. It resets on January 1, 2027')
   await expect(note).toContainText('Your administrator can raise the limit.')
@@ -352,19 +326,15 @@ test('takes folders dropped and files pasted anywhere', async ({ page, browser }
   })
 })
 
-/** Somebody new on the page of deposits, with its scripts. */
+/** Signs a person up and opens the deposit page. Waits until its scripts run. */
 async function openDesk(page: Page): Promise<void> {
-  await startSession(page, `${test.info().project.use.baseURL}/en`, { username: 'Dana' })
+  await startSession(page, home(), { username: 'Dana' })
   await page.goto('/en/deposit')
   await expect(page.getByText('Drop documents here')).toBeVisible()
   await expect(page.locator('astro-island[ssr]')).toHaveCount(0)
 }
 
-function rowOf(page: Page, name: string): Locator {
-  return page.getByRole('listitem').filter({ hasText: name }).first()
-}
-
-/** An uncompressed picture, three bytes a pixel. */
+/** Returns an uncompressed picture of three bytes per pixel, different each time. */
 function makeBmp(width: number, height: number): Buffer {
   const head = Buffer.alloc(54)
   head.write('BM')
@@ -379,7 +349,7 @@ function makeBmp(width: number, height: number): Buffer {
   return Buffer.concat([head, pixels])
 }
 
-/** Bytes a second that the connection takes; -1 for all it can. */
+/** Limits how many bytes per second a page uploads. -1: no limit. */
 async function throttle(client: CDPSession, uploadThroughput: number): Promise<void> {
   await client.send('Network.enable')
   await client.send('Network.emulateNetworkConditions', {
@@ -390,7 +360,7 @@ async function throttle(client: CDPSession, uploadThroughput: number): Promise<v
   })
 }
 
-/** Runs in the page: adds up what its uploads have sent, over reloads. */
+/** Runs in the page. Adds up the bytes that uploads send, and keeps the sum when the page reloads. */
 function countSentBytes(): void {
   const send = XMLHttpRequest.prototype.send
   XMLHttpRequest.prototype.send = function (body) {
@@ -404,6 +374,7 @@ function countSentBytes(): void {
   }
 }
 
+/** Returns the number of unfinished uploads that the browser has stored. */
 function remembered(page: Page): Promise<number> {
   return page.evaluate(
     () =>
@@ -418,7 +389,7 @@ function remembered(page: Page): Promise<number> {
   )
 }
 
-/** Drags files of the disk over the window and lets them go. */
+/** Drags files from the disk over the window and drops them at a point. */
 async function drag(page: Page, paths: string[], to: Point | (() => Promise<Point>)) {
   const { drop } = await startDrag(page, paths, { x: 4, y: 4 })
   await expect(page.locator('#drop-overlay')).toBeVisible()

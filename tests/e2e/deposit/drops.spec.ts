@@ -4,7 +4,7 @@ import { expect, type Locator, type Page } from '@playwright/test'
 import { makePdf } from '../../helpers/e2e/documents.ts'
 import { centreOf, type Point, startDrag } from '../../helpers/e2e/drags.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { startSession } from '../../helpers/e2e/page.ts'
+import { delayRequests, home, rowOf, startSession } from '../../helpers/e2e/page.ts'
 
 const folder = join('.cache', 'e2e-documents')
 
@@ -14,7 +14,7 @@ const screens = [
   { width: 320, height: 640 }
 ]
 
-/** Where files come into the window: at its edges, in its middle and in what would be its halves. */
+/** Returns the points where a drag enters the window: at its edges, in its middle and in its quarters. */
 function entries({ width, height }: { width: number; height: number }): Point[] {
   return [
     { x: 3, y: height / 2 },
@@ -32,7 +32,7 @@ for (const from of ['home', 'verify'] as const) {
     page
   }) => {
     const path = await makePdf(`zone-${from}.pdf`, `Dropped on ${from}`)
-    await startSession(page, `${test.info().project.use.baseURL}/en`)
+    await startSession(page, home())
     const deposits = watchDeposits(page)
     for (const screen of screens) {
       await page.setViewportSize(screen)
@@ -64,7 +64,7 @@ for (const from of ['home', 'verify'] as const) {
 test('takes what is dropped on the zone of the deposit page, whatever else is offered', async ({
   page
 }) => {
-  await startSession(page, `${test.info().project.use.baseURL}/en`)
+  await startSession(page, home())
   const screen = { width: 1280, height: 800 }
   await page.setViewportSize(screen)
   await open(page, '/en/deposit')
@@ -74,7 +74,7 @@ test('takes what is dropped on the zone of the deposit page, whatever else is of
     await writeFile(path, `deposited ${index} ${Math.random()}`)
     const drag = await startDrag(page, [path], entry)
     await drag.drop(await visibleCentre(zone))
-    const row = page.getByRole('listitem').filter({ hasText: `deposit-${index}.txt` })
+    const row = rowOf(page, `deposit-${index}.txt`)
     await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
   }
   await expect(page).toHaveURL(/\/en\/deposit$/)
@@ -82,7 +82,7 @@ test('takes what is dropped on the zone of the deposit page, whatever else is of
 
 test('checks what is dropped on the half for it, wherever the files came in', async ({ page }) => {
   const path = await makePdf('half.pdf', 'Dropped on a half')
-  await startSession(page, `${test.info().project.use.baseURL}/en`)
+  await startSession(page, home())
   const deposits = watchDeposits(page)
   const screen = { width: 1280, height: 800 }
   await page.setViewportSize(screen)
@@ -100,11 +100,7 @@ test('takes a file that is dropped before what shows the targets and reads it ha
   page
 }) => {
   const path = await makePdf('early.pdf', 'Dropped early')
-  const { promise: later, resolve: release } = Promise.withResolvers<void>()
-  await page.route(/\/_astro\/drop[\w-]+\.[^/]+\.js$/, async route => {
-    await later
-    await route.continue()
-  })
+  const release = await delayRequests(page, /\/_astro\/drop[\w-]+\.[^/]+\.js$/)
   await page.goto('/en')
   const zone = page.locator('[data-drop-zone=verify]')
   const drag = await startDrag(page, [path], { x: 3, y: 3 })
@@ -122,7 +118,7 @@ async function open(page: Page, path: string): Promise<void> {
   await expect(page.locator('astro-island[ssr]')).toHaveCount(0)
 }
 
-/** Its visible centre and its visible edges. */
+/** Returns the centre and the edges of the visible part of a drop zone. */
 async function pointsOf(zone: Locator): Promise<Point[]> {
   const { left, top, right, bottom } = await visibleBox(zone)
   const x = (left + right) / 2
@@ -141,7 +137,7 @@ async function visibleCentre(zone: Locator): Promise<Point> {
   return { x: (left + right) / 2, y: (top + bottom) / 2 }
 }
 
-/** Without what the bar at the top of the window covers. */
+/** Returns the visible part of a drop zone, without what the bar at the top of the window covers. */
 async function visibleBox(zone: Locator) {
   return zone.evaluate(element => {
     const { left, top, right, bottom } = element.getBoundingClientRect()
@@ -150,7 +146,7 @@ async function visibleBox(zone: Locator) {
   })
 }
 
-/** How many calls have asked for a deposit or sent bytes of one. */
+/** Counts the calls of a page that deposit files. Returns the function that returns their number. */
 function watchDeposits(page: Page): () => number {
   let count = 0
   page.on('request', request => {

@@ -1,10 +1,11 @@
-import { expect, type Page, test } from '@playwright/test'
-import { startSession } from '../../helpers/e2e/page.ts'
+import { expect, test } from '@playwright/test'
+import { leaveUnanswered, stubError } from '../../helpers/e2e/api-stubs.ts'
+import { chooseFiles, home, startSession, textFile } from '../../helpers/e2e/page.ts'
 
 test('announces what became of the deposits, not that all are done', async ({ page }) => {
-  await startSession(page, `${address()}/en`)
+  await startSession(page, home())
   await page.goto('/en/deposit')
-  await choose(page, [fileOf('empty.txt', '')])
+  await chooseFiles(page, textFile('empty.txt', ''))
   await expect(page.getByRole('status').filter({ hasText: '1 not recorded' })).toBeAttached()
   await expect(page.getByText(/of the deposits done/)).toHaveCount(0)
 })
@@ -12,11 +13,11 @@ test('announces what became of the deposits, not that all are done', async ({ pa
 test('asks before a paused upload is lost, in a dialog that fits a narrow window', async ({
   page
 }) => {
-  await startSession(page, `${address()}/fr`)
+  await startSession(page, home('fr'))
   await page.setViewportSize({ width: 320, height: 700 })
   await page.goto('/fr/deposit')
-  await holdReservations(page)
-  await choose(page, [fileOf('bail.txt', 'un bail')])
+  await leaveUnanswered(page, ['POST', '/deposit/batch'])
+  await chooseFiles(page, textFile('bail.txt', 'un bail'))
   const pause = page.getByRole('button', { name: /Mettre en pause : bail\.txt/ })
   await pause.click()
   // the button that is gone leaves the focus to what the row offers next
@@ -50,19 +51,10 @@ test('asks before a paused upload is lost, in a dialog that fits a narrow window
 })
 
 test('a session that ends leaves the checks, and offers to sign in', async ({ page }) => {
-  await startSession(page, `${address()}/en`)
+  await startSession(page, home())
   await page.goto('/en/verify')
-  await page.route(/\/verify$/, (route, request) =>
-    request.method() === 'POST'
-      ? route.fulfill({
-          status: 401,
-          contentType: 'application/problem+json',
-          headers: { 'access-control-allow-origin': '*' },
-          body: JSON.stringify({ status: 401, code: 'unauthenticated' })
-        })
-      : route.continue()
-  )
-  await choose(page, [fileOf('lease.txt', 'a lease')])
+  await stubError(page, ['POST', '/verify'], 'unauthenticated')
+  await chooseFiles(page, textFile('lease.txt', 'a lease'))
   const main = page.getByRole('main')
   await expect(main.getByText('lease.txt')).toBeVisible()
   await expect(main.getByText('You are signed out. Sign in to continue.')).toBeVisible()
@@ -73,7 +65,7 @@ test('a session that ends leaves the checks, and offers to sign in', async ({ pa
 })
 
 test('the sign-in page says why it came when a session ended', async ({ page, context }) => {
-  await startSession(page, `${address()}/en`)
+  await startSession(page, home())
   await page.goto('/en/history')
   await expect(page.getByText('Documents you deposit or check')).toBeVisible()
   await context.clearCookies()
@@ -85,10 +77,10 @@ test('the sign-in page says why it came when a session ended', async ({ page, co
 test('a worker that cannot be loaded is a lost connection, and the deposit goes on', async ({
   page
 }) => {
-  await startSession(page, `${address()}/en`)
+  await startSession(page, home())
   await page.goto('/en/deposit')
   await page.route(/\/_astro\/worker-hash/, route => route.abort())
-  await choose(page, [fileOf('lease.txt', 'a lease')])
+  await chooseFiles(page, textFile('lease.txt', 'a lease'))
   await expect(page.getByText(/could not be reached/)).toBeVisible()
   await page.unroute(/\/_astro\/worker-hash/)
   await page.evaluate(() => dispatchEvent(new Event('online')))
@@ -99,9 +91,9 @@ test('shows many checks fifty at a time, each row within a narrow window', async
   await page.setViewportSize({ width: 320, height: 700 })
   await page.goto('/en/verify')
   const files = Array.from({ length: 60 }, (_, nr) => {
-    return fileOf(`a rather long name of a document, number ${nr}.txt`, `file ${nr}`)
+    return textFile(`a rather long name of a document, number ${nr}.txt`, `file ${nr}`)
   })
-  await choose(page, files)
+  await chooseFiles(page, files)
   const rows = page.getByRole('main').locator('li[data-step=done]')
   await expect(rows).toHaveCount(50)
   const first = rows.first()
@@ -115,28 +107,3 @@ test('shows many checks fifty at a time, each row within a narrow window', async
   await page.getByRole('button', { name: 'Show 10 more' }).click()
   await expect(rows).toHaveCount(60)
 })
-
-interface Chosen {
-  name: string
-  mimeType: string
-  buffer: Buffer
-}
-
-function fileOf(name: string, text: string): Chosen {
-  return { name, mimeType: 'text/plain', buffer: Buffer.from(text) }
-}
-
-async function choose(page: Page, files: Chosen[]): Promise<void> {
-  await page.locator('input[type=file]').first().setInputFiles(files)
-}
-
-/** Keeps deposits on their way for as long as the test looks at them. */
-async function holdReservations(page: Page): Promise<void> {
-  await page.route(/\/deposit\/batch$/, (route, request) =>
-    request.method() === 'POST' ? undefined : route.continue()
-  )
-}
-
-function address(): string {
-  return test.info().project.use.baseURL ?? ''
-}

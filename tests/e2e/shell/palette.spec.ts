@@ -3,7 +3,7 @@ import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { addPeople, makeAdmin } from '../../helpers/e2e/admins.ts'
 import { stubError } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { startSession } from '../../helpers/e2e/page.ts'
+import { address, delayRequests, home, startSession } from '../../helpers/e2e/page.ts'
 
 const word = () => `Q${Math.random().toString(36).slice(2, 8)}`
 
@@ -93,14 +93,10 @@ test('an administrator finds people, groups and acts; what was chosen comes firs
 
 test('the latest answer wins, and a late one of an older text is dropped', async ({ page }) => {
   const [early, late] = [word(), word()]
-  const company = await makeAdmin(await startSession(page, `${address()}/en`))
+  const company = await makeAdmin(await startSession(page, home()))
   await addPeople(company, { word: early, count: 1 })
   await addPeople(company, { word: late, count: 1 })
-  const held = Promise.withResolvers<void>()
-  await page.route(`**/company/*/users?*q=${early}*`, async route => {
-    await held.promise
-    await route.continue().catch(() => {})
-  })
+  const release = await delayRequests(page, `**/company/*/users?*q=${early}*`)
   await visit(page, '/en/verify')
   await expect(page.locator('html')).toHaveAttribute('data-can', /admin/)
   await open(page)
@@ -110,7 +106,7 @@ test('the latest answer wins, and a late one of an older text is dropped', async
   await expect(palette(page).getByRole('status')).toHaveText('Searching')
   await field(page).fill(late)
   await expect(options(page)).toHaveText([new RegExp(`^${late} 001`)])
-  held.resolve()
+  release()
   await expect(options(page)).toHaveText([new RegExp(`^${late} 001`)])
 })
 
@@ -142,7 +138,7 @@ test('in French, on a phone: a button opens it, and every rule of accessibility 
 }) => {
   const context = await browser.newContext({ viewport: { width: 320, height: 700 } })
   const page = await context.newPage()
-  const company = await makeAdmin(await startSession(page, `${address()}/fr`))
+  const company = await makeAdmin(await startSession(page, home('fr')))
   const name = word()
   await addPeople(company, { word: name, count: 2 })
   await visit(page, '/fr/verify')
@@ -183,8 +179,4 @@ async function open(page: Page): Promise<void> {
 async function visit(page: Page, path: string): Promise<void> {
   await page.goto(path)
   await page.waitForLoadState('networkidle')
-}
-
-function address(): string {
-  return test.info().project.use.baseURL ?? ''
 }

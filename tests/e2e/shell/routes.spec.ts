@@ -1,6 +1,7 @@
-import { type BrowserContext, expect, type Page, type Route } from '@playwright/test'
+import { type BrowserContext, expect, type Page } from '@playwright/test'
+import { restoreApi, stubError, stubUser } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { signUp, startSession, watchFaults } from '../../helpers/e2e/page.ts'
+import { home, signUp, startSession, watchFaults } from '../../helpers/e2e/page.ts'
 
 const since = '2026-05-03T12:00:00.000Z'
 
@@ -72,8 +73,7 @@ test('a signed-in choice is saved for the person and followed on other devices',
   page,
   browser
 }) => {
-  const site = test.info().project.use.baseURL ?? ''
-  await startSession(page, `${site}/en`)
+  await startSession(page, home())
   await page.goto('/en/history?kind=deposit')
   const saved = page.waitForRequest(request => request.method() === 'PUT')
   await choose(page, 'Français')
@@ -92,8 +92,7 @@ test('a signed-in choice is saved for the person and followed on other devices',
 test('a choice that the account cannot be told of holds here, and that is said', async ({
   page
 }) => {
-  const site = test.info().project.use.baseURL ?? ''
-  await signUp(page, `${site}/en`)
+  await signUp(page, home())
   await page.route('**/user', (route, request) =>
     request.method() === 'PUT' ? route.abort() : route.fallback()
   )
@@ -103,14 +102,9 @@ test('a choice that the account cannot be told of holds here, and that is said',
 })
 
 test('whoever is disabled reads why, what to do, and is let in again', async ({ page }) => {
-  const site = test.info().project.use.baseURL ?? ''
-  await startSession(page, `${site}/en`)
+  await startSession(page, home())
   const faults = watchFaults(page, /status of 403/)
-  let isDisabled = true
-  await page.route(/\/\/api\.[^/]+\/user$/, async route => {
-    if (isDisabled) await refuse(route, { scope: 'user', reason: 'security', since })
-    else await route.fallback()
-  })
+  await refuse(page, { scope: 'user', reason: 'security', since })
   await page.goto('/en/history')
   await expect(page).toHaveURL(/\/en\/disabled\?disabled=/)
   const details = new URL(page.url()).searchParams.get('disabled') ?? ''
@@ -121,7 +115,7 @@ test('whoever is disabled reads why, what to do, and is let in again', async ({ 
   await expect(main.getByText(/If you think this is a mistake/)).toBeVisible()
   await main.getByRole('button', { name: 'Check again' }).click()
   await expect(main.getByText('Nothing has changed yet.')).toBeVisible()
-  isDisabled = false
+  await restoreApi(page)
   await main.getByRole('button', { name: 'Check again' }).click()
   await expect(page).toHaveURL('/en')
   expect(faults).toEqual([])
@@ -130,11 +124,8 @@ test('whoever is disabled reads why, what to do, and is let in again', async ({ 
 test('the API’s word about a disabled account goes before that of the address', async ({
   page
 }) => {
-  const site = test.info().project.use.baseURL ?? ''
-  await startSession(page, `${site}/en`)
-  await page.route(/\/\/api\.[^/]+\/user$/, route =>
-    refuse(route, { scope: 'user', reason: 'abuse', since })
-  )
+  await startSession(page, home())
+  await refuse(page, { scope: 'user', reason: 'abuse', since })
   await page.goto(disabledPath({ scope: 'company', reason: 'payment', since }))
   await expect(page.getByText(/the terms of use were not followed/)).toBeVisible()
   await expect(page.getByText(/payment/)).toBeHidden()
@@ -146,8 +137,7 @@ test('the API’s word about a disabled account goes before that of the address'
 test('a link to the notice tells nobody that their account is disabled when it is not', async ({
   page
 }) => {
-  const site = test.info().project.use.baseURL ?? ''
-  await startSession(page, `${site}/en`)
+  await startSession(page, home())
   await page.goto(disabledPath({ scope: 'user', reason: 'security', since }))
   await expect(page.getByText('Your account is not disabled.')).toBeVisible()
   await expect(page.getByText(/someone else may have used/)).toBeHidden()
@@ -193,19 +183,18 @@ test.describe('a page for some', () => {
       const redirect = new URL(page.url()).searchParams.get('redirect') ?? ''
       expect(JSON.parse(redirect)).toEqual({ path: '/fr/verify', query: '?q=a%20b', hash: '#part' })
 
-      const site = test.info().project.use.baseURL ?? ''
-      await startSession(page, `${site}/en`)
-      await grant(page, [])
+      await startSession(page, home())
+      await stubUser(page, { permissions: [] })
       await page.goto('/en/verify')
       await expect(page).toHaveURL('/en')
       await expect(page.getByText('Your account does not have access to that page.')).toBeVisible()
 
-      await grant(page, [guard])
+      await stubUser(page, { permissions: [guard] })
       await page.goto('/en/verify')
       await expect(page.locator('html')).toHaveAttribute('data-can', new RegExp(guard))
       await expect(page.getByRole('heading', { level: 1, name: 'Verify' })).toBeVisible()
       // the right is taken away while the page is open
-      await grant(page, [])
+      await stubUser(page, { permissions: [] })
       await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
       await expect(page).toHaveURL('/en')
     })
@@ -213,8 +202,7 @@ test.describe('a page for some', () => {
 })
 
 test('no redirect leads a signed-in person off this site, or in circles', async ({ page }) => {
-  const site = test.info().project.use.baseURL ?? ''
-  await startSession(page, `${site}/en`)
+  await startSession(page, home())
   const left: string[] = []
   page.on('request', request => {
     const { hostname } = new URL(request.url())
@@ -246,39 +234,12 @@ function disabledPath(details: object): string {
   return `/en/disabled?disabled=${encodeURIComponent(JSON.stringify(details))}`
 }
 
-/** As the API answers for an account that is switched off. */
-async function refuse(route: Route, disabled: object): Promise<void> {
-  const origin = route.request().headers()['origin'] ?? '*'
-  await route.fulfill({
-    status: 403,
-    headers: { 'access-control-allow-origin': origin, 'content-type': 'application/problem+json' },
-    body: JSON.stringify({ title: 'Forbidden', status: 403, code: 'account_disabled', disabled })
-  })
+/** Makes the browser receive the error of a disabled account in place of the person. */
+async function refuse(page: Page, disabled: object): Promise<void> {
+  await stubError(page, ['GET', '/user'], 'account_disabled', { disabled })
 }
 
-/** Lets the API say that the person has these permissions. */
-async function grant(page: Page, permissions: string[]): Promise<void> {
-  const id = '01978a5e-0000-7000-8000-000000000001'
-  const json = {
-    id,
-    email: 'ada@example.com',
-    username: 'Ada Lovelace',
-    initials: 'AL',
-    locale: 'en',
-    features: [],
-    permissions,
-    company: { id, name: 'Acme' },
-    usage_remaining: { requests: null, storage: null }
-  }
-  const user = /\/\/api\.[^/]+\/user$/
-  await page.unroute(user)
-  await page.route(user, async route => {
-    const origin = route.request().headers()['origin'] ?? '*'
-    await route.fulfill({ headers: { 'access-control-allow-origin': origin }, json })
-  })
-}
-
-/** Gives /verify another guard: the pages that need these come with the administration. */
+/** Makes the verify page require a permission, by changing its HTML. */
 async function guardVerify(context: BrowserContext, guard: string): Promise<void> {
   await context.route(/\/verify(?:\?|$)/, async (route, request) => {
     if (!request.headers()['accept']?.includes('html') && request.resourceType() !== 'document') {
@@ -296,7 +257,7 @@ function watchRequests(page: Page): string[] {
   return asked
 }
 
-/** The languages whose words were asked for; what the browser has kept comes without a byte. */
+/** Returns the languages whose words were requested. Marks those that came from the browser's cache. */
 function wordLoads(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     performance.getEntriesByType('resource').flatMap(entry => {

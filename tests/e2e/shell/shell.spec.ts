@@ -1,5 +1,6 @@
 import { type BrowserContext, expect, type Page, test } from '@playwright/test'
-import { signUp, startSession } from '../../helpers/e2e/page.ts'
+import { leaveUnanswered, restoreApi, stubUser } from '../../helpers/e2e/api-stubs.ts'
+import { chooseFiles, home, signUp, startSession, textFile } from '../../helpers/e2e/page.ts'
 
 test.describe('drawer', () => {
   test('shows a stranger sign-in, verify and sign-up, with what the address holds', async ({
@@ -27,7 +28,7 @@ test.describe('drawer', () => {
   test('shows a person what is theirs, and administration to administrators only', async ({
     page
   }) => {
-    await signUp(page, `${address()}/en`, { username: 'Ada King Lovelace' })
+    await signUp(page, home(), { username: 'Ada King Lovelace' })
     expect(await entries(page)).toEqual(['History', 'Deposit', 'Verify', 'Account', 'Sign out'])
     await expect(page.locator('.bar .initials')).toHaveText('AKL')
     await expect(page.locator('.bar-username')).toHaveText('Ada King Lovelace')
@@ -50,7 +51,7 @@ test.describe('drawer', () => {
   })
 
   test('tells what is used and what is left', async ({ page }) => {
-    await signUp(page, `${address()}/en`)
+    await signUp(page, home())
     const drawer = page.getByRole('navigation', { name: 'Main navigation' })
     await describe(page, usageOf({ used: 12, limit: 100 }, { used: 900e6, limit: 1e9 }))
     for (const words of [
@@ -136,7 +137,7 @@ test.describe('drawer', () => {
       viewport: { width: 400, height: 800 }
     })
     const page = await context.newPage()
-    await visit(page, `${address()}/en/verify`)
+    await visit(page, `${home()}/verify`)
     const drawer = page.locator('#drawer')
     await swipe(context, page, { x: 26, y: 300 }, { x: 200, y: 300 })
     await expect(drawer).toBeHidden()
@@ -158,7 +159,7 @@ test.describe('user menu', () => {
   test('opens after 300 ms of rest, closes 250 ms after, and at once by a click', async ({
     page
   }) => {
-    await startSession(page, `${address()}/en`)
+    await startSession(page, home())
     await page.clock.install()
     await visit(page, '/en')
     const user = page.locator('#user')
@@ -193,7 +194,7 @@ test.describe('user menu', () => {
   })
 
   test('is walked by arrows and letters, and gives the focus back', async ({ page }) => {
-    await startSession(page, `${address()}/en`)
+    await startSession(page, home())
     await visit(page, '/en')
     const user = page.locator('#user')
     const account = page.getByRole('menuitem', { name: 'Account' })
@@ -291,20 +292,13 @@ test.describe('a page that has lost something', () => {
     )
     await page.goto('/en/verify')
     await expect.poll(loads).toBe(2)
-    await page
-      .locator('input[type=file]')
-      .first()
-      .setInputFiles({
-        name: 'a.txt',
-        mimeType: 'text/plain',
-        buffer: Buffer.from('a')
-      })
+    await chooseFiles(page, textFile('a.txt'))
     await expect(page.getByText('No record', { exact: true })).toBeVisible()
   })
 })
 
 test('takes the session up on the next page where its files failed to load', async ({ page }) => {
-  await signUp(page, `${address()}/en`)
+  await signUp(page, home())
   const loads = countLoads(page)
   // This page was just loaded anew for a lost file, so only the next page can help.
   await page.addInitScript(() => {
@@ -367,15 +361,10 @@ test('says that the device is offline, and as of when the page is', async ({ pag
 test('a question that a page waits for stays when Escape is pressed, and shakes', async ({
   page
 }) => {
-  await startSession(page, `${address()}/en`)
+  await startSession(page, home())
   await page.goto('/en/deposit')
-  await page.route(/\/deposit\/batch$/, (route, request) =>
-    request.method() === 'POST' ? new Promise(() => {}) : route.continue()
-  )
-  await page
-    .locator('input[type=file]')
-    .first()
-    .setInputFiles({ name: 'held.txt', mimeType: 'text/plain', buffer: Buffer.from('held') })
+  await leaveUnanswered(page, ['POST', '/deposit/batch'])
+  await chooseFiles(page, textFile('held.txt'))
   await expect(page.getByRole('button', { name: /Pause: held\.txt/ })).toBeVisible()
 
   // leaving for good is asked by the browser itself
@@ -408,11 +397,7 @@ test('a question that a page waits for stays when Escape is pressed, and shakes'
   await expect(page).toHaveURL(/\/en\/deposit$/)
 })
 
-function address(): string {
-  return test.info().project.use.baseURL ?? ''
-}
-
-/** What the drawer offers, in its order. */
+/** Returns the texts of the visible entries of the drawer. */
 async function entries(page: Page): Promise<string[]> {
   return page.locator('.drawer-entry:visible').allInnerTexts()
 }
@@ -421,7 +406,7 @@ async function widthOf(page: Page): Promise<number> {
   return page.locator('#drawer').evaluate((element: HTMLElement) => element.offsetWidth)
 }
 
-/** Opens a page and waits for what it does not need at once. */
+/** Opens a page and waits until its deferred parts have loaded. */
 async function visit(page: Page, path: string): Promise<void> {
   const deferred = page.waitForResponse(/\/_astro\/deferred\.[^/]+\.js$/)
   await page.goto(path)
@@ -431,26 +416,10 @@ async function visit(page: Page, path: string): Promise<void> {
 
 const company = { id: '01978a5e-0000-7000-8000-000000000002', name: 'Acme' }
 
-/** Loads the page again for a person whom the API describes like this. */
+/** Reloads the page as a person with these properties. */
 async function describe(page: Page, changes: object): Promise<void> {
-  const user = {
-    id: '01978a5e-0000-7000-8000-000000000001',
-    email: 'ada@example.com',
-    username: 'Ada',
-    initials: 'A',
-    locale: 'en',
-    features: ['deposit'],
-    permissions: [],
-    company,
-    usage_remaining: { requests: null, storage: null },
-    ...changes
-  }
-  await page.unrouteAll()
-  await page.route(/\/\/api\.[^/]+\/user$/, (route, request) =>
-    request.method() === 'GET'
-      ? route.fulfill({ json: user, headers: { 'access-control-allow-origin': '*' } })
-      : route.continue()
-  )
+  await restoreApi(page)
+  await stubUser(page, { features: ['deposit'], company, ...changes })
   await visit(page, page.url())
   await expect(page.locator('#drawer [data-usage]')).not.toHaveAttribute('hidden')
 }
@@ -502,7 +471,7 @@ function countLoads(page: Page): () => number {
   return () => loads
 }
 
-/** As a translation tool does that moves what a script believes its own. */
+/** Causes the error that React throws when a translation tool has moved its elements. */
 async function rearrange(page: Page): Promise<void> {
   await page.evaluate(() => {
     queueMicrotask(() => {

@@ -1,8 +1,7 @@
 import { type BrowserContext, expect, type Page, type Request } from '@playwright/test'
-import { makePdf } from '../../helpers/e2e/documents.ts'
 import { test } from '../../helpers/e2e/journey.ts'
+import { chooseFiles, home, rowOf, startSession, textFile } from '../../helpers/e2e/page.ts'
 
-const password = 'a long sentence to keep'
 const count = 10
 
 test('ten tabs show a deposit over one stream, and sign out together', async ({ browser }) => {
@@ -46,13 +45,7 @@ test('ten tabs show a deposit over one stream, and sign out together', async ({ 
 
 async function openTabs(context: BrowserContext): Promise<[Page, ...Page[]]> {
   const first = await context.newPage()
-  await first.goto('/en/sign-up')
-  await first.getByLabel('Email').fill(`tabs-${Date.now()}@example.com`)
-  await first.getByLabel('Username').fill('Toni Tabs')
-  await first.getByLabel('Password', { exact: true }).fill(password)
-  await first.getByLabel('Confirm password').fill(password)
-  await first.getByRole('button', { name: 'Create account' }).click()
-  await expect(first).toHaveURL(/\/en$/)
+  await startSession(first, home(), { username: 'Toni Tabs' })
   await first.goto('/en/history')
   const others: Page[] = []
   while (others.length < count - 1) {
@@ -66,7 +59,7 @@ async function openTabs(context: BrowserContext): Promise<[Page, ...Page[]]> {
   return [first, ...others]
 }
 
-/** Deposits from a page of its own and waits for it there, then looks at the tabs. */
+/** Deposits a file in a new page. Expects that this page and the given tabs show it as recorded. */
 async function depositIn(
   context: BrowserContext,
   name: string,
@@ -74,8 +67,7 @@ async function depositIn(
 ): Promise<void> {
   const page = await context.newPage()
   await page.goto('/en/deposit')
-  const path = await makePdf(name, name)
-  await page.locator('input[type=file]').first().setInputFiles(path)
+  await chooseFiles(page, textFile(name))
   await expect(rowOf(page, name).getByText('Recorded', { exact: true })).toBeVisible()
   await Promise.all(
     tabs.map(async tab => {
@@ -87,11 +79,7 @@ async function depositIn(
   await page.close()
 }
 
-function rowOf(page: Page, name: string) {
-  return page.getByRole('listitem').filter({ hasText: name }).first()
-}
-
-/** Event streams that the browser holds open. */
+/** Watches the event streams of a browser. Returns the function that returns those that are open. */
 function watchStreams(context: BrowserContext): () => Request[] {
   const open = new Set<Request>()
   const isStream = (request: Request) =>

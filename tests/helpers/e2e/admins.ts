@@ -1,8 +1,11 @@
 import { resolve } from 'node:path'
+import { expect, type Locator, type Page } from '@playwright/test'
 import pg from 'pg'
 import { connectionTo } from '../../../src/server/db/postgres.ts'
 import { findPostmaster } from '../../../src/server/db/postmaster.ts'
+import { fetchAt } from '../client.ts'
 import { dataDir } from './data-dir.ts'
+import { address, home, type Person, startSession } from './page.ts'
 
 /**
  * Gives a person of the service under test the permission `admin`, or others. Returns the id of the
@@ -20,6 +23,55 @@ export async function makeAdmin(
   )
   if (!company) throw new Error(`nobody has the e-mail ${email}`)
   return company.company_id
+}
+
+/**
+ * Signs up an administrator at `site`, a home page in one language. Returns the e-mail, the id of
+ * the company and the address of its administration.
+ */
+export async function signUpAdmin(
+  page: Page,
+  locale = 'en',
+  { site = home(locale), ...person }: Person & { site?: string } = {}
+) {
+  const email = await startSession(page, site, { username: 'Anna Admin', ...person })
+  const company = await makeAdmin(email)
+  return { email, company, admin: `${site}/admin/${company}` }
+}
+
+/** Makes a call of the API as the person who is signed in on a page. Returns the answer. */
+export async function callApi(page: Page, method: string, path: string, body: object) {
+  const { host, port, protocol } = new URL(address())
+  const cookies = await page.context().cookies()
+  const token = cookies.find(({ name }) => name === '__Host-vidimus')?.value
+  const answer = await fetchAt(Number(port))(`${protocol}//api.${host}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body)
+  })
+  const text = await answer.text()
+  expect(answer.status, text).toBeLessThan(300)
+  return JSON.parse(text)
+}
+
+/** Opens the page that creates something, such as a `group`, and waits until its script runs. */
+export async function openCreateForm(page: Page, admin: string, name: string): Promise<void> {
+  await page.goto(`${admin}/create/${name}`)
+  await expect(page.locator('main form [type=submit]')).toBeEnabled()
+}
+
+/** Creates a group through its form, in English, and waits for the page of the group. */
+export async function createGroup(page: Page, admin: string, name: string): Promise<void> {
+  await openCreateForm(page, admin, 'group')
+  await page.getByLabel('Name', { exact: true }).fill(name)
+  await page.getByRole('button', { name: 'Create group' }).click()
+  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
+  await expect(page).toHaveURL(/\/groups\/[0-9a-f-]{36}$/)
+}
+
+/** Returns the part of a page with this heading. */
+export function section(page: Page, name: string): Locator {
+  return page.getByRole('region', { name, exact: true })
 }
 
 /** Lets a person make calls that need the password again, for some minutes from now. */

@@ -27,6 +27,22 @@ export async function stubAnswer(
   await stand(page, method, path, route => route.fulfill({ json, headers: cors(route) }))
 }
 
+/** Makes the browser receive a person as the signed-in one, with these changes, from now on. */
+export async function stubUser(page: Page, changes: object): Promise<void> {
+  await stubAnswer(page, ['GET', '/user'], {
+    id: exampleId,
+    email: 'ada@example.com',
+    username: 'Ada Lovelace',
+    initials: 'AL',
+    locale: 'en',
+    features: [],
+    permissions: [],
+    company: { id: exampleId, name: 'Acme' },
+    usage_remaining: { requests: null, storage: null },
+    ...changes
+  })
+}
+
 /** Leaves a call of the API without an answer, from now on. */
 export async function leaveUnanswered(page: Page, [method, path]: [Method, string]): Promise<void> {
   await stand(page, method, path, () => new Promise(() => {}))

@@ -1,15 +1,27 @@
-import { expect, type Page, type Request } from '@playwright/test'
+import { readFile } from 'node:fs/promises'
+import { expect, type Locator, type Page, type Request, test } from '@playwright/test'
 import { tokenExpiry } from '../../../src/core/keys/access-token.ts'
+import type { Locale } from '../../../src/i18n/index.ts'
 import { newEmail, signUpAt } from '../client.ts'
 import { deriveKeys, makeKeys } from '../keys.ts'
 
 export const password = 'a long sentence to keep'
 export const nextPassword = 'seven green bicycles in the rain'
 
-interface Person {
+export interface Person {
   email?: string
   username?: string
   chosen?: string
+}
+
+/** Returns the address of the site under test: `http://localhost:4391` */
+export function address(): string {
+  return test.info().project.use.baseURL ?? ''
+}
+
+/** Returns the address of the home page in a language: `http://localhost:4391/en` */
+export function home(locale = 'en'): string {
+  return `${address()}/${locale}`
 }
 
 /** Signs a person up through the form of the page. Returns the e-mail, like `signUp`. */
@@ -118,4 +130,59 @@ async function describe(request: Request): Promise<string> {
   const size = request.postDataBuffer()?.length ?? (await request.sizes()).requestBodySize
   const call = `${request.method()} ${new URL(request.url()).pathname}`
   return size > 0 && size <= 1000 ? call : `${call}, ${size} bytes`
+}
+
+/** Opens the link of an invitation and activates the account. Waits until the person is signed in. */
+export async function activateAccount(page: Page, link: string, username: string): Promise<void> {
+  await page.goto(link)
+  await page.locator('input[name=username]').fill(username)
+  for (const field of await page.locator('input[type=password]').all())
+    await field.fill(nextPassword)
+  await page.locator('main form [type=submit]').click()
+  await expect(page.locator('html')).toHaveAttribute('data-session', 'in', { timeout: 60_000 })
+}
+
+/** Changes the language of a page by its link, even if the link is hidden in a closed drawer. */
+export async function changeLanguage(page: Page, locale: Locale): Promise<void> {
+  await page.locator(`a[data-locale=${locale}]`).first().dispatchEvent('click')
+}
+
+type Files = Parameters<Locator['setInputFiles']>[0]
+
+/** Chooses files, or the files at these paths, in the first file input of a page. */
+export async function chooseFiles(page: Page, files: Files): Promise<void> {
+  await page.locator('main input[type=file]').first().setInputFiles(files)
+}
+
+/** Returns a text file to choose. Without `text`, its content is different each time. */
+export function textFile(name: string, text = `${name} ${Math.random()}`) {
+  return { name, mimeType: 'text/plain', buffer: Buffer.from(text) }
+}
+
+/** Returns the first list item that contains a text, such as the row of a file by its name. */
+export function rowOf(page: Page, name: string): Locator {
+  return page.getByRole('listitem').filter({ hasText: name }).first()
+}
+
+/**
+ * Delays the requests of a page whose address matches `pattern`, as a slow connection does. Returns
+ * the function that lets them continue.
+ */
+export async function delayRequests(page: Page, pattern: string | RegExp): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route(pattern, async route => {
+    await promise
+    // the page may have cancelled the request meanwhile
+    await route.continue().catch(() => {})
+  })
+  return resolve
+}
+
+/** Runs `start`, which downloads a file. Returns the name and the bytes of the file. */
+export async function downloadBy(
+  page: Page,
+  start: () => Promise<unknown>
+): Promise<{ name: string; bytes: Buffer }> {
+  const [download] = await Promise.all([page.waitForEvent('download'), start()])
+  return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
 }

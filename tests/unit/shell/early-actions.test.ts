@@ -38,7 +38,7 @@ test('does not repeat what the browser or React has done', () => {
   expect(acts).toEqual([])
 })
 
-/** Draws an island whose script has not run, and records what happens in it. */
+/** Puts an island into the page whose script has not run, and records the events in it. */
 function draw(html: string) {
   const island = document.createElement('astro-island')
   island.setAttribute('ssr', '')
@@ -55,7 +55,7 @@ function draw(html: string) {
   return { island, acts }
 }
 
-/** Presses a key in a field. Returns whether the browser does what it usually does. */
+/** Presses a key in a field. Returns whether the browser's default action was not prevented. */
 function press(name: string, key = 'Enter'): boolean {
   const field = document.querySelector(`[name=${name}]`)
   const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })

@@ -5,7 +5,7 @@ import { personalAtoms } from '../../../src/stores/personal-atoms.ts'
 import { beginSession, signOut } from '../../../src/stores/sessions.ts'
 import { makeBrowser, makeToken } from '../../helpers/browser.ts'
 
-/** Stores that hold nothing of a person. All others are made by `personalAtom()`. */
+/** Stores without data of a person. All others are created by `personalAtom()`. */
 const impersonal = [
   'sessions.ts: $session', // ends with the session by itself
   'accounts/setup.ts: $setup',
@@ -26,7 +26,7 @@ test('every store of a person’s data is made so that the end of the session em
   expect(bare.sort()).toEqual(impersonal.sort())
 })
 
-/** Stands for a person’s data in every store. */
+/** A value that the test puts into every store as the data of a person. */
 const adas: unknown[] = Object.assign([], { answer() {} })
 
 // each creates its stores

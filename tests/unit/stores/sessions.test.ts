@@ -540,12 +540,12 @@ interface Opening {
   url?: string
   browser?: ReturnType<typeof makeBrowser>
   cookie?: string
-  /** What a login answers. */
+  /** The token that the answer to a login contains. */
   token?: string
   answers?: Record<string, () => Response | Promise<Response>>
 }
 
-/** A tab with modules of its own, on a browser that may be shared. */
+/** Opens a tab with its own copy of the modules, in a browser that other tabs may share. */
 async function open(opening: Opening) {
   const { url = 'http://localhost:4321/en', token = makeToken({ sub: 'ada', exp }) } = opening
   const browser = opening.browser ?? makeBrowser({ now: start })

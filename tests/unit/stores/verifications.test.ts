@@ -279,7 +279,7 @@ test('asks about many files in hundreds, so that the first answers come early', 
   expect(bodies.map(itemCount)).toEqual([100, 100, 50])
 })
 
-/** A tab with fresh stores whose API knows no file. */
+/** Opens a tab with new stores. Its API has a record of no file. */
 async function open({ isSignedIn = false } = {}) {
   const browser = makeBrowser({ now: start })
   const signInAs = (sub: string) => {

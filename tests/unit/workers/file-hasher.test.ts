@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { createFileHasher } from '../../../src/workers/file-hasher.ts'
 import type { HashedFile } from '../../../src/workers/hash.ts'
 
-/** A pool that answers when told, with the texts of the files as their digests. */
+/** Creates a hasher whose pool answers when the test says so. The digest of a file is its text. */
 function makeHasher() {
   const groups: { names: Promise<string[]>; answer: (hashed: HashedFile[]) => void }[] = []
   const hash = createFileHasher(files => {

@@ -139,7 +139,7 @@ test('says offline of a worker that never spoke, and internal of one that did', 
   await expect(fourth).rejects.toMatchObject({ code: 'internal' })
 })
 
-/** The browser's log, which stays empty on this screen. */
+/** Replaces `console.error`, so that expected errors are not printed. */
 function quieten() {
   const log = vi.spyOn(console, 'error').mockReturnValue()
   onTestFinished(() => log.mockRestore())

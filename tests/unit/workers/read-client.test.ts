@@ -8,7 +8,7 @@ import { createFileReader } from '../../../src/workers/read-client.ts'
 
 const megabyte = 1024 * 1024
 
-/** The reading worker, in this thread. */
+/** Creates a read worker that runs in the thread of the test. */
 function makeWorker({
   failsAfter = Number.POSITIVE_INFINITY,
   diesAfter = Number.POSITIVE_INFINITY,

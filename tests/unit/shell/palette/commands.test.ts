@@ -12,7 +12,7 @@ import {
 } from '../../../../src/shell/palette/commands.ts'
 import { translatorOfAllWords } from '../../../helpers/words.ts'
 
-/** As the palette, whose keys are put together from names. */
+/** Returns the translator of a language for keys that are put together at run time. */
 const wordsOf = (locale: Locale) => translatorOfAllWords(locale) as Translate<string>
 const t = wordsOf('en')
 const stranger: PaletteContext = {

@@ -38,7 +38,7 @@ const mona: Member = {
 }
 
 type Answer = () => Response | Promise<Response>
-/** What the server answers, by method and path. Paths that are not here answer an empty list. */
+/** The answers of the server by method and path. It answers any other path with an empty list. */
 let answers: Record<string, Answer>
 let tab: ReturnType<ReturnType<typeof makeBrowser>['openTab']>
 
@@ -184,7 +184,7 @@ function groupOf(id: string, changes: Partial<Group> = {}): Group {
   }
 }
 
-/** Holds the answer to a call back until the returned function is called. */
+/** Delays the answer to a call until the returned function is called. */
 function hold(call: string, body: unknown): () => void {
   const { promise, resolve } = Promise.withResolvers<void>()
   answers[call] = () =>

@@ -6,7 +6,7 @@ import { createDepositBatches } from '../../../../src/stores/deposits/deposit-ba
 
 type Files = Parameters<SendBatch>[0]
 
-/** A server that answers a call when told. */
+/** Creates batches whose calls the test answers by hand. */
 function makeBatches() {
   const calls: {
     names: string[]

@@ -19,6 +19,15 @@ const category: DepositCategory = {
   media_types: null
 }
 const digest = digestOf('a.pdf')
+/** A reduced picture, and the description of how it was reduced. */
+const blob = new Blob(['small'], { type: 'image/jpeg' })
+const transform = {
+  kind: 'image-recompress' as const,
+  quality: 70 as const,
+  tool: 'test canvas',
+  from: { bytes: 100, w: 10, h: 10, type: 'image/png' },
+  to: { bytes: 5, w: 6, h: 6, type: 'image/jpeg' }
+}
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -57,29 +66,19 @@ test('takes a file from its fingerprint to the record', async () => {
 })
 
 test('adds up at once for whoever leaves, and for the others after a moment', async () => {
-  const { queue, world } = makeQueue()
-  queue.addFiles([fileOf('a.pdf', 10)], category)
-  await world.run()
+  const { queue, add } = makeQueue()
+  await add([fileOf('a.pdf', 10)])
   queue.updateRequest(requestOf('r0', 'done', 2))
   expect(queue.$summary.get()).toMatchObject({ active: 1, done: 0 })
   expect(queue.sum()).toMatchObject({ active: 0, done: 1 })
 })
 
 test('sends the reduced copy of a picture with both fingerprints and its transform', async () => {
-  const blob = new Blob(['small'], { type: 'image/jpeg' })
-  const transform = {
-    kind: 'image-recompress' as const,
-    quality: 70 as const,
-    tool: 'test canvas',
-    from: { bytes: 100, w: 10, h: 10, type: 'image/png' },
-    to: { bytes: 5, w: 6, h: 6, type: 'image/jpeg' }
-  }
-  const { queue, world } = makeQueue({
+  const { world, add } = makeQueue({
     hash: async file => (file === blob ? 'b'.repeat(64) : digest),
     reduce: async () => ({ blob, transform })
   })
-  queue.addFiles([fileOf('a.png', 100, 'image/png')], category)
-  await world.run()
+  await add([fileOf('a.png', 100, 'image/png')])
   expect(world.reserved).toMatchObject([
     { original: digest, stored: 'b'.repeat(64), size: 5, media_type: 'image/jpeg', transform }
   ])
@@ -124,14 +123,13 @@ describe('a small file', () => {
 
   test('is sent again with the same key where the answer is lost', async () => {
     let isLost = true
-    const { queue, world, state, calls } = make(async (files, { onProgress }) => {
+    const { queue, world, state, calls, add } = make(async (files, { onProgress }) => {
       onProgress(1)
       if (!isLost) return recorded(files)
       isLost = false
       throw new AppError('offline', 'lost')
     })
-    queue.addFiles([fileOf('a.pdf', 10)], category)
-    await world.run()
+    await add([fileOf('a.pdf', 10)])
     queue.retryNow()
     await world.run()
     expect(state(0).status).toBe('done')
@@ -161,13 +159,12 @@ describe('a small file', () => {
 
   test('asks about a duplicate, and is deposited again when told', async () => {
     const request = requestOf('r-first', 'done', 1)
-    const { queue, world, state, calls } = make(async files =>
+    const { queue, world, state, calls, add } = make(async files =>
       files.map(
         ({ item }, at) => (item.again ? recorded(files)[at] : undefined) ?? { duplicate: request }
       )
     )
-    queue.addFiles([fileOf('a.pdf', 10)], category)
-    await world.run()
+    await add([fileOf('a.pdf', 10)])
     expect(state(0)).toEqual({ status: 'duplicate', request })
     queue.depositAgain(idOf(queue, 0))
     await world.run()
@@ -178,14 +175,13 @@ describe('a small file', () => {
 
   test('is paused on its way, and the others of its call go on', async () => {
     let isStuck = true
-    const { queue, world, state, calls } = make((files, { signal }) => {
+    const { queue, world, state, calls, add } = make((files, { signal }) => {
       if (!isStuck) return Promise.resolve(recorded(files))
       return new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(new AppError('offline', 'cut')))
       })
     })
-    queue.addFiles([fileOf('a.pdf', 10), fileOf('b.pdf', 10)], category)
-    await world.run()
+    await add([fileOf('a.pdf', 10), fileOf('b.pdf', 10)])
     const [first] = calls
     expect(first?.map(({ item }) => item.name)).toEqual(['a.pdf'])
     isStuck = false
@@ -201,7 +197,7 @@ describe('a small file', () => {
     ['not recorded it', 'uploading', 'cancelled'],
     ['recorded it', 'done', 'done']
   ] as const)('that is cancelled on its way where the server has %s', async (_what, at, shown) => {
-    const { queue, world, state } = make(
+    const { queue, world, state, add } = make(
       (_files, { signal }) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(new AppError('offline', 'cut')))
@@ -213,8 +209,7 @@ describe('a small file', () => {
         })
       }
     )
-    queue.addFiles([fileOf('a.pdf', 10)], category)
-    await world.run()
+    await add([fileOf('a.pdf', 10)])
     queue.cancel(idOf(queue, 0))
     await world.run()
     expect(state(0).status).toBe(shown)
@@ -223,13 +218,12 @@ describe('a small file', () => {
 
   test('waits for the same person when the session ends', async () => {
     let isOver = true
-    const { queue, world, state } = make(async (files, { onProgress }) => {
+    const { queue, world, state, add } = make(async (files, { onProgress }) => {
       onProgress(1)
       if (isOver) throw new AppError('unauthenticated', 'over')
       return recorded(files)
     })
-    queue.addFiles([fileOf('a.pdf', 10)], category)
-    await world.run()
+    await add([fileOf('a.pdf', 10)])
     expect(state(0)).toMatchObject({ status: 'paused', by: 'session' })
     isOver = false
     queue.endSuspension()
@@ -239,32 +233,22 @@ describe('a small file', () => {
 
   test('goes on with an upload of the same bytes that is open', async () => {
     const upload = '/uploads/open'
-    const { queue, world, state } = make(async files =>
+    const { world, state, add } = make(async files =>
       files.map(() => ({ request: requestOf('r0', 'uploading', 1), upload, continued: true }))
     )
-    queue.addFiles([fileOf('a.pdf', 10)], category)
-    await world.run()
+    await add([fileOf('a.pdf', 10)])
     expect(world.sent.map(([url]) => url)).toEqual([upload])
     expect(state(0).status).toBe('recording')
   })
 
   test('keeps its fingerprint alone where the category takes fingerprints', async () => {
-    const { queue, world, calls } = make(async files => recorded(files))
-    queue.addFiles([fileOf('a.pdf', 10)], { ...category, store: 'fingerprint' })
-    await world.run()
+    const { world, calls, add } = make(async files => recorded(files))
+    await add([fileOf('a.pdf', 10)], { ...category, store: 'fingerprint' })
     expect([calls.length, world.reserved.length]).toEqual([0, 1])
   })
 })
 
 describe('a picture that would be reduced', () => {
-  const blob = new Blob(['small'], { type: 'image/jpeg' })
-  const transform = {
-    kind: 'image-recompress' as const,
-    quality: 70 as const,
-    tool: 'test canvas',
-    from: { bytes: 100, w: 10, h: 10, type: 'image/png' },
-    to: { bytes: 5, w: 6, h: 6, type: 'image/jpeg' }
-  }
   const open: DepositCategory = { ...category, keep_originals: 'person' }
   const make = () =>
     makeQueue({
@@ -274,9 +258,8 @@ describe('a picture that would be reduced', () => {
   const picture = (name = 'a.png') => fileOf(name, 100, 'image/png')
 
   test('waits for the choice with its sizes, while other files go on', async () => {
-    const { queue, world, state } = make()
-    queue.addFiles([picture(), fileOf('b.pdf', 10)], open)
-    await world.run()
+    const { queue, world, state, add } = make()
+    await add([picture(), fileOf('b.pdf', 10)], open)
     expect(state(0)).toEqual({ status: 'choosing' })
     expect(queue.$deposits.get()[0]?.reduction).toMatchObject({ to: transform.to })
     expect(world.reserved).toMatchObject([{ name: 'b.pdf' }])
@@ -284,9 +267,8 @@ describe('a picture that would be reduced', () => {
   })
 
   test('is sent as chosen', async () => {
-    const { queue, world } = make()
-    queue.addFiles([picture('a.png'), picture('c.png')], open)
-    await world.run()
+    const { queue, world, add } = make()
+    await add([picture('a.png'), picture('c.png')], open)
     queue.choosePicture(idOf(queue, 0), 'original')
     queue.choosePicture(idOf(queue, 1), 'reduced')
     await world.run()
@@ -299,27 +281,24 @@ describe('a picture that would be reduced', () => {
   })
 
   test('follows a choice for all, also where it is still being prepared', async () => {
-    const { queue, world } = make()
+    const { queue, world, add } = make()
     queue.addFiles([picture('a.png'), picture('c.png')], open)
     queue.chooseAllPictures('original')
     await world.run()
     expect(world.reserved.map(({ size }) => size)).toEqual([100, 100])
-    queue.addFiles([picture('d.png')], open)
-    await world.run()
+    await add([picture('d.png')], open)
     expect(queue.sum()).toMatchObject({ choosing: 1 })
   })
 
   test('is reduced without a question where the category keeps no originals', async () => {
-    const { queue, world } = make()
-    queue.addFiles([picture()], category)
-    await world.run()
+    const { world, add } = make()
+    await add([picture()])
     expect(world.reserved).toMatchObject([{ transform }])
   })
 
   test('can be cancelled while it waits', async () => {
-    const { queue, world, state } = make()
-    queue.addFiles([picture()], open)
-    await world.run()
+    const { queue, world, state, add } = make()
+    await add([picture()], open)
     queue.cancelAll()
     expect(state(0)).toEqual({ status: 'cancelled' })
     expect(world.reserved).toEqual([])
@@ -360,14 +339,13 @@ test('fingerprints two files at once and sends two at once, in the order they ca
 
 test('goes on from what the server holds when an upload is cut', async () => {
   let tries = 0
-  const { queue, world, state } = makeQueue({
+  const { world, state, add } = makeQueue({
     send: async () => {
       tries += 1
       if (tries < 4) throw new AppError('offline', 'cut')
     }
   })
-  queue.addFiles([fileOf('a', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10)])
   expect(state(0)).toMatchObject({ status: 'uploading', cut: true })
   await vi.advanceTimersByTimeAsync(10_000)
   expect(state(0).status).toBe('recording')
@@ -377,14 +355,13 @@ test('goes on from what the server holds when an upload is cut', async () => {
 
 test('gives up after six pauses, and tries at once when the network is back', async () => {
   let tries = 0
-  const { queue, world, state } = makeQueue({
+  const { queue, world, state, add } = makeQueue({
     send: async () => {
       tries += 1
       throw new AppError('offline', 'cut')
     }
   })
-  queue.addFiles([fileOf('a', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10)])
   await vi.advanceTimersByTimeAsync(60_000)
   expect(tries).toBe(7)
   expect(state(0)).toMatchObject({ status: 'failed', retryable: true, error: { code: 'offline' } })
@@ -395,14 +372,13 @@ test('gives up after six pauses, and tries at once when the network is back', as
 
 test('keeps the idempotency key over retries whose outcome is unknown', async () => {
   let broken = true
-  const { queue, world, state } = makeQueue({
+  const { queue, world, state, add } = makeQueue({
     reserve: async () => {
       if (broken) throw new AppError('offline', 'no answer')
       return { request: requestOf('r0', 'uploading', 1), upload: '/uploads/0' }
     }
   })
-  queue.addFiles([fileOf('a', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10)])
   await vi.advanceTimersByTimeAsync(60_000)
   expect(state(0).status).toBe('failed')
   broken = false
@@ -415,14 +391,13 @@ test('keeps the idempotency key over retries whose outcome is unknown', async ()
 test('takes another key once the server has refused', async () => {
   let full = true
   const figures = { used: 10, limit: 10, resets_at: null }
-  const { queue, world, state } = makeQueue({
+  const { queue, world, state, add } = makeQueue({
     reserve: async () => {
       if (full) throw new AppError('request_limit_reached', 'full', { figures })
       return { request: requestOf('r0', 'uploading', 1), upload: '/uploads/0' }
     }
   })
-  queue.addFiles([fileOf('a', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10)])
   expect(state(0)).toMatchObject({ status: 'paused', by: 'limit', error: { figures } })
   full = false
   queue.resume(idOf(queue, 0))
@@ -434,14 +409,13 @@ test('takes another key once the server has refused', async () => {
 test('goes on with the same upload after its room was taken meanwhile', async () => {
   let full = true
   const sent: string[] = []
-  const { queue, world, state } = makeQueue({
+  const { queue, world, state, add } = makeQueue({
     send: async url => {
       if (full) throw new AppError('storage_limit_reached', 'full')
       sent.push(url)
     }
   })
-  queue.addFiles([fileOf('a', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10)])
   expect(state(0)).toMatchObject({ status: 'paused', by: 'limit' })
   full = false
   queue.resume(idOf(queue, 0))
@@ -453,14 +427,13 @@ test('goes on with the same upload after its room was taken meanwhile', async ()
 
 test('pauses in the middle of an upload and resumes without a second reservation', async () => {
   const sending = new Gate()
-  const { queue, world, state } = makeQueue({
+  const { queue, world, state, add } = makeQueue({
     send: async (url, _bytes, options) => {
       options?.onProgress?.(4)
       await sending.enter(url)
     }
   })
-  queue.addFiles([fileOf('a', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10)])
   queue.pause(idOf(queue, 0))
   expect(state(0)).toEqual({ status: 'paused', by: 'person', ratio: 0.4 })
   sending.open('/uploads/0')
@@ -488,14 +461,13 @@ test('gives the reservation back when a started upload is cancelled', async () =
 
 test('gives the reservation back when it is answered after the cancellation', async () => {
   const reserving = new Gate()
-  const { queue, world, state } = makeQueue({
+  const { queue, world, state, add } = makeQueue({
     reserve: async () => {
       await reserving.enter('a')
       return { request: requestOf('r0', 'uploading', 1), upload: '/uploads/0' }
     }
   })
-  queue.addFiles([fileOf('a', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10)])
   queue.cancel(idOf(queue, 0))
   reserving.open('a')
   await world.run()
@@ -506,14 +478,13 @@ test('gives the reservation back when it is answered after the cancellation', as
 
 test('says the truth when the last byte had arrived before the cancellation', async () => {
   const sending = new Gate()
-  const { queue, world, state } = makeQueue({
+  const { queue, world, state, add } = makeQueue({
     send: url => sending.enter(url),
     cancelUpload: async () => {
       throw new AppError('upload_state', 'received')
     }
   })
-  queue.addFiles([fileOf('a', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10)])
   queue.cancel(idOf(queue, 0))
   await world.run()
   expect(state(0).status).toBe('recording')
@@ -521,13 +492,12 @@ test('says the truth when the last byte had arrived before the cancellation', as
 
 test('waits for the same person when the session ends, and then goes on', async () => {
   let signedIn = false
-  const { queue, world, state } = makeQueue({
+  const { queue, world, state, add } = makeQueue({
     send: async () => {
       if (!signedIn) throw new AppError('unauthenticated', 'ended')
     }
   })
-  queue.addFiles([fileOf('a', 10), fileOf('b', 10), fileOf('c', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10), fileOf('b', 10), fileOf('c', 10)])
   expect([0, 1, 2].map(index => state(index))).toMatchObject([
     { status: 'paused', by: 'session' },
     { status: 'paused', by: 'session' },
@@ -544,11 +514,10 @@ test('waits for the same person when the session ends, and then goes on', async 
 })
 
 test('asks for the outcome itself while the stream is silent', async () => {
-  const { queue, world, state } = makeQueue({
+  const { state, add } = makeQueue({
     getRequest: async () => ({ ...requestOf('r0', 'done', 3), leaf_hash: digest })
   })
-  queue.addFiles([fileOf('a', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10)])
   expect(state(0).status).toBe('recording')
   await vi.advanceTimersByTimeAsync(2000)
   expect(state(0)).toMatchObject({ status: 'done', request: { leaf_hash: digest } })
@@ -556,9 +525,8 @@ test('asks for the outcome itself while the stream is silent', async () => {
 
 test('believes the newest sequence when the record is told before the last byte is answered', async () => {
   const sending = new Gate()
-  const { queue, world, state } = makeQueue({ send: url => sending.enter(url) })
-  queue.addFiles([fileOf('a', 10)], category)
-  await world.run()
+  const { queue, world, state, add } = makeQueue({ send: url => sending.enter(url) })
+  await add([fileOf('a', 10)])
   queue.updateRequest(requestOf('r0', 'done', 5))
   queue.updateRequest(requestOf('r0', 'queued', 4))
   sending.open('/uploads/0')
@@ -567,9 +535,8 @@ test('believes the newest sequence when the record is told before the last byte 
 })
 
 test('names the code with which a deposit ended badly and starts anew on retry', async () => {
-  const { queue, world, state } = makeQueue()
-  queue.addFiles([fileOf('a', 10)], category)
-  await world.run()
+  const { queue, world, state, add } = makeQueue()
+  await add([fileOf('a', 10)])
   queue.updateRequest({ ...requestOf('r0', 'failed', 2), code: 'transfer_corrupt' })
   expect(state(0)).toMatchObject({ status: 'failed', error: { code: 'transfer_corrupt' } })
   queue.retry(idOf(queue, 0))
@@ -583,9 +550,8 @@ test.each([
   [fileOf(`${'n'.repeat(256)}`, 1), 'invalid_input'],
   [fileOf('bell\u0007.txt', 1), 'invalid_input']
 ])('refuses what the server would refuse before reading it', async (file, code) => {
-  const { queue, world, state } = makeQueue()
-  queue.addFiles([file], category)
-  await world.run()
+  const { world, state, add } = makeQueue()
+  await add([file])
   expect(state(0)).toMatchObject({ status: 'failed', retryable: false, error: { code } })
   expect(world.hashed).toBe(0)
 })
@@ -603,9 +569,8 @@ test('takes a thousand files, turns the rest away and does not tell each step of
 })
 
 test('keeps the list until it is dismissed, then only what is still on its way', async () => {
-  const { queue, world } = makeQueue({ getRequest: async () => requestOf('r0', 'queued', 1) })
-  queue.addFiles([fileOf('a', 10), fileOf('b', 0), fileOf('c', 10)], category)
-  await world.run()
+  const { queue, add } = makeQueue({ getRequest: async () => requestOf('r0', 'queued', 1) })
+  await add([fileOf('a', 10), fileOf('b', 0), fileOf('c', 10)])
   queue.updateRequest(requestOf('r0', 'done', 2))
   await vi.advanceTimersByTimeAsync(200)
   expect(queue.$summary.get()).toMatchObject({ total: 3, done: 1, failed: 1, active: 1 })
@@ -615,14 +580,13 @@ test('keeps the list until it is dismissed, then only what is still on its way',
 
 test('forgets everything when it is cleared', async () => {
   const hashing = new Gate()
-  const { queue, world } = makeQueue({
+  const { queue, world, add } = makeQueue({
     hash: async file => {
       await hashing.enter((file as File).name)
       return digest
     }
   })
-  queue.addFiles([fileOf('a', 10), fileOf('b', 10), fileOf('c', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10), fileOf('b', 10), fileOf('c', 10)])
   queue.clear()
   hashing.open('a')
   hashing.open('b')
@@ -689,13 +653,12 @@ test('pauses all the rest where no request is left, without reading them, and re
 
 test('tries again only what failed and may succeed', async () => {
   let broken = true
-  const { queue, world, state } = makeQueue({
+  const { queue, world, state, add } = makeQueue({
     send: async url => {
       if (broken && url.endsWith('1')) throw new AppError('not_found', 'gone')
     }
   })
-  queue.addFiles([fileOf('a', 10), fileOf('b', 10), fileOf('c', 0)], category)
-  await world.run()
+  await add([fileOf('a', 10), fileOf('b', 10), fileOf('c', 0)])
   expect([0, 1, 2].map(index => state(index).status)).toEqual(['recording', 'failed', 'failed'])
   broken = false
   queue.retryAll()
@@ -706,14 +669,13 @@ test('tries again only what failed and may succeed', async () => {
 
 test('tells of a file that was deposited before, and deposits it again only when told to', async () => {
   const before = { ...requestOf('r9', 'done', 1), name: 'old.pdf' }
-  const { queue, world, state } = makeQueue({
+  const { queue, world, state, add } = makeQueue({
     reserve: async input =>
       input.again
         ? { request: requestOf('r0', 'uploading', 2), upload: '/uploads/0' }
         : { duplicate: before }
   })
-  queue.addFiles([fileOf('a', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10)])
   expect(state(0)).toEqual({ status: 'duplicate', request: before })
   expect([world.sent, world.remembered.size]).toEqual([[], 0])
   queue.depositAgain(idOf(queue, 0))
@@ -724,14 +686,13 @@ test('tells of a file that was deposited before, and deposits it again only when
 
 test('lets the same file wait for what comes of the first, which is then its duplicate', async () => {
   const before = { ...requestOf('r0', 'done', 2), leaf_hash: digest }
-  const { queue, world, state } = makeQueue({
+  const { queue, world, state, add } = makeQueue({
     reserve: async () =>
       world.reserved.length === 2
         ? { duplicate: before }
         : { request: requestOf('r0', 'uploading', 1), upload: '/uploads/0' }
   })
-  queue.addFiles([fileOf('a', 10), fileOf('a, copy', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10), fileOf('a, copy', 10)])
   expect([state(0).status, state(1).status]).toEqual(['recording', 'waiting'])
   expect(world.reserved).toHaveLength(1)
   queue.updateRequest(before)
@@ -743,7 +704,7 @@ test('lets the same file wait for what comes of the first, which is then its dup
 test('asks anew for what was recorded while the first was paused, and gives its place back', async () => {
   const sending = new Gate()
   const done = requestOf('r1', 'done', 2)
-  const { queue, world, state } = makeQueue({
+  const { queue, world, state, add } = makeQueue({
     send: url => sending.enter(url),
     reserve: async () => {
       const index = world.reserved.length - 1
@@ -751,8 +712,7 @@ test('asks anew for what was recorded while the first was paused, and gives its 
       return { request: requestOf(`r${index}`, 'uploading', 1), upload: `/uploads/${index}` }
     }
   })
-  queue.addFiles([fileOf('a', 10), fileOf('a, copy', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10), fileOf('a, copy', 10)])
   queue.pause(idOf(queue, 0))
   sending.open('/uploads/0')
   await world.run()
@@ -772,9 +732,8 @@ test.each(['pause', 'cancel'] as const)(
   'lets the same file go once the first is not on its way: %s',
   async verb => {
     const sending = new Gate()
-    const { queue, world, state } = makeQueue({ send: (url: string) => sending.enter(url) })
-    queue.addFiles([fileOf('a', 10), fileOf('a, copy', 10), fileOf('b', 10)], category)
-    await world.run()
+    const { queue, world, state, add } = makeQueue({ send: (url: string) => sending.enter(url) })
+    await add([fileOf('a', 10), fileOf('a, copy', 10), fileOf('b', 10)])
     expect([0, 1, 2].map(index => state(index).status)).toEqual([
       'uploading',
       'waiting',
@@ -790,15 +749,14 @@ test.each(['pause', 'cancel'] as const)(
 test('waits while another tab sends the same file, and then asks the server about it', async () => {
   const before = { ...requestOf('r9', 'done', 2), leaf_hash: digest }
   const other = new Gate()
-  const { queue, world, state } = makeQueue({
+  const { world, state, add } = makeQueue({
     lockFile: async original => {
       await other.enter(original)
       return () => {}
     },
     reserve: async () => ({ duplicate: before })
   })
-  queue.addFiles([fileOf('a', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10)])
   expect([state(0).status, other.inside, world.reserved]).toEqual(['waiting', [digest], []])
   other.open(digest)
   await world.run()
@@ -807,7 +765,7 @@ test('waits while another tab sends the same file, and then asks the server abou
 
 test('keeps other tabs from sending a file until it is recorded', async () => {
   let locks = 0
-  const { queue, world } = makeQueue({
+  const { queue, add } = makeQueue({
     lockFile: async () => {
       locks += 1
       return () => {
@@ -815,8 +773,7 @@ test('keeps other tabs from sending a file until it is recorded', async () => {
       }
     }
   })
-  queue.addFiles([fileOf('a', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10)])
   expect(locks).toBe(1)
   queue.updateRequest(requestOf('r0', 'done', 2))
   expect(locks).toBe(0)
@@ -825,15 +782,14 @@ test('keeps other tabs from sending a file until it is recorded', async () => {
 test('lets other tabs send a file that is paused', async () => {
   const sending = new Gate()
   const signals: AbortSignal[] = []
-  const { queue, world } = makeQueue({
+  const { queue, add } = makeQueue({
     send: url => sending.enter(url),
     lockFile: async (_original, signal) => {
       signals.push(signal)
       return () => {}
     }
   })
-  queue.addFiles([fileOf('a', 10)], category)
-  await world.run()
+  await add([fileOf('a', 10)])
   queue.pauseAll()
   expect(signals.map(({ aborted }) => aborted)).toEqual([true])
 })
@@ -845,11 +801,13 @@ test('reduces no picture and sends no byte where the category says so', async ()
     reduced += 1
     return undefined
   }
-  const { queue, world, state } = makeQueue({ reduce, reserve: async () => ({ request: done }) })
+  const { queue, world, state, add } = makeQueue({
+    reduce,
+    reserve: async () => ({ request: done })
+  })
   queue.addFiles([fileOf('a.jpg', 10, 'image/jpeg')], { ...category, store: 'fingerprint' })
   queue.addFiles([fileOf('b.jpg', 10, 'image/jpeg')], { ...category, keep_originals: 'yes' })
-  queue.addFiles([fileOf('c.jpg', 10)], { ...category, media_types: ['image/png'] })
-  await world.run()
+  await add([fileOf('c.jpg', 10)], { ...category, media_types: ['image/png'] })
   expect([0, 1].map(index => state(index).status)).toEqual(['done', 'done'])
   expect(state(2)).toMatchObject({ status: 'failed', error: { code: 'type_not_allowed' } })
   expect([reduced, world.sent]).toEqual([0, []])
@@ -879,9 +837,8 @@ describe('after a reload', () => {
 
   test('remembers an upload from its reservation to its last byte', async () => {
     const sending = new Gate()
-    const { queue, world } = makeQueue({ send: url => sending.enter(url) })
-    queue.addFiles([fileOf('a', 10)], category)
-    await world.run()
+    const { world, add } = makeQueue({ send: url => sending.enter(url) })
+    await add([fileOf('a', 10)])
     expect([...world.remembered.values()]).toMatchObject([
       { address: '/uploads/0', request_id: 'r0', name: 'a', size: 10, original: digest, bytes: 10 }
     ])
@@ -943,7 +900,10 @@ describe('after a reload', () => {
   })
 
   test('takes no other file for the row, by its size or by its fingerprint', async () => {
-    const { queue, world, state } = makeQueue({ ...uploading, hash: async () => 'b'.repeat(64) })
+    const { queue, world, state, add } = makeQueue({
+      ...uploading,
+      hash: async () => 'b'.repeat(64)
+    })
     await queue.restore([remembered])
     queue.choose('u0', fileOf('a', 11))
     expect(state(0)).toEqual({ status: 'missing', ratio: 0.4, wrong: true })
@@ -951,20 +911,11 @@ describe('after a reload', () => {
     await world.run()
     expect(state(0)).toEqual({ status: 'missing', ratio: 0.4, wrong: true })
     // of the same name and size, and not meant for the row: a deposit of its own
-    queue.addFiles([fileOf('a', 10)], category)
-    await world.run()
+    await add([fileOf('a', 10)])
     expect([state(0).status, state(1).status]).toEqual(['missing', 'recording'])
   })
 
   test('starts anew where the picture was reduced to other bytes', async () => {
-    const transform = {
-      kind: 'image-recompress' as const,
-      quality: 70 as const,
-      tool: 'test canvas',
-      from: { bytes: 10, w: 10, h: 10, type: 'image/png' },
-      to: { bytes: 5, w: 6, h: 6, type: 'image/jpeg' }
-    }
-    const blob = new Blob(['small'], { type: 'image/jpeg' })
     const { queue, world, state } = makeQueue({
       ...uploading,
       hash: async file => (file === blob ? 'c'.repeat(64) : digest),
@@ -999,7 +950,7 @@ describe('after a reload', () => {
   })
 })
 
-/** Holds calls until each is let go by its name. */
+/** Holds each call of `enter` until `open` is called with the same name. */
 class Gate {
   inside: string[] = []
   #open = new Map<string, () => void>()
@@ -1078,7 +1029,11 @@ function makeQueue(parts: Partial<DepositDependencies> = {}) {
     })
     return states
   }
-  return { queue, world, state, seen }
+  const add = async (files: readonly File[], to = category) => {
+    queue.addFiles(files, to)
+    await world.run()
+  }
+  return { queue, world, state, seen, add }
 }
 
 function idOf(queue: ReturnType<typeof createDepositQueue>, index: number): string {
@@ -1091,7 +1046,7 @@ function at<Item>(items: readonly Item[], index: number): Item {
   return item
 }
 
-/** The first word of a name says what is in the file. */
+/** Returns the fingerprint of the file with this name: files whose names begin with the same word are equal. */
 function digestOf(name: string): string {
   return createHash('sha256')
     .update(name.split(/\W/)[0] ?? '')

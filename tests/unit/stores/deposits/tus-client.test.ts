@@ -105,7 +105,7 @@ test('cancels an upload, and says why it could not', async () => {
   await expect(server.uploads.cancel(url)).rejects.toMatchObject({ code: 'upload_state' })
 })
 
-/** A tus server in memory, with the ways in which a connection may fail. */
+/** Creates a tus server in memory whose connection can fail in several ways. */
 function makeServer(size: number) {
   let token = 0
   const server = {
@@ -113,11 +113,11 @@ function makeServer(size: number) {
     held: Buffer.alloc(0),
     calls: [] as string[],
     tokens: [] as (string | undefined)[],
-    /** Bytes of the next piece that arrive before the connection breaks. */
+    /** Number of bytes of the next piece that arrive before the connection breaks. */
     cutAfter: undefined as number | undefined,
-    /** How many further answers to pieces get lost. */
+    /** Number of following answers that get lost. */
     loseAnswers: 0,
-    /** Has promised the deposit: takes no further piece. */
+    /** Whether the server has promised the deposit. It then accepts no further piece. */
     closed: false,
     refusal: undefined as { method: string; status: number; body: string } | undefined,
     isWhole: async () => server.held.equals(await bytesOf(server.file)),

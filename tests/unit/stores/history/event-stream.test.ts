@@ -198,7 +198,7 @@ test('ends for good when it is closed', async () => {
   expect(told.errors).toEqual([])
 })
 
-/** A stream on a real server whose answers the test writes by hand. */
+/** Opens an event stream to a real HTTP server whose answers the test writes by hand. */
 async function follow({ status = 200, random = 0, fetch = globalThis.fetch } = {}) {
   const accepted: Connection[] = []
   let answer = status
@@ -239,7 +239,7 @@ async function follow({ status = 200, random = 0, fetch = globalThis.fetch } = {
     await new Promise(done => server.close(done))
   })
 
-  /** The nth connection, once it is there. */
+  /** Waits for the nth connection and returns it. */
   async function connections(n: number): Promise<Connection> {
     return vi.waitFor(() => {
       const connection = accepted[n - 1]
@@ -260,7 +260,7 @@ async function follow({ status = 200, random = 0, fetch = globalThis.fetch } = {
 interface Connection {
   headers: IncomingMessage['headers']
   send(text: string | Buffer): void
-  /** Ends the answer properly. */
+  /** Ends the answer without an error. */
   end(): void
   /** Drops the connection in the middle. */
   cut(): void

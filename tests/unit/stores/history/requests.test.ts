@@ -265,7 +265,7 @@ function event(request: ProcessedRequest): string {
   return `id: ${request.seq}\ndata: ${JSON.stringify(request)}\n\n`
 }
 
-/** A signed-in tab with fresh stores, whose API holds `list` and whose stream the test writes. */
+/** Opens a signed-in tab with new stores. The API has the requests of `list`; the test writes the stream. */
 async function open() {
   const list: ProcessedRequest[] = []
   const sent: string[] = []

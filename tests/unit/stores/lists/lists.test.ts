@@ -178,7 +178,7 @@ test('after a sign-out nothing is left, and nothing comes late', async () => {
   expect(list.$status.get()).toEqual({ status: 'idle' })
 })
 
-/** Makes a list of rows that a server has, which is searched by a part of the name. */
+/** Creates a list and its server, whose rows are searched by their name. */
 function makeList(count: number) {
   const server: Row[] = Array.from({ length: count }, (_, nr) => ({
     id: `${nr + 1}`,
@@ -201,7 +201,7 @@ function makeList(count: number) {
   return {
     list,
     server,
-    /** Lets the next load wait. Returns the function that ends this. */
+    /** Delays the next load. Returns the function that lets it continue. */
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>()
       held.push(promise)
