@@ -1,4 +1,4 @@
-import { onEachPage } from './kit/page.ts'
+import { onEachPage, storeSetting } from './kit/page.ts'
 
 const key = 'vidimus:scheme'
 
@@ -10,12 +10,7 @@ export function startColorScheme(): void {
   document.addEventListener('change', event => {
     const input = event.target
     if (!(input instanceof HTMLInputElement) || input.name !== 'scheme') return
-    try {
-      if (input.value === 'system') localStorage.removeItem(key)
-      else localStorage.setItem(key, input.value)
-    } catch {
-      return // storage may be switched off: the page then follows the system
-    }
+    storeSetting(key, input.value === 'system' ? undefined : input.value)
     document.dispatchEvent(new Event('vidimus:changed'))
   })
   // an island that draws the choice again sends this event, too

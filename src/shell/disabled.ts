@@ -3,7 +3,7 @@ import { formatDateTime } from '../core/text/format.ts'
 import { localizedPath, translator, type Words } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
 import { $disabledState, $user, refreshUser } from '../stores/signed-in-user.ts'
-import { onClick, onThisAndLaterPages, pageLocale } from './kit/page.ts'
+import { isSignedIn, onClick, onThisAndLaterPages, pageLocale } from './kit/page.ts'
 
 /**
  * Fills the page of a disabled account. First uses the page's address, which anybody can forge,
@@ -28,7 +28,7 @@ function drawAnswer(): void {
   if (blocked) draw(parseDisabled(JSON.stringify(blocked)))
   else if (box && $user.get()) {
     write(box, 'what', words()('disabled.active'))
-    for (const part of ['reason', 'next']) hide(box, part)
+    for (const part of ['reason', 'next']) show(box, part, false)
   }
 }
 
@@ -39,7 +39,7 @@ async function checkAgain(): Promise<void> {
   await refreshUser()
   if ($user.get() && !$disabledState.get()) {
     await navigate(localizedPath(pageLocale(), '/'), { replace: true })
-  } else if (outcome && document.documentElement.dataset['session'] !== 'in') {
+  } else if (outcome && !isSignedIn()) {
     // disabling has ended the session, and an enabled person must sign in again
     outcome.textContent = t('disabled.ended')
   } else if (outcome) {
@@ -57,8 +57,7 @@ function draw(details: DisabledState | undefined): void {
   write(box, 'reason', t(`disabled.reason.${details.reason}`))
   show(box, 'next')
   // a disabled person may still verify documents; a disabled company has no service at all
-  if (details.scope === 'user') show(box, 'kept')
-  else hide(box, 'kept')
+  show(box, 'kept', details.scope === 'user')
 }
 
 function write(box: HTMLElement, name: string, text: string): void {
@@ -67,12 +66,8 @@ function write(box: HTMLElement, name: string, text: string): void {
   show(box, name)
 }
 
-function show(box: HTMLElement, name: string): void {
-  partOf(box, name)?.removeAttribute('hidden')
-}
-
-function hide(box: HTMLElement, name: string): void {
-  partOf(box, name)?.setAttribute('hidden', '')
+function show(box: HTMLElement, name: string, isShown = true): void {
+  partOf(box, name)?.toggleAttribute('hidden', !isShown)
 }
 
 function partOf(box: HTMLElement, name: string): HTMLElement | null {

@@ -1,4 +1,4 @@
-import { onClick, onEachPage } from './kit/page.ts'
+import { onClick, onEachPage, storeSetting } from './kit/page.ts'
 
 /**
  * Matches wide windows. In these the drawer is always visible, and its button switches between full
@@ -15,7 +15,7 @@ export function startDrawer(): void {
   onClick('#menu', (_button, event) => {
     if (!permanent.matches) return
     event.preventDefault()
-    remember(document.documentElement.dataset['drawer'] === 'rail' ? undefined : 'rail')
+    storeSetting(key, document.documentElement.dataset['drawer'] === 'rail' ? undefined : 'rail')
     document.dispatchEvent(new Event('vidimus:changed'))
     showState()
   })
@@ -33,13 +33,4 @@ function showState(): void {
   // in narrower windows the browser sets it
   if (permanent.matches) button?.setAttribute('aria-expanded', String(!isRail))
   else button?.removeAttribute('aria-expanded')
-}
-
-function remember(value: string | undefined): void {
-  try {
-    if (value) localStorage.setItem(key, value)
-    else localStorage.removeItem(key)
-  } catch {
-    // storage may be switched off: the choice then lasts as long as the page
-  }
 }

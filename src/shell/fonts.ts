@@ -1,3 +1,5 @@
+import { storeSetting } from './kit/page.ts'
+
 /**
  * Loads our fonts after the first page has been painted in a fallback font. On later pages
  * `boot.js` loads them immediately.
@@ -8,10 +10,7 @@ export function loadFonts(): void {
 }
 
 function showFonts(): void {
-  try {
-    localStorage.setItem('vidimus:fonts', 'asked')
-  } catch {
-    return // storage may be switched off: the page then stays in the stand-in
-  }
+  // without storage the page stays in the fallback font
+  storeSetting('vidimus:fonts', 'asked')
   document.dispatchEvent(new Event('vidimus:changed'))
 }

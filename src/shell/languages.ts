@@ -1,6 +1,6 @@
 import { defaultLocale, isLocale, type Locale, localizedPath, translator } from '../i18n/index.ts'
 import { keepOnlyDraftsOfPage } from '../stores/form-drafts.ts'
-import { onClick, onEachPage, pageBuildId, shellTranslator } from './kit/page.ts'
+import { isSignedIn, onClick, onEachPage, pageBuildId, shellTranslator } from './kit/page.ts'
 
 /**
  * Makes the language links change the language of the current page. Without this module they open
@@ -55,7 +55,7 @@ async function say(text: string): Promise<void> {
 }
 
 async function saveFor(locale: Locale): Promise<void> {
-  if (document.documentElement.dataset['session'] !== 'in') return
+  if (!isSignedIn()) return
   const { saveLanguage } = await import('../stores/signed-in-user.ts')
   await saveLanguage(locale)
 }

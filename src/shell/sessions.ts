@@ -2,7 +2,14 @@ import type { UserInfo } from '../contract/users.ts'
 import { checkGuard, isGuardName } from '../core/pages/page-guards.ts'
 import { shortInitials } from '../core/text/initials.ts'
 import { localizedPath } from '../i18n/index.ts'
-import { onClick, onEachPage, pageLocale, runOnce, shellTranslator } from './kit/page.ts'
+import {
+  isSignedIn,
+  onClick,
+  onEachPage,
+  pageLocale,
+  runOnce,
+  shellTranslator
+} from './kit/page.ts'
 import { isUploading, waitForUploads } from './uploads/running-uploads.ts'
 
 let user: UserInfo | undefined
@@ -115,8 +122,4 @@ function draw(): void {
     link.href = localizedPath(pageLocale(), admin)
   }
   drawUsage(user)
-}
-
-function isSignedIn(): boolean {
-  return document.documentElement.dataset['session'] === 'in'
 }

@@ -134,7 +134,7 @@ export function createTypeAhead(): (key: string, at: number) => string {
 
 /**
  * Returns the index of the first menu entry that begins with the typed letters, searching from the
- * entry `at`. The same letter typed repeatedly moves from entry to entry.
+ * entry `at`, or undefined. The same letter typed repeatedly moves from entry to entry.
  */
 export function findTypedEntry(words: string[], at: number, typed: string): number | undefined {
   const wanted = typed.toLocaleLowerCase()

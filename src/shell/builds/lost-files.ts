@@ -70,7 +70,7 @@ async function offerReload(): Promise<void> {
   showToast(t('shell.version.ready'), action)
 }
 
-/** Returns whether to reload a path. Returns true at most once in ten seconds for each path. */
+/** Returns whether to reload a path: true at most once in ten seconds for each path. */
 export function mayReload(
   path: string,
   now: number,

@@ -1,4 +1,5 @@
-import { isOnPage, shellTranslator } from '../kit/page.ts'
+import { createElement } from '../kit/elements.ts'
+import { isOnPage, isSignedIn, shellTranslator } from '../kit/page.ts'
 import {
   companyOfPeoplePage,
   type DropTarget,
@@ -56,8 +57,8 @@ function drawTargets(): void {
 }
 
 function mayDeposit(): boolean {
-  const { session, can = '' } = document.documentElement.dataset
-  return session === 'in' && can.split(' ').includes('deposit')
+  const { can = '' } = document.documentElement.dataset
+  return isSignedIn() && can.split(' ').includes('deposit')
 }
 
 function label(zone: HTMLElement): void {
@@ -70,20 +71,13 @@ function label(zone: HTMLElement): void {
 
 function open(): HTMLElement {
   const t = shellTranslator()
-  const box = document.createElement('div')
-  box.id = 'drop-overlay'
+  const parts = targets().map(name => {
+    const title = createElement('p', {}, t(`shell.drop.${name}`))
+    const hint = createElement('p', {}, t(`shell.drop.${name}Hint`))
+    return createElement('div', { 'data-target': name }, title, hint)
+  })
   // for a pointer that drags files; other people use the file inputs of the pages
-  box.setAttribute('aria-hidden', 'true')
-  for (const name of targets()) {
-    const target = document.createElement('div')
-    target.dataset['target'] = name
-    const title = document.createElement('p')
-    title.textContent = t(`shell.drop.${name}`)
-    const hint = document.createElement('p')
-    hint.textContent = t(`shell.drop.${name}Hint`)
-    target.append(title, hint)
-    box.append(target)
-  }
+  const box = createElement('div', { id: 'drop-overlay', 'aria-hidden': 'true' }, ...parts)
   document.body.append(box)
   return box
 }

@@ -1,4 +1,4 @@
-/** What is done with a dropped file. */
+/** What the product does with a dropped file. */
 export type DropTarget = 'deposit' | 'verify' | 'import'
 
 /** Selector of the page's drop zones. */
@@ -6,10 +6,7 @@ export const dropZoneSelector = '[data-drop-zone]'
 /** Selector of the page's drop zones and the overlay's targets. */
 export const dropTargetSelector = `${dropZoneSelector}, #drop-overlay [data-target]`
 
-/**
- * Returns what is done with a file that is dropped on the element. Undefined if it accepts no
- * files.
- */
+/** Returns what to do with files dropped on an element. Undefined if it accepts no files. */
 export function dropTargetOf({ dataset }: HTMLElement): DropTarget | undefined {
   const name = dataset['dropZone'] ?? dataset['target']
   return name === 'deposit' || name === 'verify' || name === 'import' ? name : undefined

@@ -1,3 +1,5 @@
+import { createElement } from './elements.ts'
+
 export interface ConfirmOptions {
   text: string
   go: string
@@ -19,15 +21,12 @@ export function confirmInDialog({
   until,
   persistent = false
 }: ConfirmOptions): Promise<boolean> {
-  const dialog = document.createElement('dialog')
-  dialog.className = 'confirm-dialog'
-  dialog.setAttribute('aria-label', text)
-  const words = document.createElement('p')
-  words.textContent = text
-  const answers = document.createElement('div')
-  answers.className = 'confirm-dialog-buttons'
-  answers.append(answer(dialog, stay, 'stay', 'btn'), answer(dialog, go, 'go', 'btn btn-outline'))
-  dialog.append(words, answers)
+  const dialog = createElement('dialog', { class: 'confirm-dialog', 'aria-label': text })
+  const answers = [answer(dialog, stay, 'stay', 'btn'), answer(dialog, go, 'go', 'btn btn-outline')]
+  dialog.append(
+    createElement('p', {}, text),
+    createElement('div', { class: 'confirm-dialog-buttons' }, ...answers)
+  )
   document.body.append(dialog)
   dialog.addEventListener('keydown', event => {
     // does not use `cancel`, which browsers send only once without a click in between
@@ -81,10 +80,7 @@ export function isOnBackdrop(
 }
 
 function answer(dialog: HTMLDialogElement, label: string, value: string, look: string) {
-  const button = document.createElement('button')
-  button.type = 'button'
-  button.className = look
-  button.textContent = label
+  const button = createElement('button', { type: 'button', class: look }, label)
   button.addEventListener('click', () => dialog.close(value))
   return button
 }

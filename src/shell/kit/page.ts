@@ -23,8 +23,8 @@ export function shellTranslator(): Translate {
 }
 
 /**
- * Returns a text that identifies the build of a page and its theme: the build id and the version of
- * the company's configuration.
+ * Returns the build id of a page and the version of the company's configuration, separated by a
+ * space. Undefined for a page without them.
  */
 export function pageBuildId(page: Document): string | undefined {
   return page.querySelector<HTMLMetaElement>('meta[name=build]')?.content
@@ -80,4 +80,28 @@ export function onClick(
     // listens before ClientRouter, which would otherwise follow links that this module handles
     { capture: true }
   )
+}
+
+/** Returns whether the page is marked as that of a signed-in person. `boot.js` sets the mark. */
+export function isSignedIn(): boolean {
+  return document.documentElement.dataset['session'] === 'in'
+}
+
+/** Returns a stored setting of this browser. Undefined also if storage is switched off. */
+export function readSetting(key: string): string | undefined {
+  try {
+    return localStorage.getItem(key) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Stores a setting in this browser, or deletes it without a value. Does nothing without storage. */
+export function storeSetting(key: string, value: string | undefined): void {
+  try {
+    if (value === undefined) localStorage.removeItem(key)
+    else localStorage.setItem(key, value)
+  } catch {
+    // storage may be switched off or full; all settings are optional
+  }
 }

@@ -1,4 +1,5 @@
-import { shellTranslator } from './page.ts'
+import { createElement } from './elements.ts'
+import { isSignedIn, shellTranslator } from './page.ts'
 
 const shownMs = 6000
 const undoMs = 10_000
@@ -45,7 +46,7 @@ export function showIslandMessage({
 
 /** Removes messages with an undo button when the person has signed out. */
 function removeUndo(): void {
-  if (document.documentElement.dataset['session'] === 'in') return
+  if (isSignedIn()) return
   for (const box of document.querySelectorAll('#toasts [data-undo]')) box.remove()
 }
 
@@ -53,13 +54,9 @@ function show(text: string, action?: ToastAction): HTMLElement | undefined {
   const region = document.getElementById('toasts')
   if (!region) return undefined
   const t = shellTranslator()
-  const box = document.createElement('div')
-  box.className = 'toast-sheet'
-  const words = document.createElement('p')
-  words.textContent = text
-  const close = button(t('shell.dismiss'), () => box.remove())
-  close.className = 'toast-close'
-  box.append(words, ...(action ? [button(action.label, action.run)] : []), close)
+  const box = createElement('div', { class: 'toast-sheet' }, createElement('p', {}, text))
+  if (action) box.append(button('toast-action', action.label, action.run))
+  box.append(button('toast-close', t('shell.dismiss'), () => box.remove()))
   while (region.childElementCount >= most) region.firstElementChild?.remove()
   region.append(box)
   uncoverFocus()
@@ -108,11 +105,8 @@ function expire(box: HTMLElement, afterMs: number): void {
   box.addEventListener('focusout', release)
 }
 
-function button(label: string, run: () => void): HTMLButtonElement {
-  const element = document.createElement('button')
-  element.type = 'button'
-  element.className = 'toast-action'
-  element.textContent = label
+function button(look: string, label: string, run: () => void): HTMLButtonElement {
+  const element = createElement('button', { type: 'button', class: look }, label)
   element.addEventListener('click', run)
   return element
 }

@@ -42,7 +42,7 @@ export interface Command {
   item?: FoundItem
 }
 
-/** The person who opens the palette, and the page where they open it. */
+/** The person who opens the palette, and facts about the page on which it is opened. */
 export interface PaletteContext extends Visitor {
   locale: Locale
   features: readonly string[]
@@ -57,7 +57,7 @@ interface PageCommand {
   kind: Kind
   /** The feature that one of the person's groups must have. */
   feature?: string
-  /** The permission that the person needs in addition to those that the page requires. */
+  /** A permission that the person needs, even if the page does not require it. */
   permission?: string
 }
 

@@ -32,18 +32,6 @@ export function openDialog(dialog: HTMLDialogElement, onClose: () => void): () =
   return end
 }
 
-/** Creates an element with attributes and children: `element('p', { class: 'meta' }, 'Text')`. */
-export function createElement<Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  attributes: Record<string, string>,
-  ...children: (Node | string)[]
-): HTMLElementTagNameMap[Tag] {
-  const created = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, value)
-  created.append(...children)
-  return created
-}
-
 /**
  * Adds the styles of the palette to the document. No page contains them, because few visits need
  * them.

@@ -1,4 +1,6 @@
-import { createElement, openDialog } from './dialog.ts'
+import { createElement } from '../kit/elements.ts'
+import { readSetting, storeSetting } from '../kit/page.ts'
+import { openDialog } from './dialog.ts'
 import { characterShortcutsStorageKey, isApple } from './palette.ts'
 import { loadPaletteTranslator } from './palette-words.ts'
 
@@ -27,8 +29,10 @@ export async function openKeyHelp(): Promise<void> {
     return key.length > 3 || key === 'end' ? t(`palette.keys.names.${key}`) : key
   }
   const box = createElement('input', { type: 'checkbox', class: 'checkbox' })
-  box.checked = readStored() !== 'off'
-  box.addEventListener('change', () => store(box.checked ? undefined : 'off'))
+  box.checked = readSetting(characterShortcutsStorageKey) !== 'off'
+  box.addEventListener('change', () => {
+    storeSetting(characterShortcutsStorageKey, box.checked ? undefined : 'off')
+  })
   const button = createElement('button', { type: 'button', class: 'btn' }, t('palette.close'))
   const dialog = createElement(
     'dialog',
@@ -65,21 +69,4 @@ export async function openKeyHelp(): Promise<void> {
     'click',
     openDialog(dialog, () => {})
   )
-}
-
-function readStored(): string | null {
-  try {
-    return localStorage.getItem(characterShortcutsStorageKey)
-  } catch {
-    return null // storage may be switched off
-  }
-}
-
-function store(value: string | undefined): void {
-  try {
-    if (value === undefined) localStorage.removeItem(characterShortcutsStorageKey)
-    else localStorage.setItem(characterShortcutsStorageKey, value)
-  } catch {
-    // storage may be switched off: the keys then stay on
-  }
 }

@@ -1,7 +1,8 @@
 import type { UserInfo } from '../../contract/users.ts'
 import type { Translate } from '../../i18n/index.ts'
 import type { FoundItem } from '../../stores/company-search.ts'
-import { pageLocale } from '../kit/page.ts'
+import { createElement } from '../kit/elements.ts'
+import { isSignedIn, pageLocale } from '../kit/page.ts'
 import { runAction } from './actions.ts'
 import {
   type Command,
@@ -12,7 +13,7 @@ import {
   type PaletteContext,
   recentCommands
 } from './commands.ts'
-import { createElement, openDialog } from './dialog.ts'
+import { openDialog } from './dialog.ts'
 import { loadPaletteTranslator } from './palette-words.ts'
 
 /** A search begins after this many milliseconds without typing. */
@@ -281,8 +282,4 @@ function optionOf({ label, note, lang, href }: Command, at: number): HTMLElement
 async function openPage(href: string): Promise<void> {
   const { navigate } = await import('../../stores/navigation.ts')
   await navigate(href)
-}
-
-function isSignedIn(): boolean {
-  return document.documentElement.dataset['session'] === 'in'
 }

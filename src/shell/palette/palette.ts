@@ -1,4 +1,4 @@
-import { onClick } from '../kit/page.ts'
+import { onClick, readSetting } from '../kit/page.ts'
 import { type Shortcut, shortcutOf } from './shortcuts.ts'
 
 /**
@@ -20,7 +20,7 @@ export function startPalette(): void {
       isApple: isApple(),
       isInField:
         target instanceof HTMLElement && (target.isContentEditable || target.matches(fields)),
-      hasCharacterKeys: localStorageItem(characterShortcutsStorageKey) !== 'off'
+      hasCharacterKeys: readSetting(characterShortcutsStorageKey) !== 'off'
     })
     if (!shortcut) return
     event.preventDefault()
@@ -40,12 +40,4 @@ async function open(shortcut: Shortcut): Promise<void> {
   if (document.querySelector('dialog:modal:not(:has(.palette-input))')) return
   if (shortcut === 'palette') (await import('./palette-dialog.ts')).togglePalette()
   else (await import('./key-help.ts')).openKeyHelp()
-}
-
-function localStorageItem(key: string): string | null {
-  try {
-    return localStorage.getItem(key)
-  } catch {
-    return null // storage may be switched off
-  }
 }

@@ -2,6 +2,7 @@ import type { ReadableAtom } from 'nanostores'
 import { formatPercent, timeLeft } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { countUnfinished, type DepositSummary } from '../../stores/deposits/deposit-states.ts'
+import { createElement } from '../kit/elements.ts'
 import { isOnPage, onEachPage, pageLocale, shellTranslator } from '../kit/page.ts'
 
 /** Shows the progress of uploads on every page except the deposit page, which has its own list. */
@@ -43,17 +44,14 @@ function draw(summary: DepositSummary, dismiss: () => void): void {
 }
 
 function parts(dismiss: () => void): HTMLElement[] {
-  const text = document.createElement('p')
-  const bar = document.createElement('progress')
-  bar.className = 'progress progress-secondary'
-  bar.max = 100
-  const link = document.createElement('a')
-  link.className = 'link'
-  const close = document.createElement('button')
-  close.type = 'button'
-  close.className = 'upload-progress-close'
+  const close = createElement('button', { type: 'button', class: 'upload-progress-close' })
   close.addEventListener('click', dismiss)
-  return [text, bar, link, close]
+  return [
+    createElement('p', {}),
+    createElement('progress', { class: 'progress progress-secondary', max: '100' }),
+    createElement('a', { class: 'link' }),
+    close
+  ]
 }
 
 function progressText(summary: DepositSummary): string {
