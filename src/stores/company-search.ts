@@ -41,38 +41,31 @@ export async function searchCompany(
   if (!searchable.test(text)) return []
   const query = { id: company, q: text, limit: mostFound }
   const options = { company, signal }
-  const found = await Promise.all([
-    isOperator
-      ? api('listCompanies', { q: text, limit: mostFound }, { signal }).then(all =>
-          all.map(({ id, name }) => item('companies', id, name, pathOf('company', { company: id })))
-        )
-      : [],
-    api('listUsers', query, options).then(all =>
-      all.map(({ id, username, email }) => ({
-        ...item(
-          'users',
-          id,
-          personName({ username, email }),
-          pathOf('user', { company, user: id })
-        ),
-        ...(username ? { note: email } : {})
-      }))
-    ),
-    api('listGroups', query, options).then(all =>
-      all.map(({ id, name }) => item('groups', id, name, pathOf('group', { company, group: id })))
-    ),
-    api('listCompanyCategories', query, options).then(all =>
-      all.map(({ id, names }) =>
-        item('categories', id, names[locale], pathOf('category', { company, category: id }))
-      )
-    ),
-    api('listDomains', query, options).then(all =>
-      all.map(({ id, host }) =>
-        item('domains', id, host, pathOf('domain', { company, domain: id }))
-      )
-    )
+  const [companies, users, groups, categories, domains] = await Promise.all([
+    isOperator ? api('listCompanies', { q: text, limit: mostFound }, { signal }) : [],
+    api('listUsers', query, options),
+    api('listGroups', query, options),
+    api('listCompanyCategories', query, options),
+    api('listDomains', query, options)
   ])
-  return found.flat()
+  return [
+    ...companies.map(({ id, name }) =>
+      item('companies', id, name, pathOf('company', { company: id }))
+    ),
+    ...users.map(({ id, username, email }) => ({
+      ...item('users', id, personName({ username, email }), pathOf('user', { company, user: id })),
+      ...(username ? { note: email } : {})
+    })),
+    ...groups.map(({ id, name }) =>
+      item('groups', id, name, pathOf('group', { company, group: id }))
+    ),
+    ...categories.map(({ id, names }) =>
+      item('categories', id, names[locale], pathOf('category', { company, category: id }))
+    ),
+    ...domains.map(({ id, host }) =>
+      item('domains', id, host, pathOf('domain', { company, domain: id }))
+    )
+  ]
 }
 
 function item(kind: FoundItem['kind'], id: string, label: string, path: string): FoundItem {

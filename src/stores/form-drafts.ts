@@ -9,9 +9,9 @@ let place: string | undefined
 let owner: string | undefined
 
 /**
- * Stores the value `name` until the page `path` (without the language) is opened again, for
- * instance in another language. `whose` is the person for whom the value is stored until they have
- * signed in again.
+ * Stores a value under `name` until the page `path`, a path without the language, is opened again,
+ * for example in another language. With `whose`, the id of a person, stores it until this person
+ * has signed in again.
  */
 export function keepDraft(path: string, name: string, value: unknown, whose?: string): void {
   if (place !== path || owner !== whose) drafts.clear()
@@ -20,7 +20,7 @@ export function keepDraft(path: string, name: string, value: unknown, whose?: st
   drafts.set(name, value)
 }
 
-/** Returns the value stored for this page and removes it. */
+/** Returns the value stored for this page and removes it. Undefined if there is none. */
 export function takeDraft(path: string, name: string): unknown {
   if (place !== path) return undefined
   const value = drafts.get(name)

@@ -19,8 +19,8 @@ export const $route = createRouter(
 if (typeof document !== 'undefined') document.addEventListener('astro:after-swap', followSwap)
 
 /**
- * Returns whether `redirect` may lead to this path after signing in: the path of an existing page
- * that is not itself for signing in.
+ * Returns whether a person may be led to this path after signing in: it is the path of an existing
+ * page, and not of a page for signing in.
  */
 export function isReturnable(path: string): boolean {
   const clean = path.replace(/(?<=.)\/$/, '')

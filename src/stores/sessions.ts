@@ -36,7 +36,7 @@ const clockKey = 'vidimus:clock'
 const lateMs = 300_000
 const lateRetryMs = 30_000
 
-/** How a session began: `signed-in` by the person just now, or `restored` from the cookie. */
+/** How a session began. `signed-in`: the person has just signed in. `restored`: from the cookie. */
 export type SessionStart = 'signed-in' | 'restored'
 
 const startListeners = new Set<(start: SessionStart) => Promise<void> | void>()
@@ -161,7 +161,7 @@ export async function loadCalls() {
   }
 }
 
-/** Returns the description of a call, which may have to be loaded first. */
+/** Loads and returns the endpoint object of a call: its method, path and schemas. */
 export async function findEndpoint(name: CallName): Promise<Endpoint> {
   const { calls } = await loadCalls()
   return isPageCall(name, calls) ? calls[name] : loadAdminCall(name)

@@ -8,8 +8,8 @@ export interface FilledBuffer {
 }
 
 /**
- * Returns a function that fills a buffer with the next bytes of the file. It returns the same
- * memory if the browser can read into a given buffer, else a new buffer.
+ * Returns a function that fills a buffer with the next bytes of the file. In browsers that cannot
+ * read into a given buffer, the function returns a new one.
  */
 export function openBufferFiller(file: Blob): (buffer: ArrayBuffer) => Promise<FilledBuffer> {
   try {

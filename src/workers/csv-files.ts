@@ -2,13 +2,14 @@ import { type Dialect, detectDelimiter, detectNewline } from '../core/csv/dialec
 import { createUtf8Check, detectFileKind, type Encoding } from '../core/csv/encodings.ts'
 import { csvPieceBytes, isBlankRow, type RowBatch, readRows } from './csv-rows.ts'
 
-/** What a file is: see `FileKind`. If the file is text, `rows` has its first rows, at least one. */
+/** What kind of file it is. For text, also the CSV dialect and the first rows, at least one. */
 export type FileInspection =
   | { kind: 'empty' | 'spreadsheet' | 'binary' }
   | { kind: 'text'; dialect: Dialect; rows: string[][] }
 
 /**
- * A fault of some rows of a file: the number of these rows (`count`) and the first of them (`row`).
+ * A kind of fault in the rows of a file. `count` is the number of rows that have it, and `row` the
+ * number of the first such row.
  */
 export interface RowFault {
   count: number

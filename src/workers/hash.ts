@@ -10,7 +10,7 @@ const read = createFileReader()
  */
 export type HashedFile = { digest: string } | { detail: string }
 
-/** Hashes the files of one message. The pool sends the next ones after the answer. */
+// the pool sends the next files after the answer
 addEventListener('message', (event: MessageEvent<readonly Blob[]>) => {
   const [file, ...others] = event.data
   if (!file) return

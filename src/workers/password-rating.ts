@@ -11,7 +11,10 @@ const listed = new Set(dictionary['passwords-common'].map(String))
  */
 const minOthers = 6
 
-/** Rates how hard a password is to guess for an attacker who tries `words` first: 0 to 4. */
+/**
+ * Returns how hard a password is to guess for an attacker who tries `words` first, from 0 (very
+ * easy) to 4.
+ */
 export function ratePassword(password: string, words: string[]): PasswordStrength {
   const normalised = password.normalize('NFKC')
   // attackers try a password from a list first, however long it is

@@ -9,8 +9,8 @@ import {
 } from '../sessions.ts'
 
 /**
- * Makes a call of the administration, in the company that the address of the page names. Asks for
- * the password where the call needs it again.
+ * Calls the API for the company in the address of the page. If the server requires the password
+ * again, asks for it and repeats the call.
  */
 export function adminApi<Name extends CallName>(
   name: Name,

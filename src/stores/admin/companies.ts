@@ -19,7 +19,7 @@ export type OverviewState =
   | { status: 'failed'; error: AppError }
   | { status: 'ready'; company: CompanyDetails; groups: readonly Group[]; hasMoreGroups: boolean }
 
-/** What the first page of a company's administration shows. */
+/** The company and the groups that the first page of the administration shows. */
 export const $overview = personalAtom<OverviewState>({ status: 'loading' })
 
 /**
@@ -110,7 +110,7 @@ export async function createCompany(
   return company
 }
 
-/** What an administrator can change of a company. */
+/** The properties of a company that an administrator can change. */
 export type CompanyChanges = Partial<Pick<Company, 'name'>>
 
 /**
@@ -157,8 +157,8 @@ async function showAnswer(call: Promise<Company>): Promise<Company> {
 }
 
 /**
- * Returns whether an error means that the page's address leads to nothing that the person may see.
- * This includes `invalid_input`, which the server answers for an id that is not a UUID.
+ * Returns whether an error means that the item in the page's address does not exist or is hidden
+ * from the person. The server answers `invalid_input` for an id that is not a UUID.
  */
 export function isMissingError({ code }: AppError): boolean {
   return code === 'not_found' || code === 'invalid_input'

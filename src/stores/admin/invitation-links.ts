@@ -7,9 +7,8 @@ import { adminApi, companyIdOfPage } from './admin-api.ts'
 import { type MemberFilter, maxPeoplePerCall } from './member-list.ts'
 
 /**
- * The people for whom links are created: those with these ids, or those who match a filter.
- * `import` is the id of an import and stands for the people whom it has created. `cursor` leaves
- * out those who have a link already.
+ * The people for whom links are created: the people with these ids, or all who match a filter.
+ * `import` is the id of an import whose people match. `cursor` is where the previous call ended.
  */
 export type LinkRecipients =
   | { ids: readonly string[] }
@@ -22,7 +21,7 @@ export interface InvitationLinkFile {
   count: number
   /** Time until which all links work. */
   until: string
-  /** The error that ended the work early, and the people who still need a link. */
+  /** The error of a failed call, and the people who still need a link. */
   stopped?: { error: AppError; rest: LinkRecipients }
 }
 
@@ -31,9 +30,9 @@ type Input = CallInput<'createInvitationLinks'>
 const columns = ['username', 'email', 'link', 'valid_until'] as const
 
 /**
- * Creates an invitation link for each of the people who have not activated their account yet.
- * Returns them as a CSV file, also if a later call fails: the links exist by then, and nobody else
- * has them. Throws its error if there is no link yet. `onProgress` gets the number of links so far.
+ * Creates an invitation link for each person who has not activated the account yet. Returns the
+ * links as a CSV file. If a call fails, the file has the links created so far, or the error is
+ * thrown if there are none. `onProgress` gets the number of links so far.
  */
 export async function createInvitationLinkFile(
   people: LinkRecipients,

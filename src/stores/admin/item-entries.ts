@@ -21,9 +21,9 @@ interface Page {
 }
 
 /**
- * Creates the store of a list that belongs to the shown item. `watch` is the function that
- * `createShownItem()` returns: with it, answers about another item are dropped. `load` returns a
- * page of the list.
+ * Creates the store of a list that belongs to the shown item. `load` returns a page of the list.
+ * `watch`, of `createShownItem()`, tells whether the item is still shown; otherwise answers are
+ * dropped.
  */
 export function createItemEntries<Entry extends { id: string }>(
   watch: (id: string) => () => boolean,

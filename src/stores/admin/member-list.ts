@@ -42,7 +42,7 @@ export const memberList = createList<Member, MemberQuery>({
   load: (query, page, company = '') => adminApi('listUsers', { id: company, ...page, ...query })
 })
 
-/** Returns the filter of a query: everything but the order. */
+/** Returns the filter of a query, without its sort order. */
 export function memberFilterOf({ sort: _, ...filter }: MemberQuery): MemberFilter {
   return filter
 }

@@ -29,10 +29,7 @@ export interface LinkToPassOn {
   until: number
 }
 
-/**
- * A function that undoes a change. It works in the company in which the change was made, whatever
- * page is open by then.
- */
+/** Undoes a change, even if the page of another company is open by then. */
 export type UndoFunction = () => Promise<void>
 
 const member = createShownItem<Member>(id => adminApi('getMember', { id }))
@@ -41,8 +38,8 @@ const member = createShownItem<Member>(id => adminApi('getMember', { id }))
 export const $member = member.$item
 export const $memberUsage = personalAtom<MemberUsageState>({ status: 'loading' })
 /**
- * The link that the server returned last for an administrator to pass on. Only the page of the
- * person who needs it shows the link.
+ * The last link that an administrator must pass on. Only the page of the person who needs the link
+ * shows it.
  */
 export const $linkToPassOn = personalAtom<LinkToPassOn | undefined>(undefined)
 
@@ -165,7 +162,7 @@ export async function findDefaultGroup(): Promise<Group | undefined> {
   }
 }
 
-/** The result of adding a person to one group. */
+/** The result of adding a person to a group. */
 export interface GroupAdditionResult {
   group: NamedGroup
   /** The error, if the person could not be added to the group. */

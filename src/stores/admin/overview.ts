@@ -5,24 +5,24 @@ import { api } from '../sessions.ts'
 import { adminApi } from './admin-api.ts'
 import { createLoadStart, resultOf } from './loads.ts'
 
-/** State of the list of what needs attention. */
+/** State of the list of problems that a company's administrators should solve. */
 export type AttentionState =
   | { status: 'loading' }
   | { status: 'failed'; error: AppError }
-  /** `isStale`: the last check failed, so `attention` is the result of an earlier one. */
+  /** `isStale`: the last check failed, so `attention` is the result of an earlier check. */
   | { status: 'ready'; company: string; attention: Attention; isStale: boolean }
 
-/** What needs attention in the company of the page. */
+/** The problems in the company of the page, such as used-up limits. */
 export const $attention = personalAtom<AttentionState>({ status: 'loading' })
 
-/** State of the list of what needs attention in all companies. */
+/** State of the list of problems in all companies. */
 export type AllAttentionState =
   | { status: 'loading' }
   | { status: 'failed'; error: AppError }
-  /** `isStale`: the last check failed, so this is the result of an earlier one. */
+  /** `isStale`: the last check failed, so `attention` is the result of an earlier check. */
   | { status: 'ready'; attention: AllAttention; isStale: boolean }
 
-/** What needs attention in all companies, for operators. */
+/** The problems in all companies, for operators. */
 export const $allAttention = personalAtom<AllAttentionState>({ status: 'loading' })
 
 /** State of the chart of usage by day. */
@@ -45,8 +45,7 @@ const startCheckOfAll = createLoadStart()
 const startLoad = createLoadStart()
 
 /**
- * Loads what needs attention in a company. The previous result stays visible until the answer
- * comes.
+ * Loads the problems in a company into `$attention`. The previous result stays visible meanwhile.
  */
 export async function checkAttention(company: string): Promise<void> {
   const before = $attention.get()
@@ -62,8 +61,8 @@ export async function checkAttention(company: string): Promise<void> {
 }
 
 /**
- * Loads what needs attention in all companies. The previous result stays visible until the answer
- * comes.
+ * Loads the problems in all companies into `$allAttention`. The previous result stays visible
+ * meanwhile.
  */
 export async function checkAllAttention(): Promise<void> {
   const isLatest = startCheckOfAll()
@@ -76,7 +75,7 @@ export async function checkAllAttention(): Promise<void> {
   else $allAttention.set({ status: 'failed', error: next })
 }
 
-/** Loads what a company, or one of its groups, used on each of the last days. */
+/** Loads the daily usage of a company, or of one of its groups, into `$usageByDay`. */
 export async function loadUsageByDay(
   company: string,
   group: string | undefined,

@@ -54,10 +54,7 @@ export type DepositState =
 
 export const emptySummary = {
   total: 0,
-  /**
-   * Number of files that count for the percentage: those added since the list last had nothing to
-   * do.
-   */
+  /** Number of files that count for the percentage: files added since all earlier ones ended. */
   batch: { total: 0, ended: 0 },
   /** Number of deposits in progress, neither ended nor waiting for the person. */
   active: 0,
@@ -99,6 +96,7 @@ interface Summarized {
   isEarlier?: boolean
 }
 
+/** Returns the counts, the percentage and the remaining time of deposits. */
 export function summarize(deposits: Iterable<Summarized>): DepositSummary {
   const summary = { ...emptySummary, batch: { total: 0, ended: 0 } }
   let bytes = 0

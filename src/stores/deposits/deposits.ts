@@ -20,24 +20,22 @@ import { refreshUser } from '../signed-in-user.ts'
 import { createBatchClient } from './batch-client.ts'
 import { createDepositQueue } from './deposit-queue.ts'
 import type { DepositCategory, QueuedDeposit } from './deposit-states.ts'
-import { sendUploadRequest } from './http-upload.ts'
+import { sendUploadRequest, type UploadRequest, type UploadResponse } from './http-upload.ts'
 import { createTusClient } from './tus-client.ts'
 
 export type { DepositCategory, QueuedDeposit }
 
 const memory = createRememberedUploads()
-/**
- * Sends uploads. Does not use `api()`, so `onProblem` must report errors that may end the session.
- */
+/** Sends uploads. Does not use `api()`, so `onProblem` must handle errors that end the session. */
 const tus = createTusClient({
-  http: upload => sendUploadRequest({ ...upload, uri: new URL(upload.uri, apiOrigin()).href }),
+  http: sendToApi,
   token: sessionToken,
   onProblem: problem => handleAuthError(problem, sessionToken())
 })
 
 /** Sends a batch of small files in one call. Does not use `api()`, because the body is a form. */
 const sendBatch = createBatchClient({
-  http: upload => sendUploadRequest({ ...upload, uri: new URL(upload.uri, apiOrigin()).href }),
+  http: sendToApi,
   token: sessionToken,
   onProblem: handleAuthError
 })
@@ -134,6 +132,10 @@ export async function resumeUpload(requestId: string): Promise<void> {
 export async function cancelUpload(requestId: string): Promise<void> {
   const { upload } = await api('getUnfinishedUpload', { id: requestId })
   await tus.cancel(upload)
+}
+
+function sendToApi(upload: UploadRequest): Promise<UploadResponse> {
+  return sendUploadRequest({ ...upload, uri: new URL(upload.uri, apiOrigin()).href })
 }
 
 interface PermissionMethods {

@@ -52,10 +52,7 @@ export function sendUploadRequest(upload: UploadRequest): Promise<UploadResponse
   })
 }
 
-/**
- * Parses JSON. Returns undefined if the text is not JSON, for example because a proxy has answered
- * in the server's place.
- */
+/** Parses JSON. Returns undefined for any other text, such as the error page of a proxy. */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -22,8 +22,8 @@ export interface EventStreamOptions {
   /** Runs for the data of each unnamed event. */
   onMessage: (data: string) => void
   /**
-   * Runs after each event. All events up to the sequence number `before` had been received before
-   * it, and all up to `at` have been received with it.
+   * Runs after each event that has a sequence number, `at`. `before` is the number of the previous
+   * event, or undefined for the first one.
    */
   onSeen: (seen: { before: string | undefined; at: string }) => void
   /** Runs when events may have been missed: the list has to be loaded again. */

@@ -6,8 +6,8 @@ import { type EventStreamOptions, openEventStream, StreamState } from './event-s
 const StreamMessage = z.object({
   state: StreamState,
   /**
-   * `at`: the leading tab has received every event up to this sequence number, including this
-   * message. `before`: the same, without this message.
+   * `at`: sequence number of the last event that the leading tab has received. `before`: number of
+   * the event before it.
    */
   at: z.optional(z.string()),
   before: z.optional(z.string()),

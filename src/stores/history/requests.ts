@@ -190,8 +190,8 @@ export async function loadDetails(id: string): Promise<RequestDetails> {
 }
 
 /**
- * Returns the rows of `before` in their newest state, and the requests of `present` that are older
- * than its first row.
+ * Returns the rows to show while the person reads the list: the rows of `before` in their newest
+ * state, and those of `present` that are older than the first of them.
  */
 export function updateShownRows(
   before: readonly ProcessedRequest[],

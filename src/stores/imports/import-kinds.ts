@@ -23,7 +23,7 @@ export interface RefusalReason {
   row?: number | undefined
 }
 
-/** What a new import needs besides its rows. */
+/** The properties of a new import, besides its rows. */
 export interface NewImport {
   file_name: string
   rows: number

@@ -167,15 +167,17 @@ export async function sendRows(kind: ImportKind): Promise<void> {
 
 /** Starts another check of all rows, for example after a run has failed. */
 export async function checkImport(kind: ImportKind, id: string): Promise<void> {
-  const isShown = watch()
-  const item = await kind.check(id)
-  if (isShown()) show(kind, item)
+  await showResult(kind, kind.check(id))
 }
 
 /** Starts the run of an import. With `skip`, the run leaves out refused rows. */
 export async function runImport(kind: ImportKind, id: string, skip: boolean): Promise<void> {
+  await showResult(kind, kind.run(id, skip))
+}
+
+async function showResult(kind: ImportKind, call: Promise<Import>): Promise<void> {
   const isShown = watch()
-  const item = await kind.run(id, skip)
+  const item = await call
   if (isShown()) show(kind, item)
 }
 

@@ -11,9 +11,8 @@ interface ListOptions<Row, Query> {
 }
 
 /**
- * Creates the store of a list that is shown in the order of the server, such as the lists of the
- * administration: see `createPagedList()`. Changes can be shown before they are saved, and rows can
- * be selected.
+ * Creates the store of a list that is loaded page by page and keeps the order of the server. Rows
+ * can be selected, and changes can be shown before they are saved.
  */
 export function createList<Row extends { id: string }, Query extends object>({
   query,

@@ -8,6 +8,9 @@ import { makeBrowser, makeToken } from '../../helpers/browser.ts'
 const start = Date.parse('2026-05-03T12:00:00Z')
 const exp = start / 1000 + 3600
 
+const disabled = { scope: 'user', reason: 'left', since: '2026-05-01T00:00:00Z' } as const
+const credentials = { email: 'ada@example.com', password: 'secret' }
+
 const ada: UserInfo = {
   id: '01978a5e-0000-7000-8000-000000000001',
   email: 'ada@example.com',
@@ -23,7 +26,7 @@ const ada: UserInfo = {
 test('signs in with a signed challenge, keeps the token in the cookie and loads the person', async () => {
   const token = makeToken({ sub: 'ada', exp })
   const { browser, tab, sessions, users, accounts } = await open({ token })
-  await accounts.signIn({ email: 'ada@example.com', password: 'secret' })
+  await accounts.signIn(credentials)
   expect(tab.calls).toEqual([
     {
       method: 'GET',
@@ -54,7 +57,7 @@ test('has stored what a person may do by the time anybody hears of the person', 
   const { browser, accounts, sessions, users } = await open({})
   const stored: unknown[] = []
   users.$user.listen(() => stored.push(browser.storage.get('vidimus:user')))
-  await accounts.signIn({ email: 'ada@example.com', password: 'secret' })
+  await accounts.signIn(credentials)
   await sessions.signOut()
   expect(stored).toEqual(['{"features":["deposit"],"permissions":[]}', undefined])
 })
@@ -105,7 +108,7 @@ test('stays signed out and closes the keys when the login fails', async () => {
 
 test('refuses a token that no cookie can hold', async () => {
   const { browser, accounts } = await open({ token: makeToken({ exp, pad: 'x'.repeat(4096) }) })
-  const attempt = accounts.signIn({ email: 'ada@example.com', password: 'secret' })
+  const attempt = accounts.signIn(credentials)
   await expect(attempt).rejects.toMatchObject({ code: 'unexpected_answer' })
   expect(browser.cookies.size).toBe(0)
 })
@@ -165,8 +168,7 @@ test('signs out one second before the token ends', async () => {
 })
 
 test('loads the person every 30 seconds and as soon as one comes back', async () => {
-  const { browser, tab, sessions } = await open({ cookie: makeToken({ sub: 'ada', exp }) })
-  sessions.startSession()
+  const { browser, tab } = await openSignedIn()
   await vi.waitFor(() => expect(tab.calls).toHaveLength(1))
   browser.advance(29_000)
   expect(tab.calls).toHaveLength(1)
@@ -180,11 +182,9 @@ test('loads the person every 30 seconds and as soon as one comes back', async ()
 
 test('replaces the token by the one that comes with the person', async () => {
   const renewed = makeToken({ sub: 'ada', exp: exp + 1800 })
-  const { browser, sessions } = await open({
-    cookie: makeToken({ sub: 'ada', exp }),
-    answers: { 'GET /user': () => Response.json({ ...ada, access_token: renewed }) }
+  const { browser, sessions } = await openSignedIn({
+    'GET /user': () => Response.json({ ...ada, access_token: renewed })
   })
-  sessions.startSession()
   await vi.waitFor(() => expect(sessions.sessionToken()).toBe(renewed))
   expect(browser.cookies.get('__Host-vidimus')?.value).toBe(renewed)
 })
@@ -230,11 +230,9 @@ test('asks by itself near the end of the token when the tab that asks for all is
 })
 
 test('signs out on a 401 of any call', async () => {
-  const { browser, sessions, users } = await open({
-    cookie: makeToken({ sub: 'ada', exp }),
-    answers: { 'PUT /user': () => problem('unauthenticated') }
+  const { browser, sessions, users } = await openSignedIn({
+    'PUT /user': () => problem('unauthenticated')
   })
-  sessions.startSession()
   await vi.waitFor(() => expect(users.$user.get()).toBeDefined())
   await expect(users.saveLanguage('fr')).rejects.toMatchObject({ code: 'unauthenticated' })
   expect(sessions.$session.get()).toEqual({ status: 'out' })
@@ -244,8 +242,7 @@ test('signs out on a 401 of any call', async () => {
 })
 
 test('stays signed in when the 401 answers a token that has been replaced', async () => {
-  const { sessions } = await open({ cookie: makeToken({ sub: 'ada', exp }) })
-  sessions.startSession()
+  const { sessions } = await openSignedIn()
   const old = sessions.sessionToken()
   sessions.renewToken(makeToken({ sub: 'ada', exp: exp + 1800 }))
   sessions.handleAuthError(new AppError('unauthenticated', 'late'), old)
@@ -253,7 +250,6 @@ test('stays signed in when the 401 answers a token that has been replaced', asyn
 })
 
 test('leads a disabled person to the notice, with the details, but not from there', async () => {
-  const disabled = { scope: 'user', reason: 'left', since: '2026-05-01T00:00:00Z' } as const
   const error = new AppError('account_disabled', 'off', { disabled })
   const elsewhere = await open({ url: 'https://docs.example/fr/history' })
   elsewhere.sessions.handleAuthError(error, undefined)
@@ -266,13 +262,8 @@ test('leads a disabled person to the notice, with the details, but not from ther
 })
 
 test('marks the person blocked when the user call says so, and no more once it lets them in', async () => {
-  const disabled = { scope: 'user', reason: 'left', since: '2026-05-01T00:00:00Z' } as const
   let answer = () => problem('account_disabled', { disabled })
-  const { tab, sessions, users } = await open({
-    cookie: makeToken({ sub: 'ada', exp }),
-    answers: { 'GET /user': () => answer() }
-  })
-  sessions.startSession()
+  const { tab, sessions, users } = await openSignedIn({ 'GET /user': () => answer() })
   await vi.waitFor(() => expect(users.$disabledState.get()).toEqual(disabled))
   expect(users.$user.get()).toBeUndefined()
   expect(sessions.$session.get().status).toBe('in')
@@ -288,11 +279,9 @@ test('marks the person blocked when the user call says so, and no more once it l
 
 test('leads to the notice from any other call, and marks nobody blocked for it', async () => {
   const disabled = { scope: 'company', reason: 'payment', since: '2026-05-01T00:00:00Z' } as const
-  const { tab, sessions, users } = await open({
-    cookie: makeToken({ sub: 'ada', exp }),
-    answers: { 'PUT /user': () => problem('account_disabled', { disabled }) }
+  const { tab, users } = await openSignedIn({
+    'PUT /user': () => problem('account_disabled', { disabled })
   })
-  sessions.startSession()
   await vi.waitFor(() => expect(users.$user.get()).toBeDefined())
   await expect(users.changeUsername('Ada')).rejects.toMatchObject({ code: 'account_disabled' })
   expect(tab.replaced).toHaveLength(1)
@@ -300,15 +289,13 @@ test('leads to the notice from any other call, and marks nobody blocked for it',
 })
 
 test.each([
-  { code: 'forbidden', disabled: { scope: 'user', reason: 'left', since: '2026-05-01T00:00:00Z' } },
+  { code: 'forbidden', disabled },
   { code: 'a_code_of_tomorrow', disabled: { scope: 'team' } },
   { disabled: {} }
 ])('is led to the notice by the disabled object of a 403 alone: %j', async body => {
-  const { tab, sessions, users } = await open({
-    cookie: makeToken({ sub: 'ada', exp }),
-    answers: { 'GET /user': () => Response.json(body, { status: 403 }) }
+  const { tab, users } = await openSignedIn({
+    'GET /user': () => Response.json(body, { status: 403 })
   })
-  sessions.startSession()
   await vi.waitFor(() => expect(users.$disabledState.get()).toEqual(body.disabled))
   const target = new URL(tab.replaced[0] ?? '', 'https://docs.example')
   expect(target.pathname).toBe('/en/disabled')
@@ -316,12 +303,9 @@ test.each([
 })
 
 test('is blocked no longer once signed out', async () => {
-  const disabled = { scope: 'user', reason: 'left', since: '2026-05-01T00:00:00Z' } as const
-  const { sessions, users } = await open({
-    cookie: makeToken({ sub: 'ada', exp }),
-    answers: { 'GET /user': () => problem('account_disabled', { disabled }) }
+  const { sessions, users } = await openSignedIn({
+    'GET /user': () => problem('account_disabled', { disabled })
   })
-  sessions.startSession()
   await vi.waitFor(() => expect(users.$disabledState.get()).toBeDefined())
   await sessions.signOut()
   expect(users.$disabledState.get()).toBeUndefined()
@@ -346,11 +330,7 @@ test('signs out here, in the other tab and on the server', async () => {
 
 test('an answer about the person that comes after the sign-out is dropped', async () => {
   const answer = Promise.withResolvers<Response>()
-  const { browser, sessions, users } = await open({
-    cookie: makeToken({ sub: 'ada', exp }),
-    answers: { 'PUT /user': () => answer.promise }
-  })
-  sessions.startSession()
+  const { browser, sessions, users } = await openSignedIn({ 'PUT /user': () => answer.promise })
   await vi.waitFor(() => expect(users.$user.get()).toBeDefined())
   const renamed = users.changeUsername('Ada King')
   await sessions.signOut()
@@ -361,11 +341,9 @@ test('an answer about the person that comes after the sign-out is dropped', asyn
 })
 
 test('is signed out even when the server cannot be told', async () => {
-  const { sessions } = await open({
-    cookie: makeToken({ sub: 'ada', exp }),
-    answers: { 'POST /user/logout': () => Promise.reject(new TypeError('no network')) }
+  const { sessions } = await openSignedIn({
+    'POST /user/logout': () => Promise.reject(new TypeError('no network'))
   })
-  sessions.startSession()
   await sessions.signOut()
   expect(sessions.$session.get()).toEqual({ status: 'out' })
 })
@@ -440,7 +418,7 @@ test('leads back in the language of the person, without another change of page',
     url: `https://docs.example/en/sign-in${redirect('/en/history')}`,
     answers: { 'GET /user': () => Response.json({ ...ada, locale: 'fr' }) }
   })
-  await accounts.signIn({ email: 'ada@example.com', password: 'secret' })
+  await accounts.signIn(credentials)
   expect(addressAfterSignIn()).toBe('https://docs.example/fr/history')
   expect(tab.replaced).toEqual([])
 })
@@ -451,7 +429,7 @@ test('leads a sign-up to where its mail is waited for, and from there on', async
     url: `https://docs.example/en/sign-up${there}`,
     answers: { 'GET /user': () => Response.json({ ...ada, pending: true }) }
   })
-  await accounts.signIn({ email: 'ada@example.com', password: 'secret' })
+  await accounts.signIn(credentials)
   const { origin, pathname, searchParams } = new URL(addressAfterSignIn())
   expect([origin, pathname]).toEqual(['https://docs.example', '/en/verify-account'])
   expect(searchParams.get('redirect')).toBe(new URLSearchParams(there).get('redirect'))
@@ -464,7 +442,7 @@ test.for([-86_400, 86_400])(
     const iat = start / 1000 - ahead
     const token = makeToken({ sub: 'ada', iat, exp: iat + 3600 })
     const { browser, sessions, accounts } = await open({ token })
-    await accounts.signIn({ email: 'ada@example.com', password: 'secret' })
+    await accounts.signIn(credentials)
     expect(sessions.$session.get().status).toBe('in')
     expect(browser.cookies.get('__Host-vidimus')?.attributes).toContain('Max-Age=3600')
 
@@ -481,20 +459,17 @@ test.for([-86_400, 86_400])(
 
 test('tells at the next login that this browser has signed in before', async () => {
   const { tab, accounts } = await open({})
-  const input = { email: 'ada@example.com', password: 'secret' }
-  await accounts.signIn(input)
-  await accounts.signIn(input)
+  await accounts.signIn(credentials)
+  await accounts.signIn(credentials)
   const bodies = tab.calls.filter(call => call.path === '/user/login').map(call => call.body)
   expect(bodies[0]).not.toHaveProperty('device')
   expect(bodies[1]).toHaveProperty('device', 'device-mark')
 })
 
 test('changes the password: the old key answers, the new one proves itself', async () => {
-  const { tab, sessions, changes } = await open({
-    cookie: makeToken({ sub: 'ada', exp }),
-    answers: { 'POST /user/key': () => new Response(null, { status: 204 }) }
+  const { tab, sessions, changes } = await openSignedIn({
+    'POST /user/key': () => new Response(null, { status: 204 })
   })
-  sessions.startSession()
   const input = { email: 'ada@example.com', password: 'secret', next: 'another secret' }
   await changes.changePassword(input)
   expect(tab.calls.at(-1)).toMatchObject({
@@ -509,11 +484,9 @@ test('changes the password: the old key answers, the new one proves itself', asy
 })
 
 test('stays signed in and closes both keys when the present password is wrong', async () => {
-  const { tab, sessions, changes } = await open({
-    cookie: makeToken({ sub: 'ada', exp }),
-    answers: { 'POST /user/key': () => problem('password_wrong') }
+  const { tab, sessions, changes } = await openSignedIn({
+    'POST /user/key': () => problem('password_wrong')
   })
-  sessions.startSession()
   const input = { email: 'ada@example.com', password: 'wrong', next: 'another secret' }
   await expect(changes.changePassword(input)).rejects.toMatchObject({ code: 'password_wrong' })
   expect(tab.keys).toEqual({ opened: 2, closed: 2 })
@@ -522,11 +495,7 @@ test('stays signed in and closes both keys when the present password is wrong', 
 
 test('signs out everywhere, and stays signed in where the server cannot be told', async () => {
   let answer: () => Response = () => problem('unavailable')
-  const { browser, tab, sessions } = await open({
-    cookie: makeToken({ sub: 'ada', exp }),
-    answers: { 'POST /user/logout': () => answer() }
-  })
-  sessions.startSession()
+  const { browser, tab, sessions } = await openSignedIn({ 'POST /user/logout': () => answer() })
   await expect(sessions.signOutEverywhere()).rejects.toMatchObject({ code: 'unavailable' })
   expect(sessions.$session.get().status).toBe('in')
   answer = () => new Response(null, { status: 204 })
@@ -575,6 +544,13 @@ async function open(opening: Opening) {
   const users = await import('../../../src/stores/signed-in-user.ts')
   const { addressAfterSignIn } = await import('../../../src/stores/accounts/after-sign-in.ts')
   return { browser, tab, accounts, addressAfterSignIn, changes, sessions, users }
+}
+
+/** Opens a tab in which Ada is signed in by the cookie. */
+async function openSignedIn(answers: Opening['answers'] = {}) {
+  const opened = await open({ cookie: makeToken({ sub: 'ada', exp }), answers })
+  opened.sessions.startSession()
+  return opened
 }
 
 function redirect(path: string, query = '', hash = ''): string {
