@@ -88,9 +88,31 @@ export function codeOf({ status, headers, body }: RawResponse): ErrorCode | unde
   return code in errorCodes ? code : undefined
 }
 
+/** The status and the error code of an answer. The code is undefined for a success and for HEAD. */
+export interface Outcome {
+  status: number
+  code: ErrorCode | undefined
+}
+
+export function outcomeOf(answer: RawResponse): Outcome {
+  return { status: answer.status, code: codeOf(answer) }
+}
+
+/** Returns the outcome of a call that is refused. A HEAD of `route` has no body and so no code. */
+export function refusalOf(code: ErrorCode, route?: Endpoint | Stream): Outcome {
+  return { status: errorCodes[code], code: route?.method === 'HEAD' ? undefined : code }
+}
+
+/** Returns the outcome of a valid call. */
+export function successOf(name: string): Outcome {
+  const route = routeOf(name)
+  const status = rowOf(name).status ?? (route.kind === 'endpoint' ? route.status : 200)
+  return { status, code: undefined }
+}
+
 /**
- * Returns an answer as text, without the time and the request id, which differ in every call, and
- * without the framing of the body, which depends on how soon its last part follows.
+ * Returns an answer as text for comparisons. Leaves out the time and the request id, which differ
+ * in every call, and the transfer encoding, which depends on timing.
  */
 export function comparableText({ status, headers, body }: RawResponse): string {
   const framing = body.length > 0 ? ['content-length', 'transfer-encoding'] : []

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pathParameters } from '../../../src/contract/kit/endpoint.ts'
-import { type ErrorCode, errorCodes } from '../../../src/contract/kit/errors.ts'
+import type { ErrorCode } from '../../../src/contract/kit/errors.ts'
 import { getUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { poolOf } from '../../../src/server/db/open.ts'
@@ -17,6 +17,7 @@ import {
   makeImport,
   makeWaitingSignUp,
   requestOf,
+  type Thing,
   type Things,
   uploadBytes
 } from '../../helpers/cases.ts'
@@ -24,7 +25,6 @@ import { makeDb } from '../../helpers/database.ts'
 import { mailToken, makeEmailChange, makePerson, makeSignUp } from '../../helpers/mailed.ts'
 import {
   addTwin,
-  codeOf,
   comparableText,
   digestRows,
   dropRowSecurity,
@@ -34,13 +34,17 @@ import {
   makeAdmins,
   makeSpent,
   makeThings,
+  type Outcome,
   optionalFieldsOf,
+  outcomeOf,
+  refusalOf,
   routeOf,
   routes,
   rowOf,
   rows,
   spentFieldOf,
   stripPredicates,
+  successOf,
   tablesOf,
   withoutPredicates
 } from '../../helpers/matrix.ts'
@@ -76,7 +80,8 @@ interface Cell {
   route: string
   actor: Actor
   /**
-   * The id field of which `kind` tells; the others are the caller's own. Without one, none is said.
+   * The input field whose id is of the kind `kind`. All other ids are the caller's own. Undefined
+   * for a call without ids.
    */
   field: string | undefined
   kind: IdKind
@@ -95,7 +100,7 @@ const cells: Cell[] = names.flatMap(route => {
 
 type World = Awaited<ReturnType<typeof makeWorld>>
 
-/** Three companies, one person for each actor, and of every thing one for each kind of id. */
+/** Makes three companies, a person for each actor, and every thing once for each kind of id. */
 async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
   const app = await makeApp({ limits: { max_requests: 100_000, max_storage: 1_000_000_000 } })
   const suspended = await app.addCompany('BETA suspended', 'gamma.localhost')
@@ -122,138 +127,65 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
   const own = await makeThings(app, owner, 'own.pdf')
   const person = await makeThings(app, people.bystander, 'BETA colleague.pdf')
   const company = await makeThings(app, people.foreigner, 'BETA foreigner.pdf')
-  const none = { malformed: 'not_an_id', empty: '' }
-  const imports = async (thing: Parameters<typeof makeImport>[2]) => ({
-    own: await makeImport(app, 'acme.localhost', thing),
-    person: await makeImport(app, 'gamma.localhost', thing, suspended),
-    company: await makeImport(app, 'beta.localhost', thing),
-    missing: randomUUID(),
-    ...none
-  })
+  const idsOf = (own: string, person: string, company: string, missing: string = randomUUID()) => {
+    return { own, person, company, missing, malformed: 'not_an_id', empty: '' }
+  }
+  const made = (thing: Thing, missing?: string) =>
+    idsOf(own[thing], person[thing], company[thing], missing)
+  const imports = async (thing: Parameters<typeof makeImport>[2]) =>
+    idsOf(
+      await makeImport(app, 'acme.localhost', thing),
+      await makeImport(app, 'gamma.localhost', thing, suspended),
+      await makeImport(app, 'beta.localhost', thing)
+    )
+  const { 'acme.localhost': acme = '', 'beta.localhost': beta = '' } = app.companies
+  const { foreigner } = people
+  const companyKey = { isCompanys: true, company: suspended }
   const things: Things = {
-    record: {
-      own: own.record,
-      person: person.record,
-      company: company.record,
-      ...none,
-      missing: anId()
-    },
-    'open request': {
-      own: own['open request'],
-      person: person['open request'],
-      company: company['open request'],
-      ...none,
-      missing: randomUUID()
-    },
-    request: {
-      own: own.request,
-      person: person.request,
-      company: company.request,
-      ...none,
-      missing: randomUUID()
-    },
-    upload: {
-      own: own.upload,
-      person: person.upload,
-      company: company.upload,
-      ...none,
-      missing: anId()
-    },
-    session: {
-      own: own.session,
-      person: person.session,
-      company: company.session,
-      ...none,
-      missing: randomUUID()
-    },
-    'api key': {
-      own: own['api key'],
-      person: person['api key'],
-      company: company['api key'],
-      ...none,
-      missing: randomUUID()
-    },
-    'company api key': {
-      own: own['company api key'],
-      person: (await makeApiKey(app, people.suspended, { isCompanys: true, company: suspended }))
-        .id,
-      company: company['company api key'],
-      ...none,
-      missing: randomUUID()
-    },
-    category: {
-      own: owner.category,
-      person: await addCategory(app),
-      company: people.foreigner.category,
-      missing: randomUUID(),
-      ...none
-    },
-    'company category': {
-      own: owner.category,
-      person: people.suspended.category,
-      company: people.foreigner.category,
-      missing: randomUUID(),
-      ...none
-    },
-    'data source': {
-      own: await makeDataSource(app.owner, app.companies['acme.localhost']),
-      person: await makeDataSource(app.owner, suspended),
-      company: await makeDataSource(app.owner, app.companies['beta.localhost']),
-      missing: randomUUID(),
-      ...none
-    },
-    domain: {
-      own: await domainOf(app.owner, 'acme.localhost'),
-      person: await domainOf(app.owner, 'gamma.localhost'),
-      company: await domainOf(app.owner, 'beta.localhost'),
-      missing: randomUUID(),
-      ...none
-    },
-    member: {
-      own: (await makePerson(app, true)).id,
-      person: people.suspended.id,
-      company: people.foreigner.id,
-      missing: randomUUID(),
-      ...none
-    },
-    'sign-up': {
-      own: await makeWaitingSignUp(app.owner, app.companies['acme.localhost']),
-      person: await makeWaitingSignUp(app.owner, suspended),
-      company: await makeWaitingSignUp(app.owner, app.companies['beta.localhost']),
-      missing: randomUUID(),
-      ...none
-    },
-    group: {
-      own: await makeGroup(app, 'acme.localhost'),
-      person: await makeGroup(app, 'gamma.localhost', suspended),
-      company: await makeGroup(app, 'beta.localhost'),
-      missing: randomUUID(),
-      ...none
-    },
+    record: made('record', anId()),
+    'open request': made('open request'),
+    request: made('request'),
+    upload: made('upload', anId()),
+    session: made('session'),
+    'api key': made('api key'),
+    'company api key': idsOf(
+      own['company api key'],
+      (await makeApiKey(app, people.suspended, companyKey)).id,
+      company['company api key']
+    ),
+    category: idsOf(owner.category, await addCategory(app), foreigner.category),
+    'company category': idsOf(owner.category, people.suspended.category, foreigner.category),
+    'data source': idsOf(
+      await makeDataSource(app.owner, acme),
+      await makeDataSource(app.owner, suspended),
+      await makeDataSource(app.owner, beta)
+    ),
+    domain: idsOf(
+      await domainOf(app.owner, 'acme.localhost'),
+      await domainOf(app.owner, 'gamma.localhost'),
+      await domainOf(app.owner, 'beta.localhost')
+    ),
+    member: idsOf((await makePerson(app, true)).id, people.suspended.id, foreigner.id),
+    'sign-up': idsOf(
+      await makeWaitingSignUp(app.owner, acme),
+      await makeWaitingSignUp(app.owner, suspended),
+      await makeWaitingSignUp(app.owner, beta)
+    ),
+    group: idsOf(
+      await makeGroup(app, 'acme.localhost'),
+      await makeGroup(app, 'gamma.localhost', suspended),
+      await makeGroup(app, 'beta.localhost')
+    ),
     import: await imports('import'),
     'checked import': await imports('checked import'),
     'done import': await imports('done import'),
-    company: {
-      own: app.companies['acme.localhost'] ?? '',
-      person: suspended,
-      company: app.companies['beta.localhost'] ?? '',
-      missing: randomUUID(),
-      ...none
-    },
-    'audit entry': {
-      own: own['audit entry'],
-      person: await makeAuditEntry(app, people.suspended, suspended),
-      company: company['audit entry'],
-      missing: randomUUID(),
-      ...none
-    },
-    host: {
-      own: 'acme.localhost',
-      person: 'second.localhost',
-      company: 'beta.localhost',
-      missing: 'nobody.localhost',
-      ...none
-    }
+    company: idsOf(acme, suspended, beta),
+    'audit entry': idsOf(
+      own['audit entry'],
+      await makeAuditEntry(app, people.suspended, suspended),
+      company['audit entry']
+    ),
+    host: idsOf('acme.localhost', 'second.localhost', 'beta.localhost', 'nobody.localhost')
   }
   const signOut = requestOf(routeOf('logOut'), {}, bearerOf(people.signedOut.token))
   await app.request('api.acme.localhost', signOut)
@@ -268,7 +200,7 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
   await app.owner.query(
     `insert into invitation (company_id, id, recipient, due_at)
      values ($1, gen_random_uuid(), '\\x00', now())`,
-    [app.companies['acme.localhost']]
+    [acme]
   )
   await app.allMailsSent()
   await app.owner.query(
@@ -288,7 +220,6 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
     const { upload } = await app.reserve(owner, uploadBytes, 'spent.pdf')
     spareUploads.push(upload.slice('/uploads/'.length))
   }
-  const acme = app.companies['acme.localhost'] ?? ''
   await addTwin(app.owner, acme)
   const tenantTables = (await tablesOf(app.owner)).tenant
   const others = async () => ({
@@ -310,7 +241,7 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
     people,
     things,
     spareUploads,
-    /** An input for each route, for actors who may not make the call and so use nothing up. */
+    /** A valid input for each route, for actors whose calls are refused and use nothing up. */
     inputs: new Map<string, object>(),
     fingerprint: own.fingerprint,
     others,
@@ -323,8 +254,8 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
 }
 
 /**
- * Parts of the matrix with a cell for which the service asked its database when it had every layer.
- * For the other parts a missing layer of the database cannot show, so they are not asked again.
+ * The parts of the matrix for which the service, with all its layers, queried the database. The
+ * other parts are not tested again without a layer of the database, because they cannot differ.
  */
 const reaching = new Set<string>()
 const known = new Set<string>()
@@ -839,15 +770,6 @@ async function actorOf({ app, people }: World, { actor, route }: Cell): Promise<
   }
 }
 
-interface Outcome {
-  status: number
-  code: ErrorCode | undefined
-}
-
-function outcomeOf(response: RawResponse): Outcome {
-  return { status: response.status, code: codeOf(response) }
-}
-
 /** Returns the code with which a call refuses an actor, whatever the actor asks for. */
 function keptOutBy(name: string, actor: Actor): ErrorCode | undefined {
   const { access } = routeOf(name)
@@ -860,10 +782,7 @@ function keptOutBy(name: string, actor: Actor): ErrorCode | undefined {
 function expectedOf({ route: name, actor, field, kind }: Cell): Outcome {
   const route = routeOf(name)
   const row = rowOf(name)
-  const refusal = (code: ErrorCode): Outcome => ({
-    status: errorCodes[code],
-    code: route.method === 'HEAD' ? undefined : code // HEAD has no body
-  })
+  const refusal = (code: ErrorCode) => refusalOf(code, route)
   // without its last segment a path is another one, which nobody has
   const isCut = kind === 'empty' && pathParameters(route.path).includes(field ?? '')
   if (isCut && !isUpload(route)) return refusal('not_found')
@@ -875,11 +794,13 @@ function expectedOf({ route: name, actor, field, kind }: Cell): Outcome {
   const isColleagues = actor === 'a colleague' && !row.shared && field !== undefined
   const isOthers = (kind !== 'own' && !isFilter) || isColleagues
   if (isOthers) return refusal(row.refusal ?? 'not_found')
-  const success = route.kind === 'endpoint' ? route.status : 200
-  return { status: row.status ?? success, code: undefined }
+  return successOf(name)
 }
 
-/** What an answer shows of another company or person; ids in it would be the caller's guess. */
+/**
+ * Returns a mark of another company or person that an answer contains, or undefined if it has none.
+ * Ids are no marks, because the answer may repeat an id of the input.
+ */
 function foreignIn({ headers, body }: RawResponse): string | undefined {
   const text = `${JSON.stringify(headers)}${body}`
   // as words of their own: random ids and keys in an answer contain such letters now and then
@@ -898,7 +819,7 @@ async function addCategory(app: TestApp): Promise<string> {
   return id
 }
 
-/** `'select … from "request" where …'` → `['request']` */
+/** Returns the tenant tables that a statement names: `'select … from "request"'` → `['request']` */
 function tablesIn(sql: string, tenant: string[]): string[] {
   const named = [...sql.matchAll(/\b(?:from|join|update|into)\s+"?(\w+)"?/gi)]
   return named.map(match => match[1] ?? '').filter(name => tenant.includes(name))

@@ -1,22 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { administersCompany, hasCompanyPath } from '../../../src/contract/kit/endpoint.ts'
-import { type ErrorCode, errorCodes } from '../../../src/contract/kit/errors.ts'
+import type { ErrorCode } from '../../../src/contract/kit/errors.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { makeMember, makeWaitingSignUp, requestOf, type Thing } from '../../helpers/cases.ts'
 import { makeSignUp } from '../../helpers/mailed.ts'
 import {
-  codeOf,
   comparableText,
   digestRows,
   makeSpent,
   makeThings,
+  type Outcome,
+  outcomeOf,
+  refusalOf,
   routeOf,
   routes,
   rowOf,
   spentFieldOf,
+  successOf,
   tablesOf
 } from '../../helpers/matrix.ts'
 
@@ -54,11 +57,8 @@ describe('every role makes every call', () => {
     function expectedOf(role: Role): Outcome {
       const isAdministration = route.access === 'admin' || route.access === 'operator'
       const isOpen = 'pending' in route && route.pending === true
-      const done = { code: undefined, status: rowOf(name).status ?? statusOf(name) }
-      const refusal = (code: ErrorCode): Outcome => ({
-        code: route.method === 'HEAD' ? undefined : code,
-        status: errorCodes[code]
-      })
+      const done = successOf(name)
+      const refusal = (code: ErrorCode) => refusalOf(code, route)
       switch (role) {
         case 'no token':
           return route.access === 'public' ? done : refusal('unauthenticated')
@@ -116,7 +116,7 @@ describe('the company of a call', () => {
       await world.app.allMailsSent()
       const before = await rowsBut(company)
       const answer = await administer(name, { person: operator, things: things[where], company })
-      expect.soft({ where, ...outcomeOf(answer) }).toEqual({ where, ...doneOf(name) })
+      expect.soft({ where, ...outcomeOf(answer) }).toEqual({ where, ...successOf(name) })
       // the operator's own company keeps its entry of the act
       expect.soft(await rowsBut(company)).toEqual(before)
       if (!hasIds(name)) continue
@@ -132,9 +132,9 @@ describe('the company of a call', () => {
     const { operator } = people
     for (const where of ['beta', 'suspended'] as const) {
       const there = { person: operator, things: things[where] }
-      expect.soft(outcomeOf(await administer(name, there)), where).toEqual(doneOf(name))
+      expect.soft(outcomeOf(await administer(name, there)), where).toEqual(successOf(name))
       const both = await administer(name, { ...there, company: companies[where].toUpperCase() })
-      expect.soft(outcomeOf(both), 'both the same').toEqual(doneOf(name))
+      expect.soft(outcomeOf(both), 'both the same').toEqual(successOf(name))
       const two = await administer(name, { ...there, company: companies.acme })
       expect.soft(outcomeOf(two), 'two companies').toEqual(refusalOf('invalid_input'))
     }
@@ -197,7 +197,7 @@ describe('the company of a call', () => {
       const { people, things, companies } = world
       const caller = { person: people.operator, things: things.operator }
       for (const company of ['x', companies.beta]) {
-        expect.soft(outcomeOf(await ask(name, { ...caller, company }))).toEqual(doneOf(name))
+        expect.soft(outcomeOf(await ask(name, { ...caller, company }))).toEqual(successOf(name))
       }
     }
   )
@@ -264,17 +264,12 @@ describe('the company of a call', () => {
 interface Caller {
   person: TestPerson
   things: Things
-  /** The header `Company`. */
+  /** Value of the header `Company`. Undefined: the call has no such header. */
   company?: string | undefined
-  /** Replaces the input of the row. */
+  /** An input to use in place of the row's input. */
   input?: object
-  /** `undefined`: none, whoever the person is. */
+  /** Set, to undefined, for a call without a token. */
   token?: undefined
-}
-
-interface Outcome {
-  code: ErrorCode | undefined
-  status: number
 }
 
 async function makeWorld() {
@@ -319,7 +314,10 @@ async function suspend({ app, companies }: Pick<World, 'app' | 'companies'>): Pr
     app.deps.signals.companies.send(toCompanyId(company))
 }
 
-/** Signs a person up at acme, whatever a call has made of its default group. */
+/**
+ * Signs a person up at acme. First lets the default group use all categories, because an earlier
+ * call may have changed that.
+ */
 async function signUp(app: TestApp): Promise<TestPerson> {
   await app.owner.query(
     `insert into group_category (company_id, group_id, category_id)
@@ -354,13 +352,13 @@ async function thingsIn(app: TestApp, person: TestPerson, company: string): Prom
   }
 }
 
-/** Makes a call of administration; `POST /user` is one where it invites somebody. */
+/** Makes a call of administration. The input of `createUser` is then an invitation. */
 async function administer(name: string, caller: Caller): Promise<RawResponse> {
   if (name !== 'createUser') return ask(name, caller)
   return ask(name, { ...caller, input: { email: `person-${randomUUID()}@example.com` } })
 }
 
-/** Makes a call with the caller's own things. What a call spends is made for it. */
+/** Makes a call with the ids of the caller's things. Creates what the call uses up. */
 async function ask(name: string, caller: Caller): Promise<RawResponse> {
   const { app, people } = world
   const route = routeOf(name)
@@ -405,41 +403,24 @@ async function ask(name: string, caller: Caller): Promise<RawResponse> {
   return app.request(`api.${home}`, requestOf(route, input, headers, row.body))
 }
 
-function outcomeOf(answer: RawResponse): Outcome {
-  return { code: codeOf(answer), status: answer.status }
-}
-
-function refusalOf(code: ErrorCode): Outcome {
-  return { code, status: errorCodes[code] }
-}
-
-function doneOf(name: string): Outcome {
-  return { code: undefined, status: rowOf(name).status ?? statusOf(name) }
-}
-
-function statusOf(name: string): number {
-  const route = routeOf(name)
-  return route.kind === 'endpoint' ? route.status : 200
-}
-
-/** What an operator's valid call in their own company answers. */
+/** Returns the outcome of an operator's valid call for the operator's own company. */
 function doneAtHome(name: string): Outcome {
   const { ownRefusal } = rowOf(name)
-  return ownRefusal ? refusalOf(ownRefusal) : doneOf(name)
+  return ownRefusal ? refusalOf(ownRefusal) : successOf(name)
 }
 
 function isOperators(name: string): boolean {
   return routeOf(name).access === 'operator'
 }
 
-/** Whether a call names something besides the company. */
+/** Returns whether the input of a call has an id other than that of the company. */
 function hasIds(name: string): boolean {
   return Object.values(rowOf(name).ids ?? {}).some(thing => thing !== 'company')
 }
 
 /**
- * Returns a digest of all rows of other companies, but for the audit log, which has the operator's
- * act.
+ * Returns a digest of the rows of all other companies. Leaves out the audit log, which gets an entry
+ * for each change by the operator.
  */
 async function rowsBut(company: string): Promise<Record<string, string>> {
   const { tenant } = await tablesOf(world.app.owner)
