@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, open, rm } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -27,8 +26,7 @@ const twoMegabytes = 150
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-hashing-'))
   const build = await readBuild('dist')
-  const server = await serveBuild(build)
-  const { port } = server.address() as AddressInfo // as: it listens on TCP
+  const { server, port } = await serveBuild(build)
   const browser = await launch()
   try {
     const usual = await makeFile(join(folder, 'usual'), 10)

@@ -2,9 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from '@playwright/test'
-import pg from 'pg'
 import { importLimits } from '../src/contract/imports.ts'
-import { connectionTo } from '../src/server/db/postgres.ts'
+import { makeAdmin } from '../tests/helpers/e2e/admins.ts'
 import { signUp } from '../tests/helpers/e2e/page.ts'
 import { makeServiceProcess, type ServiceProcess } from '../tests/helpers/service.ts'
 import { launch, traceTasks } from './browser.ts'
@@ -64,7 +63,7 @@ async function importFile(
   const context = await browser.newContext({ locale: 'en' })
   const page = await context.newPage()
   const home = `http://localhost:${service.port}/en`
-  const company = await makeAdmin(service, await signUp(page, home))
+  const company = await makeAdmin(await signUp(page, home), ['admin'], service.dataDir)
   await page.goto(`${home}/admin/${company}/users-import`)
   const input = page.locator('main input[type=file]')
   await input.waitFor({ state: 'attached' })
@@ -129,18 +128,6 @@ function clickWhenReady(page: Page, selector: string, isClicked = true): Promise
       }),
     { selector, isClicked }
   )
-}
-
-/** Makes a person an administrator. Returns the id of the company. */
-async function makeAdmin(service: ServiceProcess, email: string): Promise<string> {
-  const sql = new pg.Client(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
-  await sql.connect()
-  const { rows } = await sql.query<{ company_id: string }>(
-    `update "user" set permissions = '{admin}' where email = $1 returning company_id`,
-    [email]
-  )
-  await sql.end()
-  return rows[0]?.company_id ?? ''
 }
 
 function rowsOf(figures: Record<string, number>, count: number): Row[] {

@@ -1,5 +1,4 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { posix } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { DomainConfig } from '../src/contract/domains.ts'
@@ -7,6 +6,7 @@ import { notFoundPage, pages, renderedPath } from '../src/core/pages/page-table.
 import { productTheme } from '../src/server/domain/installation/product-theme.ts'
 import { type Build, readBuild } from '../src/server/site/astro-build.ts'
 import { createSite } from '../src/server/site/site.ts'
+import { listenLocally } from '../tests/helpers/servers/listen.ts'
 import type { Row } from './table.ts'
 
 /**
@@ -75,8 +75,7 @@ export interface BuildWeigher {
  */
 export async function openBuildWeigher(folder = 'dist'): Promise<BuildWeigher> {
   const build = await readBuild(folder)
-  const server = await serveBuild(build)
-  const { port } = server.address() as AddressInfo // as: it listens on TCP
+  const { server, port } = await serveBuild(build)
   const known = new Map<string, number>()
   const weightOf = (path: string) => {
     const weight = known.get(path) ?? kilobytes(bodyOf(build, path))
@@ -189,8 +188,8 @@ function kilobytes(bytes: Uint8Array): number {
   return brotliCompressSync(bytes, { params }).length / 1000
 }
 
-/** Serves the pages of a build for one company, without an API. */
-export async function serveBuild(build: Build): Promise<Server> {
+/** Serves the pages of a build for one company, without an API. Returns the server and its port. */
+export async function serveBuild(build: Build): Promise<{ server: Server; port: number }> {
   const config: DomainConfig = {
     id: '01978a5e-0000-7000-8000-000000000002',
     name: 'Acme',
@@ -203,8 +202,7 @@ export async function serveBuild(build: Build): Promise<Server> {
     version: 1
   }
   const server = createServer((request, response) => site.handle(request, response, 'acme.test'))
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // as: it listens on TCP
+  const port = await listenLocally(server)
   const site = createSite({
     resolve: async () => ({ company_id: 'acme', config }),
     api: async () => Response.json(config),
@@ -214,5 +212,5 @@ export async function serveBuild(build: Build): Promise<Server> {
     build,
     checksPerMinute: 60
   })
-  return server
+  return { server, port }
 }

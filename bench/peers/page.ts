@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listenLocally } from '../../tests/helpers/servers/listen.ts'
 
 /** Starts a `node:http` server that answers every request with the same headers and bytes. */
 export async function servePage(page: { headers: Record<string, string>; body: Uint8Array }) {
@@ -8,8 +7,6 @@ export async function servePage(page: { headers: Record<string, string>; body: U
     response.writeHead(200, page.headers)
     response.end(page.body)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // as: it listens on a port
+  const port = await listenLocally(server)
   return async () => ({ port })
 }

@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listenLocally } from '../../tests/helpers/servers/listen.ts'
 
 /**
  * Starts a `node:http` server with event streams of people. It receives events by POST and writes
@@ -25,8 +24,6 @@ export async function serveStreams(_setup: object) {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
     response.write('event: tick\ndata: {}\n\n')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // as: it listens on a port
+  const port = await listenLocally(server)
   return async () => ({ port })
 }

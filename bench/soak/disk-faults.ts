@@ -17,7 +17,6 @@ import { type Trace, traceSystemCalls } from './strace.ts'
  */
 export const singleThreadSettings = { DEMO: 'false', UV_THREADPOOL_SIZE: '1' }
 
-const patienceMs = 60_000
 /**
  * The most documents that are sent until a fault occurs. It may not occur at first, because a
  * thread that strace does not trace yet may make the call. Documents without a fault are checked as
@@ -37,6 +36,17 @@ export interface Fault {
   error: 'EIO' | 'ENOSPC' | 'EMFILE'
   /** The file or folder on which calls fail. Undefined if they fail everywhere. */
   path?: 'staged file' | 'staging folder' | 'write-ahead log'
+}
+
+/** Returns the fault in which the call number `when` of a system call fails with an error. */
+export function fault(
+  title: string,
+  call: string,
+  when: number,
+  error: Fault['error'],
+  path?: Fault['path']
+): Fault {
+  return { title, call, when, error, ...(path && { path }) }
 }
 
 interface FaultOptions<OneFault extends Fault, Sent> {
@@ -93,8 +103,8 @@ export async function checkAndStop(service: ServiceProcess, remembered: Remember
 }
 
 /**
- * Deletes files without a row, and then does what `checkAndStop()` does. Files that belong to no
- * document are a fault.
+ * Deletes files that no row of the database names, then compares and stops the service as
+ * `checkAndStop()` does. Files that still belong to no document are a fault.
  */
 export async function checkFilesAndStop(service: ServiceProcess, remembered: RememberedDocument[]) {
   const lost = await deleteUnreferencedFiles(service)
@@ -139,19 +149,6 @@ export async function waitForFault(tracing: Trace): Promise<boolean> {
     if (tracing.hasInjected()) return true
   }
   return false
-}
-
-/**
- * Calls `work` again and again until it succeeds, for at most a minute. Then throws its last error.
- */
-export async function retryForAMinute<T>(work: () => Promise<T>): Promise<T> {
-  for (const until = Date.now() + patienceMs; ; await sleep(100)) {
-    try {
-      return await work()
-    } catch (error) {
-      if (Date.now() > until) throw error
-    }
-  }
 }
 
 /**

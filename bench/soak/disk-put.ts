@@ -5,13 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listRequests, ProcessedRequest } from '../../src/contract/requests.ts'
 import { type Client, type HttpAnswer, signUpAt } from '../../tests/helpers/client.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
+import { retryForAMinute } from '../../tests/helpers/retry-for-a-minute.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
 import type { RememberedDocument } from './depositors.ts'
 import {
   checkFilesAndStop,
   type Fault,
+  fault,
   injectFault,
-  retryForAMinute,
   sendUnderFaults,
   singleThreadSettings,
   waitForFault
@@ -30,50 +31,28 @@ interface PutFault extends Fault {
 
 /** The system calls of `PUT /deposit` that touch a disk, each with an error that can occur. */
 export const putFaults: PutFault[] = [
-  {
-    title: 'making its folder on a full disk',
-    from: 'start',
-    isReported: true,
-    call: 'mkdir',
-    when: 1,
-    error: 'ENOSPC'
-  },
-  {
-    title: 'opening the new file',
-    from: 'start',
-    isReported: true,
-    call: 'openat',
-    when: 1,
-    error: 'EMFILE'
-  },
-  ...inFile('writing on a full disk', 'pwrite64', 'ENOSPC', true),
-  ...inFile('writing', 'pwrite64', 'EIO', true),
-  ...inFile('opening it to flush', 'openat', 'EMFILE', true),
-  ...inFile('flushing the file', 'fsync', 'EIO', true),
-  ...inFile('flushing it on a full disk', 'fsync', 'ENOSPC', true),
-  { ...later('flushing its folder', 'fsync', 1, 'EIO'), path: 'staging folder', isReported: true },
-  ...inFile('reading it back', 'read', 'EIO', false),
-  ...inFile('moving it', 'rename', 'EIO', false),
-  later('creating its final folder on a full disk', 'mkdir', 1, 'ENOSPC'),
-  later('flushing its final folder', 'fsync', 3, 'EIO'),
-  { ...later('flushing the database’s log', 'fdatasync', 1, 'EIO'), path: 'write-ahead log' },
-  {
-    ...later('writing the database’s log', 'pwrite64', 1, 'ENOSPC'),
-    path: 'write-ahead log'
-  }
+  reported('start', fault('making its folder on a full disk', 'mkdir', 1, 'ENOSPC')),
+  reported('start', fault('opening the new file', 'openat', 1, 'EMFILE')),
+  reported('halfway', fault('writing on a full disk', 'pwrite64', 1, 'ENOSPC', 'staged file')),
+  reported('halfway', fault('writing', 'pwrite64', 1, 'EIO', 'staged file')),
+  reported('halfway', fault('opening it to flush', 'openat', 1, 'EMFILE', 'staged file')),
+  reported('halfway', fault('flushing the file', 'fsync', 1, 'EIO', 'staged file')),
+  reported('halfway', fault('flushing it on a full disk', 'fsync', 1, 'ENOSPC', 'staged file')),
+  reported('halfway', fault('flushing its folder', 'fsync', 1, 'EIO', 'staging folder')),
+  unreported(fault('reading it back', 'read', 1, 'EIO', 'staged file')),
+  unreported(fault('moving it', 'rename', 1, 'EIO', 'staged file')),
+  unreported(fault('creating its final folder on a full disk', 'mkdir', 1, 'ENOSPC')),
+  unreported(fault('flushing its final folder', 'fsync', 3, 'EIO')),
+  unreported(fault('flushing the database’s log', 'fdatasync', 1, 'EIO', 'write-ahead log')),
+  unreported(fault('writing the database’s log', 'pwrite64', 1, 'ENOSPC', 'write-ahead log'))
 ]
 
-function later(title: string, call: string, when: number, error: Fault['error']): PutFault {
-  return { title, from: 'halfway', isReported: false, call, when, error }
+function reported(from: PutFault['from'], failing: Fault): PutFault {
+  return { ...failing, from, isReported: true }
 }
 
-function inFile(
-  title: string,
-  call: string,
-  error: Fault['error'],
-  isReported: boolean
-): PutFault[] {
-  return [{ ...later(title, call, 1, error), path: 'staged file', isReported }]
+function unreported(failing: Fault): PutFault {
+  return { ...failing, from: 'halfway', isReported: false }
 }
 
 /** A file as its sender remembers it. */

@@ -7,6 +7,7 @@ import { getRequest } from '../../src/contract/requests.ts'
 import { type Client, signUpAt } from '../../tests/helpers/client.ts'
 import { openStream } from '../../tests/helpers/event-stream.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
+import { retryForAMinute } from '../../tests/helpers/retry-for-a-minute.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
 import { type RememberedDocument, startDepositors } from './depositors.ts'
 import {
@@ -15,8 +16,8 @@ import {
   databaseProcesses,
   deleteUnreferencedFiles,
   type Fault,
+  fault,
   injectFault,
-  retryForAMinute,
   sendUnderFaults,
   singleThreadSettings,
   waitForFault
@@ -132,52 +133,22 @@ function missingSteps(
  * occur.
  */
 export const tusFaults: Fault[] = [
-  { title: 'opening the new file', call: 'openat', when: 1, error: 'EMFILE', path: 'staged file' },
-  { title: 'opening it to flush', call: 'openat', when: 2, error: 'EMFILE', path: 'staged file' },
-  { title: 'opening it to hash', call: 'openat', when: 3, error: 'EMFILE', path: 'staged file' },
-  {
-    title: 'writing on a full disk',
-    call: 'pwrite64',
-    when: 1,
-    error: 'ENOSPC',
-    path: 'staged file'
-  },
-  { title: 'writing', call: 'pwrite64', when: 1, error: 'EIO', path: 'staged file' },
-  { title: 'flushing the file', call: 'fsync', when: 1, error: 'EIO', path: 'staged file' },
-  {
-    title: 'flushing it on a full disk',
-    call: 'fsync',
-    when: 1,
-    error: 'ENOSPC',
-    path: 'staged file'
-  },
-  { title: 'flushing its folder', call: 'fsync', when: 1, error: 'EIO', path: 'staging folder' },
-  { title: 'reading it back', call: 'read', when: 1, error: 'EIO', path: 'staged file' },
-  { title: 'moving it', call: 'rename', when: 1, error: 'EIO', path: 'staged file' },
-  {
-    title: 'moving it on a full disk',
-    call: 'rename',
-    when: 1,
-    error: 'ENOSPC',
-    path: 'staged file'
-  },
-  { title: 'creating its final folder on a full disk', call: 'mkdir', when: 2, error: 'ENOSPC' },
-  { title: 'flushing its final folder', call: 'fsync', when: 3, error: 'EIO' },
-  { title: 'taking a connection', call: 'accept4', when: 1, error: 'EMFILE' },
-  {
-    title: 'flushing the database’s log',
-    call: 'fdatasync',
-    when: 1,
-    error: 'EIO',
-    path: 'write-ahead log'
-  },
-  {
-    title: 'writing the database’s log',
-    call: 'pwrite64',
-    when: 1,
-    error: 'ENOSPC',
-    path: 'write-ahead log'
-  }
+  fault('opening the new file', 'openat', 1, 'EMFILE', 'staged file'),
+  fault('opening it to flush', 'openat', 2, 'EMFILE', 'staged file'),
+  fault('opening it to hash', 'openat', 3, 'EMFILE', 'staged file'),
+  fault('writing on a full disk', 'pwrite64', 1, 'ENOSPC', 'staged file'),
+  fault('writing', 'pwrite64', 1, 'EIO', 'staged file'),
+  fault('flushing the file', 'fsync', 1, 'EIO', 'staged file'),
+  fault('flushing it on a full disk', 'fsync', 1, 'ENOSPC', 'staged file'),
+  fault('flushing its folder', 'fsync', 1, 'EIO', 'staging folder'),
+  fault('reading it back', 'read', 1, 'EIO', 'staged file'),
+  fault('moving it', 'rename', 1, 'EIO', 'staged file'),
+  fault('moving it on a full disk', 'rename', 1, 'ENOSPC', 'staged file'),
+  fault('creating its final folder on a full disk', 'mkdir', 2, 'ENOSPC'),
+  fault('flushing its final folder', 'fsync', 3, 'EIO'),
+  fault('taking a connection', 'accept4', 1, 'EMFILE'),
+  fault('flushing the database’s log', 'fdatasync', 1, 'EIO', 'write-ahead log'),
+  fault('writing the database’s log', 'pwrite64', 1, 'ENOSPC', 'write-ahead log')
 ]
 
 /**
@@ -196,7 +167,7 @@ export async function failUploads(options: {
   await using service = await makeServiceProcess(singleThreadSettings)
   await service.start()
   const ada = await signUpAt(service.port, host)
-  const send = (fault?: Fault) => deposit(service, ada, random, fault)
+  const send = (active?: Fault) => deposit(service, ada, random, active)
   const { sent, missed } = await sendUnderFaults({ rounds, faults: tried, send, onFault })
   const { faults, ...counts } = await checkFilesAndStop(service, sent)
   faults.push(...missed)
@@ -208,12 +179,12 @@ export async function failUploads(options: {
  * resolves to the document when its request has reached its final state. After a failure of the job
  * this takes ten seconds more.
  */
-async function deposit(service: ServiceProcess, ada: Client, random: Random, fault?: Fault) {
+async function deposit(service: ServiceProcess, ada: Client, random: Random, active?: Fault) {
   const bytes = random.bytes(random.integer(2, 70_000))
   const key = randomUUID()
   const { request, upload } = await retryForAMinute(() => ada.reserve(bytes, key))
   const id = upload.slice('/uploads/'.length)
-  const tracing = fault && (await injectFault(service, fault, id))
+  const tracing = active && (await injectFault(service, active, id))
   const first = await ada.tus('PATCH', upload, { offset: 0, body: bytes }).catch(() => undefined)
   const injected = tracing && (await waitForFault(tracing))
   await tracing?.end()

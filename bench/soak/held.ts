@@ -2,15 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { createDeposit } from '../../src/contract/deposits.ts'
-import { connectionTo } from '../../src/server/db/postgres.ts'
 import { type Client, signUpAt, uploadOf } from '../../tests/helpers/client.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
+import { retryForAMinute } from '../../tests/helpers/retry-for-a-minute.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
 import { killAtRandom } from './crash.ts'
 import { type RememberedDocument, startDepositors } from './depositors.ts'
-import { checkAndStop, deleteUnreferencedFiles, retryForAMinute } from './disk-faults.ts'
+import { checkAndStop, deleteUnreferencedFiles } from './disk-faults.ts'
 
 const host = 'localhost'
 const stuckCount = 8
@@ -60,13 +59,8 @@ export async function testHeldDeposits(options: {
   const listed = vidimus(service, 'deposit', 'held').held.map(
     (each: { request_id: string }) => each.request_id
   )
-  if (
-    listed.toSorted().join() !==
-    stuck
-      .map(each => each.request)
-      .toSorted()
-      .join()
-  ) {
+  const expected = stuck.map(each => each.request)
+  if (listed.toSorted().join() !== expected.toSorted().join()) {
     faults.push(`vidimus deposit held lists ${listed.length} deposits`)
   }
   faults.push(...(await deleteUnreferencedFiles(service)))
@@ -104,8 +98,7 @@ async function begin(ada: Client, category: string, random: Random) {
 /** Shortens the pauses between attempts until the expected number of deposits is held. */
 async function untilHeld(service: ServiceProcess): Promise<{ held: number }> {
   for (const until = Date.now() + patienceMs; ; await sleep(500)) {
-    const [row] = await inDatabase(
-      service,
+    const [row] = await service.query(
       `with hurried as (
          update upload set leased_until = now()
          where state = 'received' and failure is not null and leased_until > now() + interval '10 s'
@@ -118,16 +111,14 @@ async function untilHeld(service: ServiceProcess): Promise<{ held: number }> {
 }
 
 async function addCategory(service: ServiceProcess, id: string): Promise<void> {
-  await inDatabase(service, 'alter table category drop constraint category_names')
-  await inDatabase(
-    service,
+  await service.query('alter table category drop constraint category_names')
+  await service.query(
     `insert into category (company_id, id, names, visibility, created_at)
      select company_id, $1, '{"en": "Contracts", "fr": "Contrats"}', visibility, now()
      from category order by created_at limit 1`,
     [id]
   )
-  await inDatabase(
-    service,
+  await service.query(
     `insert into group_category
      select g.company_id, g.id, $1 from "group" g join category c on c.company_id = g.company_id
      where c.id = $1 and g.is_default`,
@@ -137,21 +128,7 @@ async function addCategory(service: ServiceProcess, id: string): Promise<void> {
 
 async function nameCategory(service: ServiceProcess, id: string, en: string): Promise<void> {
   const names = JSON.stringify({ en, fr: 'Contrats' })
-  await inDatabase(service, 'update category set names = $2 where id = $1', [id, names])
-}
-
-async function inDatabase(
-  service: ServiceProcess,
-  text: string,
-  values: unknown[] = []
-): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
-  await client.connect()
-  try {
-    return (await client.query(text, values)).rows
-  } finally {
-    await client.end()
-  }
+  await service.query('update category set names = $2 where id = $1', [id, names])
 }
 
 function vidimus({ dataDir, folder }: ServiceProcess, ...words: string[]) {

@@ -89,7 +89,7 @@ export async function killDuringImports({ seed, rounds, rows, onKill = () => und
   if (broken) faults.push(`the audit log is broken: ${broken}`)
   return { seed, kills: rounds * 3, longest_wait_ms: Math.max(...waits), faults }
 
-  /** Asks `service` to begin a step of an import, and kills `service` while it works on that. */
+  /** Asks `service` to begin a step of an import, and kills `service` during that step. */
   async function killWhile(
     service: ServiceProcess,
     begin: (more: { fetch: typeof fetch }) => Promise<Import>

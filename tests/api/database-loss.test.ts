@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { expect, test } from 'vitest'
 import { checkConsistency, checkStoredBytes } from '../../bench/soak/consistency.ts'
 import { startDepositors } from '../../bench/soak/depositors.ts'
-import { connectionTo } from '../../src/server/db/postgres.ts'
 import { createRandom } from '../helpers/random.ts'
+import { retryForAMinute } from '../helpers/retry-for-a-minute.ts'
 import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
 import { runCount, seed, testTimeout } from '../helpers/soak.ts'
 
-/** Of three faults each. */
+/** The number of rounds. Each has three faults: a crash, a lost backend and a pause. */
 const rounds = runCount(1, 67)
 const pauseSeconds = runCount(3, 10)
 
@@ -50,39 +49,28 @@ test(
 )
 
 async function isBack(service: ServiceProcess): Promise<void> {
-  await insist(async () => {
-    const client = await connect(service)
-    await client.query('select 1')
-    await client.end()
-  })
+  await retryForAMinute(() => service.query('select 1'))
 }
 
-/** A backend that serves a request of the service. */
+/** Returns the process id of a database connection that serves requests of the service. */
 async function backendOf(service: ServiceProcess): Promise<number> {
-  return insist(async () => {
-    const client = await connect(service)
-    const { rows } = await client.query(
+  return retryForAMinute(async () => {
+    const [found] = await service.query<{ pid: number }>(
       `select pid from pg_stat_activity
         where usename = 'vidimus_app' and backend_type = 'client backend' order by query_start desc limit 1`
     )
-    await client.end()
-    if (!rows[0]) throw new Error('the service has no connection')
-    return rows[0].pid
+    if (!found) throw new Error('the service has no connection')
+    return found.pid
   })
 }
 
 /** Stops every process of the server for some seconds, as a disk that hangs would. */
 async function pause(service: ServiceProcess): Promise<void> {
-  const pids = await insist(async () => {
-    const client = await connect(service)
-    const { rows } = await client.query(
-      'select pid from pg_stat_activity where pid <> pg_backend_pid()'
-    )
-    await client.end()
-    return rows.map(row => Number(row.pid))
-  })
+  const backends = await retryForAMinute(() =>
+    service.query<{ pid: number }>('select pid from pg_stat_activity where pid <> pg_backend_pid()')
+  )
   const file = readFileSync(join(service.dataDir, 'pg/postmaster.pid'), 'utf8')
-  const all = [Number(file.split('\n', 1)[0]), ...pids]
+  const all = [Number(file.split('\n', 1)[0]), ...backends.map(({ pid }) => pid)]
   const signal = (name: NodeJS.Signals) => {
     for (const pid of all) {
       try {
@@ -95,22 +83,4 @@ async function pause(service: ServiceProcess): Promise<void> {
   signal('SIGSTOP')
   await sleep(pauseSeconds * 1000)
   signal('SIGCONT')
-}
-
-async function connect(service: ServiceProcess): Promise<pg.Client> {
-  const client = new pg.Client(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
-  client.on('error', () => undefined)
-  await client.connect()
-  return client
-}
-
-async function insist<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 0; ; tries++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (tries > 300) throw error
-      await sleep(100)
-    }
-  }
 }

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createDomain, deleteDomain, updateDomain } from '../../src/contract/domains.ts'
+import { logOut } from '../../src/contract/sessions.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
 import { type Client, fetchAt, signUpAt } from '../helpers/client.ts'
 import { openStream } from '../helpers/event-stream.ts'
+import { retryForAMinute } from '../helpers/retry-for-a-minute.ts'
 import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
 
 const bytes = Buffer.alloc(64, 'processes')
@@ -43,22 +45,14 @@ test('a stream of one process tells at once what another does', async () => {
 })
 
 test('a domain changed in one process shows on the next page of both', async () => {
-  const owner = new pg.Client(connectionTo(await first.socketDir(), 'vidimus', 'postgres'))
-  await owner.connect()
-  await owner.query(`update "user" set permissions = '{admin}'`)
-  const { rows } = await owner.query(`select id, version from domain where host = 'localhost'`)
-  await owner.end()
+  await first.query(`update "user" set permissions = '{admin}'`)
+  const [domain] = await first.query(`select id, version from domain where host = 'localhost'`)
   const page = async (port: number) => (await fetchAt(port)('http://localhost/en')).text()
   await page(first.port)
   await page(second.port)
   const title = `Deeds ${Date.now()}`
-  const answer = await fetchAt(first.port)(`http://api.localhost/domain/${rows[0].id}`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${ada.token()}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ title })
-  })
-  expect(answer.status).toBe(200)
-  expect((await answer.json()).version).toBe(Number(rows[0].version) + 1)
+  const { version } = await ada.call(updateDomain, { id: String(domain?.id), title })
+  expect(version).toBe(Number(domain?.version) + 1)
   expect(await page(first.port)).toContain(title)
   await vi.waitFor(async () => expect(await page(second.port)).toContain(title))
 })
@@ -67,12 +61,7 @@ test('a session that ends in one process ends its streams in another at once', a
   const eve = await signUpAt(first.port, 'localhost')
   const stream = await openStream(second.port, { host: 'localhost', token: eve.token() })
   await stream.next()
-  const answer = await fetchAt(first.port)('http://api.localhost/user/logout', {
-    method: 'POST',
-    headers: { authorization: `Bearer ${eve.token()}`, 'content-type': 'application/json' },
-    body: '{}'
-  })
-  expect(answer.status).toBeLessThan(300)
+  await eve.call(logOut, {})
   // untold it would look after thirty seconds
   expect(await stream.ended()).toBeLessThan(10_000)
   expect(stream.events.at(-1)?.event).toBe('bye')
@@ -80,16 +69,8 @@ test('a session that ends in one process ends its streams in another at once', a
 
 test('a host added in one process is served by the other, until it is removed', async () => {
   const host = 'branch.localhost'
-  const owner = new pg.Client(connectionTo(await first.socketDir(), 'vidimus', 'postgres'))
-  await owner.connect()
-  await owner.query(`update "user" set permissions = '{admin}'`)
-  const ask = (port: number, path: string, init?: RequestInit) =>
-    fetchAt(port)(`http://api.localhost${path}`, {
-      ...init,
-      headers: { authorization: `Bearer ${ada.token()}`, 'content-type': 'application/json' }
-    })
-  const body = JSON.stringify({ host, public: true })
-  const added = await (await ask(first.port, '/domain', { method: 'POST', body })).json()
+  await first.query(`update "user" set permissions = '{admin}'`)
+  const added = await ada.call(createDomain, { host, public: true })
   expect(added.state).toBe('verified')
   const page = async () => (await fetchAt(second.port)(`http://${host}/en`)).status
   await vi.waitFor(async () => expect(await page()).toBe(200), 2000)
@@ -97,10 +78,8 @@ test('a host added in one process is served by the other, until it is removed', 
   const stream = await openStream(second.port, { host, token: eve.token() })
   await stream.next()
   const until = new Date(Date.now() + 299_000)
-  await owner.query('update session set confirmed_until = $1', [until])
-  await owner.end()
-  const removed = await ask(first.port, `/domain/${added.id}`, { method: 'DELETE' })
-  expect(removed.status).toBe(204)
+  await first.query('update session set confirmed_until = $1', [until])
+  await ada.call(deleteDomain, { id: added.id })
   // untold it would look after thirty seconds
   expect(await stream.ended()).toBeLessThan(10_000)
   await vi.waitFor(async () => expect(await page()).toBe(421), 2000)
@@ -115,7 +94,7 @@ test('both go on after a crash of the database, and streams miss nothing', async
   await stream.next()
   await first.killDatabase()
   const before = performance.now()
-  const made = await insist(() => ada.reserve(bytes, 'after-the-crash'))
+  const made = await retryForAMinute(() => ada.reserve(bytes, 'after-the-crash'))
   expect(performance.now() - before).toBeLessThan(20_000)
   for (;;) {
     const event = await stream.next()
@@ -221,7 +200,9 @@ test('a start that is refused says why and ends with 1', async () => {
   expect(await readdir(refused.dataDir)).toEqual(['documents'])
 })
 
-/** On the server of `first`, as an operator gives one. */
+/**
+ * Creates an empty database on the database server of `first`. Returns its URL, for `DATABASE_URL`.
+ */
 async function emptyDatabase(): Promise<string> {
   const socketDir = await first.socketDir()
   const owner = new pg.Client(connectionTo(socketDir, 'postgres', 'postgres'))
@@ -229,15 +210,4 @@ async function emptyDatabase(): Promise<string> {
   await owner.query('create database given')
   await owner.end()
   return `postgres:///given?host=${socketDir}&user=postgres`
-}
-
-async function insist<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 0; ; tries++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (tries > 100) throw error
-      await sleep(100)
-    }
-  }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
@@ -10,6 +10,7 @@ import { connectionTo } from '../../src/server/db/postgres.ts'
 import { inCompany, inNoCompany, toCompanyId } from '../../src/server/db/scope.ts'
 import { findDatabaseFaults } from '../../src/server/db/security-checks.ts'
 import { makeDb } from '../helpers/database.ts'
+import { listenLocally } from '../helpers/servers/listen.ts'
 import { runCount, testTimeout } from '../helpers/soak.ts'
 
 // B-06
@@ -216,7 +217,10 @@ test(
   testTimeout(120_000)
 )
 
-/** A port of this machine that leads to a server which listens on its socket alone. */
+/**
+ * Opens a port that forwards connections to a PostgreSQL server which listens on a socket only.
+ * Returns the port.
+ */
 async function overNetwork(socketDir: string): Promise<number> {
   const server = createServer(client => {
     const onward = connect(join(socketDir, '.s.PGSQL.5432'))
@@ -224,12 +228,11 @@ async function overNetwork(socketDir: string): Promise<number> {
     client.on('error', () => onward.destroy())
     client.pipe(onward).pipe(client)
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  return (server.address() as AddressInfo).port // as: it listens on TCP
+  return listenLocally(server)
 }
 
-/** An empty database whose owner is an ordinary login of this server. */
+/** Creates an empty database. Its owner is a login without the rights of a superuser. */
 async function makeExternal(may: 'createrole' | 'nocreaterole' = 'createrole') {
   const { socketDir } = inject('database')
   const name = `external_${randomUUID().replaceAll('-', '')}`

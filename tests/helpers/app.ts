@@ -1,9 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type * as z from 'zod/mini'
 import { listCategories } from '../../src/contract/categories.ts'
 import { createDeposit } from '../../src/contract/deposits.ts'
@@ -36,6 +36,7 @@ import { uploadOf } from './client.ts'
 import { makeDb } from './database.ts'
 import { guardHeads } from './head-locks.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
+import { listenLocally } from './servers/listen.ts'
 
 type Limits = NewCompany['limits']
 
@@ -81,7 +82,7 @@ export const generousLimits: Settings['limits'] = {
   streamsPerProcess: 5000
 }
 
-/** An address at which nobody answers questions to DNS. */
+/** An address without a DNS server, so that no query gets an answer. */
 const deadDns = '127.0.0.1:9'
 
 const unlimited: Limits = { max_requests: null, max_requests_interval: null, max_storage: null }
@@ -287,11 +288,7 @@ export async function makeApp(
   }
 
   async function listen(): Promise<number> {
-    if (port === undefined) {
-      await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-      // as: a TCP server has such an address
-      port = (server.address() as AddressInfo).port
-    }
+    port ??= await listenLocally(server)
     return port
   }
 
@@ -341,7 +338,7 @@ export async function makeApp(
     for (let tries = 0; tries < 3000; tries++) {
       const found = await person.call(getRequest, { id })
       if (states.includes(found.state)) return found
-      await new Promise(resolve => setTimeout(resolve, 20))
+      await sleep(20)
     }
     throw new Error(`request ${id} did not become ${states.join(' or ')}`)
   }
@@ -359,7 +356,7 @@ export async function makeApp(
         const { hash } = new URL(found.link)
         return { ...found, token: new URLSearchParams(hash.slice(1)).get('t') ?? '' }
       }
-      await new Promise(resolve => setTimeout(resolve, 10))
+      await sleep(10)
     }
     throw new Error(`no ${kind} was mailed to ${email}`)
   }
@@ -372,7 +369,7 @@ export async function makeApp(
         [deps.clock()]
       )
       if (rows.length === 0) return
-      await new Promise(resolve => setTimeout(resolve, 10))
+      await sleep(10)
     }
     throw new Error('mails are left')
   }

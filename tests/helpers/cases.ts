@@ -19,7 +19,10 @@ import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'
 
 export type RouteName = keyof typeof endpoints | keyof typeof streams
 
-/** Whose thing an id names, from the caller's point of view. */
+/**
+ * The kinds of ids that the tests send: of the caller's own thing, of another person's, of another
+ * company's, of no thing, malformed, and empty.
+ */
 export const idKinds = ['own', 'person', 'company', 'missing', 'malformed', 'empty'] as const
 export type IdKind = (typeof idKinds)[number]
 export type Thing =
@@ -64,7 +67,7 @@ export interface RouteCase {
   status?: number
   /** Error code for the id of another person's thing. `not_found` when absent. */
   refusal?: ErrorCode
-  /** Set where the input itself proves who calls: the error code for other callers. */
+  /** Error code for other callers, if the input itself proves who makes the call. */
   proves?: ErrorCode
   /** Error code for a malformed id. `invalid_input` when absent. */
   malformed?: ErrorCode
@@ -82,19 +85,19 @@ export interface RouteCase {
     | 'domain'
     | 'category'
     | ImportThing
-  /** Set where the call changes another company than its own: one that it names or makes. */
+  /** Set if the call changes a company other than the caller's: one that it names or creates. */
   reachesOthers?: true
   /**
-   * Error code of a valid call for the caller's own company. Set where the call only works for
-   * other companies.
+   * Error code of a valid call for the caller's own company, if the call only works for other
+   * companies.
    */
   ownRefusal?: ErrorCode
   /**
-   * Fields of `ids` and `idLists` that only narrow what a call is about. For an id of nothing of
-   * the company, it is about nothing.
+   * Fields of `ids` and `idLists` that only filter. With the id of another company's thing, the
+   * call succeeds and finds nothing.
    */
   filters?: string[]
-  /** Set where all people of the company may use a person's thing. */
+  /** Set if all people of the company may use the thing. */
   shared?: true
   /** Makes the call and checks what it does. Needed where no other test of `tests/api` does so. */
   does?: (stage: Stage) => Promise<void>
@@ -391,8 +394,9 @@ export async function whileKeyInUse(
 }
 
 /**
- * How a call refuses an `Idempotency-Key`: while another call has it, and with another input. `send`
- * makes the call with the headers; `text` differs in each input.
+ * Returns functions that provoke the two refusals of an `Idempotency-Key`: while another call uses
+ * the key, and with another input. `send` makes the call with the headers; `text` differs in each
+ * input.
  */
 export function keyRefusals(
   { app, ada }: Stage,

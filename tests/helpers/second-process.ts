@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { openBlobs } from '../../src/server/adapters/blobs.ts'
 import { createSignals } from '../../src/server/adapters/signals.ts'
@@ -7,6 +6,7 @@ import { createClientAddressReader, refuseHost } from '../../src/server/http/hos
 import { createListener } from '../../src/server/http/listener.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
 import type { TestApp } from './app.ts'
+import { listenLocally } from './servers/listen.ts'
 
 type BesideNotifications = NonNullable<Parameters<typeof createSignals>[0]>
 
@@ -38,11 +38,9 @@ export async function startSecondProcess(
     present: deps.db.present,
     log: deps.log
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
     deps,
-    // as: a TCP server has such an address
-    port: (server.address() as AddressInfo).port,
+    port: await listenLocally(server),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))

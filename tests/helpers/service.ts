@@ -4,6 +4,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { connectionTo } from '../../src/server/db/postgres.ts'
 import { findPostmaster, isProcessAlive } from '../../src/server/db/postmaster.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -118,17 +120,41 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
     killDatabase,
     /** Returns status and body of `/readyz`. */
     readiness,
-    async socketDir(): Promise<string> {
-      const found = await findPostmaster(databaseDir)
-      if (!('socketDir' in found)) throw new Error('the database is not running')
-      return found.socketDir
-    },
+    socketDir: () => socketDirOf(dataDir),
+    /** Runs one statement as the owner of the service's tables. Returns its rows. */
+    query: <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
+      queryDatabase<Row>(dataDir, text, values),
     log: () => readFileSync(logFile, 'utf8'),
     async [Symbol.asyncDispose]() {
       await end('SIGKILL')
       await killDatabase('SIGQUIT')
       rmSync(folder, { recursive: true, force: true })
     }
+  }
+}
+
+async function socketDirOf(dataDir: string): Promise<string> {
+  const found = await findPostmaster(join(dataDir, 'pg'))
+  if (!('socketDir' in found)) throw new Error('the database is not running')
+  return found.socketDir
+}
+
+/**
+ * Runs one statement as the owner of the tables of the service whose data is in `dataDir`. Returns
+ * its rows.
+ */
+export async function queryDatabase<Row extends pg.QueryResultRow>(
+  dataDir: string,
+  text: string,
+  values: unknown[]
+): Promise<Row[]> {
+  const client = new pg.Client(connectionTo(await socketDirOf(dataDir), 'vidimus', 'postgres'))
+  client.on('error', () => undefined) // the database may end meanwhile
+  await client.connect()
+  try {
+    return (await client.query<Row>(text, values)).rows
+  } finally {
+    await client.end()
   }
 }
 

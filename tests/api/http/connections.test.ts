@@ -1,13 +1,14 @@
 import { once } from 'node:events'
 import http from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { watchConnections } from '../../../src/server/http/connections.ts'
 import { createSharedAddressCheck } from '../../../src/server/http/hosts.ts'
 import { createRequestQueue } from '../../../src/server/http/pipelining.ts'
 import { makeApp } from '../../helpers/app.ts'
+import { listenLocally } from '../../helpers/servers/listen.ts'
 
-/** A plain server with our rules, and how many requests it has at work. */
+/** Opens an HTTP server whose connections are limited as the product's are. */
 async function openServer(
   listener: http.RequestListener,
   rules: Partial<Parameters<typeof watchConnections>[1]> = {}
@@ -19,8 +20,7 @@ async function openServer(
     { total: 100, perAddress: 100, isShared: () => false, ...rules },
     { warn: (_facts, text) => warned.push(text) }
   )
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // as: a TCP server has such an address
+  const port = await listenLocally(server)
   const sockets: Socket[] = []
   return {
     connections,
@@ -195,7 +195,7 @@ test('knows the peers through which many people come', () => {
   expect(['192.0.2.1', '::ffff:192.0.2.1', '2001:db9::1', ''].filter(isShared)).toEqual([])
 })
 
-/** Whether a new connection is answered. */
+/** Returns whether the server answers a request on a new connection. */
 async function served(server: Awaited<ReturnType<typeof openServer>>): Promise<boolean> {
   const socket = await server.connect()
   socket.write(ask)

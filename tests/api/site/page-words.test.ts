@@ -17,7 +17,7 @@ type Host = keyof typeof wordOf
 const paths = locales.flatMap(locale =>
   [...Object.values(pages), notFoundPage].map(page => `/${locale}${renderedPath(page)}`)
 )
-/** Texts that need not have the word of the company. */
+/** Paths of files that need not contain the word of the company. */
 const texts = ['/robots.txt', '/.well-known/security.txt', '/.well-known/change-password']
 
 let app: TestApp

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readBuild } from '../../../src/server/site/astro-build.ts'
 import { createSite, type Site } from '../../../src/server/site/site.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { createRandom, type Random } from '../../helpers/random.ts'
+import { listenLocally } from '../../helpers/servers/listen.ts'
 import { hasNginx, startNginx } from '../../helpers/servers/nginx.ts'
 import {
   askCache,
@@ -23,7 +23,7 @@ const hosts = ['acme.localhost', 'beta.localhost', 'gamma.localhost']
 interface Company {
   host: string
   people: TestPerson[]
-  /** Words that answers to others never hold. */
+  /** Words of this company, which no answer for another company may contain. */
   marks: string[]
 }
 
@@ -106,9 +106,7 @@ test('a cache of the standard would pass a poison on, so that this proves someth
     response.setHeader('cache-control', 'max-age=60')
     response.end(`<a href="http://${request.headers['x-forwarded-host']}/">`)
   })
-  await new Promise<void>(resolve => origin.listen(0, '127.0.0.1', resolve))
-  // as: a TCP server has such an address
-  await using front = await startSharedCache((origin.address() as AddressInfo).port)
+  await using front = await startSharedCache(await listenLocally(origin))
   await askCache(front.port, 'GET', '/', ['host', 'acme.localhost', 'x-forwarded-host', evil])
   const answer = await askCache(front.port, 'GET', '/', ['host', 'acme.localhost'])
   expect(answer.body.toString()).toContain(evil)
@@ -121,12 +119,15 @@ test.runIf(isSoak)('the long run has nginx to try', () => {
 
 interface Asked {
   company: Company
-  /** Whose token the request carries. */
+  /** The person whose token the request has. Undefined for a request without a token. */
   person: TestPerson | undefined
   method: string
   target: string
   headers: string[]
-  /** Whom an absolute target names: a proxy may take that for the request's host. */
+  /**
+   * The company whose host an absolute target names. A proxy may take that host for the host of the
+   * request.
+   */
   meant?: Company
 }
 
@@ -143,7 +144,10 @@ const pages = [
 const files = ['/robots.txt', '/.well-known/security.txt', '/builds/latest.json', '/favicon.ico']
 const calls = ['/user', '/process', '/category', '/user/session', '/healthz', '/openapi.json']
 
-/** A reader's request, or an attacker's; the answer of each may be kept for the next. */
+/**
+ * Returns a random request: half of them by ordinary readers, the others by attackers. A cache may
+ * store each answer for later requests.
+ */
 function draw(random: Random): Asked {
   const company = random.pick(companies)
   const other = random.pick(companies.filter(each => each !== company))
@@ -211,7 +215,10 @@ function draw(random: Random): Asked {
   return { ...asked, person: sent, ...attack }
 }
 
-/** What may not stand in the answer: other companies, other people, and what attackers wrote. */
+/**
+ * Returns texts that the answer must not contain: those of other companies and people, and those of
+ * attackers.
+ */
 function forbiddenTo({ company, meant, person }: Asked): string[] {
   const others = companies
     .filter(each => each !== company && each !== meant)

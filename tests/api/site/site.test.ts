@@ -1,5 +1,4 @@
 import { createServer, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import type { DomainConfig } from '../../../src/contract/domains.ts'
@@ -10,6 +9,7 @@ import { demoTheme } from '../../../src/server/domain/demo/demo-theme.ts'
 import { productTheme } from '../../../src/server/domain/installation/product-theme.ts'
 import { readBuild } from '../../../src/server/site/astro-build.ts'
 import { createSite } from '../../../src/server/site/site.ts'
+import { listenLocally } from '../../helpers/servers/listen.ts'
 
 const built = await readBuild('dist')
 const servers: Server[] = []
@@ -377,7 +377,10 @@ test('gives crawlers the status of an error and no page, and logs it', async () 
 interface Company {
   company_id: string
   config: DomainConfig
-  /** What the API answers for it in place of the config. */
+  /**
+   * Creates the error that the API answers in place of the config. Undefined: the API answers the
+   * config.
+   */
   fails?: (() => AppError) | undefined
 }
 
@@ -395,8 +398,7 @@ async function startSite() {
     void site.handle(request, response, host)
   })
   servers.push(server)
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // as: it listens on TCP
+  const port = await listenLocally(server)
   const site = createSite({
     resolve: async host => hosts.get(host),
     api: async input => {
@@ -428,7 +430,10 @@ async function startSite() {
   }
 }
 
-/** `<link rel="alternate" hreflang="en-US" href="…">` → `{ hreflang, href }` */
+/**
+ * Returns the attributes of a page's links of one kind: `<link rel="alternate" hreflang="en-US"
+ * href="…">` → `{ hreflang, href }`
+ */
 function linksOf(page: string, rel: string): Record<string, string>[] {
   const links = [...page.matchAll(new RegExp(`<link rel="${rel}"([^>]*)>`, 'g'))]
   return links.map(([, attributes = '']) =>
@@ -450,7 +455,7 @@ function configOf(name: string): DomainConfig {
   }
 }
 
-/** `fetch` refuses to set Host, which is what these tests are about. */
+/** Sends a request with any Host header, which `fetch` cannot do. */
 function ask(options: { port: number; method: string; path: string; headers: object }) {
   return new Promise<Response>((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', ...options, headers: { ...options.headers } })

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path'
 import { expect, type Locator, type Page } from '@playwright/test'
-import pg from 'pg'
-import { connectionTo } from '../../../src/server/db/postgres.ts'
-import { findPostmaster } from '../../../src/server/db/postmaster.ts'
+import type pg from 'pg'
 import { fetchAt } from '../client.ts'
+import { queryDatabase } from '../service.ts'
 import { dataDir } from './data-dir.ts'
 import { address, home, type Person, startSession } from './page.ts'
 
@@ -121,15 +120,7 @@ export async function askDatabase<Row extends pg.QueryResultRow>(
   values: unknown[],
   folder = dataDir
 ): Promise<Row[]> {
-  const found = await findPostmaster(resolve(folder, 'pg'))
-  if (!('socketDir' in found)) throw new Error('the database is not running')
-  const client = new pg.Client(connectionTo(found.socketDir, 'vidimus', 'postgres'))
-  await client.connect()
-  try {
-    return (await client.query<Row>(text, values)).rows
-  } finally {
-    await client.end()
-  }
+  return queryDatabase<Row>(resolve(folder), text, values)
 }
 
 interface People {

@@ -1,4 +1,5 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import { listenLocally } from './listen.ts'
 
 /** The point at which a connection breaks, counted in bytes of one direction. */
 export interface Cut {
@@ -38,7 +39,6 @@ export async function startFaultProxy(target: number) {
     pass(pair, 'request', cut)
     pass(pair, 'response', cut)
   })
-  await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
 
   function pass(pair: Pair, side: Cut['side'], cut: Cut | undefined): void {
     const [from, to] = side === 'request' ? [pair.client, pair.server] : [pair.server, pair.client]
@@ -72,8 +72,7 @@ export async function startFaultProxy(target: number) {
   }
 
   return {
-    // as: a TCP server has such an address
-    port: (proxy.address() as AddressInfo).port,
+    port: await listenLocally(proxy),
     /** Breaks the next connection. A second call is for the connection after it. */
     cutNext(cut: Cut) {
       planned.push(cut)

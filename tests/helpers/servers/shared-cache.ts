@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listenLocally } from './listen.ts'
 
 /** A proxy between readers and the service. */
 export interface CachingProxy extends AsyncDisposable {
@@ -73,10 +73,8 @@ export async function startSharedCache(target: number) {
     }
   })
   proxy.on('clientError', (_error, socket) => socket.destroy())
-  await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
   return {
-    // as: a TCP server has such an address
-    port: (proxy.address() as AddressInfo).port,
+    port: await listenLocally(proxy),
     counts,
     async [Symbol.asyncDispose]() {
       proxy.closeAllConnections()

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openEventStream } from '../../../../src/stores/history/event-stream.ts'
 import { makeBrowser } from '../../../helpers/browser.ts'
+import { listenLocally } from '../../../helpers/servers/listen.ts'
 
 test('asks for the list at the first tick, and then hears each event', async () => {
   const { told, connections } = await follow()
@@ -205,8 +205,7 @@ async function follow({ status = 200, random = 0, fetch = globalThis.fetch } = {
   const server = createServer((request, response) => {
     accepted.push(accept(request, response, answer))
   })
-  await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as AddressInfo // as: a TCP server has no other address
+  const port = await listenLocally(server)
 
   const browser = makeBrowser()
   const tab = browser.openTab('http://localhost/', () => new Response())
