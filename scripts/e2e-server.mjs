@@ -10,7 +10,10 @@ await stopDatabase()
 rmSync(folder, { recursive: true, force: true })
 await import('../src/server/main.ts')
 
-/** Stops the database of a killed run, which would otherwise delete the new one's socket. */
+/**
+ * Stops the database that a killed run has left. It would delete the socket of the new database
+ * when it ends.
+ */
 async function stopDatabase() {
   const pid = livePostgres()
   if (!pid) return

@@ -6,19 +6,28 @@ import { resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 
 const folder = '.cache/tests'
-/** Node keeps compiled modules here, because the tests start the product and its tools many times. */
+/**
+ * Folder in which Node stores compiled modules. The tests start the product many times, and each
+ * start is faster with them.
+ */
 const compiled = resolve('.cache/compiled')
 
 export function runVitest(args = [], env = {}) {
   return run('vitest', ['run', ...args], countVitest, { env })
 }
 
-/** Prints the output of Playwright from the moment at which `printFrom` settles. */
+/**
+ * Runs the browser tests. Prints the output of Playwright after the promise `printFrom` has
+ * settled.
+ */
 export function runPlaywright(printFrom) {
   return run('playwright', ['test'], countPlaywright, { printFrom })
 }
 
-/** A run that failed outside of its tests, or that left no report, counts as one failure. */
+/**
+ * Runs a test tool and returns the numbers of its report. Counts one failure if the run failed
+ * outside of its tests or left no report.
+ */
 async function run(tool, args, count, { env = {}, printFrom } = {}) {
   const report = `${folder}/${tool}.json`
   mkdirSync(folder, { recursive: true })

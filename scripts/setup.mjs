@@ -35,7 +35,10 @@ function setUp() {
   }
 }
 
-/** Checks without the lock first. Another setup that is still working has not written its stamp. */
+/**
+ * Runs `act` unless `isDone()` returns true. Holds the lock meanwhile, because another setup may be
+ * doing the same.
+ */
 function ensure(isDone, act) {
   if (isDone()) return
   const release = lock()
@@ -69,7 +72,10 @@ function installStamp() {
     .digest('hex')
 }
 
-/** Also checks `node` on the PATH, which is the pinned one even while this file runs on another. */
+/**
+ * Stops unless this Node or the `node` on the PATH is version 24 or newer. The packages put the
+ * pinned Node on the PATH.
+ */
 function requireNode24() {
   if (Number.parseInt(process.versions.node, 10) >= 24) return
   const { stdout } = spawnSync('node', ['-v'], { env, encoding: 'utf8' })
@@ -113,7 +119,7 @@ function buildStamp() {
   return hash.digest('hex')
 }
 
-/** Returns every file of a tree in a stable order, without the server, which runs from its sources. */
+/** Returns all files below a path, sorted. Leaves out the server, which runs from its sources. */
 function filesIn(path) {
   const found = fs.statSync(join(root, path), { throwIfNoEntry: false })
   if (!found || path === 'src/server') return []
@@ -130,7 +136,10 @@ function readStamp(path) {
   }
 }
 
-/** Prefers the shell that draws no window, which takes a fifth less of the processor. */
+/**
+ * Finds or installs a Chromium for the browser tests. Prefers the headless shell, which takes a
+ * fifth less processor time.
+ */
 function provideChromium() {
   const found =
     namedBrowser('CHROMIUM_PATH') || provideShell() || findChromium() || installChromium()
@@ -159,7 +168,10 @@ function namedBrowser(variable) {
   return named
 }
 
-/** For playwright.config.ts. */
+/**
+ * Saves the path of a browser in a file that playwright.config.ts reads. Deletes the file if there
+ * is no browser.
+ */
 function keepBrowser(path, found) {
   if (readStamp(path) === found) return
   fs.rmSync(path, { force: true })
@@ -168,7 +180,10 @@ function keepBrowser(path, found) {
   fs.writeFileSync(path, found)
 }
 
-/** Tries to install it on the first run only: some distributions have no such package. */
+/**
+ * Returns the path of Chromium's headless shell, or undefined. Tries to install it on the first run
+ * only, because some distributions have no such package.
+ */
 function provideShell() {
   const shell = 'chromium-headless-shell'
   const found = findBrowser(shell)
@@ -189,7 +204,7 @@ function findBrowser(...names) {
   return names.map(findOnPath).find(path => path && runs(path))
 }
 
-/** Returns whether a browser starts, which includes its shared libraries. */
+/** Returns whether a browser starts and so has all its shared libraries. */
 function runs(path) {
   return spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 60_000 }).status === 0
 }
@@ -209,7 +224,7 @@ function installFirefox() {
   return findFirefox()
 }
 
-/** Installs packages of the distribution, where that needs no password. */
+/** Installs packages of the distribution if that needs no password. Otherwise does nothing. */
 function installPackages(name, packages, output) {
   if (!findOnPath('apt-get')) return
   const noPassword = ['-n', '--preserve-env=DEBIAN_FRONTEND,http_proxy,https_proxy,no_proxy']
@@ -260,7 +275,10 @@ function isExecutable(path) {
   }
 }
 
-/** Runs npm on the Node that npm itself came with: `npm ci` deletes the one in node_modules. */
+/**
+ * Runs npm and returns whether it succeeded. Uses the Node that npm came with, because `npm ci`
+ * deletes the Node in node_modules.
+ */
 function npm(args, shows = 'always') {
   const { npm_execpath, npm_node_execpath } = process.env
   const command = npm_execpath ? [npm_node_execpath ?? process.execPath, npm_execpath] : ['npm']
@@ -276,9 +294,9 @@ function npm(args, shows = 'always') {
 }
 
 /**
- * Waits until this process holds the lock and returns what gives it back. The lock is a folder with
- * one file named after its owner; whoever manages to delete a dead owner's file may remove the
- * folder, so two waiters never both take over.
+ * Waits until this process holds the lock. Returns the function that frees it. The lock is a folder
+ * with one file that has the name of its owner. Only the process that deletes the file of a dead
+ * owner removes the folder, so two waiting processes never both get the lock.
  */
 function lock() {
   const owner = `${process.pid}-${startedAt(process.pid)}`
@@ -346,7 +364,10 @@ function isAlive(owner) {
   return now === undefined || now === started
 }
 
-/** Returns when a process started. Tells it apart from a later one with the same id. */
+/**
+ * Returns the start time of a process, or undefined if there is none. It distinguishes the process
+ * from a later one with the same id.
+ */
 function startedAt(pid) {
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -38,8 +38,8 @@ export function watchEventLoopLag(now: () => number = () => performance.now()): 
 }
 
 /**
- * Returns a function to call with the delay of each timer. It returns by how much the event loop is
- * late. Both are in milliseconds.
+ * Returns a function that measures the lag of the event loop. Call it with the delay of each timer.
+ * It returns by how much the event loop is late. Both are in milliseconds.
  */
 export function createLagMeter(): (delay: number) => number {
   let late = 0

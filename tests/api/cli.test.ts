@@ -8,7 +8,10 @@ import { runCommand } from '../../bin/commands.ts'
 import { connectionTo, startPostgres } from '../../src/server/db/postgres.ts'
 import { findPostmaster, isProcessAlive } from '../../src/server/db/postmaster.ts'
 
-/** Each call is a process, and on a busy machine one takes seconds. */
+/**
+ * Timeout of a test in milliseconds. Each command is a process, which takes seconds on a busy
+ * machine.
+ */
 const slow = 240_000
 const root = join(import.meta.dirname, '../..')
 /** Where Node keeps compiled modules: a command starts twice as fast with them. */
@@ -192,7 +195,7 @@ async function tokenKeys(): Promise<string[]> {
   return (await readdir(join(dataDir, 'keys'))).filter(name => name.startsWith('token-'))
 }
 
-/** The command line as a person calls it, in a process of its own. */
+/** Runs `vidimus` with these arguments in a process of its own, as a person would. */
 function vidimus(...words: string[]) {
   return vidimus.with({}, ...words)
 }

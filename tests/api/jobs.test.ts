@@ -112,7 +112,7 @@ test('finds what is to be forgotten without reading what stays', async () => {
   ).toBeLessThan(50)
 })
 
-/** Lets every statement of the service on this table fail. */
+/** Makes every statement of the service on this table fail. */
 async function breakTable(table: string): Promise<void> {
   await app.owner.query(`revoke all on ${table} from vidimus_app`)
 }

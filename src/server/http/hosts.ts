@@ -29,9 +29,9 @@ export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined
 }
 
 /**
- * Returns whether a proxy is certain to read a path as this server does: nothing in it is
- * percent-encoded, and no segment is empty, `.` or `..`. For example, a proxy's rule for `/user`
- * would miss `/x/%2e%2e/user` and `/%75ser`.
+ * Returns whether every proxy reads the path of a request as this server does. The path then has
+ * nothing percent-encoded and no segment that is empty, `.` or `..`. For example, a proxy's rule
+ * for `/user` would miss `/x/%2e%2e/user` and `/%75ser`.
  */
 export function hasPlainPath(target: string): boolean {
   const path = target.split('?', 1)[0] ?? ''

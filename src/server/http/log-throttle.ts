@@ -1,8 +1,9 @@
 const reportEveryMs = 60_000
 
 /**
- * Returns a function to call for each incident of a frequent kind. It reports the first incident at
- * once, and later ones at most once a minute, with their number and the last one.
+ * Limits how often a frequent event is logged. Returns a function to call at each event. It calls
+ * `report` for the first event at once, and later at most once a minute, with the number of events
+ * since the previous report and the facts of the last one.
  */
 export function createLogThrottle<Fact>(
   report: (count: number, last: Fact) => void

@@ -90,7 +90,8 @@ export function createSite(options: SiteOptions): Site {
   }
 
   /**
-   * Serves `/robots.txt` and `/.well-known/`. Returns false without a response for any other path.
+   * Serves `/robots.txt` and the files below `/.well-known/`. Returns whether it has sent a
+   * response: false for any other path.
    */
   async function sendWellKnown(
     request: IncomingMessage,

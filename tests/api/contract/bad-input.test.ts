@@ -36,13 +36,14 @@ import {
   rowOf,
   snapshot
 } from '../../helpers/matrix.ts'
+import { createRandom } from '../../helpers/random.ts'
 
 const maxUploadBytes = 1_000_000
 
 let app: TestApp
 let ada: TestPerson
 let things: Awaited<ReturnType<typeof makeThings>>
-/** Rules that refused a field; each needs its words. */
+/** The rules by which fields were refused. The dictionaries must have words for each. */
 const rules = new Set<string>()
 
 beforeAll(async () => {
@@ -65,7 +66,7 @@ const withBody = plain.filter(
 const withQuery = plain.filter(name => !['POST', 'PUT'].includes(routeOf(name).method))
 const tooLong = 'x'.repeat(10_000)
 
-/** What no field of a body takes as it is, each in turn for every field. */
+/** Values to send in place of each field of a body. Most fields must refuse them. */
 const wrongValues: [string, unknown][] = [
   ['null', null],
   ['true', true],
@@ -90,19 +91,19 @@ const wrongValues: [string, unknown][] = [
   ['an object with a length', { length: 1 }]
 ]
 
-/** Texts that PostgreSQL or UTF-8 cannot hold: refused whatever the field. */
+/** Texts that PostgreSQL or UTF-8 cannot represent. Every field must refuse them. */
 const unstorable = ['a lone surrogate', 'a text around a lone surrogate', 'a NUL']
 
 /**
- * A mark of another browser, or none at all, is no reason to keep its owner out. The check of an
- * import judges its cells, and what the database cannot hold is replaced.
+ * Fields that accept unstorable texts. A wrong `device` must not keep its owner from signing in.
+ * The check of an import judges the cells of rows, and replaces what the database cannot store.
  */
 const harmless = [
   'logIn device',
   ...['email', 'username', 'groups.0', 'locale'].map(cell => `storeImportRows rows.0.${cell}`)
 ]
 
-/** Calls whose optional fields exclude each other; their own tests have an example of each. */
+/** Calls with optional fields that exclude each other, so no valid call has all of them. */
 const exclusive = ['changeUsers', 'createInvitationLinks']
 
 describe('a field out of form', () => {
@@ -338,7 +339,7 @@ describe('a body that is no input', () => {
 describe('a script and a formula', () => {
   const text = (nr: number) => `=1+1<script>canary(${nr})</script>`
   const reading = plain.filter(name => routeOf(name).method === 'GET' && name !== 'streamRequests')
-  /** Calls whose answers had one of the texts. */
+  /** The calls whose answers contained one of the texts. */
   const seen = new Set<string>()
   let sent = 0
 
@@ -365,7 +366,10 @@ describe('a script and a formula', () => {
     expect([...seen]).toEqual(expect.arrayContaining([...lists, ...exports]))
   })
 
-  /** No browser runs the answer as a page or script, and no spreadsheet a cell of it. */
+  /**
+   * Expects that no browser executes the answer as a page or script, and that no spreadsheet
+   * evaluates one of its cells.
+   */
   function expectInert(name: string, { headers, body }: RawResponse): void {
     expect.soft(headers['x-content-type-options'], name).toBe('nosniff')
     const answer = body.toString()
@@ -512,11 +516,7 @@ describe('an upload out of form', () => {
     ['an offset with a sign', { ...patch, 'upload-offset': '+0' }, 'invalid_input'],
     ['an offset in hex', { ...patch, 'upload-offset': '0x0' }, 'invalid_input'],
     ['an offset ahead', { ...patch, 'upload-offset': '1' }, 'upload_offset'],
-    [
-      'an offset beyond the end',
-      { ...patch, 'upload-offset': '9007199254740991' },
-      'upload_offset'
-    ],
+    ['an offset beyond the end', { ...patch, 'upload-offset': `${2 ** 53 - 1}` }, 'upload_offset'],
     [
       'an offset beyond numbers',
       { ...patch, 'upload-offset': '99999999999999999999' },
@@ -626,9 +626,9 @@ describe('an upload out of form', () => {
 describe('an upload that is cut', () => {
   const bytes = randomBytes(200_000)
   const seed = 20_261_117
-  const random = mulberry32(seed)
+  const random = createRandom(seed)
   const offsets = [0, 1, bytes.length - 1, bytes.length]
-  for (let more = 0; more < 50; more++) offsets.push(Math.floor(random() * bytes.length))
+  for (let more = 0; more < 50; more++) offsets.push(random.integer(0, bytes.length - 1))
 
   test(`goes on from where it stopped: 54 places, seed ${seed}`, async () => {
     const before = await snapshot(app.owner)
@@ -646,16 +646,8 @@ describe('an upload that is cut', () => {
 
     const after = await snapshot(app.owner)
     const grown = (name: string) => Number(after[name]) - Number(before[name])
-    for (const name of [
-      'request',
-      'upload',
-      'deposit',
-      'deposit_opening',
-      'log_leaf',
-      'lookup_tag'
-    ]) {
-      expect(grown(name), name).toBe(54)
-    }
+    const tables = ['request', 'upload', 'deposit', 'deposit_opening', 'log_leaf', 'lookup_tag']
+    for (const name of tables) expect(grown(name), name).toBe(54)
     expect(new Set(finished).size).toBe(54)
     expect(grown('usage used')).toBe(54 * (1 + bytes.length))
     expect(after['usage reserved']).toBe(before['usage reserved'])
@@ -676,19 +668,14 @@ describe('an upload that is cut', () => {
       expect(ended.status, `${cut}`).toBe(204)
     }
     const after = await snapshot(app.owner)
-    for (const name of [
-      'blob',
-      'deposit',
-      'log_leaf',
-      'lookup_tag',
-      'usage used',
-      'usage reserved'
-    ]) {
-      expect(after[name], name).toBe(before[name])
-    }
+    const kept = ['blob', 'deposit', 'log_leaf', 'lookup_tag', 'usage used', 'usage reserved']
+    for (const name of kept) expect(after[name], name).toBe(before[name])
   })
 
-  /** Sends `cut` bytes, loses the connection, asks how many arrived and sends the rest. */
+  /**
+   * Uploads a file whose connection breaks after `cut` bytes, and resumes the upload. Returns the
+   * id of the deposit.
+   */
   async function depositCutAt(port: number, cut: number): Promise<string> {
     const { request, upload: path } = await app.reserve(ada, bytes, `cut-${cut}.pdf`)
     await sendAndCut(port, path, bytes, cut)
@@ -735,7 +722,7 @@ function headersOf(name: string): Record<string, string> {
   return rowOf(name).headers?.(app, ada) ?? {}
 }
 
-/** Hands a request of ada's to the app. */
+/** Passes a request by Ada to the app, without a socket. */
 async function send({ method, path = '/', headers, body }: RawRequest): Promise<RawResponse> {
   const request = new Request(new URL(path, 'http://api.acme.localhost'), {
     ...(method === undefined ? {} : { method }),
@@ -753,7 +740,7 @@ async function received(response: Response): Promise<RawResponse> {
   }
 }
 
-/** A request at ada's open upload, over the real port. */
+/** Sends a request for Ada's unfinished upload to the real port. */
 function upload({
   method = 'PATCH',
   path = `/uploads/${things.upload}`,
@@ -783,8 +770,8 @@ const insides =
   /node_modules|\.ts\b|\bat \w+ \(|\bselect\b.*\bfrom\b|insert into|\bpg_|\brelation\b|violates|syntax error|constraint|ECONN|ENOENT|Error:|\/tmp\/|zod/i
 
 /**
- * A refusal is a problem document with a code the route may answer, and shows nothing of the
- * inside.
+ * Expects an error answer: a problem document with a code that the route lists and without internal
+ * details such as SQL.
  */
 function expectRefusal(
   response: RawResponse,
@@ -813,7 +800,7 @@ function expectRefusal(
   }
 }
 
-/** Paths to all values: `{ a: [{ b: 1 }] }` → `[['a'], ['a', 0], ['a', 0, 'b']]` */
+/** Returns the paths to all values: `{ a: [{ b: 1 }] }` → `[['a'], ['a', 0], ['a', 0, 'b']]` */
 function pathsOf(value: unknown, at: (string | number)[] = []): (string | number)[][] {
   const here = at.length > 0 ? [at] : []
   if (typeof value !== 'object' || value === null) return here
@@ -834,7 +821,7 @@ function objectsOf(value: Record<string, unknown>): (string | number)[][] {
 
 const same = (one: (string | number)[], other: (string | number)[]) => one.join() === other.join()
 
-/** Paths of optional fields by the schema; of a list's items that of the first. */
+/** Returns the most bytes of the body of a call. */
 function maxBytesOf(route: Endpoint | Stream): number {
   return (route.kind === 'endpoint' && route.maxBytes) || 256 * 1024
 }
@@ -856,7 +843,10 @@ function optionalPaths(route: Endpoint | Stream): (string | number)[][] {
   return walk(z.toJSONSchema(route.input, { io: 'input', unrepresentable: 'any' }) as Node, [])
 }
 
-/** A copy with another value at a path; `undefined` takes the field out. */
+/**
+ * Returns a copy of an input with another value at a path. Without the field if the value is
+ * `undefined`.
+ */
 function changed(
   input: Record<string, unknown>,
   path: (string | number)[],
@@ -877,7 +867,10 @@ function bodyOf(route: Endpoint | Stream, input: Record<string, unknown>) {
   return Object.fromEntries(Object.entries(input).filter(([name]) => !parameters.includes(name)))
 }
 
-/** As text, because `__proto__` is no ordinary key of an object. */
+/**
+ * Adds a field to an object inside JSON. Works on the text, because `__proto__` is no ordinary key
+ * of an object.
+ */
 function withKey(json: string, place: (string | number)[], key: string): string {
   const mark = 'MARK'
   const marked = changed(JSON.parse(json), [...place, mark], 1)
@@ -896,7 +889,7 @@ function endlessBody() {
   return { stream, sent: () => sent }
 }
 
-/** Sends a head and a body and answers the first line that comes back. */
+/** Sends a head and a body. Returns the first line of the response. */
 function firstLine(port: number, head: string, body: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => {
@@ -911,7 +904,7 @@ function firstLine(port: number, head: string, body: string): Promise<string> {
   })
 }
 
-/** A PATCH of all bytes whose connection breaks after `cut` of them. */
+/** Sends a PATCH of all bytes and breaks the connection after `cut` of them. */
 function sendAndCut(port: number, path: string, bytes: Uint8Array, cut: number): Promise<void> {
   const head = [
     `PATCH ${path} HTTP/1.1`,
@@ -931,15 +924,4 @@ function sendAndCut(port: number, path: string, bytes: Uint8Array, cut: number):
     socket.on('error', () => undefined)
     socket.once('close', () => resolve())
   })
-}
-
-/** Small and seeded, so that a failure can be repeated. */
-function mulberry32(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

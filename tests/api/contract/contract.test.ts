@@ -201,7 +201,7 @@ describe('the routes', () => {
 
 describe('the error codes', () => {
   const codes = Object.keys(errorCodes) as ErrorCode[] // as: the keys of a constant
-  /** Made by the browser itself and never sent. */
+  /** Error codes that the browser itself creates and the server never sends. */
   const ofBrowser = ['offline', 'unexpected_answer', 'file_unreadable']
 
   test('are each made somewhere, on the side that may make them', () => {
@@ -345,7 +345,7 @@ interface ObjectSchema {
   additionalProperties?: unknown
 }
 
-/** Every object within a schema, itself included. */
+/** Returns all objects inside a schema, including the schema itself. */
 function objectsOf(schema: z.ZodMiniType): ObjectSchema[] {
   const found: ObjectSchema[] = []
   const walk = (node: unknown) => {

@@ -190,7 +190,9 @@ function operationOf(name: string): Operation {
   return found
 }
 
-/** The status is a described one, and so are media type and body. */
+/**
+ * Expects that the OpenAPI document describes the status, the media type and the body of an answer.
+ */
 function expectDescribed(name: string, { status, headers, body }: RawResponse): void {
   const described = operationOf(name).responses[String(status)]
   expect(described, `${name} ${status} ${body}`).toBeDefined()
@@ -206,7 +208,7 @@ function expectDescribed(name: string, { status, headers, body }: RawResponse): 
   expect(validate(JSON.parse(body.toString())), JSON.stringify(validate.errors)).toBe(true)
 }
 
-/** Where the document has the schema of an answer. */
+/** Returns the JSON pointer of the schema of an answer in the OpenAPI document. */
 function pointerTo(name: string, status: number | string, type: string): string {
   const { path, method } = routeOf(name)
   const pointer = [

@@ -39,13 +39,16 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const names = Object.keys(routes).filter(name => !isUpload(routeOf(name)))
 const uploads = Object.keys(routes).filter(name => isUpload(routeOf(name)))
-/** Processor time, because on a busy machine others take the clock's. */
+/**
+ * Returns the processor time of this thread since `started`, in milliseconds. Elapsed time would
+ * include other work on the machine.
+ */
 function msSince(started: NodeJS.CpuUsage): number {
   const { user, system } = process.threadCpuUsage(started)
   return (user + system) / 1000
 }
 
-/** Node itself refuses a longer head. */
+/** The longest path in characters. Node refuses longer heads. */
 const maxTargetLength = 8000
 
 test.each(names)(
@@ -110,7 +113,9 @@ test.each(uploads)(
 
 const none = fc.constant(undefined)
 
-/** Headers that the upload routes read, or that a library might, with good and bad values. */
+/**
+ * Arbitrary of headers that the upload routes or a library may read, with valid and invalid values.
+ */
 const changedHeaders = fc.dictionary(
   fc.constantFrom(
     'tus-resumable',
@@ -146,7 +151,10 @@ function expectNoFailure(): void {
   expect(failures.map(({ facts, text }) => [text, facts])).toEqual([])
 }
 
-/** Good inputs with some of their fields replaced, and inputs of the schema's form alone. */
+/**
+ * Returns an arbitrary of inputs: valid inputs with some fields replaced, and random inputs in the
+ * form of the schema.
+ */
 function inputOf(route: Endpoint | Stream, valid: Record<string, unknown>) {
   const schema = z.toJSONSchema(route.input, { io: 'input', unrepresentable: 'any' }) as Node // as: it is one
   const wild = arbitraryOf(schema, 0)
@@ -213,7 +221,7 @@ const anything = fc.oneof(
   fc.jsonValue({ maxDepth: 4 })
 )
 
-/** A value of the schema's form, most of the time. */
+/** Returns an arbitrary of values in the form of a schema. A sixth of the values has any form. */
 function arbitraryOf(node: Node, depth: number): fc.Arbitrary<unknown> {
   const alternatives = node.anyOf ?? node.oneOf
   if (alternatives) return fc.oneof(...alternatives.map(each => arbitraryOf(each, depth)))
@@ -283,7 +291,7 @@ async function send(
   return { status: response.status, headers: Object.fromEntries(response.headers), body: bytes }
 }
 
-/** No failure of ours, and either the contract's output or one of its codes. */
+/** Expects an answer that the contract allows: its output, or one of its error codes below 500. */
 function expectContract(route: Endpoint | Stream, answer: RawResponse): void {
   const where = `${route.method} ${route.path} answered ${answer.status} ${answer.body.subarray(0, 300)}`
   expect(answer.status, where).toBeLessThan(500)

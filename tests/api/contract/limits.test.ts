@@ -315,7 +315,7 @@ test('a refusal by a group carries its figures', async () => {
   expect(refusal).toMatchObject({ status: 429, figures: { used: 1, limit: 1 } })
 })
 
-/** Sends the head of a PATCH, and waits until the service has its place. */
+/** Sends the head of a PATCH, and waits until the service has counted it as a running upload. */
 async function beginPatch(app: TestApp, person: TestPerson, path: string, length: number) {
   const socket = await beginCall(app, person, `PATCH ${path}`, [
     'Tus-Resumable: 1.0.0',
@@ -327,7 +327,7 @@ async function beginPatch(app: TestApp, person: TestPerson, path: string, length
   return socket
 }
 
-/** Sends the head of a `PUT /deposit` and, once the service has a place for it, one byte. */
+/** Sends the head of a `PUT /deposit`. Sends the first byte once the service asks for the body. */
 async function beginPut(app: TestApp, person: TestPerson, length: number) {
   const query = new URLSearchParams({ name: 'a.pdf', category: person.category })
   const socket = await beginCall(app, person, `PUT ${putDeposit.path}?${query}`, [

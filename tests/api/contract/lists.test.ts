@@ -30,7 +30,10 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-/** People with few names, so that the order of their ids decides often. Every tenth is a member. */
+/**
+ * Adds people who share four names, so that often only their ids decide the order. Every tenth
+ * joins the default group.
+ */
 async function addPeople(count: number): Promise<void> {
   await app.owner.query(
     `with made as (
@@ -47,7 +50,10 @@ async function addPeople(count: number): Promise<void> {
   )
 }
 
-/** All pages of a list of people, one after the other. */
+/**
+ * Reads all pages of the list of people, one after the other. Calls `between` after each page but
+ * the last.
+ */
 async function readAll(
   input: Partial<Parameters<typeof page>[0]>,
   between: (read: Member[]) => Promise<void> = async () => {}

@@ -28,9 +28,15 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-/** Of 256 kB, what the smaller body has; the larger one has twice as much. */
+/**
+ * Size of the smaller body in bytes. The larger body has twice as many, and both are below the
+ * limit of 256 kB.
+ */
 const bytes = 120_000
-/** What takes less is lost in the noise of a busy machine and holds nobody up. */
+/**
+ * A call that takes fewer milliseconds is not compared: other work on the machine changes such
+ * times too much.
+ */
 const floorMs = 8
 
 const taking = Object.entries(endpoints).filter(([, endpoint]) => hasJsonBody(endpoint))
@@ -55,8 +61,8 @@ test.each(taking)(
     }
 
     /**
-     * Processor time of one call, in milliseconds: the least of several, because others work here
-     * too.
+     * Returns the processor time of one call in milliseconds: the least of several calls, because
+     * other work on the machine can only add to it.
      */
     async function leastOf(what: string, text: string): Promise<number> {
       let least = Number.POSITIVE_INFINITY
@@ -118,7 +124,10 @@ async function postForm(path: string, body: Uint8Array): Promise<void> {
   expect(answer.status, await answer.text()).toBeLessThan(500)
 }
 
-/** The longest stretch of this thread's processor time between two turns of its event loop. */
+/**
+ * Returns the longest time for which `run` blocked the event loop, in milliseconds of processor
+ * time.
+ */
 async function longestBlock(run: () => Promise<void>): Promise<number> {
   let longest = 0
   let last = process.threadCpuUsage()

@@ -109,11 +109,11 @@ async function expectNowhere(app: TestApp, secrets: ReadonlyMap<string, string>)
 }
 
 interface Link {
-  /** Follows the link, or one with another token. */
+  /** Makes the call of the link with its own token, or with `token`. */
   use: (token?: string) => Promise<unknown>
 }
 
-/** One link of each kind, with the proof that goes with it. */
+/** Creates one mailed link of each kind. Passes the secrets of each to `plant`. */
 async function followLinks(app: TestApp, plant: Plant): Promise<Link[]> {
   const host = 'acme.localhost'
   const links: Link[] = []
@@ -160,7 +160,7 @@ async function followLinks(app: TestApp, plant: Plant): Promise<Link[]> {
   return links
 }
 
-/** One person's day, with what goes wrong in it; every secret of it is planted. */
+/** Makes the calls of a person's day, some of which fail. Passes every secret to `plant`. */
 async function live(app: TestApp, plant: Plant): Promise<void> {
   const host = 'acme.localhost'
   const person = await app.signUp()

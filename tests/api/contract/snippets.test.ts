@@ -219,7 +219,7 @@ async function expectVerified(name: string, runner = run): Promise<void> {
   await expectShown('verify.json', output)
 }
 
-/** Runs a snippet as a reader of a real host would: a proxy leads its name to this machine. */
+/** Runs an example of the documentation. A proxy leads the host name in it to this machine. */
 function run(name: string, file: string, env: Record<string, string> = {}) {
   const { port } = proxy.address() as AddressInfo // as: it listens on TCP
   const at = { http_proxy: `http://127.0.0.1:${port}`, NODE_USE_ENV_PROXY: '1' }
@@ -253,7 +253,9 @@ function runFile(path: string, file: string, env: Record<string, string>, ...mor
   })
 }
 
-/** Forwards what it is asked to the app's port, under the name it was asked for. */
+/**
+ * Starts a proxy that forwards every request to the app's port and keeps the requested host name.
+ */
 async function startProxy(port: number): Promise<Server> {
   const server = createServer((request, response) => {
     const { host, pathname, search } = new URL(request.url ?? '/', api)

@@ -20,7 +20,7 @@ import { makeAdmins } from '../../helpers/matrix.ts'
 
 const acme = 'acme.localhost'
 
-/** A connection that asks and hears what is answered. */
+/** Opens a connection to the port of the app. `heard` returns the text received so far. */
 async function open(app: TestApp): Promise<{ socket: Socket; heard: () => string }> {
   const socket = connect(await app.listen(), '127.0.0.1')
   let text = ''
@@ -37,7 +37,7 @@ function headOf(method: string, path: string, headers: Record<string, string>): 
   return `${method} ${path} HTTP/1.1\r\n${text}\r\n\r\n`
 }
 
-/** A call whose body does not end before the test says so. */
+/** Begins a call and leaves out the last byte of its body, which `end` sends. */
 async function hold(app: TestApp, token?: string) {
   const { socket, heard } = await open(app)
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }

@@ -474,7 +474,10 @@ function requestText(headers: string, line: RequestLine = {}): string {
   return text.replaceAll('\n', '\r\n')
 }
 
-/** `'api of acme.localhost'`, `'page of …'`, or the status of a refusal. */
+/**
+ * Returns which host answers a request and as what: `'api of acme.localhost'` or `'page of …'`.
+ * Returns the status of a refusal.
+ */
 async function whoAnswers(headers: string, options: RequestLine & { at?: number } = {}) {
   return whoIs(await send(options.at ?? port, requestText(headers, options)))
 }
@@ -491,8 +494,8 @@ function whoIs(answer: string): string {
 }
 
 /**
- * Sends bytes as they are and answers all that comes back until the other end closes or falls
- * silent.
+ * Sends bytes unchanged. Returns all that the server sends until it closes the connection or sends
+ * nothing for 1.5 seconds.
  */
 function send(at: number, text: string): Promise<string> {
   return new Promise(resolve => {

@@ -91,7 +91,7 @@ function expectRefusal(answer: string, status: number, code: string | undefined)
   }
 }
 
-/** Everything that comes back until the connection ends. */
+/** Sends bytes unchanged. Returns all that the server sends until it closes the connection. */
 async function send(bytes: string): Promise<string> {
   const socket = connect(await app.listen(), '127.0.0.1')
   socket.write(bytes)

@@ -9,7 +9,7 @@ export const rows: RouteCases = {
   createOperator: { input: operatorInput }
 }
 
-/** How each code that a call lists comes about. */
+/** Returns a function that provokes each error code of the calls of the setup. */
 export function refusals({ app, ask, inputOf }: Stage): Refusals {
   return {
     'createOperator setup_code_wrong': async () =>
@@ -34,7 +34,7 @@ export function refusals({ app, ask, inputOf }: Stage): Refusals {
   }
 }
 
-/** As if nobody had been made an operator yet. */
+/** Makes everybody an ordinary person, so that the setup is open again. */
 async function reopenSetup(app: TestApp): Promise<object> {
   await app.owner.query(`update "user" set permissions = '{}' where 'operator' = any (permissions)`)
   return {}

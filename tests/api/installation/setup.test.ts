@@ -137,36 +137,25 @@ test('keeps what an operator is to the database’s own rules', async () => {
   expect(found.filter(each => each.permissions.includes('operator'))).toHaveLength(1)
 })
 
-/** A new code, and what a browser sends with it. */
+/** Creates a setup code. Returns the input with which a browser creates the first operator. */
 async function prepare(at = host) {
   const made = await createSetupCode(app.deps)
   if (!made) throw new Error('no code is given any more')
   expect(made.link).toBe(`http://${host}/en/setup#${made.code}`)
+  return prepareWith(made.code, at)
+}
+
+async function inputWith(code: string) {
+  return (await prepareWith(code)).input
+}
+
+async function prepareWith(code: string, at = host) {
   const keys = makeKeys()
   const email = `operator-${randomUUID()}@example.com`
   const { challenge: nonce } = await app.call(at, getChallenge, { email, purpose: 'signup' })
   const public_key_jwt = keys.publicKeyJwt({ aud: at, email, purpose: 'signup', nonce })
   const names = { username: 'Ada', company: 'Orchard' }
-  return {
-    email,
-    keys,
-    input: { code: made.code, email, ...names, public_key_jwt, demo: 'keep' as const }
-  }
-}
-
-async function inputWith(code: string) {
-  const { input } = await prepareKeys()
-  return { ...input, code }
-}
-
-async function prepareKeys() {
-  const keys = makeKeys()
-  const email = `operator-${randomUUID()}@example.com`
-  const { challenge: nonce } = await app.call(host, getChallenge, { email, purpose: 'signup' })
-  const public_key_jwt = keys.publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })
-  return {
-    input: { email, username: 'Ada', company: 'Orchard', public_key_jwt, demo: 'keep' as const }
-  }
+  return { email, keys, input: { code, email, ...names, public_key_jwt, demo: 'keep' as const } }
 }
 
 async function codes(): Promise<number> {

@@ -91,7 +91,7 @@ test.each(kinds)(
   }
 )
 
-/** Queues a notice. */
+/** Queues a mail about a changed password. */
 async function queue(
   app: TestApp,
   email = 'ada@example.com',

@@ -3,8 +3,8 @@ import { isSignedIn } from '../../domain/sessions/authentication.ts'
 import { type ApiContext, signedInPerson } from './context.ts'
 
 /**
- * How the check of the session waits for a database connection: like the long read that produces
- * the file, so that many downloads take no connection from short calls.
+ * Options of the database connection that checks the session. They are those of the long read that
+ * produces the file, so that downloads take no connections from short calls.
  */
 const sessionCheckConnection = { isHeavy: true, waitMs: 120_000 }
 
