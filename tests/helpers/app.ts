@@ -50,6 +50,7 @@ export interface CallOptions {
 /** A person with a session, who calls the API as a browser would. */
 export interface TestPerson {
   id: string
+  company: CompanyId
   host: string
   email: string
   keys: TestKeys
@@ -170,7 +171,8 @@ export async function makeApp(
   }
   await recordRootSecretId(deps)
   const limits = { ...unlimited, ...options.limits }
-  const companies: Record<string, CompanyId> = {
+  const companies: Record<string, CompanyId> &
+    Record<'acme.localhost' | 'beta.localhost', CompanyId> = {
     'acme.localhost': await addCompany('Acme', 'acme.localhost'),
     'beta.localhost': await addCompany('Beta', 'beta.localhost')
   }
@@ -241,7 +243,9 @@ export async function makeApp(
     ) => callAt(host, endpoint, input, { token, ...callOptions })
     const [category] = await asPerson(listCategories, {})
     if (!category) throw new Error('the default group allows no category')
-    return { id, host, email, keys, token, category: category.id, call: asPerson }
+    const { rows } = await database.owner.query('select company_id from "user" where id = $1', [id])
+    const company: CompanyId = rows[0].company_id
+    return { id, company, host, email, keys, token, category: category.id, call: asPerson }
   }
 
   /** Starts another session of a person. Returns its token. */
@@ -324,6 +328,39 @@ export async function makeApp(
     })
   }
 
+  /** Asks for the state of an upload, or cancels it. */
+  function tus(person: TestPerson, method: 'HEAD' | 'DELETE', upload: string) {
+    const headers = { authorization: `Bearer ${person.token}`, 'tus-resumable': '1.0.0' }
+    return request(`api.${person.host}`, { method, path: upload, headers })
+  }
+
+  /** Deposits a file with one `PUT /deposit`. */
+  function put(
+    person: TestPerson,
+    bytes: Uint8Array,
+    query: Record<string, string> = { category: person.category },
+    headers: Record<string, string> = {}
+  ) {
+    return request(`api.${person.host}`, {
+      method: 'PUT',
+      path: `/deposit?${new URLSearchParams({ name: 'a.pdf', ...query })}`,
+      headers: {
+        authorization: `Bearer ${person.token}`,
+        'content-length': String(bytes.length),
+        ...headers
+      },
+      body: bytes
+    })
+  }
+
+  /** Asks for the bytes of a deposit. */
+  function content(person: TestPerson, deposit_id = '', headers: Record<string, string> = {}) {
+    return request(`api.${person.host}`, {
+      path: `/deposit/${deposit_id}/content`,
+      headers: { authorization: `Bearer ${person.token}`, ...headers }
+    })
+  }
+
   /** Deposits a file and waits until its request is `done` or `failed`. */
   async function deposit(person: TestPerson, bytes: Uint8Array, name?: string) {
     const { request: reserved, upload } = await reserve(person, bytes, name)
@@ -395,6 +432,9 @@ export async function makeApp(
     listen,
     reserve,
     patch,
+    tus,
+    put,
+    content,
     deposit,
     until,
     wait(seconds: number) {

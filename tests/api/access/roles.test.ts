@@ -340,7 +340,8 @@ async function pendingPerson(app: TestApp): Promise<TestPerson> {
   const { email, keys, id } = await makeSignUp(app)
   const token = await app.signIn({ host: home, email, keys })
   const call = () => Promise.reject(new Error('a pending session'))
-  return { id, host: home, email, keys, token, category: '', call }
+  const company = app.companies[home]
+  return { id, company, host: home, email, keys, token, category: '', call }
 }
 
 async function thingsIn(app: TestApp, person: TestPerson, company: string): Promise<Things> {

@@ -95,11 +95,7 @@ test('records a fingerprint at once and keeps nothing else', async () => {
   const { rows } = await app.owner.query('select leaf from log_leaf where record_id = $1', [id])
   expect(parseCanonical(rows[0].leaf)).toMatchObject({ type: 'deposit', id })
 
-  const content = await app.request('api.acme.localhost', {
-    path: `/deposit/${id}/content`,
-    headers: { authorization: `Bearer ${ada.token}` }
-  })
-  expect(content.status).toBe(404)
+  expect((await app.content(ada, id)).status).toBe(404)
   expect(await app.owner.query('select count(*)::int as count from blob')).toMatchObject({
     rows: blobs
   })
@@ -121,17 +117,10 @@ test('records a fingerprint at once and keeps nothing else', async () => {
 test('only fingerprints what is put there in one call', async () => {
   await rule({ store: 'fingerprint', media_types: ['text/plain'] })
   const bytes = Buffer.from('a line of text')
-  const put = (type: string) =>
-    app.request('api.acme.localhost', {
-      method: 'PUT',
-      path: `/deposit?${new URLSearchParams({ name: 'a.txt', category: ada.category, media_type: type })}`,
-      headers: {
-        authorization: `Bearer ${ada.token}`,
-        'idempotency-key': 'fingerprint-1',
-        'content-length': String(bytes.length)
-      },
-      body: bytes
-    })
+  const put = (media_type: string) => {
+    const query = { category: ada.category, media_type }
+    return app.put(ada, bytes, query, { 'idempotency-key': 'fingerprint-1' })
+  }
   expect((await put('application/pdf')).status).toBe(422)
   const first = await put('text/plain')
   expect(first.status).toBe(201)

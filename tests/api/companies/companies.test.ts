@@ -29,7 +29,7 @@ let acme: string
 beforeAll(async () => {
   app = await makeApp()
   olga = await app.signUp()
-  acme = app.companies[olga.host] ?? ''
+  acme = olga.company
   await grant(olga, 'operator')
 })
 afterAll(() => app[Symbol.asyncDispose]())

@@ -11,7 +11,7 @@ let company: string
 beforeAll(async () => {
   app = await makeApp()
   ada = await app.signUp()
-  company = app.companies[ada.host] ?? ''
+  company = ada.company
   await makeAdmins(app.owner)
 })
 afterAll(() => app[Symbol.asyncDispose]())

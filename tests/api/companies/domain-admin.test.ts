@@ -16,7 +16,7 @@ import {
 import { createInvitationLinks } from '../../../src/contract/members.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
 import { createUser } from '../../../src/contract/users.ts'
-import { inCompany, toCompanyId } from '../../../src/server/db/scope.ts'
+import { inCompany } from '../../../src/server/db/scope.ts'
 import { readDomain } from '../../../src/server/domain/companies/domain-admin.ts'
 import { recheckDomains } from '../../../src/server/domain/host-proofs/domain-checks.ts'
 import { checkDomainsJob } from '../../../src/server/jobs/check-domains.ts'
@@ -189,9 +189,9 @@ test('a claim blocks nobody, tells nothing of other claims, and of those who pro
     `select company_id from audit_entry where action = 'domain.verify' and target_id = any ($1)`,
     [claims.map(({ id }) => id)]
   )
-  expect(rows).toEqual([{ company_id: app.companies[winner.host] }])
+  expect(rows).toEqual([{ company_id: winner.company }])
   const list = await loser.call(listDomains, {
-    id: app.companies[loser.host] ?? '',
+    id: loser.company,
     state: 'taken'
   })
   expect(list).toMatchObject([{ host, proof: { name: `_domain-check.${host}` } }])
@@ -237,7 +237,7 @@ test('a domain that is removed during its check stays removed', async () => {
 
 test('a record that goes missing ends the domain after seven days, and its return brings it back', async () => {
   const { id, host, proof } = await prove()
-  const [name, company] = [proof?.name ?? '', toCompanyId(app.companies[acme] ?? '')]
+  const [name, company] = [proof?.name ?? '', app.companies[acme]]
   const stateAfter = async (days: number) => {
     await app.owner.query(
       `update domain set checked_at = checked_at - $2 * interval '1 day',
@@ -306,7 +306,7 @@ test('a host below a wildcard needs a record of its own once the wildcard is gon
          failing_since = failing_since - $2 * interval '1 day' where host like $1`,
       ['%gone.fr', days]
     )
-    while (await recheckDomains(app.deps, toCompanyId(app.companies[acme] ?? '')));
+    while (await recheckDomains(app.deps, app.companies[acme]));
   }
   const stateOf = async ({ id }: { id: string }) => (await ada.call(getDomain, { id })).state
   const wild = await prove('*.gone.fr')
@@ -332,7 +332,7 @@ test('a host below a wildcard needs a record of its own once the wildcard is gon
     app.owner.query('update "user" set permissions = $2 where id = $1', [ada.id, permissions])
   await setPermissions('{admin,operator}')
   await confirmSessions(app)
-  const to = app.companies[beta] ?? ''
+  const to = app.companies[beta]
   for (const end of [
     (id: string) => ada.call(deleteDomain, { id }),
     (id: string) => ada.call(moveDomain, { id, company_id: to })
@@ -351,15 +351,15 @@ test('a host below a wildcard needs a record of its own once the wildcard is gon
 })
 
 test('hosts of other companies below an operator’s wildcard need a record once it is lost', async () => {
-  const to = app.companies[beta] ?? ''
+  const to = app.companies[beta]
   const ageOf = (host: string, days: number) =>
     app.owner.query(
       `update domain set checked_at = checked_at - $2 * interval '1 day',
          failing_since = failing_since - $2 * interval '1 day' where host = $1`,
       [host, days]
     )
-  const recheck = async (company: string) => {
-    while (await recheckDomains(app.deps, toCompanyId(app.companies[company] ?? '')));
+  const recheck = async (company: typeof acme | typeof beta) => {
+    while (await recheckDomains(app.deps, app.companies[company]));
   }
   const endings: ((id: string, host: string) => Promise<unknown>)[] = [
     async (_id, host) => {
@@ -426,7 +426,7 @@ async function addProved(company: string, host: string): Promise<string> {
 }
 
 test('a host that is created while its wildcard ends is proved by itself or not at all', async () => {
-  const to = app.companies[beta] ?? ''
+  const to = app.companies[beta]
   await asOperator(async () => {
     for (let round = 0; round < 5; round++) {
       const zone = `racing${++hosts}.fr`
@@ -461,7 +461,7 @@ async function createFor(company: string, host: string): Promise<DomainDetails> 
 }
 
 test('lists the domains by host, by age and by state', async () => {
-  const id = app.companies[acme] ?? ''
+  const id = app.companies[acme]
   const all = await ada.call(listDomains, { id, limit: 200 })
   expect(all.map(({ host }) => host)).toEqual(all.map(({ host }) => host).toSorted())
   expect(all.filter(({ primary }) => primary).map(({ host }) => host)).toEqual([acme])
@@ -493,7 +493,7 @@ test('moves a host to another company with its look and without its tokens', asy
   const { id, host } = await prove()
   const token = await app.signIn({ ...ada, host })
   await confirmSessions(app)
-  const to = app.companies[beta] ?? ''
+  const to = app.companies[beta]
   await app.owner.query(`update "user" set permissions = '{admin,operator}' where id = $1`, [
     ada.id
   ])
@@ -509,7 +509,7 @@ test('moves a host to another company with its look and without its tokens', asy
 })
 
 test('a host that is moved while it is off begins anew in the other company', async () => {
-  const to = app.companies[beta] ?? ''
+  const to = app.companies[beta]
   const { id, host } = await prove()
   await app.owner.query(
     `update domain set verified_at = null, quarantined_at = now(), failing_since = now(),
@@ -531,7 +531,7 @@ test('a host that is moved while it is off begins anew in the other company', as
 })
 
 test('a move is entered in the audit logs of both companies in its transaction', async () => {
-  const to = app.companies[beta] ?? ''
+  const to = app.companies[beta]
   const { id, host } = await prove()
   await asOperator(async () => {
     const moved = await ada.call(moveDomain, { id, company_id: to })
@@ -542,7 +542,7 @@ test('a move is entered in the audit logs of both companies in its transaction',
         where d.id = $1 and e.action = 'domain.move' and e.target_id = any ($2)`,
       [moved.id, [id, moved.id]]
     )
-    const from = app.companies[acme] ?? ''
+    const from = app.companies[acme]
     const [before, after] = [{ company_id: from }, { company_id: to }]
     const entries = [
       { company_id: from, acted_in: from, target_id: id, changes: { before, after } },
@@ -596,7 +596,7 @@ test('invitations that a move could not mail are mailed later, once', async () =
 
 /** Returns the primary host of Acme, and the host to which a mail asked for on its wildcard leads. */
 async function primaryHosts() {
-  const all = await ada.call(listDomains, { id: app.companies[acme] ?? '', limit: 200 })
+  const all = await ada.call(listDomains, { id: app.companies[acme], limit: 200 })
   const { email } = await app.signUp(acme)
   await app.call('any.wild.fr', requestReset, { email })
   const { link } = await app.letterTo(email, 'reset')
@@ -650,7 +650,7 @@ test('links to pass on that were asked for on a host of a wildcard lead to the p
 })
 
 test('a wildcard and another company’s domain are never the primary one, and of several chosen at once one is', async () => {
-  const [wild] = await ada.call(listDomains, { id: app.companies[acme] ?? '', q: '*.wild.fr' })
+  const [wild] = await ada.call(listDomains, { id: app.companies[acme], q: '*.wild.fr' })
   await expect(ada.call(makeDomainPrimary, { id: wild?.id ?? '' })).rejects.toMatchObject({
     code: 'domain_unsuitable'
   })

@@ -28,7 +28,7 @@ let company: string
 beforeAll(async () => {
   app = await makeApp()
   ada = await app.signUp()
-  company = app.companies[ada.host] ?? ''
+  company = ada.company
   await makeAdmins(app.owner)
 })
 afterAll(() => app[Symbol.asyncDispose]())
@@ -69,9 +69,7 @@ test('take ids in upper case as the same ids', async () => {
     }
   )
   expect((await app.request(`api.${ada.host}`, groups)).status).toBe(200)
-  const acme = app.companies[ada.host]
-  if (!acme) throw new Error('no company')
-  const { broken, entries } = await checkAuditLog(app.deps, acme)
+  const { broken, entries } = await checkAuditLog(app.deps, ada.company)
   expect(broken).toBeUndefined()
   expect(entries).toBeGreaterThanOrEqual(6)
 })

@@ -11,7 +11,7 @@ import {
   getUsage
 } from '../../../src/contract/overview.ts'
 import { verify } from '../../../src/contract/verifications.ts'
-import { toCompanyId } from '../../../src/server/db/scope.ts'
+import type { CompanyId } from '../../../src/server/db/scope.ts'
 import { readAllAttention, readAttention } from '../../../src/server/domain/companies/attention.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, makeDomain } from '../../helpers/cases.ts'
@@ -23,12 +23,12 @@ const day = 86_400
 
 let app: TestApp
 let ada: TestPerson
-let company: string
+let company: CompanyId
 
 async function start(options: Parameters<typeof makeApp>[0] = {}) {
   app = await makeApp(options)
   ada = await app.signUp()
-  company = app.companies[ada.host] ?? ''
+  company = ada.company
   await makeAdmins(app.owner)
 }
 
@@ -184,7 +184,7 @@ describe('what needs attention', () => {
     expect(await items()).toMatchObject([{ kind: 'invitations_expired', count: 2 }])
     // an invitation that waits for the proof of the first host has not expired
     await app.owner.query('update domain set verified_at = null where company_id = $1', [company])
-    const company_id = toCompanyId(company)
+    const company_id = company
     const waiting = await readAttention(app.deps, { company_id, isOperator: false })
     expect(waiting.items).toMatchObject([{ kind: 'domains_unverified', count: 1 }])
     // with a wildcard alone, links lead to its hosts and expire there
@@ -207,7 +207,7 @@ describe('what needs attention', () => {
 
   test('names no invitation whose mail is queued, and counts nobody else’s mails', async () => {
     await start({ sendsMails: false })
-    const beta = app.companies['beta.localhost'] ?? ''
+    const beta = app.companies['beta.localhost']
     const bea = await app.signUp('beta.localhost')
     app.deps.settings.mailServer = true
     const expired = await makePerson(app, true)
@@ -216,7 +216,7 @@ describe('what needs attention', () => {
     await queueMail(company, ada.id, 'password_changed')
     await queueMail(beta, bea.id, 'password_changed')
     expect(await items()).toMatchObject([{ kind: 'invitations_expired', count: 1 }])
-    const theirs = { company_id: toCompanyId(beta), isOperator: false }
+    const theirs = { company_id: beta, isOperator: false }
     expect((await readAttention(app.deps, theirs)).items).toEqual([])
     await queueMail(company, expired.id, 'activate')
     expect(await items()).toEqual([])
@@ -305,14 +305,12 @@ describe('what needs attention', () => {
     ada = { ...ada, token: await app.signIn(ada) }
     expect(await items()).toMatchObject([{ kind: 'mails_delayed', severity: 'error' }])
     const { sendNextMail } = await import('../../../src/server/domain/mail/mail-queue.ts')
-    const acme = app.companies['acme.localhost']
-    if (!acme) throw new Error('no acme')
-    expect(await sendNextMail(app.deps, acme)).toBe(false)
+    expect(await sendNextMail(app.deps, ada.company)).toBe(false)
     expect(await items()).toMatchObject([{ kind: 'mails_delayed' }])
     isDown = false
     app.wait(3600)
     ada = { ...ada, token: await app.signIn(ada) }
-    expect(await sendNextMail(app.deps, acme)).toBe(true)
+    expect(await sendNextMail(app.deps, ada.company)).toBe(true)
     expect(await items()).toEqual([])
   })
 
@@ -426,9 +424,9 @@ describe('what needs attention in all companies', () => {
 
   test('leaves out what is in order, and names the most severe first', async () => {
     await start({ limits: { max_requests: 10, max_storage: null } })
-    const beta = app.companies['beta.localhost'] ?? ''
+    const beta = app.companies['beta.localhost']
     const bea = await app.signUp('beta.localhost')
-    const names = new Map([
+    const names = new Map<string, string>([
       [company, 'Acme'],
       [beta, 'Beta']
     ])

@@ -274,8 +274,8 @@ test('returns what cancelled, failed and lapsed deposits held, once', async () =
   expect(await usageOf(app)).toEqual(both({ used: 0, reserved: 3 }, { used: 0, reserved: 700 }))
   expect(await ownOf(ada)).toEqual({ requests_used: 3, storage_used: 700 })
 
-  expect((await cancel(app, ada, cancelled.upload)).status).toBe(204)
-  expect((await cancel(app, ada, cancelled.upload)).status).toBe(409)
+  expect((await app.tus(ada, 'DELETE', cancelled.upload)).status).toBe(204)
+  expect((await app.tus(ada, 'DELETE', cancelled.upload)).status).toBe(409)
   expect(await usageOf(app)).toEqual(both({ used: 0, reserved: 2 }, { used: 0, reserved: 600 }))
 
   await app.patch(ada, failed.upload, Buffer.alloc(200, 'x'))
@@ -283,8 +283,7 @@ test('returns what cancelled, failed and lapsed deposits held, once', async () =
   expect(await usageOf(app)).toEqual(both({ used: 0, reserved: 1 }, { used: 0, reserved: 400 }))
   expect(await ownOf(ada)).toEqual({ requests_used: 1, storage_used: 400 })
 
-  const company = app.companies[ada.host]
-  if (!company) throw new Error('no such company')
+  const { company } = ada
   app.wait(day - 3600)
   expect(await endNextIdleUpload(app.deps, company)).toBe(false)
   app.wait(3601)
@@ -299,8 +298,7 @@ test('keeps a day of peace for every byte that comes before an upload lapses', a
   await using app = await makeApp()
   const ada = await app.signUp()
   const { request, upload } = await app.reserve(ada, bytes(100))
-  const company = app.companies[ada.host]
-  if (!company) throw new Error('no such company')
+  const { company } = ada
   app.wait(0.9 * day)
   const token = await app.signIn(ada)
   expect((await app.patch({ ...ada, token }, upload, bytes(50))).status).toBe(204)
@@ -357,8 +355,7 @@ test.each([
      from "group", generate_series(0, $2::int - 1) n`,
     [interval, periods]
   )
-  const company_id = app.companies[ada.host]
-  if (!company_id) throw new Error('no such company')
+  const company_id = ada.company
   let rowsRead = 0
   const usage = await inCompany(app.deps.db, company_id, tx => {
     const run: Tx['run'] = async (prepared, values) => {
@@ -458,14 +455,6 @@ async function usageOf(app: TestApp): Promise<Record<string, Figures>> {
     'select kind, sum(used)::int as used, sum(reserved)::int as reserved from usage group by kind'
   )
   return Object.fromEntries(rows.map(({ kind, used, reserved }) => [kind, { used, reserved }]))
-}
-
-function cancel(app: TestApp, person: TestPerson, upload: string) {
-  return app.request(`api.${person.host}`, {
-    method: 'DELETE',
-    path: upload,
-    headers: { authorization: `Bearer ${person.token}`, 'tus-resumable': '1.0.0' }
-  })
 }
 
 /** Waits until a statement answers a row. */

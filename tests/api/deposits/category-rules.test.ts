@@ -5,7 +5,7 @@ import {
   createCategory,
   updateCategory
 } from '../../../src/contract/company-categories.ts'
-import { createDeposit, putDeposit } from '../../../src/contract/deposits.ts'
+import { createDeposit } from '../../../src/contract/deposits.ts'
 import { addGroupCategory, addGroupUser, createGroup } from '../../../src/contract/groups.ts'
 import type { AppError } from '../../../src/contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../src/contract/requests.ts'
@@ -107,17 +107,8 @@ async function deposit(
     if (status !== 204) throw new Error(`PATCH answered ${status}`)
     return app.until(person, request.id, ['done', 'failed'])
   }
-  const query = new URLSearchParams({ name: 'a.pdf', media_type })
-  if (category !== undefined) query.set('category', category)
-  const { status, body } = await app.request(`api.${person.host}`, {
-    method: 'PUT',
-    path: `${putDeposit.path}?${query}`,
-    headers: {
-      authorization: `Bearer ${person.token}`,
-      'content-length': String(bytes.length)
-    },
-    body: bytes
-  })
+  const query = { media_type, ...(category !== undefined && { category }) }
+  const { status, body } = await app.put(person, bytes, query)
   const answer = JSON.parse(body.toString())
   if (status !== 201) throw answer.code
   return answer
@@ -126,9 +117,7 @@ async function deposit(
 const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 async function contentStatus(person: TestPerson, id: string): Promise<number> {
-  const headers = { authorization: `Bearer ${person.token}` }
-  const path = `/deposit/${id}/content`
-  return (await app.request(`api.${person.host}`, { path, headers })).status
+  return (await app.content(person, id)).status
 }
 
 /** Returns who finds each of at most 20 documents: `['stranger', 'administrator']`. */

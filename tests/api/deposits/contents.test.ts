@@ -125,8 +125,5 @@ function get(path: string) {
 }
 
 function content(headers: Record<string, string>) {
-  return app.request('api.acme.localhost', {
-    path: `/deposit/${id}/content`,
-    headers: { authorization: `Bearer ${ada.token}`, ...headers }
-  })
+  return app.content(ada, id, headers)
 }

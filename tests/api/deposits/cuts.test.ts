@@ -116,7 +116,7 @@ test('promises by a HEAD what it promises by the last PATCH', async () => {
 test('takes over an upload whose bytes are all there and whose last answer was lost', async () => {
   const bytes = createRandom(seed).bytes(10_000)
   const { request, upload } = await ada.reserve(bytes, randomUUID())
-  const folder = join(app.deps.blobs.stagingDirectory, app.companies['acme.localhost'] ?? '')
+  const folder = join(app.deps.blobs.stagingDirectory, app.companies['acme.localhost'])
   await writeFile(join(folder, upload.slice('/uploads/'.length)), bytes)
   const head = await ada.tus('HEAD', upload)
   expect(head.headers['upload-offset']).toBe('10000')

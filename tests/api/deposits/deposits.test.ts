@@ -36,10 +36,7 @@ test('records a document, gives its exact bytes back and finds it by its fingerp
   expect(Buffer.byteLength(rows[0].leaf)).toBe(718)
   expect(Buffer.from(leafHash(rows[0].leaf)).toString('hex')).toBe(deposit.leaf_hash)
 
-  const content = await app.request('api.acme.localhost', {
-    path: `/deposit/${id}/content`,
-    headers: { authorization: `Bearer ${ada.token}` }
-  })
+  const content = await app.content(ada, id)
   expect(content.status).toBe(200)
   expect(content.body.equals(bytes)).toBe(true)
   expect(content.headers['content-disposition']).toBe(
@@ -99,11 +96,7 @@ test('goes on where an upload was cut', async () => {
   const { request, upload } = await app.reserve(ada, bytes)
   expect((await app.patch(ada, upload, bytes.subarray(0, 100_000))).status).toBe(204)
   expect((await app.patch(ada, upload, bytes.subarray(5), 5)).status).toBe(409)
-  const head = await app.request('api.acme.localhost', {
-    method: 'HEAD',
-    path: upload,
-    headers: { authorization: `Bearer ${ada.token}`, 'tus-resumable': '1.0.0' }
-  })
+  const head = await app.tus(ada, 'HEAD', upload)
   expect(head.headers['upload-offset']).toBe('100000')
   expect((await app.patch(ada, upload, bytes.subarray(100_000), 100_000)).status).toBe(204)
   expect(await app.until(ada, request.id, ['done', 'failed'])).toMatchObject({ state: 'done' })
@@ -111,12 +104,7 @@ test('goes on where an upload was cut', async () => {
 
 test('cancels an upload and gives its reservation back', async () => {
   const { request, upload } = await app.reserve(ada, randomBytes(1000))
-  const remove = () =>
-    app.request('api.acme.localhost', {
-      method: 'DELETE',
-      path: upload,
-      headers: { authorization: `Bearer ${ada.token}`, 'tus-resumable': '1.0.0' }
-    })
+  const remove = () => app.tus(ada, 'DELETE', upload)
   expect((await remove()).status).toBe(204)
   expect(await app.until(ada, request.id, ['cancelled'])).toMatchObject({ code: 'cancelled' })
   const again = await remove()
@@ -206,7 +194,7 @@ test('keeps the pages of a suspended company, and nothing else of it', async () 
 
 test('lists the recorded deposits of the company for administrators, newest first', async () => {
   const host = 'beta.localhost'
-  const id = app.companies[host] ?? ''
+  const id = app.companies[host]
   const [grace, bob] = [await app.signUp(host), await app.signUp(host)]
   await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [grace.id])
   const bytes = Buffer.from('deposits of a company')
@@ -255,8 +243,7 @@ test('lists the recorded deposits of the company for administrators, newest firs
 })
 
 test('a page of the deposits of a company reads no more than it shows', async () => {
-  const company = app.companies[ada.host]
-  if (!company) throw new Error('no company')
+  const { company } = ada
   await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])
   const facts = { name: 'a', size: 1, media_type: 'text/plain', leaf_hash: 'ab'.repeat(32) }
   await app.owner.query(

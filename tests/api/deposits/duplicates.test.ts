@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDeposit, getUnfinishedUpload } from '../../../src/contract/deposits.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
 import { getUser } from '../../../src/contract/users.ts'
-import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { uploadOf } from '../../helpers/client.ts'
 import { statementsOf } from '../../helpers/database.ts'
@@ -151,9 +150,7 @@ test('reads as much for a file that thousands of others have deposited as for on
   })
   expect(lookups).toHaveLength(3)
   const [ofKnown, ofNew, ofOwn] = await Promise.all(
-    lookups.map(lookup =>
-      rowsRead(app.deps.db, toCompanyId(app.companies['acme.localhost'] ?? ''), lookup)
-    )
+    lookups.map(lookup => rowsRead(app.deps.db, ada.company, lookup))
   )
   expect(ofKnown).toBe(ofNew)
   // hers once, and what belongs to it
@@ -217,12 +214,7 @@ test('gives back what a hundred cancelled uploads had reserved', async () => {
   await Promise.all(
     uploads.map(async ({ upload }, index) => {
       if (index % 2 === 0) await app.patch(ada, upload, randomBytes(100))
-      const answer = await app.request('api.acme.localhost', {
-        method: 'DELETE',
-        path: upload,
-        headers: { authorization: `Bearer ${ada.token}`, 'tus-resumable': '1.0.0' }
-      })
-      expect(answer.status).toBe(204)
+      expect((await app.tus(ada, 'DELETE', upload)).status).toBe(204)
     })
   )
   const { rows: after } = await app.owner.query('select sum(reserved)::int as sum from usage')

@@ -3,7 +3,6 @@ import { readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { checkFiles } from '../../../src/server/domain/deposits/file-checks.ts'
-import type { CompanyId } from '../../../src/server/domain/deps.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 
 const day = 86_400
@@ -12,7 +11,7 @@ test('finds nothing wrong with documents that are whole', async () => {
   await using app = await makeApp()
   const ada = await app.signUp()
   for (let n = 0; n < 3; n++) await app.deposit(ada, randomBytes(1000))
-  expect(await checkFiles(app.deps, companyOf(app), 1)).toEqual({
+  expect(await checkFiles(app.deps, app.companies['acme.localhost'], 1)).toEqual({
     checked: 3,
     missing: [],
     damaged: [],
@@ -28,7 +27,7 @@ test('raises the alarm for a document that is gone, cut or changed', async () =>
   await rm(gone)
   await writeFile(cut, randomBytes(999))
   await writeFile(changed, randomBytes(1000))
-  const report = await checkFiles(app.deps, companyOf(app), 1)
+  const report = await checkFiles(app.deps, app.companies['acme.localhost'], 1)
   expect(report.missing.toSorted()).toEqual([gone, cut].map(nameOf).toSorted())
   expect(report.damaged).toEqual([nameOf(changed)])
 })
@@ -42,7 +41,7 @@ test('removes files that belong to nothing after a day, and no others', async ()
   const [kept = ''] = await keptFiles(app)
   const orphan = join(kept, '..', nameOf(kept).slice(0, 2) + randomBytes(31).toString('hex'))
   const staged = app.deps.blobs.stagingFile({
-    company_id: companyOf(app),
+    company_id: app.companies['acme.localhost'],
     id: 'A'.repeat(22),
     generation: 0
   })
@@ -50,21 +49,15 @@ test('removes files that belong to nothing after a day, and no others', async ()
     await writeFile(path, 'left by a crash')
     await utimes(path, 0, 0)
   }
-  expect((await checkFiles(app.deps, companyOf(app), 0)).removed).toBe(0)
+  expect((await checkFiles(app.deps, app.companies['acme.localhost'], 0)).removed).toBe(0)
   app.wait(2 * day)
-  expect((await checkFiles(app.deps, companyOf(app), 0)).removed).toBe(2)
+  expect((await checkFiles(app.deps, app.companies['acme.localhost'], 0)).removed).toBe(2)
   expect(await keptFiles(app)).toEqual([kept])
   expect(await readdir(join(staged, '..'))).toEqual([upload.slice('/uploads/'.length)])
 })
 
-function companyOf(app: TestApp): CompanyId {
-  const company = app.companies['acme.localhost']
-  if (!company) throw new Error('the company was not made')
-  return company
-}
-
 async function keptFiles(app: TestApp): Promise<string[]> {
-  const root = join(app.folder, 'documents', 'blobs', companyOf(app))
+  const root = join(app.folder, 'documents', 'blobs', app.companies['acme.localhost'])
   const entries = await readdir(root, { recursive: true, withFileTypes: true })
   return entries
     .filter(each => each.isFile())

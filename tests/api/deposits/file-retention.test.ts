@@ -6,19 +6,14 @@ import { getUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { checkFiles } from '../../../src/server/domain/deposits/file-checks.ts'
 import { eraseExpiredFiles } from '../../../src/server/domain/deposits/file-retention.ts'
-import type { CompanyId } from '../../../src/server/domain/deps.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { batchItem, depositAll } from '../../helpers/deposits/batches.ts'
 
 let app: TestApp
 let ada: TestPerson
-let company: CompanyId
 beforeAll(async () => {
   app = await makeApp({ limits: { max_storage: 1_000_000 } })
   ada = await app.signUp()
-  const acme = app.companies[ada.host]
-  if (!acme) throw new Error('no company')
-  company = acme
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -26,16 +21,12 @@ const day = 86_400_000
 const retain = (retention: string | null) =>
   app.owner.query('update category set retention = $1 where id = $2', [retention, ada.category])
 const erase = (days: number) =>
-  eraseExpiredFiles({ ...app.deps, clock: () => new Date(Date.now() + days * day) }, company)
+  eraseExpiredFiles({ ...app.deps, clock: () => new Date(Date.now() + days * day) }, ada.company)
 const storageOf = async (person: TestPerson) => {
   const { usage } = await person.call(getUser, {})
   return [usage?.storage_used, usage?.own?.storage_used]
 }
-const contentOf = async (id: string) => {
-  const headers = { authorization: `Bearer ${ada.token}` }
-  const answer = await app.request(`api.${ada.host}`, { path: `/deposit/${id}/content`, headers })
-  return answer.status
-}
+const contentOf = async (id: string) => (await app.content(ada, id)).status
 
 /** Deposits a file in one of the three ways. Returns its request. */
 async function deposit(way: 'tus' | 'batch' | 'PUT', bytes: Buffer) {
@@ -46,14 +37,7 @@ async function deposit(way: 'tus' | 'batch' | 'PUT', bytes: Buffer) {
     if (!result || !('request' in result)) throw new Error('the batch has no request')
     return result.request
   }
-  const query = new URLSearchParams({ name: 'a.pdf', category: ada.category })
-  const { body } = await app.request(`api.${ada.host}`, {
-    method: 'PUT',
-    path: `/deposit?${query}`,
-    headers: { authorization: `Bearer ${ada.token}`, 'content-length': String(bytes.length) },
-    body: bytes
-  })
-  return JSON.parse(body.toString())
+  return JSON.parse((await app.put(ada, bytes)).body.toString())
 }
 
 test.each(['tus', 'batch', 'PUT'] as const)(
@@ -83,7 +67,7 @@ test.each(['tus', 'batch', 'PUT'] as const)(
     const { items } = await app.call(ada.host, verify, { items: [{ sha256 }] })
     expect(items[0]).toMatchObject({ verdict: 'authentic', findings: [{ match: 'original' }] })
     const files = []
-    for await (const tag of app.deps.blobs.listKept(company)) files.push(tag)
+    for await (const tag of app.deps.blobs.listKept(ada.company)) files.push(tag)
     expect(files).toEqual([])
   }
 )
@@ -98,7 +82,7 @@ test('keeps a file that another deposit still needs', async () => {
   expect(await contentOf(short.deposit_id ?? '')).toBe(404)
   expect(await contentOf(long.deposit_id ?? '')).toBe(200)
   expect(long.keep_until).toBeUndefined()
-  expect(await checkFiles(app.deps, company, 1)).toMatchObject({ missing: [], damaged: [] })
+  expect(await checkFiles(app.deps, ada.company, 1)).toMatchObject({ missing: [], damaged: [] })
 })
 
 test('erases a file that two deposits share when the last of them is due', async () => {
@@ -114,7 +98,7 @@ test('erases a file that two deposits share when the last of them is due', async
   await erase(4)
   expect(await contentOf(last.deposit_id ?? '')).toBe(404)
   expect(await storageOf(ada)).toEqual(before)
-  expect(await checkFiles(app.deps, company, 1)).toMatchObject({ missing: [], removed: 0 })
+  expect(await checkFiles(app.deps, ada.company, 1)).toMatchObject({ missing: [], removed: 0 })
 })
 
 test('leaves a file whose deletion failed to the next check of the files', async () => {
@@ -126,13 +110,13 @@ test('leaves a file whose deletion failed to the next check of the files', async
     discardKept: () => Promise.reject(new Error('the disk is gone'))
   }
   const clock = () => new Date(Date.now() + 2 * day)
-  const erasure = eraseExpiredFiles({ ...app.deps, blobs, clock }, company)
+  const erasure = eraseExpiredFiles({ ...app.deps, blobs, clock }, ada.company)
   await expect(erasure).rejects.toThrow('the disk is gone')
   // what is promised holds all the same, and once
   expect(await contentOf(deposit_id ?? '')).toBe(404)
   await erase(2)
   expect(await storageOf(ada)).toEqual(before)
-  const check = await checkFiles({ ...app.deps, clock }, company, 0)
+  const check = await checkFiles({ ...app.deps, clock }, ada.company, 0)
   expect(check).toMatchObject({ missing: [], removed: 1 })
 })
 
@@ -146,7 +130,7 @@ test('keeps a file that is deposited again while it is erased', async () => {
     expect(again.state).toBe('done')
     expect(await contentOf(again.deposit_id ?? '')).toBe(200)
   }
-  expect(await checkFiles(app.deps, company, 1)).toMatchObject({ missing: [], damaged: [] })
+  expect(await checkFiles(app.deps, ada.company, 1)).toMatchObject({ missing: [], damaged: [] })
 })
 
 test('erases more files than fit into one transaction, and each once', async () => {

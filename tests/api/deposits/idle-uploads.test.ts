@@ -45,7 +45,7 @@ test('gives back the room of bytes that do not come, and keeps that of those tha
   expect(await offsetOf(ada, upload)).toBe('300')
   expect(await storage()).toEqual({ used: 0, reserved: 900 })
 
-  await tus(bob, 'DELETE', other.upload)
+  await app.tus(bob, 'DELETE', other.upload)
   expect((await app.patch(ada, upload, bytes.subarray(300), 300)).status).toBe(204)
   expect(await app.until(ada, request.id, ['done', 'failed'])).toMatchObject({ state: 'done' })
   expect(await storage()).toEqual({ used: 800, reserved: 0 })
@@ -76,7 +76,7 @@ test('gives back of an upload that ends no more than it still holds', async () =
   await app.patch(ada, second.upload, randomBytes(100))
   app.wait(11 * minute)
   await releaseIdleUploads(app.deps, acme)
-  await tus(ada, 'DELETE', first.upload)
+  await app.tus(ada, 'DELETE', first.upload)
   expect(await storage()).toEqual({ used: 0, reserved: 100 })
   app.wait(24 * 60 * minute)
   while (await endNextIdleUpload(app.deps, acme));
@@ -120,7 +120,7 @@ test('opens at most 2,000 uploads of one person', async () => {
     figures: { used: 2000, limit: 2000 }
   })
   await app.reserve(bob, randomBytes(10))
-  await tus(ada, 'DELETE', upload)
+  await app.tus(ada, 'DELETE', upload)
   const racing = Array.from({ length: 8 }, () => app.reserve(ada, randomBytes(10)))
   const outcomes = await Promise.allSettled(racing)
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -131,13 +131,8 @@ test('opens at most 2,000 uploads of one person', async () => {
 
 const full = { code: 'storage_limit_reached' }
 
-function tus(person: TestPerson, method: string, path: string) {
-  const headers = { authorization: `Bearer ${person.token}`, 'tus-resumable': '1.0.0' }
-  return app.request(`api.${person.host}`, { method, path, headers })
-}
-
 async function offsetOf(person: TestPerson, upload: string): Promise<unknown> {
-  return (await tus(person, 'HEAD', upload)).headers['upload-offset']
+  return (await app.tus(person, 'HEAD', upload)).headers['upload-offset']
 }
 
 async function ownStorage(person: TestPerson): Promise<number | undefined> {

@@ -11,7 +11,6 @@ import { getDeposit, putDeposit } from '../../../src/contract/deposits.ts'
 import { listRequests, ProcessedRequest } from '../../../src/contract/requests.ts'
 import { getUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
-import { toCompanyId } from '../../../src/server/db/scope.ts'
 import {
   abandonDirectUpload,
   beginDirectUpload
@@ -194,7 +193,7 @@ test('keeps nothing of a connection that breaks, gives the place back and frees 
 test('leaves the key to the call that has taken it over', async () => {
   const { discardStaged } = app.deps.blobs
   const file = {
-    company_id: toCompanyId(app.companies[ada.host] ?? ''),
+    company_id: ada.company,
     user_id: ada.id,
     actor: ada.id,
     key: randomUUID(),

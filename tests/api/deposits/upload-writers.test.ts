@@ -20,7 +20,7 @@ beforeAll(async () => {
   app = await makeApp()
   ada = await app.signUp()
   port = await app.listen()
-  company = toCompanyId(app.companies[ada.host] ?? '')
+  company = ada.company
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -41,9 +41,8 @@ async function begin(person = ada) {
 const idOf = (upload: string) => upload.slice('/uploads/'.length)
 
 async function offsetOf(upload: string, person = ada): Promise<number> {
-  const headers = { authorization: `Bearer ${person.token}`, 'tus-resumable': '1.0.0' }
   for (;;) {
-    const head = await app.request(`api.${ada.host}`, { method: 'HEAD', path: upload, headers })
+    const head = await app.tus(person, 'HEAD', upload)
     if (head.status !== 503) return Number(head.headers['upload-offset'])
     await setTimeout(1000)
   }
@@ -133,9 +132,7 @@ test('gives the place of a waiting call that has gone to the next', async () => 
 
 test('cancels an upload whose call still holds, and leaves no file', async () => {
   const { upload, silent } = await begin()
-  const headers = { authorization: `Bearer ${ada.token}`, 'tus-resumable': '1.0.0' }
-  const sent = { method: 'DELETE', path: upload, headers }
-  expect((await app.request(`api.${ada.host}`, sent)).status).toBe(204)
+  expect((await app.tus(ada, 'DELETE', upload)).status).toBe(204)
   expect(await silent.answer).toMatchObject({ status: 409, code: 'cancelled' })
   expect(await staged()).toEqual([])
 })

@@ -47,9 +47,7 @@ let everybody: string
 beforeAll(async () => {
   app = await makeApp({ runsImports: true, sendsMails: false })
   ada = await app.signUp()
-  const found = app.companies[ada.host]
-  if (!found) throw new Error('no company')
-  company = found
+  company = ada.company
   await makeAdmins(app.owner)
   everybody = (await ada.call(createGroup, { name: 'Lecteurs Été' })).id
 })
