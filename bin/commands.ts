@@ -11,7 +11,11 @@ import { listCompanyIds, removeCompany } from '../src/server/domain/companies/co
 import { originOf } from '../src/server/domain/companies/served-hosts.ts'
 import { createDemo, demoHost, fillDemo, findDemo } from '../src/server/domain/demo/demo.ts'
 import { demoAccount } from '../src/server/domain/demo-account.ts'
-import { type HeldUpload, listHeld, retryHeld } from '../src/server/domain/deposits/held-uploads.ts'
+import {
+  type HeldUpload,
+  listHeldUploads,
+  retryHeldUpload
+} from '../src/server/domain/deposits/held-uploads.ts'
 import type { CompanyId, Deps } from '../src/server/domain/deps.ts'
 import { seedInstallation } from '../src/server/domain/installation/installation.ts'
 import { createSetupCode } from '../src/server/domain/installation/setup.ts'
@@ -275,7 +279,7 @@ async function retryHeldDeposits(deps: Deps, id: string | undefined): Promise<An
     )
   }
   const retried: string[] = []
-  for (const each of chosen) if (await retryHeld(deps, each)) retried.push(each.request_id)
+  for (const each of chosen) if (await retryHeldUpload(deps, each)) retried.push(each.request_id)
   return {
     facts: { retried },
     text: `The service retries ${retried.length === 1 ? 'the deposit' : `${retried.length} deposits`} within seconds.`
@@ -284,7 +288,8 @@ async function retryHeldDeposits(deps: Deps, id: string | undefined): Promise<An
 
 async function allHeld(deps: Deps): Promise<HeldUpload[]> {
   const held: HeldUpload[] = []
-  for (const company of await listCompanyIds(deps)) held.push(...(await listHeld(deps, company)))
+  for (const company of await listCompanyIds(deps))
+    held.push(...(await listHeldUploads(deps, company)))
   return held
 }
 

@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { isDiskNearlyFull } from './domain/companies/attention.ts'
 import { listCompanyIds } from './domain/companies/companies.ts'
 import type { ServedHosts } from './domain/companies/served-hosts.ts'
-import { countHeld } from './domain/deposits/held-uploads.ts'
+import { countHeldUploads } from './domain/deposits/held-uploads.ts'
 import type { Deps } from './domain/deps.ts'
 import { pingDatabase } from './domain/installation/installation.ts'
 import type { ConnectionCapacity } from './http/connections.ts'
@@ -107,7 +107,7 @@ async function checks({
 async function countAllHeld(deps: Deps): Promise<number | null> {
   try {
     let held = 0
-    for (const company of await listCompanyIds(deps)) held += await countHeld(deps, company)
+    for (const company of await listCompanyIds(deps)) held += await countHeldUploads(deps, company)
     return held
   } catch {
     return null // the check of the database reports the error

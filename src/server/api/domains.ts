@@ -49,13 +49,13 @@ export function mountDomains(app: Api): void {
     claims.moveDomain(c.get('deps'), { ...callerAndCompany(c), id, to })
   )
 
-  mountAdminEndpoint(app, getDomainThemes, themes.getThemes)
-  mountAdminEndpoint(app, deleteThemeDraft, themes.deleteDraft)
-  mountAdminEndpoint(app, publishTheme, themes.publishDraft)
+  mountAdminEndpoint(app, getDomainThemes, themes.getDomainThemes)
+  mountAdminEndpoint(app, deleteThemeDraft, themes.deleteThemeDraft)
+  mountAdminEndpoint(app, publishTheme, themes.publishTheme)
   mountAdminEndpoint(app, restoreTheme, themes.restoreTheme)
 
   mountAdminEndpoint(app, saveThemeDraft, (deps, { id, company_id, by, version, ...changes }) =>
-    themes.saveDraft(deps, { id, company_id, by, version, changes })
+    themes.saveThemeDraft(deps, { id, company_id, by, version, changes })
   )
 
   mountEndpoint(app, getDomainConfig, async ({ domain }, c) => {

@@ -27,18 +27,18 @@ export function mountGroups(app: Api): void {
   )
 
   mountAdminEndpoint(app, addGroupUser, (deps, { groupId: group_id, ...input }) =>
-    members.addUser(deps, { group_id, ...input })
+    members.addGroupUser(deps, { group_id, ...input })
   )
 
   mountAdminEndpoint(app, removeGroupUser, (deps, { groupId, userId, ...caller }) =>
-    members.removeUser(deps, { group_id: groupId, user_id: userId, ...caller })
+    members.removeGroupUser(deps, { group_id: groupId, user_id: userId, ...caller })
   )
 
   mountAdminEndpoint(app, addGroupCategory, (deps, { groupId: group_id, ...input }) =>
-    groups.addCategory(deps, { group_id, ...input })
+    groups.addGroupCategory(deps, { group_id, ...input })
   )
 
   mountAdminEndpoint(app, removeGroupCategory, (deps, { groupId, categoryId, ...caller }) =>
-    groups.removeCategory(deps, { group_id: groupId, category_id: categoryId, ...caller })
+    groups.removeGroupCategory(deps, { group_id: groupId, category_id: categoryId, ...caller })
   )
 }

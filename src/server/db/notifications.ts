@@ -5,9 +5,9 @@ import { type DatabaseLocation, requestLogin } from './connection-config.ts'
 import { listenerName, listenerNamePrefix } from './processes.ts'
 
 /**
- * Sends and receives messages between the processes of one database. A message is lost while a
- * connection is down. So it only asks its receivers to look into the database, and they also look
- * there at regular intervals.
+ * Sends and receives messages between the processes of one database. A message only tells its
+ * receivers to look into the database. Because messages are lost while a connection is down, the
+ * receivers also look there at regular intervals.
  */
 export interface Notifications extends AsyncDisposable {
   /**

@@ -176,6 +176,7 @@ export class PipelinedTransaction {
  * only briefly. docs/architecture.md has the order of all locks.
  */
 const lockOrder = ['audit head', 'log head'] as const
+/** The end of a company's audit log or of its evidence log: a row that transactions lock last. */
 export type HeadLock = (typeof lockOrder)[number]
 
 /**

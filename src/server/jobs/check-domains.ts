@@ -6,8 +6,8 @@ import type { Job } from './job-runner.ts'
 
 /**
  * Returns the job that checks every verified domain once a day: does DNS still have the record that
- * proves it? Before that, it sends invitations that waited for a host and were not sent when the
- * company got one.
+ * proves it? For each company, it first mails invitations that are still unsent although the company
+ * has a host by now.
  */
 export function checkDomainsJob(deps: Deps): Job {
   const name = 'check-domains'

@@ -24,8 +24,8 @@ interface WaitingWork {
   /** Sent with the id of a company when there is work for it. */
   signal: Signal
   /**
-   * Does one piece of work for a company. Returns false if there was none, or if it failed. Calls
-   * `onFound` where the company's next piece need not wait until this one is done.
+   * Does one piece of work for a company. Returns false if there was none, or if it failed. May call
+   * `onFound` to let another run begin the company's next piece at the same time.
    */
   workOnNext: (
     company: CompanyId,

@@ -13,8 +13,8 @@ export interface Job {
    */
   parallel?: number
   /**
-   * Subscribes `run` to whatever announces work between two intervals. Returns the function that
-   * unsubscribes it.
+   * Registers `run` to be called when there is work between two intervals. Returns the function that
+   * ends the registration.
    */
   wake?: (run: () => void) => () => void
   /**

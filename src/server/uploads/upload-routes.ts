@@ -13,10 +13,10 @@ import {
 } from '../api/kit/responses.ts'
 import {
   endWriteLease,
-  renewMs,
   renewWriteLease,
   takeWriteLease,
-  type WriteLease
+  type WriteLease,
+  writeLeaseRenewalMs
 } from '../domain/deposits/upload-leases.ts'
 import {
   cancelUpload,
@@ -131,8 +131,8 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     const writing = { lease: held, lock }
     writings.set(key, writing)
     const renewing = setInterval(() => {
-      if (lock.isActive(renewMs)) void renew(key, writing)
-    }, renewMs)
+      if (lock.isActive(writeLeaseRenewalMs)) void renew(key, writing)
+    }, writeLeaseRenewalMs)
     let isReceived = false
     try {
       if (held.isTakenOver) await deps.blobs.takeOverStaged(held.upload)

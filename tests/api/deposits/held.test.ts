@@ -5,7 +5,11 @@ import { createContentLink } from '../../../src/contract/deposits.ts'
 import { getRequest } from '../../../src/contract/requests.ts'
 import { getUser } from '../../../src/contract/users.ts'
 import { checkFiles } from '../../../src/server/domain/deposits/file-checks.ts'
-import { countHeld, listHeld, retryHeld } from '../../../src/server/domain/deposits/held-uploads.ts'
+import {
+  countHeldUploads,
+  listHeldUploads,
+  retryHeldUpload
+} from '../../../src/server/domain/deposits/held-uploads.ts'
 import { settleNextUpload } from '../../../src/server/domain/deposits/upload-settlement.ts'
 import type { CompanyId } from '../../../src/server/domain/deps.ts'
 import { startManagementServer } from '../../../src/server/management.ts'
@@ -19,9 +23,7 @@ let acme: CompanyId
 let ada: TestPerson
 beforeEach(async () => {
   app = await makeApp()
-  const [company] = Object.values(app.companies)
-  if (!company) throw new Error('the company was not made')
-  acme = company
+  acme = app.companies['acme.localhost']
   ada = await app.signUp()
 })
 afterEach(() => app[Symbol.asyncDispose]())
@@ -31,7 +33,7 @@ test('keeps the bytes of deposits that cannot be made, and makes the others', as
   expect(await app.deposit(ada, randomBytes(1000))).toMatchObject({ state: 'done' })
 
   await untilHeld(requests.length)
-  const held = await listHeld(app.deps, acme)
+  const held = await listHeldUploads(app.deps, acme)
   expect(held.map(each => each.request_id).toSorted()).toEqual(requests.toSorted())
   expect(held[0]).toMatchObject({ size: 1000, failure: 'leaf: bad value of "category"' })
   for (const id of requests) {
@@ -52,12 +54,12 @@ test('keeps the bytes of deposits that cannot be made, and makes the others', as
   })
   await nameCategory(category, 'Contracts')
   const first = { company_id: acme, request_id: id }
-  expect([await retryHeld(app.deps, first), await retryHeld(app.deps, first)]).toEqual([
+  expect([await retryHeldUpload(app.deps, first), await retryHeldUpload(app.deps, first)]).toEqual([
     true,
     false
   ])
-  for (const each of await listHeld(app.deps, acme))
-    expect(await retryHeld(app.deps, each)).toBe(true)
+  for (const each of await listHeldUploads(app.deps, acme))
+    expect(await retryHeldUpload(app.deps, each)).toBe(true)
   while (await settleNextUpload(app.deps, acme));
   const renewed = { ...ada, call: withToken(token) }
   for (const [n, each] of requests.entries()) {
@@ -154,7 +156,7 @@ async function untilHeld(count: number): Promise<void> {
   const attempt = async () => {
     app.wait(hour)
     while (await settleNextUpload(app.deps, acme));
-    expect(await countHeld(app.deps, acme)).toBe(count)
+    expect(await countHeldUploads(app.deps, acme)).toBe(count)
   }
   await vi.waitFor(attempt, { timeout: 20_000, interval: 50 })
 }

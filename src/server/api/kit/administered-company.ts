@@ -5,7 +5,7 @@ import {
 } from '../../../contract/kit/endpoint.ts'
 import { Id } from '../../../contract/kit/ids.ts'
 import { findAdministeredCompany } from '../../domain/companies/companies.ts'
-import { getTenant, senderHost } from '../../domain/companies/served-hosts.ts'
+import { getTenant, readSenderHost } from '../../domain/companies/served-hosts.ts'
 import type { CompanyId, SendingCompany, Tenant } from '../../domain/deps.ts'
 import type { Person } from '../../domain/sessions/sessions.ts'
 import { requirePermission } from './admission.ts'
@@ -69,7 +69,7 @@ export async function administeredTenant(c: ApiContext): Promise<Tenant> {
 export async function mailSenderOf(c: ApiContext, hasLinks: boolean): Promise<SendingCompany> {
   const [{ company_id }, acting] = [c.get('tenant'), administeredCompany(c)]
   if (hasLinks || acting === company_id) return administeredTenant(c)
-  return { company_id: acting, host: await senderHost(c.get('deps'), acting) }
+  return { company_id: acting, host: await readSenderHost(c.get('deps'), acting) }
 }
 
 /**

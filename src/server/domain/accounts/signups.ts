@@ -6,7 +6,7 @@ import { mailTokenHash } from '../../../core/keys/public-key-proof.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
 import { listCompanyIds } from '../companies/companies.ts'
-import { originOf, primaryHost } from '../companies/served-hosts.ts'
+import { getPrimaryHost, originOf } from '../companies/served-hosts.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
@@ -236,7 +236,7 @@ async function createVerifyLink(
 ): Promise<string> {
   const token = await createMailToken(tx, deps, 'verify', { id, email })
   const language = locale === 'fr' ? 'fr' : 'en'
-  const place = host ?? (await primaryHost(tx))
+  const place = host ?? (await getPrimaryHost(tx))
   return mailLink(originOf(deps, place), `/${language}/verify-account`, { token, email })
 }
 

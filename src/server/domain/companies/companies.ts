@@ -287,8 +287,8 @@ export async function listCompanyIds(deps: Pick<Deps, 'db'>): Promise<CompanyId[
 }
 
 /**
- * Deletes a demonstration: first its rows, then its files. Files that a crash leaves are deleted
- * later by `deleteLeftoverFiles`. Returns false and deletes nothing if the company is not a
+ * Deletes the demonstration company: first its rows, then its files. `deleteLeftoverFiles` later
+ * deletes files that a crash has left. Returns false and deletes nothing if the company is not a
  * demonstration.
  */
 export async function removeCompany(

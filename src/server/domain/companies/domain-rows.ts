@@ -33,8 +33,8 @@ export async function lockDomain(tx: Tx, id: string): Promise<DomainRow> {
 }
 
 /**
- * Returns whether the company has proved a host. A host in quarantine counts too, although it is
- * not served.
+ * Returns whether the company has proved that it owns a host. A host also counts if it is no longer
+ * served because its DNS record has been missing.
  */
 export async function hasProvedHost(tx: Tx): Promise<boolean> {
   const found = await selectInCompany(tx, 'domain')
@@ -45,7 +45,7 @@ export async function hasProvedHost(tx: Tx): Promise<boolean> {
   return found !== undefined
 }
 
-/** Returns whether any company has proved the host. */
+/** Returns whether any company has proved that it owns the host. */
 export async function isProvedHost(tx: Tx, host: string): Promise<boolean> {
   const { rows } = await sql<{ answer: boolean }>`
     select is_proved_host(${host}) as answer`.execute(tx)
@@ -53,8 +53,8 @@ export async function isProvedHost(tx: Tx, host: string): Promise<boolean> {
 }
 
 /**
- * Returns the error for a host that another company has proved or the same company has already
- * claimed.
+ * Returns the error `host_taken`: another company has proved that it owns the host, or the same
+ * company has already claimed it.
  */
 export function hostTakenError(cause?: unknown): AppError {
   return new AppError('host_taken', 'The host is proved by a company or claimed already', { cause })

@@ -30,7 +30,7 @@ interface ThemeCall extends DomainCall {
 }
 
 /** Returns the themes of a domain. Throws `not_found` if the company has no such domain. */
-export async function getThemes(
+export async function getDomainThemes(
   deps: Pick<Deps, 'db'>,
   { company_id, id }: { company_id: CompanyId; id: string }
 ): Promise<DomainThemes> {
@@ -41,7 +41,7 @@ export async function getThemes(
  * Saves a draft of a domain's theme, which only administrators see. Throws `svg_refused` for a
  * picture that is not allowed.
  */
-export async function saveDraft(
+export async function saveThemeDraft(
   deps: AuditedDeps,
   { company_id, by, id, version, changes }: ThemeCall & { changes: ThemeChanges }
 ): Promise<DomainThemes> {
@@ -56,7 +56,7 @@ export async function saveDraft(
 }
 
 /** Deletes the draft of a domain's theme. Does nothing if there is no draft. */
-export async function deleteDraft(
+export async function deleteThemeDraft(
   deps: AuditedDeps,
   { company_id, id, version }: ThemeCall
 ): Promise<void> {
@@ -71,7 +71,7 @@ export async function deleteDraft(
  * Publishes the draft of a domain's theme: the pages show it from now on. Does nothing if there is
  * no draft.
  */
-export async function publishDraft(
+export async function publishTheme(
   deps: AuditedDeps & Pick<Deps, 'signals'>,
   { company_id, by, id, version }: ThemeCall
 ): Promise<DomainThemes> {

@@ -12,7 +12,7 @@ interface Membership extends AdminCall {
 }
 
 /** Makes a person a member of a group. Does nothing if the person is a member already. */
-export async function addUser(deps: AuditedDeps, input: Membership): Promise<void> {
+export async function addGroupUser(deps: AuditedDeps, input: Membership): Promise<void> {
   await inCompany(deps.db, input.company_id, async tx => {
     await requireMembership(tx, deps, input)
     const { user_id } = input
@@ -22,7 +22,7 @@ export async function addUser(deps: AuditedDeps, input: Membership): Promise<voi
 }
 
 /** Ends a person's membership of a group. Does nothing if the person is not a member. */
-export async function removeUser(deps: AuditedDeps, input: Membership): Promise<void> {
+export async function removeGroupUser(deps: AuditedDeps, input: Membership): Promise<void> {
   await inCompany(deps.db, input.company_id, async tx => {
     await requireMembership(tx, deps, input)
     const { user_id } = input

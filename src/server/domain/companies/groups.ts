@@ -181,7 +181,7 @@ interface Allowance extends AdminCall {
 }
 
 /** Lets the members of a group use a category. Does nothing if they may use it already. */
-export async function addCategory(deps: AuditedDeps, input: Allowance): Promise<void> {
+export async function addGroupCategory(deps: AuditedDeps, input: Allowance): Promise<void> {
   const { company_id, by, group_id, category_id } = input
   const add = async (tx: Tx) => {
     await requireAllowance(tx, input)
@@ -198,7 +198,7 @@ export async function addCategory(deps: AuditedDeps, input: Allowance): Promise<
 }
 
 /** Ends the right of a group's members to use a category. Does nothing if they may not use it. */
-export async function removeCategory(deps: AuditedDeps, input: Allowance): Promise<void> {
+export async function removeGroupCategory(deps: AuditedDeps, input: Allowance): Promise<void> {
   const { company_id, by, group_id, category_id } = input
   await inCompany(deps.db, company_id, async tx => {
     await requireAllowance(tx, input)

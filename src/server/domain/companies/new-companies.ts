@@ -25,7 +25,10 @@ export interface NewCompany {
      * domains. True if absent.
      */
     isVerified?: boolean
-    /** The company whose wildcard proves the host. Absent if no wildcard proves it. */
+    /**
+     * The company whose verified wildcard domain includes the host, which then needs no proof of its
+     * own. Absent if there is no such wildcard.
+     */
     coveredBy?: CompanyId | undefined
   }[]
   locale: 'en' | 'fr'

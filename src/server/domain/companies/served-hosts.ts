@@ -238,23 +238,27 @@ export function originOf({ settings }: Pick<Deps, 'settings'>, host: string): st
  * it has none.
  */
 export async function getTenant(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<Tenant> {
-  const tenant = await findTenant(deps, await inCompany(deps.db, company_id, primaryHost))
+  const tenant = await findTenant(deps, await inCompany(deps.db, company_id, getPrimaryHost))
   if (tenant?.company_id !== company_id) throw hostNeeded()
   return tenant
 }
 
 /** Returns the host of the company's primary domain. Throws `host_needed` if it has none. */
-export async function primaryHost(tx: Tx): Promise<string> {
+export async function getPrimaryHost(tx: Tx): Promise<string> {
   const primary = await findPrimaryDomain(tx)
   if (!primary) throw hostNeeded()
   return primary.host
 }
 
 /**
- * Returns the host in the mails of a company when the call came to a host of another company: the
- * host of the primary domain, otherwise of any domain. If that host is not served, no mail is sent.
+ * Returns the host for the links in a company's mails when the HTTP call came to a host of another
+ * company. It is the host of the primary domain, otherwise of the oldest domain, which may not be
+ * served.
  */
-export async function senderHost(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<string> {
+export async function readSenderHost(
+  deps: Pick<Deps, 'db'>,
+  company_id: CompanyId
+): Promise<string> {
   return inCompany(deps.db, company_id, async tx => {
     const primary = await findPrimaryDomain(tx)
     if (primary) return primary.host

@@ -47,9 +47,9 @@ const allowedGroups = prepare((db, wanted: Pick<Wanted, 'company_id' | 'user_id'
  * category does not allow the file.
  */
 export async function getCategoryRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<CategoryRules> {
-  checkSize(deps, wanted)
+  requireAllowedSize(deps, wanted)
   const rules = await readCategoryRules(tx, wanted)
-  checkType(rules, wanted)
+  requireAllowedType(rules, wanted)
   return rules
 }
 
@@ -57,7 +57,10 @@ export async function getCategoryRules(tx: Tx, deps: Deps, wanted: Wanted): Prom
  * Throws `file_empty` for an empty file, and `too_large` for a file above the size limit of the
  * service.
  */
-export function checkSize({ settings }: Pick<Deps, 'settings'>, { size }: Pick<Wanted, 'size'>) {
+export function requireAllowedSize(
+  { settings }: Pick<Deps, 'settings'>,
+  { size }: Pick<Wanted, 'size'>
+) {
   if (size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
   if (size > settings.maxUploadBytes) {
     throw new AppError('too_large', `A file has at most ${settings.maxUploadBytes} bytes`)
@@ -96,7 +99,7 @@ export async function readCategoryRules(
  * Throws `type_not_allowed` if a category does not allow the type of a file, and
  * `transform_not_allowed` if it does not allow a reduced copy and the file is one.
  */
-export function checkType(
+export function requireAllowedType(
   { media_types, keep_originals, store }: CategoryRules,
   wanted: Pick<Wanted, 'media_type' | 'transform'>
 ): void {

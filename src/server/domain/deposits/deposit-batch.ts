@@ -15,7 +15,12 @@ import {
   storeAnswers
 } from '../idempotency.ts'
 import { newId, newRecordId } from '../ids.ts'
-import { type CategoryRules, checkSize, checkType, readCategoryRules } from './category-rules.ts'
+import {
+  type CategoryRules,
+  readCategoryRules,
+  requireAllowedSize,
+  requireAllowedType
+} from './category-rules.ts'
 import {
   type NewRecord,
   type RecordNames,
@@ -23,12 +28,12 @@ import {
   writeRecords
 } from './deposit-records.ts'
 import {
-  checkFingerprints,
   type DepositAnswer,
   type NewDeposit,
-  requestFacts
+  requestFacts,
+  requireConsistentFingerprints
 } from './new-deposits.ts'
-import { chargeEach, predictCharges } from './quotas.ts'
+import { chargeDeposits, predictCharges } from './quotas.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
 import { encryptDigest } from './upload-digests.ts'
 import { digestOfStoredFile } from './upload-settlement.ts'
@@ -46,7 +51,7 @@ export interface BatchItem {
   staged: StagedFile
 }
 
-/** The answer to one file of a batch: that of `POST /deposit` to the same file, or the error. */
+/** The answer to one file of a batch: what `POST /deposit` would return for it, or the error. */
 export type BatchAnswer = { body: DepositAnswer; replayed: boolean } | AppError
 
 interface BatchInput {
@@ -151,7 +156,7 @@ class Batch {
     const foreseen = await this.#charge(fresh, predictCharges)
     const names = await this.#readNames(foreseen)
     await this.#keepFiles(foreseen)
-    const charged = await this.#charge(foreseen, chargeEach)
+    const charged = await this.#charge(foreseen, chargeDeposits)
     const refused = foreseen.filter(each => !charged.includes(each))
     await this.#giveUpFiles(refused)
     const requests = await this.#record(charged, names, claimed)
@@ -213,10 +218,10 @@ class Batch {
     const accepted = candidates.map(async candidate => {
       const { deposit } = candidate.item
       try {
-        checkFingerprints(deposit)
-        checkSize(this.#deps, deposit)
+        requireConsistentFingerprints(deposit)
+        requireAllowedSize(this.#deps, deposit)
         const { category, rules } = await readOnce(deposit.category)
-        checkType(rules, deposit)
+        requireAllowedType(rules, deposit)
         return [{ ...candidate, category, rules }]
       } catch (error) {
         if (!(error instanceof AppError)) throw error
@@ -332,11 +337,11 @@ class Batch {
   }
 
   /**
-   * Charges the items to the person's groups with `chargeEach`, or only predicts the result with
+   * Charges the items to the person's groups with `chargeDeposits`, or only predicts the result with
    * `predictCharges`. Returns the items for which the groups have enough left. Answers the others
    * with the error.
    */
-  async #charge(items: Accepted[], charge: typeof chargeEach): Promise<Accepted[]> {
+  async #charge(items: Accepted[], charge: typeof chargeDeposits): Promise<Accepted[]> {
     if (items.length === 0) return []
     const { company_id, user_id } = this.#input
     const charges = items.map(each => ({

@@ -46,8 +46,8 @@ export interface NewRecord {
 }
 
 /**
- * The names in the record of a deposit: `origin` is that of the company's log, the others are those
- * of the depositor and the category.
+ * The names in the record of a deposit. `origin` is the name of the company's evidence log; the
+ * others name the depositor and the category.
  */
 export interface RecordNames {
   origin: string

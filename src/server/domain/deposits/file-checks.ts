@@ -37,7 +37,7 @@ export interface FileCheckReport {
 
 /**
  * Compares the stored files of a company with its database rows. To find changed bytes, reads a
- * random part of the files again: `rehash` of them, from 0 to 1. Deletes files older than a day
+ * random part of the files again; `rehash` is that part, from 0 to 1. Deletes files older than a day
  * that belong to no upload and no deposit.
  */
 export async function checkFiles(

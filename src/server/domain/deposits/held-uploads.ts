@@ -23,7 +23,7 @@ export interface HeldUpload {
  * Returns the held uploads of a company, oldest first: all bytes have arrived, but every attempt to
  * create the deposit has failed.
  */
-export async function listHeld(
+export async function listHeldUploads(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<HeldUpload[]> {
@@ -45,7 +45,10 @@ export async function listHeld(
  * Returns how many uploads of the company are held: every attempt to create their deposit has
  * failed.
  */
-export async function countHeld(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<number> {
+export async function countHeldUploads(
+  deps: Pick<Deps, 'db'>,
+  company_id: CompanyId
+): Promise<number> {
   return singleStatementInCompany(deps.db, company_id, tx =>
     countRows(selectInCompany(tx, 'upload').where('state', '=', 'held'))
   )
@@ -55,7 +58,7 @@ export async function countHeld(deps: Pick<Deps, 'db'>, company_id: CompanyId): 
  * Lets the job `settle-uploads` try again to create the deposit of a held upload, although all
  * earlier attempts have failed. Returns false if the company has no held upload with this request.
  */
-export async function retryHeld(
+export async function retryHeldUpload(
   deps: Deps,
   { company_id, request_id }: { company_id: CompanyId; request_id: string }
 ): Promise<boolean> {

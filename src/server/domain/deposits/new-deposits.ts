@@ -61,7 +61,7 @@ export async function createDeposit(
   input: CreateInput
 ): Promise<{ body: DepositAnswer; replayed: boolean }> {
   const { company_id, user_id, deposit, call, caller } = input
-  checkFingerprints(deposit)
+  requireConsistentFingerprints(deposit)
   const now = deps.clock()
   const original = Buffer.from(deposit.original, 'hex')
   const stored = Buffer.from(deposit.stored, 'hex')
@@ -105,7 +105,7 @@ export async function createDeposit(
  * Throws `fingerprint_invalid` if the fingerprints, size and type of a deposit contradict its
  * `transform`, which describes how a reduced copy was made.
  */
-export function checkFingerprints(deposit: NewDeposit): void {
+export function requireConsistentFingerprints(deposit: NewDeposit): void {
   if (!deposit.transform && deposit.original !== deposit.stored) {
     throw new AppError('fingerprint_invalid', 'Without a transform both fingerprints are equal')
   }

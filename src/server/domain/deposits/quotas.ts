@@ -60,7 +60,7 @@ export async function chargeRequests(tx: Tx, input: Omit<ReserveInput, 'bytes'>)
 }
 
 /**
- * One deposit to charge: one request (entry of the history) and its bytes. `chargeEach` charges
+ * One deposit to charge: one request (entry of the history) and its bytes. `chargeDeposits` charges
  * several of them.
  */
 export interface Charge {
@@ -76,7 +76,7 @@ interface ChargesInput {
 }
 
 /**
- * Returns what `chargeEach` would return for the same charges now. Locks nothing, so parallel calls
+ * Returns what `chargeDeposits` would return for the same charges now. Locks nothing, so parallel calls
  * can still use up the quota before the deposits are charged.
  */
 export async function predictCharges(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
@@ -89,7 +89,7 @@ export async function predictCharges(tx: Tx, input: ChargesInput): Promise<(stri
  * the usage of all groups first, in the order of their ids, and reads it again. Then sends one
  * statement for each group, however many charges it gets.
  */
-export async function chargeEach(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
+export async function chargeDeposits(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
   const { user_id } = input
   const places = [...groupsOf(await readQuotasByCategory(tx, input)).values()]
     .toSorted((a, b) => (a.group_id < b.group_id ? -1 : 1))

@@ -6,7 +6,7 @@ import { getUpload, requireOpen, requireUploading, type Upload } from './uploads
 
 const writing: Lease<'upload'> = { table: 'upload', until: 'writer_until', ms: 10_000 }
 /** How often a process renews its write lease while bytes arrive, in milliseconds. */
-export const renewMs = writing.ms / 3
+export const writeLeaseRenewalMs = writing.ms / 3
 
 /**
  * The right of one process to write the bytes of an upload. It lasts ten seconds unless it is

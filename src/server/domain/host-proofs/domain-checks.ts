@@ -27,8 +27,8 @@ type CheckDeps = Pick<
 
 /**
  * Asks DNS for the record that proves who owns a domain, and verifies the domain if the record is
- * there. Throws `not_found` if the company has no such domain, even if it was only removed
- * meanwhile.
+ * there. Throws `not_found` if the company has no such domain, also if it is removed during the
+ * check.
  */
 export async function checkDomain(
   deps: CheckDeps,

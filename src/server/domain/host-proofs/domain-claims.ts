@@ -174,10 +174,10 @@ export async function findCoveringCompany(
 }
 
 /**
- * Gives the hosts of all companies that a wildcard of the transaction's company has proved a proof
- * of their own, because the company no longer has the wildcard. They count as failing from now on,
- * and are served until their DNS records have been missing for seven days. Does nothing for a host
- * that is no wildcard. The wildcard must be locked.
+ * Must be called when the transaction's company loses the domain `wildcard`, whose row must be
+ * locked. The hosts that only this wildcard proved, of all companies, then need DNS records of their
+ * own. They count as failing from now on, and are served until their records have been missing for
+ * seven days. Does nothing if `wildcard` is no wildcard.
  */
 export async function requireOwnProofs(
   tx: Tx,

@@ -7,7 +7,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { insertUser } from '../accounts/users.ts'
 import { audit } from '../audit/audit.ts'
 import { listCompanyIds, removeCompany, renameCompany } from '../companies/companies.ts'
-import { originOf, primaryHost } from '../companies/served-hosts.ts'
+import { getPrimaryHost, originOf } from '../companies/served-hosts.ts'
 import { findDemo } from '../demo/demo.ts'
 import { demoAccount } from '../demo-account.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
@@ -40,7 +40,7 @@ export async function createSetupCode(
     await sql`
       delete from setup_code where hash not in
         (select hash from setup_code order by created_at desc limit ${maxCodes})`.execute(tx)
-    return { code, link: `${originOf(deps, await primaryHost(tx))}/en/setup#${code}` }
+    return { code, link: `${originOf(deps, await getPrimaryHost(tx))}/en/setup#${code}` }
   })
 }
 
