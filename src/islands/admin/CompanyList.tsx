@@ -5,10 +5,10 @@ import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { companyList, companySortKeys } from '../../stores/admin/companies.ts'
 import { pageHref } from '../kit/page-href.ts'
 import { useWords } from '../kit/use-words.ts'
+import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
-import { EmptyState } from '../lists/EmptyState.tsx'
 import { FilterChip, Filters } from '../lists/FilterChip.tsx'
-import { ListHead, ListRows } from '../lists/ListScreen.tsx'
+import { ListScreen } from '../lists/ListScreen.tsx'
 import { createListAddress } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
 import { useListView } from '../lists/use-list-view.ts'
@@ -27,41 +27,32 @@ export function CompanyList({ own }: { own: string }) {
   const columns = useMemo(() => columnsOf(own, locale, t), [own, locale, t])
   const view = useListView('companies', columns)
   const { address, set } = screen
-  const create = (
-    <a className="btn btn-primary" href={pageHref(locale, 'createCompany', { company: own })}>
-      {t('companies.new')}
-    </a>
-  )
   return (
     <section className="flex flex-col gap-4" aria-labelledby="companies">
       <h2 id="companies" className="section-title">
         {t('companies.title')}
       </h2>
-      <ListHead
+      <ListScreen
         screen={screen}
         label={t('companies.title')}
         search={t('companies.list.search')}
-        create={create}
-      >
-        <Filters count={screen.filterCount} onClear={() => set({ state: '' })}>
-          <FilterChip
-            label={t('companies.list.state')}
-            value={states.find(state => state === address?.state)}
-            options={states.map(state => [state, t(`companies.list.states.${state}`)])}
-            onChoose={state => set({ state })}
-          />
-        </Filters>
-      </ListHead>
-      <ListRows
-        screen={screen}
-        label={t('companies.title')}
+        create={{
+          href: pageHref(locale, 'createCompany', { company: own }),
+          text: t('companies.new')
+        }}
+        filters={
+          <Filters count={screen.filterCount} onClear={() => set({ state: '' })}>
+            <FilterChip
+              label={t('companies.list.state')}
+              value={states.find(state => state === address?.state)}
+              options={states.map(state => [state, t(`companies.list.states.${state}`)])}
+              onChoose={state => set({ state })}
+            />
+          </Filters>
+        }
         loading={t('companies.list.loading')}
         noneFiltered={t('companies.list.empty')}
-        empty={
-          <EmptyState title={t('companies.list.empty')} text={t('companies.create.intro')}>
-            {create}
-          </EmptyState>
-        }
+        empty={{ title: t('companies.list.empty'), text: t('companies.create.intro') }}
         tools={<ViewMenu columns={columns} view={view} />}
         columns={view.shown}
         density={view.density}
@@ -135,13 +126,7 @@ function columnsOf(own: string, locale: Locale, t: Translate): TableColumn<Liste
       isSecondary: true,
       cell: ({ usage }) => numbers.format(usage.requests)
     },
-    {
-      id: 'created',
-      label: t('companies.list.created'),
-      isSortable: true,
-      isSecondary: true,
-      cell: ({ created }) => dates.format(new Date(created))
-    }
+    createdColumn(t('companies.list.created'), locale)
   ]
 }
 

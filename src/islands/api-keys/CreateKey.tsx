@@ -5,13 +5,14 @@ import { createApiKey } from '../../stores/accounts/api-keys.ts'
 import { fieldSentence } from '../forms/account-form.ts'
 import { CheckBoxes } from '../forms/CheckBoxes.tsx'
 import { InPlaceForm } from '../forms/InPlaceEditor.tsx'
+import { parseNamedItem } from '../forms/NamedItemField.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { apiKeyTranslator } from './api-key-translator.ts'
-import { GroupField, parseGroupField } from './GroupField.tsx'
+import { GroupField } from './GroupField.tsx'
 
 const lifetimes = ['30', '90', '365', '1826'] as const
 
@@ -32,7 +33,7 @@ export function CreateKey({ company, done, close }: CreateKeyProps) {
     rules: company === undefined ? {} : { group_id: required },
     inputErrors: values => check(inputOf(values)),
     async send(values) {
-      const group_id = parseGroupField(values['group_id'])?.id
+      const group_id = parseNamedItem(values['group_id'])?.id
       done(await createApiKey(company, { ...inputOf(values), group_id }))
       close()
     }

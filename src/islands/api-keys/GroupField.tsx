@@ -1,7 +1,7 @@
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { findGroups } from '../../stores/admin/item-search.ts'
-import { findDefaultGroup, type NamedGroup } from '../../stores/admin/members.ts'
-import { Combobox } from '../forms/Combobox.tsx'
+import { findDefaultGroup } from '../../stores/admin/members.ts'
+import { NamedItemField } from '../forms/NamedItemField.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { focusAfter } from '../kit/focus-after.ts'
 import { useLoaded } from '../kit/use-loaded.ts'
@@ -14,50 +14,26 @@ interface GroupFieldProps {
   error: string | undefined
 }
 
-/**
- * A field for the group of a company's key. Shows the chosen group, at first the company's default
- * group, and finds others by name. `parseGroupField()` reads its value in the form.
- */
+/** A field for the group of a company's key. The company's default group is chosen at first. */
 export function GroupField({ name, error }: GroupFieldProps) {
   const { locale } = useWords()
   const say = apiKeyTranslator(locale)
-  const [chosen, setGroup] = useState<NamedGroup>()
   const preset = useLoaded({ what: 'Loading the default group failed', load: findDefaultGroup })
-  const group = chosen ?? preset.value
-  const box = useRef<HTMLFieldSetElement>(null)
-  const search = async (text: string) => {
-    const found = await findGroups(text)
-    return found.map(({ id, name: label }) => ({ item: { id, name: label }, id, label }))
-  }
+  const box = useRef<HTMLDivElement>(null)
   return (
-    <fieldset ref={box} className="flex flex-col gap-1.5">
-      <legend className="label-text mb-1.5">{say('group')}</legend>
-      <p role="status" className="wrap-anywhere font-semibold empty:hidden">
-        {group?.name}
-      </p>
-      {preset.failure && !group && (
-        <ErrorNote error={preset.failure} retry={() => focusAfter(box.current, preset.reload)} />
-      )}
-      <Combobox
+    <div ref={box}>
+      <NamedItemField
+        legend={say('group')}
         label={say('findGroup')}
         hint={say('groupHint')}
-        error={error}
-        name={name}
-        // with the group's name, which a draft has to show again
-        value={group ? `${group.id} ${group.name}` : ''}
-        restore={value => setGroup(parseGroupField(value))}
-        search={search}
-        choose={setGroup}
-      />
-    </fieldset>
+        {...{ name, error }}
+        preset={preset.value}
+        find={findGroups}
+      >
+        {preset.failure && (
+          <ErrorNote error={preset.failure} retry={() => focusAfter(box.current, preset.reload)} />
+        )}
+      </NamedItemField>
+    </div>
   )
-}
-
-/**
- * Parses the value of a `GroupField`: an id, a blank and a name. Returns undefined if no group is
- * chosen.
- */
-export function parseGroupField(value = ''): NamedGroup | undefined {
-  const at = value.indexOf(' ')
-  return at < 0 ? undefined : { id: value.slice(0, at), name: value.slice(at + 1) }
 }

@@ -1,6 +1,12 @@
 import type { AuditAction } from '../../contract/audit.ts'
 import type { AuditFilter } from '../../stores/admin/audit.ts'
-import { parseDay, startOfDay } from '../lists/use-address.ts'
+import {
+  parseDay,
+  parseId,
+  timesOfDays,
+  withoutEmptyFilters,
+  writeFilters
+} from '../lists/use-address.ts'
 import { parseAuditAction } from './change-translator.ts'
 
 /**
@@ -16,7 +22,6 @@ export interface AuditUrl {
 }
 
 const names = ['actor', 'target', 'action', 'from', 'to'] as const
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
  * Reads the query `?action=group.update&from=2026-05-03`. Ignores parameters and values that
@@ -24,13 +29,9 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
  */
 export function readAuditUrl(search: string): AuditUrl {
   const query = new URLSearchParams(search)
-  const idOf = (name: string) => {
-    const value = query.get(name) ?? ''
-    return uuid.test(value) ? value : undefined
-  }
   return withoutEmptyFilters({
-    actor: idOf('actor'),
-    target: idOf('target'),
+    actor: parseId(query.get('actor')),
+    target: parseId(query.get('target')),
     action: parseAuditAction(query.get('action')),
     from: parseDay(query.get('from')),
     to: parseDay(query.get('to'))
@@ -42,31 +43,16 @@ export function readAuditUrl(search: string): AuditUrl {
  * filters.
  */
 export function writeAuditUrl(address: AuditUrl): string {
-  const query = new URLSearchParams()
-  for (const name of names) {
-    const value = address[name]
-    if (value) query.set(name, value)
-  }
-  return query.size > 0 ? `?${query}` : ''
+  return writeFilters(names, address)
 }
 
 /**
  * Returns the API's filters for the filters of an address. The days `from` and `to` become the
  * times when they begin and end in the person's time zone.
  */
-export function auditFilterOf({ from, to, ...rest }: AuditUrl): AuditFilter {
-  return {
-    ...rest,
-    ...(from ? { from: startOfDay(from, 0).toISOString() } : {}),
-    ...(to ? { to: startOfDay(to, 1).toISOString() } : {})
-  }
+export function auditFilterOf(address: AuditUrl): AuditFilter {
+  return { ...address, ...timesOfDays(address) }
 }
 
 /** The filters of an address, some of which may be undefined or empty. */
 export type AuditUrlChange = { [Name in keyof AuditUrl]?: AuditUrl[Name] | undefined }
-
-/** Returns the filters that have a value. */
-export function withoutEmptyFilters(change: AuditUrlChange): AuditUrl {
-  const kept = Object.entries(change).filter(([, value]) => value !== undefined && value !== '')
-  return Object.fromEntries(kept)
-}

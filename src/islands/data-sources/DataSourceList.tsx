@@ -1,10 +1,11 @@
 import { useMemo } from 'react'
 import type { DataSource } from '../../contract/data-sources.ts'
-import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
+import type { Locale, Translate } from '../../i18n/index.ts'
 import { dataSourceList, dataSourceSortKeys } from '../../stores/admin/data-sources.ts'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
+import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState } from '../lists/EmptyState.tsx'
 import { ListRows } from '../lists/ListScreen.tsx'
@@ -39,14 +40,8 @@ export const DataSourceList = withWords(function DataSourceList() {
 })
 
 function columnsOf(locale: Locale, t: Translate): TableColumn<DataSource>[] {
-  const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
   return [
     { id: 'name', label: t('dataSources.list.name'), isSortable: true, cell: ({ name }) => name },
-    {
-      id: 'created',
-      label: t('dataSources.list.created'),
-      isSortable: true,
-      cell: ({ created }) => dates.format(new Date(created))
-    }
+    { ...createdColumn(t('dataSources.list.created'), locale), isSecondary: false }
   ]
 }

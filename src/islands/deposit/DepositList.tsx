@@ -1,5 +1,5 @@
 import { useStore } from '@nanostores/react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { AppError } from '../../contract/kit/errors.ts'
 import { formatPercent, timeLeft } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
@@ -141,18 +141,14 @@ function Action({ label, onClick }: { label: string; onClick: () => void }) {
  */
 function More({ label, onMore }: { label: string; onMore: () => void }) {
   const place = useRef<HTMLDivElement>(null)
-  const more = useRef(onMore)
-
-  useEffect(() => {
-    more.current = onMore
-  })
+  const more = useEffectEvent(onMore)
 
   useEffect(() => {
     const watched = place.current
     if (!watched) return
     const watching = new IntersectionObserver(
       entries => {
-        if (entries.some(({ isIntersecting }) => isIntersecting)) more.current()
+        if (entries.some(({ isIntersecting }) => isIntersecting)) more()
       },
       { rootMargin: '300px' }
     )

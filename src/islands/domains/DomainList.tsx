@@ -3,13 +3,11 @@ import { type Domain, DomainState } from '../../contract/domains.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { domainList, domainSortKeys } from '../../stores/admin/domains.ts'
-import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
-import { EmptyState } from '../lists/EmptyState.tsx'
 import { FilterChip, Filters } from '../lists/FilterChip.tsx'
-import { ListHead, ListRows } from '../lists/ListScreen.tsx'
+import { ListScreen } from '../lists/ListScreen.tsx'
 import { createListAddress } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
 import { DomainStateMark } from './DomainStateMark.tsx'
@@ -26,21 +24,14 @@ export const DomainList = withWords(function DomainList() {
   const { locale, t } = useWords()
   const screen = useListScreen(domainList, addresses, 'host')
   const columns = useMemo(() => columnsOf(locale, t), [locale, t])
-  if (screen.isMissing) return <AdminPageMissing />
   const { company, address, set } = screen
-  const create = (
-    <a className="btn btn-primary" href={pageHref(locale, 'createDomain', { company })}>
-      {t('domains.list.new')}
-    </a>
-  )
   return (
-    <div className="flex flex-col gap-4">
-      <ListHead
-        screen={screen}
-        label={t('domains.list.label')}
-        search={t('domains.list.search')}
-        create={create}
-      >
+    <ListScreen
+      screen={screen}
+      label={t('domains.list.label')}
+      search={t('domains.list.search')}
+      create={{ href: pageHref(locale, 'createDomain', { company }), text: t('domains.list.new') }}
+      filters={
         <Filters count={screen.filterCount} onClear={() => set({ state: '' })}>
           <FilterChip
             label={t('domains.list.state')}
@@ -49,21 +40,13 @@ export const DomainList = withWords(function DomainList() {
             onChoose={state => set({ state })}
           />
         </Filters>
-      </ListHead>
-      <ListRows
-        screen={screen}
-        label={t('domains.list.label')}
-        loading={t('domains.list.loading')}
-        noneFiltered={t('domains.list.noneInState')}
-        empty={
-          <EmptyState title={t('domains.list.empty.title')} text={t('domains.list.empty.text')}>
-            {create}
-          </EmptyState>
-        }
-        columns={columns}
-        hrefOf={({ id }) => pageHref(locale, 'domain', { company, domain: id })}
-      />
-    </div>
+      }
+      loading={t('domains.list.loading')}
+      noneFiltered={t('domains.list.noneInState')}
+      empty={{ title: t('domains.list.empty.title'), text: t('domains.list.empty.text') }}
+      columns={columns}
+      hrefOf={({ id }) => pageHref(locale, 'domain', { company, domain: id })}
+    />
   )
 })
 

@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import type { DomainDetails } from '../../contract/domains.ts'
 import { required } from '../../core/input/validators.ts'
 import en from '../../i18n/en/admin/moveDomain.json'
@@ -6,10 +5,10 @@ import fr from '../../i18n/fr/admin/moveDomain.json'
 import { type Locale, type Translate, translator } from '../../i18n/index.ts'
 import type { KeyIn } from '../../i18n/keys.ts'
 import { moveDomain, reloadDomain } from '../../stores/admin/domains.ts'
-import { findCompanies, type NamedCompany } from '../../stores/admin/item-search.ts'
+import { findCompanies } from '../../stores/admin/item-search.ts'
 import { navigate } from '../../stores/navigation.ts'
-import { Combobox } from '../forms/Combobox.tsx'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
+import { NamedItemField, parseNamedItem } from '../forms/NamedItemField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { announce } from '../kit/announce.ts'
 import { pageHref } from '../kit/page-href.ts'
@@ -50,13 +49,12 @@ export function MoveDomain({ domain }: DomainProps) {
 function MoveForm({ domain: { id, host }, close }: DomainProps & { close: () => void }) {
   const { locale } = useWords()
   const say = wordsOfMove(locale)
-  const [company, setCompany] = useState<NamedCompany>()
   const form = useForm({
     what: 'Moving the domain failed',
     rules: { company: required },
     codeErrors: { host_taken: { company: { rule: 'taken' } } },
     async send({ company: chosen }) {
-      const to = readCompany(chosen)
+      const to = parseNamedItem(chosen)
       if (!to) return
       const moved = await moveDomain(id, to.id)
       await navigate(pageHref(locale, 'domain', { company: to.id, domain: moved.id }), {
@@ -71,10 +69,6 @@ function MoveForm({ domain: { id, host }, close }: DomainProps & { close: () => 
     }
   })
   const fault = form.errors['company']
-  const search = async (text: string) => {
-    const found = await findCompanies(text)
-    return found.map(({ id: key, name }) => ({ item: { id: key, name }, id: key, label: name }))
-  }
   return (
     <InPlaceForm
       form={form}
@@ -84,29 +78,14 @@ function MoveForm({ domain: { id, host }, close }: DomainProps & { close: () => 
       cancel={say('cancel')}
       close={close}
     >
-      <fieldset className="flex flex-col gap-1.5">
-        <legend className="label-text mb-1.5">{say('target')}</legend>
-        <p role="status" className="wrap-anywhere font-semibold empty:hidden">
-          {company?.name}
-        </p>
-        <Combobox
-          label={say('search')}
-          hint={say('hint')}
-          error={fault && say(fault.rule === 'taken' ? 'claimed' : 'none')}
-          name="company"
-          // with the company's name, which a draft has to show again
-          value={company ? `${company.id} ${company.name}` : ''}
-          restore={value => setCompany(readCompany(value))}
-          search={search}
-          choose={setCompany}
-        />
-      </fieldset>
+      <NamedItemField
+        legend={say('target')}
+        name="company"
+        label={say('search')}
+        hint={say('hint')}
+        error={fault && say(fault.rule === 'taken' ? 'claimed' : 'none')}
+        find={findCompanies}
+      />
     </InPlaceForm>
   )
-}
-
-/** Returns the company in the value of the form, or undefined if none is chosen. */
-function readCompany(value = ''): NamedCompany | undefined {
-  const at = value.indexOf(' ')
-  return at < 0 ? undefined : { id: value.slice(0, at), name: value.slice(at + 1) }
 }

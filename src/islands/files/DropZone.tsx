@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useEffect, useEffectEvent, useId, useRef } from 'react'
 import type { FileHandoff } from '../../stores/file-handoff.ts'
 
 interface DropZoneProps {
@@ -18,18 +18,14 @@ interface DropZoneProps {
  */
 export function DropZone({ to, label, hint, onFiles, multiple, children }: DropZoneProps) {
   const input = useRef<HTMLInputElement>(null)
-  const take = useRef(onFiles)
   const hintId = useId()
 
-  useEffect(() => {
-    take.current = onFiles
-  })
-
-  useEffect(() => {
+  const takeEarly = useEffectEvent(() => {
     if (!input.current?.files?.length) return
-    take.current([...input.current.files])
+    onFiles([...input.current.files])
     input.current.value = ''
-  }, [])
+  })
+  useEffect(() => takeEarly(), [])
 
   return (
     <label

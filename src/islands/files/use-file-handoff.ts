@@ -1,5 +1,5 @@
 import { useStore } from '@nanostores/react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
 import { $fileHandoff, type FileHandoff, takeHandoff } from '../../stores/file-handoff.ts'
 
 /**
@@ -11,12 +11,8 @@ export function useFileHandoff(
   onFiles: (files: File[], leftOut: number) => void
 ): readonly string[] {
   const handoff = useStore($fileHandoff, { ssr: 'initial' })
-  const take = useRef(onFiles)
+  const take = useEffectEvent(onFiles)
   const [unreadable, setUnreadable] = useState<readonly string[]>([])
-
-  useEffect(() => {
-    take.current = onFiles
-  })
 
   useEffect(() => {
     if (handoff?.to !== to) return
@@ -24,7 +20,7 @@ export function useFileHandoff(
     if (!taken) return
     setUnreadable(taken.unreadable)
     const { files, leftOut = 0 } = taken
-    if (files.length + leftOut > 0) take.current([...files], leftOut)
+    if (files.length + leftOut > 0) take([...files], leftOut)
   }, [handoff, to])
 
   return unreadable

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react'
 import { asAppError } from '../../contract/kit/errors.ts'
 import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
@@ -49,8 +49,7 @@ export function Combobox<Item>(props: ComboboxProps<Item>) {
   const [failure, setFailure] = useState<string>()
   const [isOpen, setOpen] = useState(false)
   const [active, setActive] = useState(0)
-  const finder = useRef(search)
-  finder.current = search
+  const find = useEffectEvent(search)
 
   useEffect(() => {
     if (!isOpen) return
@@ -59,7 +58,7 @@ export function Combobox<Item>(props: ComboboxProps<Item>) {
     let isStale = false
     const timer = setTimeout(async () => {
       try {
-        const choices = await finder.current(query)
+        const choices = await find(query)
         if (isStale) return
         setFound(choices)
         setActive(0)

@@ -2,13 +2,12 @@ import { useMemo } from 'react'
 import type { Group } from '../../contract/groups.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { groupList, groupSortKeys } from '../../stores/admin/group-list.ts'
-import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
+import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
-import { EmptyState } from '../lists/EmptyState.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
-import { ListHead, ListRows } from '../lists/ListScreen.tsx'
+import { ListScreen } from '../lists/ListScreen.tsx'
 import { createListAddress } from '../lists/list-address.ts'
 import { UsageBar } from '../lists/UsageBar.tsx'
 import { useListScreen } from '../lists/use-list-screen.ts'
@@ -23,51 +22,34 @@ export const GroupList = withWords(function GroupList() {
   const screen = useListScreen(groupList, addresses, 'name')
   const columns = useMemo(() => columnsOf(locale, t), [locale, t])
   const view = useListView('groups', columns)
-  if (screen.isMissing) return <AdminPageMissing />
   const { company, address } = screen
   const save = async () => {
     const { downloadGroups } = await import('./download-groups.ts')
     await downloadGroups(address ?? {}, t('groups.fileName'))
   }
-  const create = (
-    <a className="btn btn-primary" href={pageHref(locale, 'createGroup', { company })}>
-      {t('groups.new')}
-    </a>
-  )
   return (
-    <div className="flex flex-col gap-4">
-      <ListHead
-        screen={screen}
-        label={t('admin.groups.list')}
-        search={t('admin.groups.search')}
-        create={create}
-      />
-      <ListRows
-        screen={screen}
-        label={t('admin.groups.list')}
-        loading={t('admin.groups.loading')}
-        empty={
-          <EmptyState title={t('admin.groups.empty.title')} text={t('admin.groups.empty.text')}>
-            {create}
-          </EmptyState>
-        }
-        tools={
-          <>
-            <ExportButton save={save} className="btn-sm" />
-            <ViewMenu columns={columns} view={view} />
-          </>
-        }
-        columns={view.shown}
-        density={view.density}
-        hrefOf={({ id }) => pageHref(locale, 'group', { company, group: id })}
-      />
-    </div>
+    <ListScreen
+      screen={screen}
+      label={t('admin.groups.list')}
+      search={t('admin.groups.search')}
+      create={{ href: pageHref(locale, 'createGroup', { company }), text: t('groups.new') }}
+      loading={t('admin.groups.loading')}
+      empty={{ title: t('admin.groups.empty.title'), text: t('admin.groups.empty.text') }}
+      tools={
+        <>
+          <ExportButton save={save} className="btn-sm" />
+          <ViewMenu columns={columns} view={view} />
+        </>
+      }
+      columns={view.shown}
+      density={view.density}
+      hrefOf={({ id }) => pageHref(locale, 'group', { company, group: id })}
+    />
   )
 })
 
 function columnsOf(locale: Locale, t: Translate): TableColumn<Group>[] {
   const numbers = new Intl.NumberFormat(languageTag(locale))
-  const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
   return [
     {
       id: 'name',
@@ -104,12 +86,6 @@ function columnsOf(locale: Locale, t: Translate): TableColumn<Group>[] {
         <UsageBar of="storage" used={usage.storage_used} limit={max_storage} />
       )
     },
-    {
-      id: 'created',
-      label: t('admin.groups.created'),
-      isSortable: true,
-      isSecondary: true,
-      cell: group => dates.format(new Date(group.created))
-    }
+    createdColumn(t('admin.groups.created'), locale)
   ]
 }

@@ -18,15 +18,9 @@ import { lazyPart, useLazyPart } from '../kit/LazyPart.tsx'
 import { useNow } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { ListFrame } from '../lists/ListFrame.tsx'
-import { useListAddress } from '../lists/use-address.ts'
+import { useListAddress, withoutEmptyFilters } from '../lists/use-address.ts'
 import { HistoryFilters } from './HistoryFilters.tsx'
-import {
-  type HistoryUrl,
-  readHistoryUrl,
-  requestFilterOf,
-  withoutEmptyFilters,
-  writeHistoryUrl
-} from './history-url.ts'
+import { type HistoryUrl, readHistoryUrl, requestFilterOf, writeHistoryUrl } from './history-url.ts'
 import { StreamNote } from './StreamNote.tsx'
 
 export const History = withWords(function History() {

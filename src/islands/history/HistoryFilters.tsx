@@ -2,14 +2,11 @@ import { useId, useState } from 'react'
 import type { Category } from '../../contract/categories.ts'
 import { loadCode } from '../kit/load-code.ts'
 import { useWords } from '../kit/use-words.ts'
+import { DayFields, DayRangeNote } from '../lists/DayFields.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
-import { DayFields, DayRangeNote, LabeledFilter, SearchBox } from '../lists/FilterFields.tsx'
-import {
-  type HistoryUrl,
-  requestFilterOf,
-  requestStates,
-  withoutEmptyFilters
-} from './history-url.ts'
+import { LabeledFilter, SearchBox } from '../lists/FilterFields.tsx'
+import { withoutEmptyFilters } from '../lists/use-address.ts'
+import { type HistoryUrl, requestFilterOf, requestStates } from './history-url.ts'
 
 interface HistoryFiltersProps {
   address: HistoryUrl
@@ -82,11 +79,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
             onChoose={category => set({ category })}
           />
         )}
-        <DayFields
-          address={address}
-          labels={{ from: t('lists.filters.from'), to: t('lists.filters.to') }}
-          onChange={set}
-        />
+        <DayFields address={address} onChange={set} />
         {(count > 0 || address.q) && (
           <button
             type="button"
@@ -97,7 +90,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
           </button>
         )}
       </div>
-      <DayRangeNote address={address} text={t('lists.filters.range')} />
+      <DayRangeNote address={address} />
     </search>
   )
 }

@@ -5,6 +5,7 @@ import { findGroups } from '../../stores/admin/item-search.ts'
 import { $userOptions } from '../../stores/imports/user-imports.ts'
 import { useMailServer } from '../details/use-mail-server.ts'
 import { Combobox } from '../forms/Combobox.tsx'
+import { searchNamed } from '../forms/NamedItemField.tsx'
 import { FieldFrame } from '../kit/Field.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { useWords } from '../kit/use-words.ts'
@@ -24,14 +25,11 @@ export function UserOptions() {
         <Combobox
           label={t('imports.users.options.groups')}
           hint={t('imports.users.options.groupsHint')}
-          search={async text => {
-            const found = await findGroups(text)
-            return found.map(group => ({ item: group, id: group.id, label: group.name }))
-          }}
-          choose={({ id: chosen, name }) => {
-            const others = groups.filter(group => group.id !== chosen)
-            $userOptions.set({ ...options, groups: [...others, { id: chosen, name }] })
-            setNews(t('imports.users.options.groupAdded', { group: name }))
+          search={searchNamed(findGroups)}
+          choose={chosen => {
+            const others = groups.filter(group => group.id !== chosen.id)
+            $userOptions.set({ ...options, groups: [...others, chosen] })
+            setNews(t('imports.users.options.groupAdded', { group: chosen.name }))
           }}
         />
         <p role="status" className="sr-only">

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { BulkRun } from '../../stores/lists/bulk-run.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
@@ -130,11 +130,10 @@ function Refusals<Change>({ run, namesOf }: Pick<BulkPanelProps<Change>, 'run' |
   const { t } = useWords()
   const { refused } = run
   const [names, setNames] = useState<ReadonlyMap<string, string>>()
-  const load = useRef(namesOf)
-  load.current = namesOf
+  const load = useEffectEvent(namesOf)
   useEffect(() => {
     let isStale = false
-    void load.current(refused.slice(0, mostListed).map(({ id }) => id)).then(found => {
+    void load(refused.slice(0, mostListed).map(({ id }) => id)).then(found => {
       if (!isStale) setNames(found)
     })
     return () => {

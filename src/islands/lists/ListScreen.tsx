@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react'
 import type { ListStatus } from '../../stores/lists/paged-list.ts'
+import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { DataTable, type DataTableProps } from './DataTable.tsx'
-import { NoMatches } from './EmptyState.tsx'
+import { EmptyState, NoMatches } from './EmptyState.tsx'
 import { SearchBox } from './FilterFields.tsx'
 import { ListFrame } from './ListFrame.tsx'
 
@@ -16,34 +17,47 @@ interface Screen<Row> {
   found: string | undefined
   isNarrowed: boolean
   filterCount: number
+  isMissing: boolean
   set: (changes: Record<string, string | undefined>) => void
   clear: () => void
 }
 
-interface ListHeadProps {
-  screen: Screen<unknown>
-  /** Name of the search for screen readers. */
-  label: string
+interface ListScreenProps<Row> extends Omit<ListRowsProps<Row>, 'empty'> {
   /** Label of the search field. */
   search: string
-  /**
-   * The link to the page that creates an item. Left out while an empty list shows the same link.
-   */
-  create: ReactNode
-  /** The filters. */
-  children?: ReactNode
+  /** The link to the page that creates an item. */
+  create: { href: string; text: string }
+  /** The heading and the text of a list without items. */
+  empty: { title: string; text: string }
+  filters?: ReactNode
 }
 
-/** The part of a page above a list: the search, the filters, and the link that creates an item. */
-export function ListHead({ screen, label, search, create, children }: ListHeadProps) {
-  const { rows, q, isNarrowed, set } = screen
+/**
+ * A list with its search, its filters, and a link that creates an item. Says if the company of the
+ * page does not exist.
+ */
+export function ListScreen<Row extends { id: string }>(props: ListScreenProps<Row>) {
+  const { search, create, empty, filters, ...list } = props
+  const { rows, q, isNarrowed, isMissing, set } = list.screen
+  if (isMissing) return <AdminPageMissing />
+  const link = (
+    <a className="btn btn-primary" href={create.href}>
+      {create.text}
+    </a>
+  )
   return (
-    <div className="flex flex-wrap items-end justify-between gap-3">
-      <search className="flex min-w-0 max-w-2xl grow flex-wrap items-end gap-3" aria-label={label}>
-        <SearchBox label={search} value={q} onSearch={next => set({ q: next })} />
-        {children}
-      </search>
-      {(rows.length > 0 || isNarrowed) && create}
+    <div className="flex flex-col gap-4">
+      <div className="flex flex-wrap items-end justify-between gap-3">
+        <search
+          className="flex min-w-0 max-w-2xl grow flex-wrap items-end gap-3"
+          aria-label={list.label}
+        >
+          <SearchBox label={search} value={q} onSearch={next => set({ q: next })} />
+          {filters}
+        </search>
+        {(rows.length > 0 || isNarrowed) && link}
+      </div>
+      <ListRows {...list} empty={<EmptyState {...empty}>{link}</EmptyState>} />
     </div>
   )
 }

@@ -29,11 +29,52 @@ export function parseDay(text: string | null): string | undefined {
   return text && !Number.isNaN(Date.parse(text)) ? text : undefined
 }
 
+/** Parses the id of an item in an address. Returns undefined for any other text. */
+export function parseId(text: string | null): string | undefined {
+  return text && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text) ? text : undefined
+}
+
+/** Returns the filters that have a value. */
+export function withoutEmptyFilters<Fields extends object>(
+  fields: Fields
+): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
+  const kept = Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')
+  // as: the same fields, less those that are empty
+  return Object.fromEntries(kept) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> }
+}
+
+/**
+ * Returns the query of an address for filters in the order of `names`: `?kind=deposit`. Returns an
+ * empty text without filters.
+ */
+export function writeFilters<Name extends string>(
+  names: readonly Name[],
+  filters: { [Each in Name]?: string }
+): string {
+  const query = new URLSearchParams()
+  for (const name of names) {
+    const value = filters[name]
+    if (value) query.set(name, value)
+  }
+  return query.size > 0 ? `?${query}` : ''
+}
+
+/**
+ * Returns the times in ISO 8601 when the day `from` begins and the day `to` ends in the person's
+ * time zone.
+ */
+export function timesOfDays({ from, to }: { from?: string; to?: string }) {
+  return withoutEmptyFilters({
+    from: from && startOfDay(from, 0).toISOString(),
+    to: to && startOfDay(to, 1).toISOString()
+  })
+}
+
 /**
  * Returns the time when a day begins in the person's time zone, or when the day `later` days after
  * it begins.
  */
-export function startOfDay(day: string, later: number): Date {
+function startOfDay(day: string, later: number): Date {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
   return new Date(year, month - 1, date + later)
 }

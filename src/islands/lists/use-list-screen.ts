@@ -56,7 +56,7 @@ export function useListScreen<
     /** Number of the filters that are set. */
     filterCount: addresses.filterCount(address ?? {}),
     /** Whether the company of the page does not exist. */
-    isMissing: status.status === 'failed' && isMissingError(status.error),
+    isMissing: owner === undefined && status.status === 'failed' && isMissingError(status.error),
     /** Changes parts of the address. An empty or undefined value removes a part. */
     set: (changes: Record<string, string | undefined>) =>
       change(addresses.change(address ?? {}, changes)),

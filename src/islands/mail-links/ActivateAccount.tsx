@@ -1,4 +1,3 @@
-import { localizedPath } from '../../i18n/index.ts'
 import { activateAccount } from '../../stores/accounts/mail-links.ts'
 import { continueAfterSignIn } from '../forms/account-form.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
@@ -20,14 +19,12 @@ export const ActivateAccount = withWords(function ActivateAccount({
 
   if (link === 'loading') return <div className="sheet" data-state="loading" />
   if (link === 'none' || outcome) {
+    const next = { path: '/sign-in', text: t('links.toSignIn') }
     return (
-      <LinkOutcome text={t(outcome ? `links.activate.${outcome}` : 'links.noLink')}>
-        {outcome !== 'over' && (
-          <a className="btn btn-primary" href={localizedPath(locale, '/sign-in')}>
-            {t('links.toSignIn')}
-          </a>
-        )}
-      </LinkOutcome>
+      <LinkOutcome
+        text={t(outcome ? `links.activate.${outcome}` : 'links.noLink')}
+        next={outcome === 'over' ? undefined : next}
+      />
     )
   }
   return (

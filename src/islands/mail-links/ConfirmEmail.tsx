@@ -1,5 +1,4 @@
 import { useStore } from '@nanostores/react'
-import { localizedPath } from '../../i18n/index.ts'
 import type { MailLink } from '../../stores/accounts/mail-link-fragment.ts'
 import { confirmEmail } from '../../stores/accounts/mail-links.ts'
 import { $session } from '../../stores/sessions.ts'
@@ -16,7 +15,7 @@ import { useClosedLink, useMailLink } from './use-mail-link.ts'
  * browser.
  */
 export const ConfirmEmail = withWords(function ConfirmEmail() {
-  const { locale, t } = useWords()
+  const { t } = useWords()
   const link = useMailLink('email')
   const { isReady } = useSignInReadiness()
   const session = useStore($session, { ssr: 'initial' })
@@ -28,32 +27,19 @@ export const ConfirmEmail = withWords(function ConfirmEmail() {
   })
 
   if (link === 'loading') return <div className="sheet" data-state="loading" />
-  if (link === 'none') {
-    return (
-      <LinkOutcome text={t('links.noLink')}>
-        <a className="btn btn-primary" href={localizedPath(locale, '/me')}>
-          {t('links.goOn')}
-        </a>
-      </LinkOutcome>
-    )
-  }
+  const next = { path: '/me', text: t('links.goOn') }
+  if (link === 'none') return <LinkOutcome text={t('links.noLink')} next={next} />
   const outcome = action.isDone ? 'done' : closed
   if (outcome) {
-    return (
-      <LinkOutcome text={t(`links.confirmEmail.${outcome}`, { email: link.email })}>
-        <a className="btn btn-primary" href={localizedPath(locale, '/me')}>
-          {t('links.goOn')}
-        </a>
-      </LinkOutcome>
-    )
+    const text = t(`links.confirmEmail.${outcome}`, { email: link.email })
+    return <LinkOutcome text={text} next={next} />
   }
   if (isReady && session.status === 'out') {
     return (
-      <LinkOutcome text={t('links.confirmEmail.signIn')}>
-        <a className="btn btn-primary" href={localizedPath(locale, '/sign-in')}>
-          {t('links.toSignIn')}
-        </a>
-      </LinkOutcome>
+      <LinkOutcome
+        text={t('links.confirmEmail.signIn')}
+        next={{ path: '/sign-in', text: t('links.toSignIn') }}
+      />
     )
   }
   return (

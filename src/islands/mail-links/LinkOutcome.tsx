@@ -1,19 +1,28 @@
 import type { ReactNode } from 'react'
+import { localizedPath } from '../../i18n/index.ts'
+import { useWords } from '../kit/use-words.ts'
 
 interface LinkOutcomeProps {
   text: string
-  /** A link or button that lets the person continue. */
+  /** The page with which the person continues, and the text of the link to it. */
+  next?: { path: string; text: string } | undefined
   children?: ReactNode
 }
 
 /** A card that states whether a mailed link worked and what to do next. */
-export function LinkOutcome({ text, children }: LinkOutcomeProps) {
+export function LinkOutcome({ text, next, children }: LinkOutcomeProps) {
+  const { locale } = useWords()
   return (
     <section className="sheet flex flex-col items-start gap-4" data-state="ready">
       <p role="status" className="font-serif text-xl wrap-anywhere">
         {text}
       </p>
       {children}
+      {next && (
+        <a className="btn btn-primary" href={localizedPath(locale, next.path)}>
+          {next.text}
+        </a>
+      )}
     </section>
   )
 }

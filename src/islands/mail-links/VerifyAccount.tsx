@@ -27,18 +27,17 @@ interface VerifyAccountProps {
  * until the person opens the link.
  */
 export const VerifyAccount = withWords(function VerifyAccount({ company }: VerifyAccountProps) {
-  const { locale, t } = useWords()
+  const { t } = useWords()
   const link = useMailLink('verify')
   const user = useStore($user, { ssr: 'initial' })
   if (link === 'loading') return <div className="sheet" data-state="loading" />
   if (link !== 'none') return <Confirm {...{ company, link }} />
   if (user?.pending) return <Waiting {...{ company, user }} />
   return (
-    <LinkOutcome text={t(user ? 'links.verify.done' : 'links.noLink')}>
-      <a className="btn btn-primary" href={localizedPath(locale, user ? '/' : '/sign-in')}>
-        {t(user ? 'links.goOn' : 'links.toSignIn')}
-      </a>
-    </LinkOutcome>
+    <LinkOutcome
+      text={t(user ? 'links.verify.done' : 'links.noLink')}
+      next={{ path: user ? '/' : '/sign-in', text: t(user ? 'links.goOn' : 'links.toSignIn') }}
+    />
   )
 })
 
@@ -49,7 +48,7 @@ interface ConfirmProps {
 
 /** Asks for a click before it uses the link, because programs that scan mails open links, too. */
 function Confirm({ company, link }: ConfirmProps) {
-  const { locale, t } = useWords()
+  const { t } = useWords()
   const { isReady } = useSignInReadiness()
   const { closed, handleFailure } = useClosedLink(link)
   const action = useAction({
@@ -63,14 +62,16 @@ function Confirm({ company, link }: ConfirmProps) {
   const isOfAnotherBrowser = action.failure?.code === 'proof_required'
 
   if (closed) {
-    const page = closed === 'used' ? '/sign-in' : '/sign-up'
+    const isUsed = closed === 'used'
     const query = `?email=${encodeURIComponent(link.email)}`
     return (
-      <LinkOutcome text={t(`links.verify.${closed}`)}>
-        <a className="btn btn-primary" href={localizedPath(locale, page) + query}>
-          {t(closed === 'used' ? 'links.toSignIn' : 'links.toSignUp')}
-        </a>
-      </LinkOutcome>
+      <LinkOutcome
+        text={t(`links.verify.${closed}`)}
+        next={{
+          path: `${isUsed ? '/sign-in' : '/sign-up'}${query}`,
+          text: t(isUsed ? 'links.toSignIn' : 'links.toSignUp')
+        }}
+      />
     )
   }
   if (isOfAnotherBrowser) {

@@ -1,12 +1,13 @@
 import { useEffect, useId, useRef, useState } from 'react'
 import { DisabledReason } from '../../contract/kit/disabled.ts'
 import type { BulkAction } from '../../contract/members.ts'
+import { findGroups } from '../../stores/admin/item-search.ts'
 import type { MemberChange } from '../../stores/admin/member-list.ts'
 import { Combobox } from '../forms/Combobox.tsx'
+import { type NamedItem, searchNamed } from '../forms/NamedItemField.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { searchGroups } from './GroupChip.tsx'
 
 type Details = Pick<MemberChange, 'group' | 'reason'>
 
@@ -27,7 +28,7 @@ export function ChangeDialog({ action, count, start, onClose }: ChangeDialogProp
   const { t } = useWords()
   const title = useId()
   const dialog = useRef<HTMLDialogElement>(null)
-  const [group, setGroup] = useState<{ id: string; name: string }>()
+  const [group, setGroup] = useState<NamedItem>()
   const [fault, setFault] = useState<'group' | 'number'>()
   const needsGroup = action === 'add_to_group' || action === 'remove_from_group'
 
@@ -67,7 +68,7 @@ export function ChangeDialog({ action, count, start, onClose }: ChangeDialogProp
             <Combobox
               label={t('users.bulk.group')}
               hint={t('users.bulk.groupHint')}
-              search={searchGroups}
+              search={searchNamed(findGroups)}
               choose={chosen => {
                 setGroup(chosen)
                 setFault(undefined)

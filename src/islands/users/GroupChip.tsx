@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react'
 import { groupName } from '../../stores/admin/group-list.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import { Combobox } from '../forms/Combobox.tsx'
+import { type NamedItem, searchNamed } from '../forms/NamedItemField.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { Popup } from '../lists/Popup.tsx'
@@ -15,7 +16,7 @@ interface GroupChipProps {
 /** A filter by a group. The person finds the group by its name. */
 export function GroupChip({ value, onChoose }: GroupChipProps) {
   const { t } = useWords()
-  const [known, setKnown] = useState<{ id: string; name: string }>()
+  const [known, setKnown] = useState<NamedItem>()
   useEffect(() => {
     if (value === undefined || value === known?.id) return
     let isStale = false
@@ -46,7 +47,7 @@ export function GroupChip({ value, onChoose }: GroupChipProps) {
         <div className="flex w-72 max-w-full flex-col gap-2 p-2">
           <Combobox
             label={t('users.list.findGroup')}
-            search={searchGroups}
+            search={searchNamed(findGroups)}
             choose={group => {
               setKnown(group)
               onChoose(group.id)
@@ -69,10 +70,4 @@ export function GroupChip({ value, onChoose }: GroupChipProps) {
       )}
     </Popup>
   )
-}
-
-/** Returns the groups whose names contain the text, as choices of a `Combobox`. */
-export async function searchGroups(text: string) {
-  const found = await findGroups(text)
-  return found.map(({ id, name }) => ({ item: { id, name }, id, label: name }))
 }

@@ -3,6 +3,7 @@ import type { AppError } from '../../contract/kit/errors.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import type { NamedGroup } from '../../stores/admin/members.ts'
 import { Combobox } from '../forms/Combobox.tsx'
+import { parseNamedItem, searchNamed } from '../forms/NamedItemField.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { focusAfter } from '../kit/focus-after.ts'
 import { useWords } from '../kit/use-words.ts'
@@ -46,10 +47,8 @@ export function GroupPicker(props: GroupPickerProps) {
   }
   const search = async (text: string) => {
     const taken = new Set([...except, ...chosen.map(({ id }) => id)])
-    const found = await findGroups(text)
-    return found
-      .filter(({ id }) => !taken.has(id))
-      .map(({ id, name: label }) => ({ item: { id, name: label }, id, label }))
+    const found = await searchNamed(findGroups)(text)
+    return found.filter(({ id }) => !taken.has(id))
   }
 
   // the stored value is written by this part, by a draft, or by a form that is emptied
@@ -114,11 +113,7 @@ export function GroupPicker(props: GroupPickerProps) {
  * with its id and its name.
  */
 export function parseGroupPicker(value = ''): NamedGroup[] {
-  const lines = value.split('\n').filter(Boolean)
-  return lines.map(line => {
-    const at = line.indexOf(' ')
-    return { id: line.slice(0, at), name: line.slice(at + 1) }
-  })
+  return value.split('\n').flatMap(line => parseNamedItem(line) ?? [])
 }
 
 function linesOf(groups: readonly NamedGroup[]): string {

@@ -1,6 +1,5 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useMemo, useState } from 'react'
-import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { BulkAction, Member, MemberState, Permission } from '../../contract/members.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { personName } from '../../core/text/person-name.ts'
@@ -22,8 +21,10 @@ import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { lazyPart } from '../kit/LazyPart.tsx'
 import { relativeTime } from '../kit/time.ts'
+import { useAction } from '../kit/use-action.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { BulkBar } from '../lists/BulkBar.tsx'
+import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState } from '../lists/EmptyState.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
@@ -80,18 +81,12 @@ export const UserList = withWords(function UserList() {
   // as: the rules of the address have checked the values
   const address = (screen.address ?? {}) as MemberQuery
   const isRunning = run?.status === 'running' || run?.status === 'stopping'
-  const [counting, setCounting] = useState<'idle' | 'busy' | AppError>('idle')
-  const selectAll = async () => {
-    if (counting === 'busy') return
-    setCounting('busy')
-    try {
-      const all = await countMembers(memberFilterOf(address))
-      setSelection({ ids: new Set(), all })
-      setCounting('idle')
-    } catch (cause) {
-      setCounting(asAppError(cause, 'Counting the people failed'))
+  const counting = useAction({
+    what: 'Counting the people failed',
+    async send(filter: MemberFilter) {
+      setSelection({ ids: new Set(), all: await countMembers(filter) })
     }
-  }
+  })
 
   const hasEnded = run !== undefined && !isRunning
   useEffect(() => {
@@ -199,9 +194,9 @@ export const UserList = withWords(function UserList() {
         }))}
         onAct={setAction}
         isBusy={isRunning}
-        onSelectAll={() => void selectAll()}
-        isCounting={counting === 'busy'}
-        failure={counting instanceof AppError ? counting : undefined}
+        onSelectAll={() => void counting.start(memberFilterOf(address))}
+        isCounting={counting.isWorking}
+        failure={counting.failure}
         words={count => t('users.bulk.selected', { count })}
       />
       {action && !asksLinks && (
@@ -224,7 +219,6 @@ export const UserList = withWords(function UserList() {
 const mostGroups = 3
 
 function columnsOf(locale: Locale, t: Translate): TableColumn<Member>[] {
-  const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
   const moments = new Intl.DateTimeFormat(languageTag(locale), {
     dateStyle: 'medium',
     timeStyle: 'short'
@@ -286,13 +280,7 @@ function columnsOf(locale: Locale, t: Translate): TableColumn<Member>[] {
           </time>
         )
     },
-    {
-      id: 'created',
-      label: t('users.list.created'),
-      isSortable: true,
-      isSecondary: true,
-      cell: ({ created }) => dates.format(new Date(created))
-    }
+    createdColumn(t('users.list.created'), locale)
   ]
 }
 

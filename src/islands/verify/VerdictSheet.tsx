@@ -93,17 +93,10 @@ export function VerdictSeal({
 }) {
   const { t } = useWords()
   const { leafHash } = telling
-  return leafHash ? (
+  return (
     <AnimatedSeal
-      state={{ kind: 'sealed', leafHash }}
-      label={t('verify.seal.record')}
-      small={small}
-      className={className}
-    />
-  ) : (
-    <AnimatedSeal
-      state={{ kind: 'idle' }}
-      label={t('verify.seal.none')}
+      state={leafHash ? { kind: 'sealed', leafHash } : { kind: 'idle' }}
+      label={t(leafHash ? 'verify.seal.record' : 'verify.seal.none')}
       small={small}
       className={className}
     />

@@ -3,7 +3,7 @@ import type { AppError } from '../../contract/kit/errors.ts'
 import { buildRedirect } from '../../core/pages/redirect-parameter.ts'
 import { describeVerdict } from '../../core/pages/verdict-words.ts'
 import { formatPercent } from '../../core/text/format.ts'
-import { localizedPath, type Translate } from '../../i18n/index.ts'
+import { type Locale, localizedPath, type Translate } from '../../i18n/index.ts'
 import { cancelVerification, type Verification } from '../../stores/verifications.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
@@ -80,31 +80,23 @@ const CheckLine = memo(function CheckLine({ check }: { check: Verification }) {
       </details>
     )
   }
-  if (state.step === 'failed') {
+  if (state.step === 'failed' || state.step === 'stopped') {
     return (
       <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1 ps-18">
         <p className="min-w-0 grow basis-40 truncate font-medium" title={name}>
           {name}
         </p>
-        <p className="text-error text-sm">{fileErrorText(state.error, t) ?? t('verify.failed')}</p>
+        {state.step === 'failed' ? (
+          <p className="text-error text-sm">
+            {fileErrorText(state.error, t) ?? t('verify.failed')}
+          </p>
+        ) : (
+          <p className="text-ink-soft text-sm">{t('verify.stopped')}</p>
+        )}
       </div>
     )
   }
-  if (state.step === 'stopped') {
-    return (
-      <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1 ps-18">
-        <p className="min-w-0 grow basis-40 truncate font-medium" title={name}>
-          {name}
-        </p>
-        <p className="text-ink-soft text-sm">{t('verify.stopped')}</p>
-      </div>
-    )
-  }
-  const share = state.step === 'hashing' ? state.percent / 100 : check.sha256 ? 1 : 0
-  const text =
-    state.step === 'hashing'
-      ? t('verify.hashing', { percent: formatPercent(share, locale) })
-      : t(`verify.${state.step}`)
+  const { share, text } = describeProgress(check, locale, t)
   return (
     <div className="flex items-center gap-4">
       <AnimatedSeal
@@ -130,6 +122,18 @@ const CheckLine = memo(function CheckLine({ check }: { check: Verification }) {
     </div>
   )
 })
+
+/** Returns how much of a running verification is done, from 0 to 1, and its step in words. */
+export function describeProgress(
+  { state, sha256 }: Verification,
+  locale: Locale,
+  t: Translate
+): { share: number; text: string } {
+  const share = state.step === 'hashing' ? state.percent / 100 : sha256 ? 1 : 0
+  if (state.step === 'hashing')
+    return { share, text: t('verify.hashing', { percent: formatPercent(share, locale) }) }
+  return { share, text: t(state.step === 'asking' ? 'verify.asking' : 'verify.waiting') }
+}
 
 interface CheckFailureProps {
   error: AppError

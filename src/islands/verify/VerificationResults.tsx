@@ -1,5 +1,4 @@
 import { useEffect, useRef } from 'react'
-import { formatPercent } from '../../core/text/format.ts'
 import {
   canRetry,
   retryVerifications,
@@ -12,7 +11,7 @@ import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { PauseCountdown } from './PauseCountdown.tsx'
 import { VerdictSheet } from './VerdictSheet.tsx'
-import { VerificationFailure, VerificationList } from './VerificationList.tsx'
+import { describeProgress, VerificationFailure, VerificationList } from './VerificationList.tsx'
 
 interface ResultProps {
   isSignedIn: boolean
@@ -72,12 +71,7 @@ function Single({ check, isSignedIn, isNew }: ResultProps & { check: Verificatio
 
 function Running({ check }: { check: Verification }) {
   const { locale, t } = useWords()
-  const { state } = check
-  const share = state.step === 'hashing' ? state.percent / 100 : check.sha256 ? 1 : 0
-  const text =
-    state.step === 'hashing'
-      ? t('verify.hashing', { percent: formatPercent(share, locale) })
-      : t(state.step === 'asking' ? 'verify.asking' : 'verify.waiting')
+  const { share, text } = describeProgress(check, locale, t)
   return (
     <>
       <AnimatedSeal state={{ kind: 'hashing', progress: share }} label={text} className="size-16" />

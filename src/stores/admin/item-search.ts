@@ -21,10 +21,8 @@ export function findCategories(text: string): Promise<CompanyCategory[]> {
   return adminApi('listCompanyCategories', queryOf(text))
 }
 
-export type NamedCompany = Pick<ListedCompany, 'id' | 'name'>
-
 /** Returns other companies of the installation whose name contains the text. */
-export async function findCompanies(text: string): Promise<NamedCompany[]> {
+export async function findCompanies(text: string): Promise<ListedCompany[]> {
   const { id: present, ...query } = queryOf(text)
   const found = await adminApi('listCompanies', query)
   return found.filter(({ id }) => id !== present)

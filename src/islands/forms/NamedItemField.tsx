@@ -1,0 +1,66 @@
+import { type ReactNode, useState } from 'react'
+import { Combobox } from './Combobox.tsx'
+
+/** The id and the name of an item that a person can choose, such as a group. */
+export interface NamedItem {
+  id: string
+  name: string
+}
+
+interface NamedItemFieldProps {
+  /** Name of the field above it. */
+  legend: string
+  /** Name of the form's value: see `parseNamedItem()`. */
+  name: string
+  label: string
+  hint: string
+  /** Error message of the field, if it has an error. */
+  error: string | undefined
+  /** The item that counts as chosen until the person chooses one. */
+  preset?: NamedItem | undefined
+  /** Returns the items whose names contain the text. */
+  find: (text: string) => Promise<readonly NamedItem[]>
+  /** Content between the chosen item and the search, while no item is chosen. */
+  children?: ReactNode
+}
+
+/** A field to find one item by its name. Shows the name of the chosen item. */
+export function NamedItemField(props: NamedItemFieldProps) {
+  const { legend, name, label, hint, error, preset, find, children } = props
+  const [chosen, setChosen] = useState<NamedItem>()
+  const item = chosen ?? preset
+  return (
+    <fieldset className="flex flex-col gap-1.5">
+      <legend className="label-text mb-1.5">{legend}</legend>
+      <p role="status" className="wrap-anywhere font-semibold empty:hidden">
+        {item?.name}
+      </p>
+      {!item && children}
+      <Combobox
+        {...{ label, hint, error, name }}
+        // with the item's name, which a draft has to show again
+        value={item ? `${item.id} ${item.name}` : ''}
+        restore={value => setChosen(parseNamedItem(value))}
+        search={searchNamed(find)}
+        choose={setChosen}
+      />
+    </fieldset>
+  )
+}
+
+/**
+ * Parses the form's value of an item: an id, a blank and a name. Returns undefined if no item is
+ * chosen.
+ */
+export function parseNamedItem(value = ''): NamedItem | undefined {
+  const at = value.indexOf(' ')
+  return at < 0 ? undefined : { id: value.slice(0, at), name: value.slice(at + 1) }
+}
+
+/** Returns the function that searches with `find` and returns the choices of a `Combobox`. */
+export function searchNamed(find: (text: string) => Promise<readonly NamedItem[]>) {
+  return async (text: string) => {
+    const found = await find(text)
+    return found.map(({ id, name }) => ({ item: { id, name }, id, label: name }))
+  }
+}
