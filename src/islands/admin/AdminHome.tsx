@@ -8,8 +8,9 @@ import { AllAttention } from './AllAttention.tsx'
 import { CompanyList } from './CompanyList.tsx'
 
 /**
- * Shows operators what needs attention, and all companies of the installation. Administrators see
- * it until the shell has opened their company.
+ * The first page of the administration. Shows operators what needs attention, and all companies of
+ * the installation. Other administrators see a loading text until the site's script opens their
+ * company.
  */
 export const AdminHome = withWords(function AdminHome() {
   const { locale, t } = useWords()

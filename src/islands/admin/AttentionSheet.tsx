@@ -19,14 +19,14 @@ interface AttentionSheetProps {
   /** Text that is shown while the check runs. */
   loading: string
   check: () => void
-  /** Whether the check found nothing. */
+  /** Whether nothing needs attention. */
   isInOrder: boolean
   /** The findings of the check. */
   children: ReactNode
 }
 
 /**
- * Frames the result of a check of what needs attention. Says when the check was made, that it is
+ * A card around the list of what needs attention. Says when the list was checked, that the check is
  * running, or that it failed.
  */
 export function AttentionSheet(props: AttentionSheetProps) {
@@ -82,8 +82,8 @@ interface AttentionItemsProps {
 }
 
 /**
- * Lists findings, each with a link to the page where it can be solved, and says what could not be
- * checked.
+ * Lists what needs attention, with links to the pages where it can be solved. Says what could not
+ * be checked.
  */
 export function AttentionItems({ found, company, hasMailServer }: AttentionItemsProps) {
   const { t } = useWords()

@@ -1,9 +1,9 @@
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import type { CompanyDetails } from '../../contract/companies.ts'
 import { type CompanyChanges, changeCompany, reloadCompany } from '../../stores/admin/companies.ts'
 import { fieldSentence } from '../forms/account-form.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
-import { Form } from '../forms/Form.tsx'
+import { InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
@@ -15,8 +15,8 @@ import { useWords } from '../kit/use-words.ts'
 type Named = Pick<CompanyDetails, 'id' | 'version' | 'name'>
 
 /**
- * Shows the name of a company and lets an administrator change it in place. If somebody else has
- * changed it meanwhile, asks which name to keep.
+ * Shows the name of a company. An administrator can change the name here. If somebody else has
+ * changed the name at the same time, asks which name to keep.
  */
 export function CompanyName({ company }: { company: Named }) {
   const { t } = useWords()
@@ -80,19 +80,14 @@ function NameForm({ company, save, close }: NameFormProps) {
       close()
     }
   })
-  const { ref } = form.props
-  useEffect(() => ref.current?.querySelector('input')?.focus(), [ref])
   return (
     <>
-      <Form
+      <InPlaceForm
         form={form}
         submit={t('companies.card.save')}
         className="w-full gap-4"
-        beside={
-          <button type="button" className="btn btn-outline" onClick={close}>
-            {t('companies.card.cancel')}
-          </button>
-        }
+        cancel={t('companies.card.cancel')}
+        close={close}
       >
         <Field
           label={t('companies.card.name')}
@@ -102,7 +97,7 @@ function NameForm({ company, save, close }: NameFormProps) {
           hint={t('companies.nameHint')}
           error={fieldSentence(form.errors, 'name', t)}
         />
-      </Form>
+      </InPlaceForm>
       <UnsavedGuard form={form} />
     </>
   )

@@ -4,7 +4,7 @@ import { DisabledReason } from '../../contract/kit/disabled.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { $firstInvitation, resumeCompany } from '../../stores/admin/companies.ts'
 import { $user } from '../../stores/signed-in-user.ts'
-import { NotedButton } from '../forms/NotedButton.tsx'
+import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
 import { announce } from '../kit/announce.ts'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { pageHref } from '../kit/page-href.ts'
@@ -16,8 +16,8 @@ interface CompanyProps {
 }
 
 /**
- * Shows notices at the top of a company's page that say why the company cannot be used yet, or no
- * longer.
+ * Shows notices about a company that is suspended, has no verified domain, or whose first
+ * administrator still needs the invitation link.
  */
 export function CompanyNotices({ company }: CompanyProps) {
   const invitation = useStore($firstInvitation, { ssr: 'initial' })
@@ -63,7 +63,7 @@ function Suspended({ company: { id, name }, suspended }: SuspendedProps) {
       </p>
       <p>{t('companies.suspended.text')}</p>
       {user?.permissions.includes('operator') && (
-        <NotedButton
+        <ButtonWithNote
           label={t('companies.suspended.resume')}
           note={t('companies.suspended.resumeNote')}
           look="btn-primary"
@@ -74,7 +74,7 @@ function Suspended({ company: { id, name }, suspended }: SuspendedProps) {
   )
 }
 
-/** Says that a company has no verified domain, and how it gets one. */
+/** Says that a company has no verified domain, and how to verify one. */
 function Unproved({ company: { id, domains, people } }: CompanyProps) {
   const { locale, t } = useWords()
   const [first] = domains

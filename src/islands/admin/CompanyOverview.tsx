@@ -25,7 +25,10 @@ const ApiKeys = lazyPart(async () => (await import('../api-keys/ApiKeys.tsx')).A
 /** The most groups that the page names as close to their limits. */
 const mostNamed = 5
 
-/** The first page of a company's administration: what there is, and what needs attention. */
+/**
+ * The first page of a company's administration: what needs attention, the company's figures, the
+ * limits that are nearly reached, usage, and API keys.
+ */
 export const CompanyOverview = withWords(function CompanyOverview() {
   const { t } = useWords()
   const session = useStore($session, { ssr: 'initial' })

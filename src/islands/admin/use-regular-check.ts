@@ -3,8 +3,8 @@ import { useEffect } from 'react'
 const everyMs = 60_000
 
 /**
- * Runs a check now, every minute while the page is visible, and when the person comes back to it.
- * `check` must stay the same function while it checks the same thing.
+ * Runs `check` now, every minute while the page is visible, and when the person returns to the
+ * page. Runs it again immediately if another function is passed.
  */
 export function useRegularCheck(check: () => void): void {
   useEffect(() => {

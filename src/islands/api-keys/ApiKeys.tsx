@@ -8,7 +8,7 @@ import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { LoadNote } from '../kit/LoadNote.tsx'
+import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
 import { relativeTime, useNow } from '../kit/time.ts'
@@ -23,8 +23,8 @@ interface ApiKeysProps {
 }
 
 /**
- * Lists API keys, and lets the person create and revoke them. Needs the words of `account`,
- * `errors`, `fields` and `common` from the page.
+ * Lists API keys, and lets the person create and revoke them. The page must pass the translations
+ * `account`, `errors`, `fields` and `common` to the island.
  */
 export function ApiKeys({ company }: ApiKeysProps) {
   const { locale } = useWords()
@@ -69,7 +69,7 @@ export function ApiKeys({ company }: ApiKeysProps) {
           }}
         />
       )}
-      <LoadNote state={list} retry={() => loadApiKeys(company)} />
+      <LoadStatus state={list} retry={() => loadApiKeys(company)} />
       {list.status === 'ready' && list.rows.length === 0 && (
         <p className="text-ink-soft">{say('none')}</p>
       )}

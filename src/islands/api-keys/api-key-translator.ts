@@ -6,8 +6,8 @@ import type { KeyIn } from '../../i18n/keys.ts'
 const catalogues: Record<Locale, Words> = { en, fr }
 
 /**
- * Returns the function that translates the words about API keys. They are part of the script, which
- * few people load, and not of the HTML of the pages.
+ * Returns the function that translates the texts about API keys. The texts are part of the script
+ * and not of the HTML, because few people see them.
  */
 export function apiKeyTranslator(locale: Locale): Translate<KeyIn<'keys'>> {
   return translator(locale, catalogues[locale])

@@ -5,9 +5,8 @@ import { findPeople } from '../../stores/admin/item-search.ts'
 import { downloadFile } from '../files/download-file.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { DayFields, DayRangeNote } from '../lists/DayFields.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
-import { LabeledFilter } from '../lists/FilterFields.tsx'
+import { DayFields, DayRangeNote, LabeledFilter } from '../lists/FilterFields.tsx'
 import { withoutEmptyFilters } from '../lists/use-address.ts'
 import { type AuditUrl, type AuditUrlChange, auditFilterOf } from './audit-url.ts'
 import { actionsByKind, parseAuditAction } from './change-translator.ts'
@@ -76,7 +75,11 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
             </select>
           )}
         </LabeledFilter>
-        <DayFields address={address} onChange={set} />
+        <DayFields
+          address={address}
+          labels={{ from: t('lists.filters.from'), to: t('lists.filters.to') }}
+          onChange={set}
+        />
       </div>
       <div className="flex flex-wrap items-center gap-3">
         {actor !== undefined && (
@@ -99,7 +102,7 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
         )}
         <ExportButton save={save} className="btn-sm ms-auto" />
       </div>
-      <DayRangeNote address={address} />
+      <DayRangeNote address={address} text={t('lists.filters.range')} />
     </search>
   )
 }

@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
 import { $recentChanges, loadRecentChanges } from '../../stores/admin/recent-changes.ts'
 import { $route } from '../../stores/routes.ts'
-import { LoadNote } from '../kit/LoadNote.tsx'
+import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
@@ -34,7 +34,7 @@ export function ChangeList({ target, shown }: RecentChangesProps) {
 
   return (
     <Section id="recent-changes" title={say('recent.title')} state={state.status}>
-      <LoadNote state={state} retry={() => loadRecentChanges(target)} />
+      <LoadStatus state={state} retry={() => loadRecentChanges(target)} />
       {state.status === 'ready' && state.entries.length === 0 && (
         <p className="text-ink-soft">{say('recent.none')}</p>
       )}

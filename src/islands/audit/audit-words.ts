@@ -15,8 +15,8 @@ type Role = 'who' | 'what' | 'user' | 'category'
 const roles: readonly Role[] = ['who', 'what', 'user', 'category']
 
 /**
- * Returns the sentence that says what was done, in parts: `['', { role: 'who', name: 'Ada' },
- * ' created the group ', …]`.
+ * Returns, in parts, the sentence about an entry of the audit log: `['', { role: 'who', name: 'Ada'
+ * }, ' created the group ', …]`.
  */
 export function changeSentence(entry: AuditLogEntry, t: TranslateChange): SentencePart[] {
   const { actor, target, action, acted_in } = entry
@@ -83,8 +83,8 @@ const limits = ['max_requests', 'max_requests_interval', 'max_storage']
 const pictures = ['logo', 'logo_dark', 'favicon']
 
 /**
- * Returns the changed fields of an entry in words. Leaves out fields that the entry's sentence
- * names.
+ * Returns the changed fields of an audit log entry in words. Leaves out fields that
+ * `changeSentence()` already mentions.
  */
 export function describeChanges(
   entry: AuditLogEntry,

@@ -4,20 +4,25 @@ import fr from '../../i18n/fr/admin/changes.json'
 import { type Locale, type Translate, translator, type Words } from '../../i18n/index.ts'
 import type { KeyIn } from '../../i18n/keys.ts'
 
-/** Translates the keys of `changes.json`: `t('actions.group.create', { who, what })`. */
+/**
+ * Translates keys of `changes.json`, the texts of the audit log: `t('actions.group.create', { who,
+ * what })`.
+ */
 export type TranslateChange = Translate<KeyIn<'changes'>>
 
 const catalogues: Record<Locale, Words> = { en, fr }
 
 /**
- * Returns the function that translates the sentences about changes. These words are part of the
- * script and not of the page: they are too many for the HTML of each page that shows changes.
+ * Returns the function that translates the texts of the audit log. The texts are part of the script
+ * and not of the HTML, because they are long and several pages use them.
  */
 export function changeTranslator(locale: Locale): TranslateChange {
   return translator(locale, catalogues[locale])
 }
 
-/** The actions that have a sentence, by the kind of the changed item. */
+/**
+ * The actions of the audit log that have a translated sentence, by the kind of the changed item.
+ */
 export const actionsByKind: readonly [kind: string, actions: AuditAction[]][] = Object.entries(
   en.actions
 ).map(([kind, verbs]) => [

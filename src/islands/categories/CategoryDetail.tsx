@@ -1,13 +1,21 @@
-import { $category, openCategory } from '../../stores/admin/company-categories.ts'
+import {
+  $category,
+  deleteCategory,
+  openCategory,
+  reloadCategory
+} from '../../stores/admin/company-categories.ts'
 import { RecentChanges } from '../audit/RecentChanges.tsx'
+import { DeleteItem } from '../details/DeleteItem.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { CategoryGroups } from './CategoryGroups.tsx'
 import { CategorySettings } from './CategorySettings.tsx'
-import { DeleteCategory } from './DeleteCategory.tsx'
 
-/** Shows a category and changes it in place: its settings and the groups that may use it. */
+/**
+ * The page of a category, where an administrator changes its settings and the groups that may use
+ * it.
+ */
 export const CategoryDetail = withWords(function CategoryDetail() {
   const { locale, t } = useWords()
   return (
@@ -24,7 +32,15 @@ export const CategoryDetail = withWords(function CategoryDetail() {
           <CategorySettings category={category} />
           <CategoryGroups category={category} />
           <RecentChanges target={category.id} shown={[category]} />
-          <DeleteCategory category={category} />
+          <DeleteItem
+            list="categories"
+            name={category.names[locale]}
+            words={(key, values) => t(`category.delete.${key}`, values)}
+            uses={['deposits', 'groups', 'default']}
+            usesWords={(use, count) => t(`category.delete.uses.${use}`, { count })}
+            remove={() => deleteCategory(category)}
+            reload={() => reloadCategory(category.id)}
+          />
           <PasswordQuestion />
         </>
       )}

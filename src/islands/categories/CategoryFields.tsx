@@ -43,7 +43,8 @@ interface CategoryFieldsProps {
 }
 
 /**
- * The fields of a category. Needs the words of `categories`, `forms` and `fields` from the page.
+ * The fields of a category. The page must pass the translations `categories`, `forms` and `fields`
+ * to the island.
  */
 export function CategoryFields({ form, category }: CategoryFieldsProps) {
   const { locale, t } = useWords()

@@ -13,12 +13,8 @@ import { findGroups } from '../../stores/admin/item-search.ts'
 import { ItemEntries } from '../details/ItemEntries.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-interface CategoryGroupsProps {
-  category: CompanyCategory
-}
-
 /** Lists the groups whose members may use a category. Groups can be added and removed. */
-export function CategoryGroups({ category: { id } }: CategoryGroupsProps) {
+export function CategoryGroups({ category: { id } }: { category: CompanyCategory }) {
   const { locale, t } = useWords()
   const part = useStore($categoryGroups, { ssr: 'initial' })
   const pathTo = (group: string) => pathOf('group', { company: companyIdOfPage(), group })

@@ -26,7 +26,7 @@ interface CategoryProps {
   category: CompanyCategory
 }
 
-/** Shows the settings of a category, each with a sentence that explains it, and changes them. */
+/** Shows the settings of a category with explanations. An administrator can change them here. */
 export function CategorySettings({ category }: CategoryProps) {
   const { locale, t } = useWords()
   return (

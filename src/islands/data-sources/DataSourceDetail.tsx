@@ -5,7 +5,7 @@ import { DetailFrame } from '../details/DetailFrame.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 
-/** Shows a data source. */
+/** The page of a data source. */
 export const DataSourceDetail = withWords(function DataSourceDetail() {
   const { locale, t } = useWords()
   const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })

@@ -14,7 +14,7 @@ import { useListScreen } from '../lists/use-list-screen.ts'
 
 const addresses = createListAddress({ sorts: dataSourceSortKeys })
 
-/** Lists the data sources of a company. If there are none, says what data sources will be. */
+/** Lists the data sources of a company. If there are none, explains what a data source is. */
 export const DataSourceList = withWords(function DataSourceList() {
   const { locale, t } = useWords()
   const screen = useListScreen(dataSourceList, addresses, 'name')

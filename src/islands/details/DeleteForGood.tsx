@@ -10,7 +10,7 @@ type Word = 'title' | 'open' | 'label' | 'submit' | 'cancel'
 
 interface DeleteForGoodProps extends Deletion {
   words: (key: Word, values?: { typed: string }) => string
-  /** Says what is deleted and what stays. */
+  /** Text that says what is deleted and what stays. */
   note: string
   /** The text that the person must type to confirm, such as an e-mail. Case does not matter. */
   typed: string
@@ -18,7 +18,10 @@ interface DeleteForGoodProps extends Deletion {
   isOffered: boolean
 }
 
-/** A section that deletes the item of a page for good, after the person has typed its name. */
+/**
+ * A card with a form that deletes the item of the page permanently. The person must type the name
+ * of the item first.
+ */
 export function DeleteForGood(props: DeleteForGoodProps) {
   const { words, note, isOffered } = props
   return (

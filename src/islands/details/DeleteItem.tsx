@@ -15,7 +15,10 @@ interface DeleteItemProps<Use extends string> extends Deletion {
   usesWords: (use: Use, count: number) => string
 }
 
-/** A section that deletes the item of a page after a question, or says what still uses the item. */
+/**
+ * A card with a button that deletes the item of the page after a confirmation. If something still
+ * uses the item, says what.
+ */
 export function DeleteItem<Use extends string>(props: DeleteItemProps<Use>) {
   const { name, words, uses, usesWords } = props
   const action = useAction(useDeletion(props))

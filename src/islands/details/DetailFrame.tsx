@@ -29,8 +29,8 @@ interface DetailFrameProps<Item> {
 }
 
 /**
- * Loads the item of an administration page, such as a group. Draws the states of the page: loading,
- * missing, failed, ready.
+ * Loads the item of an administration page, such as a group. Shows whether the item is loading,
+ * does not exist or could not be loaded, and otherwise draws it with `children`.
  */
 export function DetailFrame<Item extends { id: string }>(props: DetailFrameProps<Item>) {
   const { store, open, param, list, missing, nameOf, children } = props

@@ -15,7 +15,8 @@ import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 
 /**
- * The translated texts of this part. Its script contains them, because the part is rarely shown.
+ * The translated texts of this component. The script contains them, because the component is rarely
+ * shown.
  */
 const catalogues = { en, fr }
 
@@ -23,13 +24,13 @@ export interface InvitationLinksProps {
   people: LinkRecipients
   /** Number of the selected people. Undefined if nobody was selected. */
   selected?: number
-  /** Closes the part. Undefined if the page shows the part permanently. */
+  /** Closes this card. Undefined if the page always shows the card. */
   onClose?: () => void
 }
 
 /**
- * Offers the invitation links of many people as a CSV file, for a site without a mail server: the
- * administrator passes the links on.
+ * Offers the invitation links of many people as a CSV file. A site without a mail server needs it:
+ * the administrator sends the links to the people.
  */
 export function InvitationLinks({ people, selected, onClose }: InvitationLinksProps) {
   const { locale, t: common } = useWords()

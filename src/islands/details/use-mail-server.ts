@@ -5,9 +5,8 @@ import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 
 /**
- * Returns whether the site sends emails, so that invitations reach people by themselves. Returns
- * true until the server has said that it does not. If `isNeeded` is false, does not ask the server
- * and returns true.
+ * Returns whether the site sends e-mails. Returns true until the server answers. If `isNeeded` is
+ * false, returns true without asking the server.
  */
 export function useMailServer(isNeeded = true): boolean {
   const params: Record<string, string> = useStore($route, { ssr: 'initial' })?.params ?? {}

@@ -16,7 +16,9 @@ import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { WizardSteps } from './WizardSteps.tsx'
 
-/** The first step of a new domain: claims a host and opens the next step. */
+/**
+ * The first step of a new domain: the person enters the host name. Opens the next step afterwards.
+ */
 export const CreateDomain = withWords(function CreateDomain() {
   const { locale, t } = useWords()
   const [host, setHost] = useState('')

@@ -3,14 +3,10 @@ import { deleteDomain, reloadDomain } from '../../stores/admin/domains.ts'
 import { DeleteForGood } from '../details/DeleteForGood.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-interface DomainProps {
-  domain: DomainDetails
-}
-
 /**
- * Removes a domain for good. Says what ends with the domain, and asks the person to type its host.
+ * Deletes a domain permanently. Says what stops working, and asks the person to type the host name.
  */
-export function DeleteDomain({ domain }: DomainProps) {
+export function DeleteDomain({ domain }: { domain: DomainDetails }) {
   const { t } = useWords()
   const { id, host, state, primary, quarantined_since } = domain
   const isServed = state === 'verified' || state === 'failing'

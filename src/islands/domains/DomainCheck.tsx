@@ -25,8 +25,8 @@ const mostSeconds = 60
 const backOff = 1.4
 
 /**
- * Shows what DNS answers about a domain. Asks again until the domain is proved: every ten seconds
- * at first, later once a minute, and not while the page is in the background.
+ * Shows whether DNS proves that the company owns a domain. Checks again until it does: every ten
+ * seconds at first, later once a minute, and not while the page is in the background.
  */
 export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
   const { locale, t } = useWords()

@@ -30,8 +30,8 @@ const MoveDomain = lazyPart<{ domain: DomainDetails }>(
 )
 
 /**
- * Shows a domain. Until the domain is proved, shows the steps that prove it; afterwards its
- * settings and its theme, which can be changed in place.
+ * The page of a domain. Until DNS proves that the company owns the domain, shows the steps to prove
+ * it. Afterwards shows the domain's settings and theme.
  */
 export const DomainDetail = withWords(function DomainDetail() {
   const { t } = useWords()
@@ -164,7 +164,7 @@ function Proved({ domain }: DomainProps) {
   )
 }
 
-/** Shows the parts of the page that a domain has from its first proof on. */
+/** Shows the settings, the theme and the other cards of a domain that was proved at least once. */
 function Contents({ domain }: DomainProps) {
   const user = useStore($user, { ssr: 'initial' })
   const themes = useStore($themes, { ssr: 'initial' })

@@ -11,7 +11,9 @@ interface GoLiveProps {
   onDone: () => void
 }
 
-/** The last step of a new domain. Shows what is served now and under which addresses. */
+/**
+ * The last step of a new domain. Says whether the site is available on the domain, and links to it.
+ */
 export function GoLive({ domain, toCheck, onDone }: GoLiveProps) {
   const { t } = useWords()
   const { host, state } = domain

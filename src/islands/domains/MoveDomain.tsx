@@ -16,7 +16,8 @@ import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 
 /**
- * The translated texts of this part. Its script contains them, because only operators see the part.
+ * The translated texts of this component. The script contains them, because only operators see the
+ * component.
  */
 const catalogues = { en, fr }
 
@@ -28,7 +29,7 @@ interface DomainProps {
   domain: DomainDetails
 }
 
-/** Lets an operator move a domain to another company, and says what the move ends. */
+/** Lets an operator move a domain to another company. Says what stops working with the move. */
 export function MoveDomain({ domain }: DomainProps) {
   const { locale } = useWords()
   const say = wordsOfMove(locale)

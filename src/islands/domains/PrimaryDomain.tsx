@@ -7,15 +7,11 @@ import { Section } from '../kit/Section.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 
-interface DomainProps {
-  domain: DomainDetails
-}
-
 /**
  * Makes a domain the company's primary domain, and explains what that changes. Shows nothing if the
  * domain already is the primary domain or cannot become it.
  */
-export function PrimaryDomain({ domain: { id, host, primary, state } }: DomainProps) {
+export function PrimaryDomain({ domain: { id, host, primary, state } }: { domain: DomainDetails }) {
   const { t } = useWords()
   const action = useAction({
     what: 'Making the domain the main one failed',

@@ -5,7 +5,7 @@ import { cssPropertyOf, themeCorrections, themeTokens } from '../../core/theme/t
 import { $themes, openThemes } from '../../stores/admin/domains.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { LoadNote } from '../kit/LoadNote.tsx'
+import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { ColorField } from './ColorField.tsx'
@@ -44,7 +44,7 @@ export function ThemeEditor({ domain }: ThemeEditorProps) {
       note={t('domains.look.note')}
       state={state.status}
     >
-      <LoadNote state={state} retry={() => openThemes(domain.id)} />
+      <LoadStatus state={state} retry={() => openThemes(domain.id)} />
       {state.status === 'ready' && <Editor domain={domain} themes={state.item} />}
     </Section>
   )

@@ -1,11 +1,10 @@
 import { useRef } from 'react'
 import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
-import { asAppError } from '../../contract/kit/errors.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { $themes, restoreTheme } from '../../stores/admin/domains.ts'
-import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
+import { useUndo } from '../kit/use-undo.ts'
 import { useWords } from '../kit/use-words.ts'
 import type { ThemeDraft } from './use-theme-draft.ts'
 
@@ -22,15 +21,7 @@ export function ThemeVersions({ domain, themes, draft }: ThemeVersionsProps) {
   const { locale, t } = useWords()
   const title = useRef<HTMLHeadingElement>(null)
   const { published, version, versions } = themes
-  const undo = async () => {
-    try {
-      await draft.save()
-      await restoreTheme(domain.id, published.number)
-      draft.reset()
-    } catch (cause) {
-      announce(t(`errors.${asAppError(cause, 'Undoing failed').code}`))
-    }
-  }
+  const announceWithUndo = useUndo(t('domains.look.versions.undo'))
   const action = useAction({
     what: 'Restoring the look failed',
     async send(number: number) {
@@ -39,9 +30,10 @@ export function ThemeVersions({ domain, themes, draft }: ThemeVersionsProps) {
       const shown = state.status === 'ready' ? state.item.version : version
       await restoreTheme(domain.id, number, shown)
       draft.reset()
-      announce(t('domains.look.versions.restored', { number }), {
-        label: t('domains.look.versions.undo'),
-        run: () => void undo()
+      announceWithUndo(t('domains.look.versions.restored', { number }), async () => {
+        await draft.save()
+        await restoreTheme(domain.id, published.number)
+        draft.reset()
       })
       // the button that was pressed is on another line
       title.current?.focus()

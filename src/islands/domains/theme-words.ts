@@ -32,7 +32,7 @@ const roleOrder = [
 
 /**
  * Returns `colors` with `color` in a role, or with the standard color if `color` is undefined. The
- * result has the order of the server's answers, so that the two can be compared.
+ * keys have the same order as in the server's answers, so that themes can be compared as JSON.
  */
 export function withColor(
   colors: Colors,

@@ -22,9 +22,9 @@ export type ThemeDraft = ReturnType<typeof useThemeDraft>
 type Refused = Partial<Record<ThemePart, string>>
 
 /**
- * Holds the theme that a person edits, and saves it as a draft shortly after each change. A refused
- * picture is set back to the saved one. If somebody else has changed the same part meanwhile,
- * `conflict` holds the differences, and nothing is saved until `resolve` is called.
+ * Holds the theme that a person edits, and saves it as a draft shortly after each change. If the
+ * server refuses a picture, restores the saved picture. If somebody else has changed the same part
+ * of the theme, `conflict` holds the differences, and nothing is saved until `resolve` is called.
  */
 export function useThemeDraft(id: string, themes: DomainThemes) {
   const [look, setLook] = useState(() => editedTheme(themes))

@@ -1,4 +1,4 @@
-/** The steps of a new domain that follow the first step, the claim of the host. */
+/** The steps of a new domain after the first step, in which the person enters the host name. */
 export const domainSteps = ['records', 'check', 'look', 'live'] as const
 export type DomainStep = (typeof domainSteps)[number]
 

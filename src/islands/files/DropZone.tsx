@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useEffectEvent, useId, useRef } from 'react'
 import type { FileHandoff } from '../../stores/file-handoff.ts'
 
 interface DropZoneProps {
-  /** The page that receives the files, including those that are dropped on this zone. */
+  /** The page that receives the files. */
   to: FileHandoff['to']
   label: string
   hint: string
@@ -13,8 +13,8 @@ interface DropZoneProps {
 }
 
 /**
- * A labelled file input. Also accepts files that were chosen before the script had loaded. The
- * shell handles drops and pastes and passes their files on through `stores/file-handoff.ts`.
+ * A labelled file input. Also accepts files that were chosen before the script had loaded. Dropped
+ * and pasted files arrive through `useFileHandoff()`.
  */
 export function DropZone({ to, label, hint, onFiles, multiple, children }: DropZoneProps) {
   const input = useRef<HTMLInputElement>(null)

@@ -3,12 +3,8 @@ import { useWords } from '../kit/use-words.ts'
 
 const namedAtMost = 5
 
-interface UnreadableFilesProps {
-  names: readonly string[]
-}
-
 /** Lists the dropped files and folders that could not be read. */
-export function UnreadableFiles({ names }: UnreadableFilesProps) {
+export function UnreadableFiles({ names }: { names: readonly string[] }) {
   const { locale, t } = useWords()
   if (names.length === 0) return null
   const more = names.length - namedAtMost

@@ -1,7 +1,10 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { createContentLink } from '../../stores/content-link.ts'
 
-/** Downloads the stored document. The browser writes the bytes to disk as they arrive. */
+/**
+ * Downloads the stored document of a request. The browser writes the bytes to disk as they arrive.
+ * Does nothing for a request without a document.
+ */
 export async function downloadDocument(request: ProcessedRequest): Promise<void> {
   if (!request.deposit_id) return
   const link = document.createElement('a')

@@ -4,7 +4,8 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import { downloadDocument } from './download-document.ts'
 
 /**
- * Returns a function that downloads the stored document, and the error if the download has failed.
+ * Returns a function that downloads the stored document of a request, whether the download runs,
+ * and the error of a failed download.
  */
 export function useDocumentDownload(request: ProcessedRequest) {
   const [state, setState] = useState<'idle' | 'saving' | AppError>('idle')

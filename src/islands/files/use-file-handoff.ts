@@ -3,8 +3,8 @@ import { useEffect, useEffectEvent, useState } from 'react'
 import { $fileHandoff, type FileHandoff, takeHandoff } from '../../stores/file-handoff.ts'
 
 /**
- * Passes files that were dropped or pasted for this page to `onFiles`. Returns the names of those
- * that could not be read.
+ * Calls `onFiles` with files that were dropped or pasted for the page `to`. Returns the names of
+ * the files that could not be read.
  */
 export function useFileHandoff(
   to: FileHandoff['to'],

@@ -41,8 +41,8 @@ interface AccountPageLinkProps {
 }
 
 /**
- * A link from sign-in to sign-up, or back. The shell adds the query parameters of an invitation to
- * it.
+ * A link from the sign-in page to the sign-up page, or back. The site's script adds the query
+ * parameters of an invitation to the link.
  */
 export function AccountPageLink({ path, children }: AccountPageLinkProps) {
   return (

@@ -4,7 +4,7 @@ interface BusyButtonProps {
   name?: string | undefined
   isWorking: boolean
   isOff?: boolean | undefined
-  /** CSS classes of the button. Those of the main button if absent. */
+  /** CSS classes of the button. If absent, the button looks like the main button of a form. */
   look?: string | undefined
   /** Id of the element with the sentence that says what the button changes. */
   describedBy?: string

@@ -2,7 +2,7 @@ import { useId } from 'react'
 import type { FieldTexts } from '../kit/Field.tsx'
 import type { SelectOption } from './SelectField.tsx'
 
-interface ChoicesProps extends FieldTexts {
+interface ChoicesProps extends Omit<FieldTexts, 'hint'> {
   name: string
   /** The values, each with a sentence that explains it. */
   options: (SelectOption & { note: string })[]
@@ -10,17 +10,11 @@ interface ChoicesProps extends FieldTexts {
 }
 
 /** A field to choose one of a few values. Each value has an explanation below its label. */
-export function Choices({ label, name, options, initial, hint, error }: ChoicesProps) {
+export function Choices({ label, name, options, initial, error }: ChoicesProps) {
   const id = useId()
-  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
-    <fieldset className="flex flex-col gap-2" aria-describedby={described || undefined}>
+    <fieldset className="flex flex-col gap-2" aria-describedby={error && `${id}-error`}>
       <legend className="label-text mb-1.5">{label}</legend>
-      {hint && (
-        <p id={`${id}-hint`} className="text-ink-soft text-sm">
-          {hint}
-        </p>
-      )}
       {options.map(option => (
         <label key={option.value} className="flex min-h-8 items-start gap-3">
           <input

@@ -35,7 +35,7 @@ const pauseMs = 200
 
 /**
  * A field that searches while the person types, and lists what it finds. A click or the arrow down
- * opens the list. Needs the words of `forms` from the page.
+ * opens the list. The page must pass the translations `forms` to the island.
  */
 export function Combobox<Item>(props: ComboboxProps<Item>) {
   const { label, hint, error, name, value = '', restore, search, choose, isBusy = false } = props

@@ -26,7 +26,7 @@ interface EditConflictProps extends DifferenceWords {
 /**
  * Shows how the person's changes differ from what somebody else has saved meanwhile, and lets the
  * person choose for each field or for all. Asks before the page is left without a choice. Shows
- * nothing without a conflict. Needs the words of `forms` from the page.
+ * nothing without a conflict. The page must pass the translations `forms` to the island.
  */
 export function EditConflict({ versioned, title, ...words }: EditConflictProps) {
   const { conflict, resolve } = versioned

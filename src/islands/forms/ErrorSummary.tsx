@@ -3,12 +3,8 @@ import { useWords } from '../kit/use-words.ts'
 import { fieldSentence } from './account-form.ts'
 import type { FormState } from './use-form.ts'
 
-interface ErrorSummaryProps {
-  form: Pick<FormState, 'props' | 'errors' | 'focus'>
-}
-
 /** Lists the fields of a form that have errors. Each name is a link that leads to the field. */
-export function ErrorSummary({ form }: ErrorSummaryProps) {
+export function ErrorSummary({ form }: { form: Pick<FormState, 'props' | 'errors' | 'focus'> }) {
   const { t } = useWords()
   const { errors } = form
   const names = Object.keys(errors)

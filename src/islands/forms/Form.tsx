@@ -32,8 +32,8 @@ interface FormProps {
 }
 
 /**
- * A form with fields, a button, its progress, and an error note when it has failed. Needs the words
- * of `account`.
+ * A form with fields, a button, its progress, and an error note when it has failed. The page must
+ * pass the translations `account` to the island.
  */
 export function Form(props: FormProps) {
   const { form, submit, look, derivesKey, done, isSheet, className, beside } = props

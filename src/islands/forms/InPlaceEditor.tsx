@@ -9,9 +9,9 @@ interface InPlaceProps {
   look?: string
   /** Content above the button while the form is closed. */
   shown?: ReactNode
-  /** Whether the button is left out, because the form must not be opened now. */
+  /** Whether the button is hidden, because the form must not be opened now. */
   isLocked?: boolean
-  /** Draws the form, which calls `close` when it is saved or cancelled. */
+  /** Draws the form. `close` closes the form and shows the button again. */
   children: (close: () => void) => ReactNode
 }
 

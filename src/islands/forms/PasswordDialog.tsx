@@ -9,12 +9,8 @@ import { Form } from './Form.tsx'
 import { HiddenUsername, PasswordField } from './PasswordField.tsx'
 import { useForm } from './use-form.ts'
 
-interface PasswordDialogProps {
-  answer: (isConfirmed: boolean) => void
-}
-
 /** A dialog that asks for the password and confirms it. Escape and the second button give up. */
-export function PasswordDialog({ answer }: PasswordDialogProps) {
+export function PasswordDialog({ answer }: { answer: (isConfirmed: boolean) => void }) {
   const { t } = useWords()
   const id = useId()
   const user = useStore($user, { ssr: 'initial' })

@@ -5,8 +5,8 @@ import { lazyPart } from '../kit/LazyPart.tsx'
 const PasswordDialog = lazyPart(async () => (await import('./PasswordDialog.tsx')).PasswordDialog)
 
 /**
- * Asks for the password when a call needs it again. Each island of the administration contains this
- * component.
+ * Asks for the password when the API needs it again for a call. Each island of the administration
+ * contains this component.
  */
 export function PasswordQuestion() {
   const question = useStore($passwordQuestion, { ssr: 'initial' })

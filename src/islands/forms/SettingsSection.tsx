@@ -36,8 +36,8 @@ interface SettingsSectionProps<Item>
 
 /**
  * A card that shows the settings of an item and lets an administrator change them in place. If
- * somebody else has changed the same settings meanwhile, asks which values to keep. Needs the words
- * of `forms` from the page.
+ * somebody else has changed the same settings meanwhile, asks which values to keep. The page must
+ * pass the translations `forms` to the island.
  */
 export function SettingsSection<Item extends { id: string; version: number }>(
   props: SettingsSectionProps<Item>

@@ -11,7 +11,7 @@ interface SeveralValuesProps extends FieldTexts {
 /**
  * A field for any number of typed values, such as e-mails. Enter, a comma or leaving the input adds
  * the typed value; a pasted list adds all of its entries. The form's value of the field has one
- * line for each. Needs the words of `forms` from the page.
+ * line for each. The page must pass the translations `forms` to the island.
  */
 export function SeveralValues({ name, initial = [], ...texts }: SeveralValuesProps) {
   const { t } = useWords()

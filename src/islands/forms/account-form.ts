@@ -45,8 +45,8 @@ export function fieldSentence(errors: FieldErrors, name: string, t: Translate): 
 }
 
 /**
- * Opens the next page after a sign-in and replaces the form in the browser's history. The shell
- * shows `news`, a message, on that page.
+ * Opens the next page after a sign-in and replaces the form in the browser's history. Shows the
+ * message `news` on the next page.
  */
 export async function continueAfterSignIn(news?: string): Promise<void> {
   const [{ addressAfterSignIn }, { navigate }, { $user }] = await loadCode(() =>

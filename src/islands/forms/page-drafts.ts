@@ -1,14 +1,17 @@
 import { defaultLocale, localizedPath } from '../../i18n/index.ts'
 import * as drafts from '../../stores/form-drafts.ts'
 
-/** Returns the value stored under `name` when this page changed its language. */
+/**
+ * Returns the value that `keepPageDraft()` stored under `name` when the person changed the language
+ * of the page. Returns undefined if there is none.
+ */
 export function takePageDraft(name: string): unknown {
   return drafts.takeDraft(pagePath(), name)
 }
 
 /**
- * Stores the result of `read` under `name` when the page changes its language. Returns the function
- * that stops this.
+ * Stores the result of `read` under `name` when the person changes the language of the page.
+ * Returns a function that removes the listener.
  */
 export function keepPageDraft(name: string, read: () => unknown): () => void {
   const keep = () => drafts.keepDraft(pagePath(), name, read())

@@ -25,7 +25,10 @@ export interface FormOptions<Result> extends ActionOptions<Values, Result> {
   rules?: Readonly<Record<string, Validator>>
   /** Returns errors that the rules do not find, such as those of the contract's schema. */
   inputErrors?: (values: Values) => FieldErrors
-  /** Returns errors of checks that are asynchronous. Called when the form is sent. */
+  /**
+   * Returns errors of asynchronous checks, or undefined without errors. Called when the form is
+   * submitted.
+   */
   slowErrors?: (values: Values) => Promise<FieldErrors | undefined>
   /**
    * The errors of fields that an error code stands for:
@@ -43,8 +46,9 @@ export type FormState = ReturnType<typeof useForm>
 /**
  * Connects a native form with its validation rules and the function that sends its values. Checks a
  * field when it loses the focus, and from then on at every change. Submitting checks all fields,
- * focuses the first with an error, and sends the values if there is none. Shows errors of the
- * server at the fields that it names. Values survive a change of the page's language.
+ * focuses the first field with an error, and sends the values if there is no error. Shows the
+ * server's errors at their fields. Keeps the values when the person changes the language of the
+ * page.
  */
 export function useForm<Result>(options: FormOptions<Result>) {
   const { rules = {}, inputErrors, slowErrors, codeErrors } = options

@@ -12,7 +12,7 @@ export interface VersionedOptions<Entity, Changes> {
    * `changed_meanwhile`.
    */
   save: (changes: Changes, version: number) => Promise<void>
-  /** Loads what is stored now. */
+  /** Loads the item as it is stored now. */
   load: () => Promise<Entity>
 }
 

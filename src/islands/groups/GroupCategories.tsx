@@ -13,14 +13,10 @@ import { findCategories } from '../../stores/admin/item-search.ts'
 import { ItemEntries } from '../details/ItemEntries.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-interface GroupCategoriesProps {
-  group: Group
-}
-
 /**
  * Lists the categories that the members of a group may use. Categories can be added and removed.
  */
-export function GroupCategories({ group: { id } }: GroupCategoriesProps) {
+export function GroupCategories({ group: { id } }: { group: Group }) {
   const { locale, t } = useWords()
   const part = useStore($groupCategories, { ssr: 'initial' })
   const pathTo = (category: string) => pathOf('category', { company: companyIdOfPage(), category })

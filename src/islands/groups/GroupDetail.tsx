@@ -1,17 +1,25 @@
 import { useStore } from '@nanostores/react'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
-import { $group, $groupCategories, openGroup } from '../../stores/admin/groups.ts'
+import {
+  $group,
+  $groupCategories,
+  deleteGroup,
+  openGroup,
+  reloadGroup
+} from '../../stores/admin/groups.ts'
 import { RecentChanges } from '../audit/RecentChanges.tsx'
+import { DeleteItem } from '../details/DeleteItem.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { UsageByDay } from '../usage/UsageByDay.tsx'
-import { DeleteGroup } from './DeleteGroup.tsx'
 import { GroupCategories } from './GroupCategories.tsx'
 import { GroupMembers } from './GroupMembers.tsx'
 import { GroupSettings } from './GroupSettings.tsx'
 
-/** Shows a group and changes it in place: its settings, limits, members and categories. */
+/**
+ * The page of a group, where an administrator changes its settings, limits, members and categories.
+ */
 export const GroupDetail = withWords(function GroupDetail() {
   const { t } = useWords()
   const categories = useStore($groupCategories, { ssr: 'initial' })
@@ -31,7 +39,15 @@ export const GroupDetail = withWords(function GroupDetail() {
           <GroupMembers group={group} />
           <GroupCategories group={group} />
           <RecentChanges target={group.id} shown={[group, categories]} />
-          <DeleteGroup group={group} />
+          <DeleteItem
+            list="groups"
+            name={group.name}
+            words={(key, values) => t(`groups.delete.${key}`, values)}
+            uses={['users', 'keys', 'deposits', 'requests']}
+            usesWords={(use, count) => t(`groups.delete.uses.${use}`, { count })}
+            remove={() => deleteGroup(group)}
+            reload={() => reloadGroup(group.id)}
+          />
           <PasswordQuestion />
         </>
       )}

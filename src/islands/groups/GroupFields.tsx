@@ -14,8 +14,8 @@ interface GroupFieldsProps {
 }
 
 /**
- * The fields of a group other than its limits. Needs the words of `groups` and `fields` from the
- * page.
+ * The fields of a group other than its limits. The page must pass the translations `groups` and
+ * `fields` to the island.
  */
 export function GroupFields({ form, group }: GroupFieldsProps) {
   const { t } = useWords()

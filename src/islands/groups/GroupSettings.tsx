@@ -3,8 +3,8 @@ import type { Group } from '../../contract/groups.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { changeGroup, type GroupChanges, reloadGroup } from '../../stores/admin/groups.ts'
+import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
 import { type DifferenceWords, EditConflict } from '../forms/EditConflict.tsx'
-import { NotedButton } from '../forms/NotedButton.tsx'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
 import { useVersionedSave, type VersionedOptions } from '../forms/use-versioned-save.ts'
 import { announce } from '../kit/announce.ts'
@@ -20,7 +20,10 @@ interface GroupProps {
   group: Group
 }
 
-/** Shows name, features, limits and usage of a group and lets an administrator change them. */
+/**
+ * Shows the name, features, limits and usage of a group. An administrator can change the name, the
+ * features and the limits here.
+ */
 export function GroupSettings({ group }: GroupProps) {
   const { locale, t } = useWords()
   const title = useRef<HTMLHeadingElement>(null)
@@ -105,7 +108,7 @@ function MakeDefault({ group }: GroupProps) {
     }
   })
   return (
-    <NotedButton
+    <ButtonWithNote
       label={t('groups.makeDefault')}
       note={t('groups.makeDefaultNote')}
       action={action}

@@ -9,7 +9,7 @@ interface EmptyHistoryProps extends NoMatchesProps {
   isFiltered: boolean
 }
 
-/** Shown in place of the requests where there are none. */
+/** Replaces an empty list of requests. */
 export function EmptyHistory({ isFiltered, ...found }: EmptyHistoryProps) {
   return isFiltered ? <NoMatchingRequests {...found} /> : <NoRequests />
 }

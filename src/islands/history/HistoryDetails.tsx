@@ -39,8 +39,8 @@ interface HistoryDetailsProps {
 type Loaded = { request: ProcessedRequest; deposit?: Deposit }
 
 /**
- * Shows all facts and actions of one request. In wide windows the details are beside the list, in
- * narrow ones on top of it.
+ * A dialog with all details of a request, and buttons such as Download. It is beside the list in
+ * wide windows, and covers the list in narrow windows.
  */
 export function HistoryDetails({ id, request: listed, categories, onClose }: HistoryDetailsProps) {
   const { locale, t } = useWords()

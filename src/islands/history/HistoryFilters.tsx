@@ -2,9 +2,8 @@ import { useId, useState } from 'react'
 import type { Category } from '../../contract/categories.ts'
 import { loadCode } from '../kit/load-code.ts'
 import { useWords } from '../kit/use-words.ts'
-import { DayFields, DayRangeNote } from '../lists/DayFields.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
-import { LabeledFilter, SearchBox } from '../lists/FilterFields.tsx'
+import { DayFields, DayRangeNote, LabeledFilter, SearchBox } from '../lists/FilterFields.tsx'
 import { withoutEmptyFilters } from '../lists/use-address.ts'
 import { type HistoryUrl, requestFilterOf, requestStates } from './history-url.ts'
 
@@ -79,7 +78,11 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
             onChoose={category => set({ category })}
           />
         )}
-        <DayFields address={address} onChange={set} />
+        <DayFields
+          address={address}
+          labels={{ from: t('lists.filters.from'), to: t('lists.filters.to') }}
+          onChange={set}
+        />
         {(count > 0 || address.q) && (
           <button
             type="button"
@@ -90,7 +93,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
           </button>
         )}
       </div>
-      <DayRangeNote address={address} />
+      <DayRangeNote address={address} text={t('lists.filters.range')} />
     </search>
   )
 }

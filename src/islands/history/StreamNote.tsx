@@ -6,8 +6,8 @@ import { useWords } from '../kit/use-words.ts'
 import { useOnline } from './use-online.ts'
 
 /**
- * States whether the list is updated live, at intervals or not at all. Empty while the device has
- * no network, because a banner states that.
+ * Says whether the list is updated live, at intervals or not at all. Hidden while the device is
+ * offline, because a banner already says so.
  */
 export function StreamNote({ now }: { now: number | undefined }) {
   const { locale, t } = useWords()
@@ -38,7 +38,7 @@ export function StreamNote({ now }: { now: number | undefined }) {
   )
 }
 
-/** Returns the value that `now` had when `holds` was last true. */
+/** Returns the latest `now` for which `holds` was true. */
 function useLastTime(holds: boolean, now: number | undefined): number | undefined {
   const [time, setTime] = useState(now)
   useEffect(() => {

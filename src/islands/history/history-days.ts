@@ -43,7 +43,10 @@ export function dayName(day: string, today: string, locale: Locale, t: Translate
   return withFrenchOrdinal(text.charAt(0).toUpperCase() + text.slice(1), locale)
 }
 
-/** Returns the lines that show the requests: each day has a heading before its first request. */
+/**
+ * Returns the lines of the history: the requests, with a heading before the first request of each
+ * day.
+ */
 export function historyLines(requests: readonly ProcessedRequest[]): HistoryLine[] {
   const lines: HistoryLine[] = []
   let day: string | undefined

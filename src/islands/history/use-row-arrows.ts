@@ -12,8 +12,8 @@ interface RowArrowsOptions {
 }
 
 /**
- * Makes a list one stop of the Tab key. Arrow keys, Home and End move the focus between rows,
- * including rows that are not drawn.
+ * Makes Tab focus only one row of a list. Arrow keys, Home and End move the focus between rows,
+ * including rows outside the window that are not drawn.
  */
 export function useRowArrows({ root, lines, measured, start, end }: RowArrowsOptions) {
   const [active, setActive] = useState<string>()

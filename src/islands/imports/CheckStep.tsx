@@ -28,8 +28,8 @@ interface CheckStepProps extends ImportWizardProps {
 }
 
 /**
- * Sends the rows to the server and has them checked. Shows what would happen to each row, and lets
- * the person correct refused rows.
+ * Sends the rows to the server, which checks them. Shows what the import would do with each row,
+ * and lets the person correct refused rows.
  */
 export function CheckStep(props: CheckStepProps) {
   const { kind, state, onAgain, onBack } = props

@@ -2,7 +2,7 @@ import { pages } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { useWords } from './use-words.ts'
 
-/** Says that the administration has no page at this address, and links to the person's company. */
+/** Says that the page does not exist, and links to the administration of the person's company. */
 export function AdminPageMissing() {
   const { locale, t } = useWords()
   return (

@@ -14,7 +14,8 @@ interface SealProps {
 const easing = 'cubic-bezier(.2,0,0,1)'
 
 /**
- * The seal of a deposit. It is animated when the deposit becomes sealed while the seal is visible.
+ * Draws the seal of a deposit, a ring that shows its state. Animates the ring when the deposit
+ * becomes sealed.
  */
 export function AnimatedSeal({ state, label, className, small }: SealProps) {
   const root = useRef<SVGSVGElement>(null)

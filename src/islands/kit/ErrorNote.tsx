@@ -12,7 +12,7 @@ export interface ErrorNoteProps {
   text?: string | undefined
   /** Tries again what failed. If given, the note has a button for it. */
   retry?: () => unknown
-  /** Another link or button that lets the person continue. */
+  /** Further content, such as a link that lets the person continue. */
   children?: ReactNode
 }
 

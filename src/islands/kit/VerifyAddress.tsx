@@ -3,8 +3,8 @@ import { CopyButton } from './CopyButton.tsx'
 import { useWords } from './use-words.ts'
 
 /**
- * Shows the address of the verify page, for the person to give to others who want to check a
- * document. Needs the words of `common`.
+ * Shows the address of the verify page, which the person can send to others who want to verify a
+ * document. The page must pass the translations `common` to the island.
  */
 export function VerifyAddress() {
   const { locale, t } = useWords()

@@ -1,6 +1,6 @@
 /**
- * Runs the work of a button inside `box` that disappears if the work succeeds, such as Retry. Then
- * focuses the first field of the box, unless the person has moved the focus elsewhere meanwhile.
+ * Runs `work` for a button inside `box`, such as Retry. If the button then disappears, focuses the
+ * first field of `box`, unless the person has focused something else.
  */
 export async function focusAfter(box: HTMLElement | null, work: () => unknown): Promise<void> {
   const button = document.activeElement

@@ -1,9 +1,9 @@
 import type { MouseEvent } from 'react'
 
 /**
- * Runs the action of a button that may remove the button from the page. Then focuses the next
- * button of the row, or the nearest focusable part of the page. Otherwise the browser would move
- * the focus to the top of the document.
+ * Runs `act` for a button that may disappear. If the button had the focus and disappears, focuses
+ * another button of the same list row, or the nearest focusable ancestor. Otherwise the browser
+ * would move the focus to the top of the document.
  */
 export function keepFocus({ currentTarget }: MouseEvent<HTMLElement>, act: () => void): void {
   const row = currentTarget.closest('li')

@@ -17,8 +17,8 @@ export function useNow(everyMs: number): number | undefined {
 }
 
 /**
- * Returns how to show a wait: `silent` at first, then `skeleton`, after a second `text`, and later
- * `slow`.
+ * Returns what a page shows while it waits: nothing (`silent`) for 0.2 seconds, then `skeleton`,
+ * after 1 second `text`, and after 8 seconds `slow`.
  */
 export function useWaitPhase(isWaiting: boolean): 'silent' | 'skeleton' | 'text' | 'slow' {
   const [phase, setPhase] = useState<'silent' | 'skeleton' | 'text' | 'slow'>('silent')
@@ -60,8 +60,8 @@ function daysBetween(from: Date, to: Date): number {
 }
 
 /**
- * Returns, to the minute, when the server will accept another try. Returns undefined if the server
- * named no time.
+ * Returns the time of day, rounded up to the minute, after which the server accepts another try.
+ * Returns undefined if the error has no such time.
  */
 export function retryTime(
   error: AppError,

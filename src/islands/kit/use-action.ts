@@ -16,13 +16,16 @@ export interface ActionOptions<Input, Result> {
    * sends the same input again because the outcome of the first try is unknown.
    */
   send: (input: Input, key: string) => Promise<Result>
-  /** Shows some errors itself and returns true for these. They are then not shown a second time. */
+  /**
+   * Handles an error. Returns true if the error must not appear in `failure`, because the function
+   * shows it itself.
+   */
   handle?: (error: AppError, input: Input) => boolean
 }
 
 /**
- * Returns a function that runs an action of a person, such as submitting a form, and the state of
- * the action: idle, working, done or failed. Runs one action at a time.
+ * Returns `start()`, which runs an action such as a call of the API, and the state of the action:
+ * whether it runs, its result, and its error. Ignores `start()` while the action runs.
  */
 export function useAction<Input, Result>({ what, send, handle }: ActionOptions<Input, Result>) {
   const [state, setState] = useState<State<Result>>({ status: 'idle' })

@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useRef } from 'react'
 
 /**
- * Returns the reference for a button that opens a part in its place, such as a form. When the part
- * is closed, the button gets the focus, unless the person has moved the focus elsewhere meanwhile.
+ * Returns the ref of a button that is replaced by what it opens, such as a form. When `isReplaced`
+ * becomes false again, focuses the button, unless the person has focused something else.
  */
 export function useFocusBack(isReplaced: boolean): RefObject<HTMLButtonElement | null> {
   const opener = useRef<HTMLButtonElement>(null)

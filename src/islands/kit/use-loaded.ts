@@ -10,8 +10,8 @@ interface LoadedOptions<Value> {
 }
 
 /**
- * Loads a value that a part needs once. Returns the value, the error of a load that failed, and a
- * function that loads again.
+ * Loads a value once. Returns the value, the error if loading failed, and a function that loads
+ * again.
  */
 export function useLoaded<Value>({ what, load, isReady = true }: LoadedOptions<Value>) {
   const [state, setState] = useState<{ value?: Value; failure?: AppError }>({})

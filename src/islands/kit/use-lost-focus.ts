@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useEffectEvent, useRef } from 'react'
 
 /**
- * Runs `refocus` when the element of `part` that had the focus is gone after a render, such as a
- * button whose step is done. Otherwise the browser would move the focus to the top of the document.
+ * Runs `refocus` after a render that has removed the focused element from `part`, such as a button
+ * that is no longer needed. Otherwise the browser would move the focus to the top of the document.
  */
 export function useLostFocus(part: RefObject<HTMLElement | null>, refocus: () => void): void {
   const focused = useRef<Node>(undefined)

@@ -12,8 +12,8 @@ import { describeRequestLimit, describeStorageLimit } from './limit-words.ts'
 interface LimitEditorProps<Shown extends GroupLimits> {
   limits: Shown
   /**
-   * Saves changed limits. The parent then passes them as `limits`. `was` is the item as it was when
-   * the form was opened. Without `update` the limits are read-only.
+   * Saves changed limits. `was` is the item as it was when the form was opened. The parent must
+   * then pass the new limits as `limits`. Without `update`, the limits are read-only.
    */
   update?: ((limits: GroupLimits, was: Shown) => Promise<void>) | undefined
 }

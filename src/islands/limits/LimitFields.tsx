@@ -18,15 +18,11 @@ export interface GroupLimits {
   max_storage: number | null
 }
 
-interface LimitFieldsProps {
-  limits: GroupLimits
-}
-
 /**
- * The fields of limits. When the person leaves a field, it shows how the typed text is understood.
- * Needs the words of `limits` from the page.
+ * The fields of a group's limits. When the person leaves a field, the field shows the typed number
+ * in its usual form. The page must pass the translations `limits` to the island.
  */
-export function LimitFields({ limits }: LimitFieldsProps) {
+export function LimitFields({ limits }: { limits: GroupLimits }) {
   const { locale, t } = useWords()
   const [typed, setTyped] = useState({
     max_requests: writeRequestLimit(limits.max_requests, locale),
@@ -81,7 +77,7 @@ export function LimitFields({ limits }: LimitFieldsProps) {
   )
 }
 
-/** Returns the limits from the values of these fields. */
+/** Returns the limits from the values of a form with `LimitFields`. */
 export function limitsFromForm(values: Record<string, string>, locale: Locale): GroupLimits {
   const { max_requests = '', max_requests_interval, max_storage = '' } = values
   return {

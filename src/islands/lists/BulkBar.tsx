@@ -28,7 +28,7 @@ interface BulkBarProps<Action extends string> {
 /** Number of actions that have a button of their own in wide windows. */
 const ownButtons = 3
 
-/** Says how many rows are selected, and offers the actions for them. */
+/** A bar that says how many rows are selected, and has buttons for the bulk actions. */
 export function BulkBar<Action extends string>(props: BulkBarProps<Action>) {
   const { selection, onSelect, shown, hasMore, actions, onAct, isBusy } = props
   const { onSelectAll, isCounting, failure, words } = props

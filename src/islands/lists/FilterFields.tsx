@@ -76,3 +76,43 @@ export function LabeledFilter({
     </div>
   )
 }
+
+interface DayRange {
+  /** The first and the last day, as `2026-05-01`. */
+  from?: string
+  to?: string
+}
+
+interface DayFieldsProps {
+  address: DayRange
+  labels: { from: string; to: string }
+  onChange: (change: DayRange) => void
+}
+
+/** Two date fields that filter a list by the days between them. */
+export function DayFields({ address, labels, onChange }: DayFieldsProps) {
+  return (['from', 'to'] as const).map(name => (
+    <LabeledFilter key={name} label={labels[name]}>
+      {id => (
+        <input
+          id={id}
+          type="date"
+          className="input w-full"
+          max="2999-12-31"
+          value={address[name] ?? ''}
+          onChange={event => onChange({ [name]: event.target.value })}
+        />
+      )}
+    </LabeledFilter>
+  ))
+}
+
+/** Shows `text` if the first day is after the last one. */
+export function DayRangeNote({ address: { from, to }, text }: { address: DayRange; text: string }) {
+  if (!from || !to || from <= to) return null
+  return (
+    <p role="status" className="text-sm text-warning">
+      {text}
+    </p>
+  )
+}

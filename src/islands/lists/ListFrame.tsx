@@ -17,8 +17,8 @@ interface ListFrameProps {
   /** Shown instead of the rows if there are none. */
   empty: ReactNode
   /**
-   * Text above the rows after a refresh has failed, which says that they may be out of date. Absent
-   * for a list that shows this itself.
+   * Text that says that the rows may be out of date, because refreshing them failed. Absent if the
+   * list says so itself.
    */
   stale?: string
   onRetry: () => void
@@ -29,7 +29,10 @@ interface ListFrameProps {
 /** Number of rows above which the list says where it ends. */
 const manyRows = 50
 
-/** Draws the states of a list around its rows: loading, failed, empty, partly loaded, ready. */
+/**
+ * Draws a list with its states: loading, failed, empty, partly loaded or ready. `children` are the
+ * rows.
+ */
 export function ListFrame(props: ListFrameProps) {
   const { status, count, isPending = false, stale, onRetry, onMore, children } = props
   const { t } = useWords()

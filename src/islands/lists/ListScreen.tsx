@@ -69,7 +69,7 @@ interface ListRowsProps<Row>
   loading: string
   /** Says that no row matches the filters. */
   noneFiltered?: string
-  /** Shown instead of the rows if the list is empty. */
+  /** Replaces the table if the list is empty. */
   empty: ReactNode
   /** Buttons above the rows. */
   tools?: ReactNode
@@ -77,7 +77,10 @@ interface ListRowsProps<Row>
   foundText?: (count: number, hasMore: boolean) => string
 }
 
-/** The rows of a list with all states of the list: see `ListFrame` and `DataTable`. */
+/**
+ * A table of rows with the states of the list, such as loading and empty: see `ListFrame` and
+ * `DataTable`.
+ */
 export function ListRows<Row extends { id: string }>(props: ListRowsProps<Row>) {
   const { screen, loading, noneFiltered = '', empty, tools, foundText, ...table } = props
   const { list, rows, status, sort, found, isNarrowed, filterCount, set, clear } = screen

@@ -8,9 +8,10 @@ import type { createListAddress } from './list-address.ts'
 import { useListAddress } from './use-address.ts'
 
 /**
- * Loads a list with the search, the filters and the order of the page's address. Returns the list
- * and what changes the address. `usualSort` is the order of an address without one. The list is
- * that of the company whose administration the page shows, unless `owner` says otherwise.
+ * Loads a list with the search, the filters and the order of the page's address. Returns the list,
+ * the values of the address, and functions that change the address. `usualSort` is the order if the
+ * address names none. `owner` is the `owner` of the list; if absent, it is the company in the
+ * address.
  */
 export function useListScreen<
   Row extends { id: string },

@@ -5,14 +5,12 @@ import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import { useClosedLink, useMailLink } from './use-mail-link.ts'
 
-interface ActivateAccountProps {
-  company: string
-}
-
 /** The page of an invitation link. Lets the invited person choose a name and a password. */
 export const ActivateAccount = withWords(function ActivateAccount({
   company
-}: ActivateAccountProps) {
+}: {
+  company: string
+}) {
   const { locale, t } = useWords()
   const link = useMailLink('activate')
   const { closed: outcome, handleFailure } = useClosedLink(link)

@@ -11,8 +11,8 @@ import { LinkOutcome } from './LinkOutcome.tsx'
 import { useClosedLink, useMailLink } from './use-mail-link.ts'
 
 /**
- * The page of a mailed link that confirms a new e-mail. The person must be signed in with this
- * browser.
+ * The page that a link in an e-mail opens to confirm a new e-mail address. The person must be
+ * signed in with this browser.
  */
 export const ConfirmEmail = withWords(function ConfirmEmail() {
   const { t } = useWords()

@@ -9,7 +9,7 @@ interface LinkOutcomeProps {
   children?: ReactNode
 }
 
-/** A card that states whether a mailed link worked and what to do next. */
+/** A card that says whether a link from an e-mail worked, and what to do next. */
 export function LinkOutcome({ text, next, children }: LinkOutcomeProps) {
   const { locale } = useWords()
   return (

@@ -15,7 +15,7 @@ interface NewPasswordFormProps {
   asksForName?: boolean
   /** Initial value of the name field. Without it the form has no such field. */
   username?: string | undefined
-  /** Returns `true` if it shows the error itself, so that the form does not. */
+  /** Handles an error. Returns true if the form must not show the error. */
   handleFailure: (error: AppError) => boolean
   send: (chosen: { username: string; password: string }) => Promise<void>
 }

@@ -13,15 +13,11 @@ import { useClosedLink, useMailLink } from './use-mail-link.ts'
 
 const loadVerbs = () => loadCode(() => import('../../stores/accounts/mail-links.ts'))
 
-interface ResetPasswordProps {
-  company: string
-}
-
 /**
  * Asks for an e-mail and mails a reset link to it. If the page is opened by such a link, asks for
  * the new password.
  */
-export const ResetPassword = withWords(function ResetPassword({ company }: ResetPasswordProps) {
+export const ResetPassword = withWords(function ResetPassword({ company }: { company: string }) {
   const { t } = useWords()
   const link = useMailLink('reset')
   const { closed: outcome, handleFailure } = useClosedLink(link)

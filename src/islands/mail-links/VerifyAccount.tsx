@@ -18,15 +18,11 @@ import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import { type OpenedLink, useClosedLink, useMailLink } from './use-mail-link.ts'
 
-interface VerifyAccountProps {
-  company: string
-}
-
 /**
  * Confirms a sign-up with the link in the mail. If the page was opened without that link, waits
  * until the person opens the link.
  */
-export const VerifyAccount = withWords(function VerifyAccount({ company }: VerifyAccountProps) {
+export const VerifyAccount = withWords(function VerifyAccount({ company }: { company: string }) {
   const { t } = useWords()
   const link = useMailLink('verify')
   const user = useStore($user, { ssr: 'initial' })

@@ -13,8 +13,8 @@ export interface OpenedLink extends MailLink {
 }
 
 /**
- * Returns the mailed link in the page's address: `'none'` where there is none, `'loading'` until
- * the API has checked it. Removes the link from the address immediately, because people copy
+ * Returns the link from an e-mail that opened the page: `'none'` where there is none, `'loading'`
+ * until the API has checked it. Removes the link from the address immediately, because people copy
  * addresses and browsers store them in their history.
  */
 export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loading' {
@@ -56,8 +56,9 @@ function closedLinkState(link: OpenedLink | 'none' | 'loading'): 'used' | 'over'
 }
 
 /**
- * Returns why a link no longer works, or undefined. Also returns a function that takes the error of
- * a call and returns whether the error means that the link no longer works.
+ * Returns as `closed` why a link no longer works: it was `used` or it is `over` (expired). Returns
+ * undefined if it works. `handleFailure` takes the error of a call and returns whether the error
+ * means that the link no longer works.
  */
 export function useClosedLink(link: OpenedLink | 'none' | 'loading') {
   const [refused, setRefused] = useState<'used' | 'over'>()

@@ -9,12 +9,8 @@ import { SessionList } from './SessionList.tsx'
 // the page is for everybody, and few people let programs deposit
 const ApiKeys = lazyPart(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
 
-interface AccountFormsProps {
-  user: UserInfo
-}
-
 /** Password, e-mail, sessions, export and deletion of the account. */
-export function AccountForms({ user }: AccountFormsProps) {
+export function AccountForms({ user }: { user: UserInfo }) {
   return (
     <>
       <ChangePassword user={user} />

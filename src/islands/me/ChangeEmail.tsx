@@ -9,12 +9,8 @@ import { useForm } from '../forms/use-form.ts'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-interface EmailFormProps {
-  user: UserInfo
-}
-
 /** Form that changes the e-mail. The old e-mail stays valid until the new one is confirmed. */
-export function ChangeEmail({ user }: EmailFormProps) {
+export function ChangeEmail({ user }: { user: UserInfo }) {
   const { t } = useWords()
   const form = useForm({
     what: 'Changing the e-mail failed',

@@ -11,11 +11,7 @@ import { useForm } from '../forms/use-form.ts'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-interface PasswordFormProps {
-  user: UserInfo
-}
-
-export function ChangePassword({ user }: PasswordFormProps) {
+export function ChangePassword({ user }: { user: UserInfo }) {
   const { t } = useWords()
   const { email, username } = user
   const owner = { email, username, company: user.company.name }

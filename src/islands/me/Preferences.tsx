@@ -4,7 +4,10 @@ import { useWords } from '../kit/use-words.ts'
 
 const schemes = ['system', 'light', 'dark'] as const
 
-/** Shows the choice of language and color scheme, like the drawer. The shell handles both. */
+/**
+ * Shows the choice of language and color scheme, like the site's menu. The site's script handles
+ * both.
+ */
 export function Preferences() {
   const { locale, t } = useWords()
   // only the shell knows which scheme is chosen

@@ -6,11 +6,7 @@ import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-interface ProfileFormProps {
-  user: UserInfo
-}
-
-export function ProfileForm({ user }: ProfileFormProps) {
+export function ProfileForm({ user }: { user: UserInfo }) {
   const { t } = useWords()
   const form = useForm({
     what: 'Changing the name failed',

@@ -6,7 +6,7 @@ import { localizedPath } from '../../i18n/index.ts'
 import { $sessionList, endSession, loadSessions } from '../../stores/accounts/session-list.ts'
 import { signOutEverywhere } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { LoadNote } from '../kit/LoadNote.tsx'
+import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { Section } from '../kit/Section.tsx'
 import { relativeTime, useNow } from '../kit/time.ts'
 import { useAction } from '../kit/use-action.ts'
@@ -32,7 +32,7 @@ export function SessionList() {
 
   return (
     <Section id="sessions" ref={title} title={t('me.sessions.title')} state={list.status}>
-      <LoadNote state={list} retry={() => loadSessions()} />
+      <LoadStatus state={list} retry={() => loadSessions()} />
       {list.status === 'ready' && (
         <ul className="flex flex-col divide-y divide-base-300">
           {list.rows.map(session => (

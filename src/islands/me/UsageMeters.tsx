@@ -5,15 +5,11 @@ import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-interface UsageMetersProps {
-  usage: Usage
-}
-
 /**
  * Shows how many requests and how much storage the person and their groups have used, with a bar
  * where there is a limit.
  */
-export function UsageMeters({ usage }: UsageMetersProps) {
+export function UsageMeters({ usage }: { usage: Usage }) {
   const { locale, t } = useWords()
   const { own, requests_used, requests_limit, storage_used, storage_limit } = usage
   return (

@@ -3,8 +3,8 @@ import { loadCode } from '../kit/load-code.ts'
 import { useWords } from '../kit/use-words.ts'
 
 /**
- * Shows e-mail and password of the demonstration's account, where visitors may use it. Needs the
- * words of `account`.
+ * Shows the e-mail and the password of the demonstration account, if the server offers one. The
+ * page must pass the translations `account` to the island.
  */
 export function DemoAccount() {
   const { t } = useWords()

@@ -10,8 +10,8 @@ import { AlreadySetUp, SetupDone } from './SetupOutcome.tsx'
 const SetupForm = lazyPart(async () => (await import('./SetupForm.tsx')).SetupForm)
 
 /**
- * Sets up the installation and its first operator, or states that the installation is already set
- * up.
+ * The form that sets up a new installation with its first operator. Says so if the installation is
+ * already set up.
  */
 export const Setup = withWords(function Setup() {
   const { t } = useWords()

@@ -18,7 +18,7 @@ import { DemoAccount } from './DemoAccount.tsx'
 interface SignInProps {
   /** Whether people may sign up without an invitation. */
   isPublic: boolean
-  /** Whether this is the host of the demonstration. */
+  /** Whether the page belongs to the demonstration company. */
   isDemo: boolean
 }
 

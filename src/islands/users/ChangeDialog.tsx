@@ -21,8 +21,8 @@ interface ChangeDialogProps {
 }
 
 /**
- * Says what a bulk change of people does, asks for its details, and starts it. Before people are
- * deleted, asks to type their number, because deletion cannot be undone.
+ * A dialog that explains a bulk change of people, asks for its details, and starts it. Before
+ * people are deleted, the person must type how many, because deletion cannot be undone.
  */
 export function ChangeDialog({ action, count, start, onClose }: ChangeDialogProps) {
   const { t } = useWords()

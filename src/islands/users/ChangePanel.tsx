@@ -9,12 +9,8 @@ import { useWords } from '../kit/use-words.ts'
 import { BulkPanel } from '../lists/BulkPanel.tsx'
 import { downloadRefusals } from './download-members.ts'
 
-interface ChangePanelProps {
-  run: BulkRun<MemberChange>
-}
-
 /** Shows the progress of a bulk change of people and then its result. */
-export function ChangePanel({ run }: ChangePanelProps) {
+export function ChangePanel({ run }: { run: BulkRun<MemberChange> }) {
   const { t } = useWords()
   const { change, done, refused } = run
   const { action } = change

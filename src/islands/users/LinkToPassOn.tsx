@@ -10,7 +10,10 @@ interface PersonalLinkProps {
   member: Pick<Member, 'id' | 'email' | 'state'>
 }
 
-/** Shows the link that the administrator must pass on to the person, if the server returned one. */
+/**
+ * Shows a link that the administrator must send to the person, because the site has no mail server.
+ * Shows nothing if the server returned no link.
+ */
 export function LinkToPassOn({ member: { id, email, state } }: PersonalLinkProps) {
   const { locale, t } = useWords()
   const known = useStore($linkToPassOn, { ssr: 'initial' })

@@ -16,19 +16,19 @@ import {
 } from '../../stores/admin/members.ts'
 import { useDeletion } from '../details/use-deletion.ts'
 import { fieldSentence } from '../forms/account-form.ts'
+import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
 import { ConfirmButton } from '../forms/ConfirmButton.tsx'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
-import { NotedButton } from '../forms/NotedButton.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useAction } from '../kit/use-action.ts'
+import { useUndo } from '../kit/use-undo.ts'
 import { useWords } from '../kit/use-words.ts'
 import { parseDisabledReason } from './disabled-reason.ts'
 import { LinkToPassOn } from './LinkToPassOn.tsx'
-import { useUndo } from './use-undo.ts'
 
 interface MemberProps {
   member: Member
@@ -82,7 +82,7 @@ function SendAgain({ member }: MemberProps) {
   })
   const minutes = mailLinkMinutes[isWaiting ? 'verify' : 'activate']
   return (
-    <NotedButton
+    <ButtonWithNote
       label={t(isWaiting ? 'person.access.verifyAgain' : 'person.access.again')}
       note={t('person.access.againNote', { hours: minutes / 60 })}
       action={action}
@@ -126,7 +126,7 @@ function SignOut({ member }: MemberProps) {
     }
   })
   return (
-    <NotedButton
+    <ButtonWithNote
       label={t('person.access.signOut')}
       note={t('person.access.signOutNote')}
       action={action}
@@ -141,7 +141,7 @@ interface TitledProps extends MemberProps {
 
 function Enable({ member, title }: TitledProps) {
   const { t } = useWords()
-  const announceWithUndo = useUndo()
+  const announceWithUndo = useUndo(t('person.access.undo'))
   const action = useAction({
     what: 'Enabling the person failed',
     async send() {
@@ -153,7 +153,7 @@ function Enable({ member, title }: TitledProps) {
     }
   })
   return (
-    <NotedButton
+    <ButtonWithNote
       label={t('person.access.enable')}
       note={t('person.access.enableNote')}
       action={action}
@@ -163,7 +163,7 @@ function Enable({ member, title }: TitledProps) {
 
 function Disable({ member, title }: TitledProps) {
   const { t } = useWords()
-  const announceWithUndo = useUndo()
+  const announceWithUndo = useUndo(t('person.access.undo'))
   const done = (undo: UndoFunction) => {
     announceWithUndo(t('person.access.isDisabled', { who: personName(member) }), undo)
     // the form is gone

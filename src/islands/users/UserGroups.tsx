@@ -16,22 +16,22 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
 import { useAction } from '../kit/use-action.ts'
+import { useUndo } from '../kit/use-undo.ts'
 import { useWords } from '../kit/use-words.ts'
 import { GroupPicker, parseGroupPicker } from './GroupPicker.tsx'
-import { useUndo } from './use-undo.ts'
 
 interface MemberProps {
   member: Member
 }
 
 /**
- * The groups of a person. An administrator can add the person to several groups together and remove
- * them from one.
+ * Lists the groups of a person. An administrator can add the person to several groups at once, and
+ * remove the person from a group.
  */
 export function UserGroups({ member }: MemberProps) {
   const { locale, t } = useWords()
   const title = useRef<HTMLHeadingElement>(null)
-  const announceWithUndo = useUndo()
+  const announceWithUndo = useUndo(t('person.access.undo'))
   const { id, groups, state } = member
   const removing = useAction({
     what: 'Removing the person from a group failed',

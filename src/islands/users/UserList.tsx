@@ -1,5 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useMemo, useState } from 'react'
+import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { BulkAction, Member, MemberState, Permission } from '../../contract/members.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { personName } from '../../core/text/person-name.ts'
@@ -21,7 +22,6 @@ import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { lazyPart } from '../kit/LazyPart.tsx'
 import { relativeTime } from '../kit/time.ts'
-import { useAction } from '../kit/use-action.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { BulkBar } from '../lists/BulkBar.tsx'
 import { createdColumn } from '../lists/created-column.ts'
@@ -81,12 +81,18 @@ export const UserList = withWords(function UserList() {
   // as: the rules of the address have checked the values
   const address = (screen.address ?? {}) as MemberQuery
   const isRunning = run?.status === 'running' || run?.status === 'stopping'
-  const counting = useAction({
-    what: 'Counting the people failed',
-    async send(filter: MemberFilter) {
-      setSelection({ ids: new Set(), all: await countMembers(filter) })
+  const [counting, setCounting] = useState<'idle' | 'busy' | AppError>('idle')
+  const selectAll = async () => {
+    if (counting === 'busy') return
+    setCounting('busy')
+    try {
+      const all = await countMembers(memberFilterOf(address))
+      setSelection({ ids: new Set(), all })
+      setCounting('idle')
+    } catch (cause) {
+      setCounting(asAppError(cause, 'Counting the people failed'))
     }
-  })
+  }
 
   const hasEnded = run !== undefined && !isRunning
   useEffect(() => {
@@ -194,9 +200,9 @@ export const UserList = withWords(function UserList() {
         }))}
         onAct={setAction}
         isBusy={isRunning}
-        onSelectAll={() => void counting.start(memberFilterOf(address))}
-        isCounting={counting.isWorking}
-        failure={counting.failure}
+        onSelectAll={() => void selectAll()}
+        isCounting={counting === 'busy'}
+        failure={counting instanceof AppError ? counting : undefined}
         words={count => t('users.bulk.selected', { count })}
       />
       {action && !asksLinks && (

@@ -4,26 +4,22 @@ import type { Usage } from '../../contract/users.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { $memberUsage, loadMemberUsage } from '../../stores/admin/members.ts'
-import { LoadNote } from '../kit/LoadNote.tsx'
+import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-interface UserUsageProps {
-  member: Member
-}
-
 /**
- * Shows how much the groups of a person have used of their limits, and how much of it this person
- * has used.
+ * Shows how much of their limits a person's groups have used, and how much of it the person has
+ * used.
  */
-export function UserUsage({ member }: UserUsageProps) {
+export function UserUsage({ member }: { member: Member }) {
   const { locale, t } = useWords()
   const state = useStore($memberUsage, { ssr: 'initial' })
   if (member.state === 'waiting') return null
   return (
     <Section id="user-usage" title={t('person.usage.title')}>
-      <LoadNote state={state} retry={() => loadMemberUsage(member.id)} />
+      <LoadStatus state={state} retry={() => loadMemberUsage(member.id)} />
       {state.status === 'ready' && (
         <>
           <p>

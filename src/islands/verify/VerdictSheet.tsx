@@ -117,7 +117,7 @@ export function VerdictWord({ telling }: { telling: VerdictDescription }) {
 }
 
 /**
- * The verdict as a sentence. Includes the time in the person's time zone and in UTC, because people
+ * The verdict as a sentence, with the time in the person's time zone and in UTC, because people
  * copy and print the sentence alone.
  */
 export function VerdictSentence({

@@ -13,14 +13,10 @@ import { retryTime } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 import { VerdictFacts, VerdictSeal, VerdictSentence, VerdictWord } from './VerdictSheet.tsx'
 
-interface CheckListProps {
-  checks: readonly Verification[]
-}
-
 const shownAtOnce = 50
 
 /** Lists several verifications, one per line. The person can open each one that has a result. */
-export function VerificationList({ checks }: CheckListProps) {
+export function VerificationList({ checks }: { checks: readonly Verification[] }) {
   const { t } = useWords()
   const [shown, setShown] = useState(shownAtOnce)
   const hidden = checks.length - shown
@@ -141,9 +137,7 @@ interface CheckFailureProps {
   children?: ReactNode
 }
 
-/**
- * Explains why a verification has no result. Some errors have a sentence of their own on this page.
- */
+/** Explains why a verification has no result. */
 export function VerificationFailure({ error, isSignedIn, children }: CheckFailureProps) {
   const { locale, t } = useWords()
   const time = useMemo(() => retryTime(error, locale), [error, locale])

@@ -156,8 +156,8 @@ function Retry({ word = 'retry' }: { word?: 'retry' | 'goOn' }) {
 }
 
 /**
- * Returns the ref of a heading. The heading gets the focus when `isThere` first becomes true. If
- * that was so before this part was loaded, only a new answer gets the focus.
+ * Returns the ref of a heading that gets the focus when `isThere` first becomes true. If `isThere`
+ * is true from the start, the heading gets the focus only if `isNew` is true.
  */
 function useFocusOnce(isThere: boolean, isNew: boolean) {
   const heading = useRef<HTMLHeadingElement>(null)

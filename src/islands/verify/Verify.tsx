@@ -119,7 +119,7 @@ export const Verify = withWords(function Verify({ company, perMinute }: VerifyPr
 })
 
 /**
- * Returns the ref of the drop zone, and a function that replaces the answers by the zone and
+ * Returns the ref of the drop zone, and a function that hides the results, shows the drop zone and
  * focuses it.
  */
 function useZone(isBlank: boolean) {

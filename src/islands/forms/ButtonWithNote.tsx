@@ -3,7 +3,7 @@ import type { AppError } from '../../contract/kit/errors.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { BusyButton } from './BusyButton.tsx'
 
-interface NotedButtonProps {
+interface ButtonWithNoteProps {
   label: string
   /** The sentence that says what the button changes. */
   note: string
@@ -18,7 +18,7 @@ interface NotedButtonProps {
 }
 
 /** A button with the sentence that says what it changes. After a failure, also shows the error. */
-export function NotedButton(props: NotedButtonProps) {
+export function ButtonWithNote(props: ButtonWithNoteProps) {
   const { label, note, look = 'btn-outline btn-sm', action } = props
   const id = useId()
   return (

@@ -2,7 +2,7 @@ import type { AppError } from '../../contract/kit/errors.ts'
 import { ErrorNote } from './ErrorNote.tsx'
 import { useWords } from './use-words.ts'
 
-interface LoadNoteProps {
+interface LoadStatusProps {
   state: { status: 'loading' | 'missing' | 'ready' } | { status: 'failed'; error: AppError }
   /** Loads the content again after a failure. */
   retry: () => unknown
@@ -12,7 +12,7 @@ interface LoadNoteProps {
  * Says that the content of a part is being loaded, or why it could not be loaded. Shows nothing when
  * the content is ready.
  */
-export function LoadNote({ state, retry }: LoadNoteProps) {
+export function LoadStatus({ state, retry }: LoadStatusProps) {
   const { t } = useWords()
   if (state.status === 'failed') return <ErrorNote error={state.error} retry={retry} />
   if (state.status !== 'loading') return null

@@ -1,0 +1,21 @@
+import { asAppError } from '../../contract/kit/errors.ts'
+import { announce } from './announce.ts'
+import { useWords } from './use-words.ts'
+
+/**
+ * Returns a function that shows a message about what was done, with a button that undoes it. `label`
+ * is the text of the button. If undoing fails, a second message says why.
+ */
+export function useUndo(label: string): (text: string, undo: () => Promise<void>) => void {
+  const { t } = useWords()
+  return (text, undo) => {
+    const run = async () => {
+      try {
+        await undo()
+      } catch (cause) {
+        announce(t(`errors.${asAppError(cause, 'Undoing failed').code}`))
+      }
+    }
+    announce(text, { label, run: () => void run() })
+  }
+}
