@@ -25,6 +25,7 @@ import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, makeImport, requestOf } from '../../helpers/cases.ts'
 import { mailToken, makePerson, makeSignUp, proofFor } from '../../helpers/mailed.ts'
+import { refusal } from '../../helpers/refusals.ts'
 
 let app: TestApp
 let ada: TestPerson
@@ -48,7 +49,6 @@ const allow = (id: string, permission: string) =>
 const newGroup = async () => (await ada.call(createGroup, { name: `Group ${randomUUID()}` })).id
 const invited = async () => (await makePerson(app, true)).id
 const stateOf = async (id: string) => (await ada.call(getMember, { id })).state
-const refusal = (code: string) => expect.objectContaining({ code })
 
 /** What the audit log says about a person, oldest first. */
 async function auditOf(id: string): Promise<{ action: string; changes: unknown }[]> {

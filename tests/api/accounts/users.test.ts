@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createUser, getUser, updateUser } from '../../../src/contract/users.ts'
 import { type Account, makeService, newAccount, type Service } from '../../helpers/accounts.ts'
 import { makeKeys } from '../../helpers/keys.ts'
+import { refusal } from '../../helpers/refusals.ts'
 
 let service: Service
 beforeAll(async () => {
@@ -115,9 +116,9 @@ test('refuses one idempotency key for two people, and one that is too long', asy
   const send = async (account: Account, key = headers) =>
     service.call('localhost', createUser, await service.signUpInput(account), { headers: key })
   await send(first)
-  await expect(send(second)).rejects.toMatchObject({ code: 'idempotency_key_reused' })
+  await expect(send(second)).rejects.toEqual(refusal('idempotency_key_reused'))
   const long = { 'idempotency-key': 'k'.repeat(256) }
-  await expect(send(second, long)).rejects.toMatchObject({ code: 'invalid_input' })
+  await expect(send(second, long)).rejects.toEqual(refusal('invalid_input'))
 })
 
 type SignUpInput = { email: string; username: string; public_key_jwt: string }
