@@ -4,6 +4,12 @@ import type { ApiKey, createApiKey as call, NewApiKey } from '../../../contract/
 import { KeyScope } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { maxApiKeys } from '../../../contract/kit/limits.ts'
+import {
+  deleteById,
+  deleteInCompany,
+  selectById,
+  selectInCompany
+} from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
@@ -103,10 +109,7 @@ export async function deleteApiKey(
   { company_id, user_id: owner, by, id }: Revocation
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
-    const key = await tx
-      .deleteFrom('api_key')
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
+    const key = await deleteById(tx, 'api_key', id)
       .$if(owner === undefined, keys => keys.where('group_id', 'is not', null))
       .$if(owner !== undefined, keys =>
         keys.where('group_id', 'is', null).where('user_id', '=', owner ?? '')
@@ -116,11 +119,7 @@ export async function deleteApiKey(
     if (!key) throw new AppError('not_found', 'No such key')
     const { user_id, group_id, name, scopes } = key
     if (group_id !== null) {
-      await tx
-        .deleteFrom('group_user')
-        .where('company_id', '=', company_id)
-        .where('user_id', '=', user_id)
-        .execute()
+      await deleteInCompany(tx, 'group_user').where('user_id', '=', user_id).execute()
     }
     audit(tx, deps, {
       by,
@@ -134,7 +133,7 @@ export async function deleteApiKey(
 }
 
 function keysOf(tx: Tx, user_id: string | undefined) {
-  const all = tx.selectFrom('api_key').where('api_key.company_id', '=', tx.companyId)
+  const all = selectInCompany(tx, 'api_key')
   return user_id === undefined
     ? all.where('api_key.group_id', 'is not', null)
     : all.where('api_key.user_id', '=', user_id).where('api_key.group_id', 'is', null)
@@ -180,10 +179,7 @@ function toKey(row: Row): ApiKey {
  * deleted.
  */
 async function lockOwner(tx: Tx, { id }: Person): Promise<void> {
-  const found = await tx
-    .selectFrom('user')
-    .where('company_id', '=', tx.companyId)
-    .where('id', '=', id)
+  const found = await selectById(tx, 'user', id)
     .where('deleted_at', 'is', null)
     .select('id')
     .forNoKeyUpdate()

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit, eraseAuditValues } from '../audit/audit.ts'
 import type { CompanyId, Deps, SendingCompany, Tenant } from '../deps.ts'
@@ -29,7 +30,7 @@ export async function deleteUser(
   const { company_id, id } = person
   await inCompany(deps.db, company_id, async tx => {
     const { email, locale } = await requirePassword(tx, deps, input)
-    if (person.permissions.includes('operator')) await keepAnOperator(tx, company_id, id)
+    if (person.permissions.includes('operator')) await keepAnOperator(tx, id)
     await eraseUsers(tx, deps, { sender: tenant, by: person, people: [{ id, email, locale }] })
   })
 }
@@ -60,8 +61,7 @@ export async function eraseUsers(
   await eraseRows(tx, company_id, { ids, emails })
   await eraseAuditValues(tx, ids)
   const now = deps.clock()
-  await tx
-    .updateTable('user')
+  await updateInCompany(tx, 'user')
     .set({
       // not a usable address, so the e-mail is free for a new sign-up
       email: sql<string>`id || '@deleted.invalid'`,
@@ -74,7 +74,6 @@ export async function eraseUsers(
       tokens_valid_after: now,
       deleted_at: now
     })
-    .where('company_id', '=', company_id)
     .where(sql<boolean>`id = any (${ids}::uuid[])`)
     .execute()
   const mails = people.map(({ email, locale }) => {
@@ -86,10 +85,8 @@ export async function eraseUsers(
 }
 
 /** Throws `last_operator` if the person is the company's only enabled operator. */
-async function keepAnOperator(tx: Tx, company_id: CompanyId, user_id: string): Promise<void> {
-  const operators = await tx
-    .selectFrom('user')
-    .where('company_id', '=', company_id)
+async function keepAnOperator(tx: Tx, user_id: string): Promise<void> {
+  const operators = await selectInCompany(tx, 'user')
     .where(sql<boolean>`permissions @> array['operator']`)
     .where('disabled', 'is', null)
     .select('id')
@@ -113,20 +110,10 @@ async function eraseRows(
   for (const table of own) {
     await tx.deleteFrom(table).where('company_id', '=', company_id).where(isOf('user_id')).execute()
   }
-  await tx
-    .deleteFrom('mail_token')
-    .where('company_id', '=', company_id)
-    .where(isOf('subject'))
-    .execute()
-  await tx.deleteFrom('mail').where('company_id', '=', company_id).where(isTo).execute()
-  await tx
-    .deleteFrom('import_row')
-    .where('company_id', '=', company_id)
+  await deleteInCompany(tx, 'mail_token').where(isOf('subject')).execute()
+  await deleteInCompany(tx, 'mail').where(isTo).execute()
+  await deleteInCompany(tx, 'import_row')
     .where(row => row.or([isTo, isOf('user_id')]))
     .execute()
-  await tx
-    .deleteFrom('idempotency')
-    .where('company_id', '=', company_id)
-    .where(isOf('actor'))
-    .execute()
+  await deleteInCompany(tx, 'idempotency').where(isOf('actor')).execute()
 }

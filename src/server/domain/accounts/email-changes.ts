@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { deleteInCompany, updateById } from '../../db/company-queries.ts'
 import { inCompany } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
 import type { Deps, Tenant } from '../deps.ts'
@@ -89,20 +90,15 @@ export async function confirmEmail(
       const before = await lockPerson(tx, user_id)
       await lockKey(tx, user_id)
       await spendMailToken(tx, deps, { ...given, subject })
-      const change = await tx
-        .deleteFrom('email_change')
-        .where('company_id', '=', company_id)
+      const change = await deleteInCompany(tx, 'email_change')
         .where('user_id', '=', user_id)
         .where('email', '=', email)
         .where('expires_at', '>', deps.clock())
         .returning(['key_id', 'kdf', 'pub_enc', 'kek_id'])
         .executeTakeFirst()
       if (!change) throw over()
-      await tx
-        .updateTable('user')
+      await updateById(tx, 'user', user_id)
         .set({ email, version: sql<number>`version + 1` })
-        .where('company_id', '=', company_id)
-        .where('id', '=', user_id)
         .execute()
       await replaceKey(tx, deps, user_id, change)
       await revokeMailedLinks(tx, user_id)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { deleteInCompany, selectInCompany, updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
 import { requireGroup } from '../companies/groups.ts'
@@ -111,9 +112,7 @@ export async function sendWaitingInvitations(
   host: string
 ): Promise<void> {
   if (host.startsWith('*')) return
-  const people = await tx
-    .selectFrom('user')
-    .where('company_id', '=', tx.companyId)
+  const people = await selectInCompany(tx, 'user')
     .where('deleted_at', 'is', null)
     .where('state', '=', 'invited')
     .where('invitation_waits', '=', true)
@@ -214,16 +213,13 @@ export async function activateUser(
   await inCompany(deps.db, company_id, async tx => {
     const given = { tenant, purpose: 'activate', token, public_key_jwt } as const
     const { user_id } = await setKeyByMail(tx, deps, given)
-    await tx
-      .updateTable('user')
+    await updateById(tx, 'user', user_id)
       .set({
         username,
         ...(locale === undefined ? {} : { locale }),
         activated_at: deps.clock(),
         version: sql<number>`version + 1`
       })
-      .where('company_id', '=', company_id)
-      .where('id', '=', user_id)
       .execute()
     audit(tx, deps, {
       by: { id: user_id, company_id },
@@ -347,12 +343,10 @@ export async function scheduleInvitations(
   const recipients = emails.map(email => recipientOf(tx, deps, email))
   // this row lock lets parallel invitations of a company be counted one after the other
   await sql`select from company where id = ${company_id} for no key update`.execute(tx)
-  await tx
-    .deleteFrom('invitation')
-    .where('company_id', '=', company_id)
+  await deleteInCompany(tx, 'invitation')
     .where('due_at', '<', new Date(now.getTime() - dayMs))
     .execute()
-  const all = tx.selectFrom('invitation').where('company_id', '=', company_id)
+  const all = selectInCompany(tx, 'invitation')
   const latest = await all
     .select('due_at')
     .orderBy('due_at', 'desc')

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
@@ -42,9 +43,7 @@ export async function lockMemberRows(
   deps: Pick<Deps, 'clock'>,
   { by, ids }: { by: Person; ids: readonly string[] }
 ): Promise<LockedMembers> {
-  const rows = await tx
-    .selectFrom('user')
-    .where('company_id', '=', tx.companyId)
+  const rows = await selectInCompany(tx, 'user')
     .where(sql<boolean>`id = any (${[...ids, by.id]}::uuid[])`)
     .where('deleted_at', 'is', null)
     .orderBy('id')
@@ -93,9 +92,7 @@ async function findWaiting(
   deps: Pick<Deps, 'clock'>,
   ids: readonly string[]
 ): Promise<string[]> {
-  const rows = await tx
-    .selectFrom('signup')
-    .where('company_id', '=', tx.companyId)
+  const rows = await selectInCompany(tx, 'signup')
     .where(sql<boolean>`id = any (${ids}::uuid[])`)
     .where(waitingSignUpCondition(deps))
     .select('id')

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { DisabledReason } from '../../../contract/kit/disabled.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { type Member, Permission } from '../../../contract/members.ts'
+import { selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
 import { addPeopleToGroup, removePeopleFromGroup } from '../companies/group-members.ts'
@@ -81,9 +82,7 @@ async function replaceGroups(
     await requireGroup(tx, group_id)
     await addPeopleToGroup(tx, deps, { by, group_id, user_ids: [user_id] })
   }
-  const present = await tx
-    .selectFrom('group_user')
-    .where('company_id', '=', tx.companyId)
+  const present = await selectInCompany(tx, 'group_user')
     .where('user_id', '=', user_id)
     .select('group_id')
     .execute()
@@ -283,10 +282,8 @@ export async function setMemberColumns(
   ids: readonly string[],
   columns: Columns
 ): Promise<void> {
-  await tx
-    .updateTable('user')
+  await updateInCompany(tx, 'user')
     .set({ ...columns, version: sql<number>`version + 1` })
-    .where('company_id', '=', tx.companyId)
     .where(sql<boolean>`id = any (${ids}::uuid[])`)
     .execute()
 }

@@ -9,6 +9,7 @@ import {
 } from '../../../contract/members.ts'
 import type { Session } from '../../../contract/sessions.ts'
 import { UserLocale } from '../../../contract/users.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
@@ -85,7 +86,7 @@ export async function listSessions(
   return inCompany(deps.db, company_id, async tx => {
     await readMember(tx, deps, id)
     const { session_id } = by
-    return (await readSessions(tx, deps, { company_id, id, session_id }, { limit: 100 })).items
+    return (await readSessions(tx, deps, { id, session_id }, { limit: 100 })).items
   })
 }
 
@@ -263,18 +264,14 @@ export async function readMembers(tx: Tx, found: readonly Found[]): Promise<Memb
 async function readAccounts(tx: Tx, ids: readonly string[]): Promise<Member[]> {
   if (ids.length === 0) return []
   const [rows, memberships] = await Promise.all([
-    tx
-      .selectFrom('user')
-      .where('company_id', '=', tx.companyId)
+    selectInCompany(tx, 'user')
       .where(sql<boolean>`id = any (${ids}::uuid[])`)
       .where('deleted_at', 'is', null)
       .select(['id', 'version', 'username', 'email', 'locale', 'state', 'disabled', 'permissions'])
       .select(['created_at', 'last_seen_at'])
       .execute(),
-    tx
-      .selectFrom('group_user')
+    selectInCompany(tx, 'group_user')
       .innerJoin('group', join => joinInCompany(join, 'group.id', 'group_user.group_id'))
-      .where('group_user.company_id', '=', tx.companyId)
       .where(sql<boolean>`group_user.user_id = any (${ids}::uuid[])`)
       .orderBy('group.search')
       .select(['group_user.user_id', 'group.id', 'group.name'])
@@ -293,9 +290,7 @@ async function readAccounts(tx: Tx, ids: readonly string[]): Promise<Member[]> {
 
 async function readSignUps(tx: Tx, ids: readonly string[]): Promise<Member[]> {
   if (ids.length === 0) return []
-  const rows = await tx
-    .selectFrom('signup')
-    .where('company_id', '=', tx.companyId)
+  const rows = await selectInCompany(tx, 'signup')
     .where(sql<boolean>`id = any (${ids}::uuid[])`)
     .select(['id', 'username', 'email', 'locale', 'created_at'])
     .execute()

@@ -3,6 +3,12 @@ import { Locale } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import { mailTokenHash } from '../../../core/keys/public-key-proof.ts'
+import {
+  deleteInCompany,
+  selectById,
+  selectInCompany,
+  updateInCompany
+} from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
 import { listCompanyIds } from '../companies/companies.ts'
@@ -88,12 +94,7 @@ export async function sendVerification(
   // a person who has confirmed the e-mail needs no mail
   if (!person.pending) return
   await inCompany(deps.db, company_id, async tx => {
-    const signup = await tx
-      .selectFrom('signup')
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
-      .select(['email', 'locale'])
-      .executeTakeFirst()
+    const signup = await selectById(tx, 'signup', id).select(['email', 'locale']).executeTakeFirst()
     if (!signup) return
     await consumeMails(deps, { tenant, email: signup.email, address })
     await queueMail(tx, deps, { tenant, kind: 'signup', ...signup, subject: id })
@@ -126,10 +127,7 @@ export async function verifySignUp(
   await inCompany(deps.db, company_id, async tx => {
     const given = { purpose, token } as const
     const { subject, email } = await readMailToken(tx, deps, given)
-    const signup = await tx
-      .selectFrom('signup')
-      .where('company_id', '=', company_id)
-      .where('id', '=', subject)
+    const signup = await selectById(tx, 'signup', subject)
       .select(['username', 'locale', 'key_id', 'kdf', 'pub_enc', 'kek_id'])
       // waits for a login that is creating a session for this sign-up
       .forUpdate()
@@ -200,11 +198,8 @@ async function waitingIn(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'settings'>
 ): Promise<WaitingSignUp[]> {
-  const company_id = tx.companyId
-  const rows = await tx
-    .selectFrom('signup')
+  const rows = await selectInCompany(tx, 'signup')
     .innerJoin('company', 'company.id', 'signup.company_id')
-    .where('signup.company_id', '=', company_id)
     .where(waitingSignUpCondition(deps))
     .orderBy('signup.created_at')
     .orderBy('signup.id')
@@ -250,10 +245,7 @@ export async function sendVerifyLink(
   { tenant, by, id }: { tenant: Tenant; by: Person; id: string }
 ): Promise<InvitationResult> {
   return inCompany(deps.db, tenant.company_id, async tx => {
-    const signUp = await tx
-      .selectFrom('signup')
-      .where('company_id', '=', tx.companyId)
-      .where('id', '=', id)
+    const signUp = await selectById(tx, 'signup', id)
       .where(waitingSignUpCondition(deps))
       .select(['id', 'host', 'email', 'locale'])
       // waits for a confirmation that is making a person of it
@@ -283,29 +275,19 @@ export async function deleteSignUps(
   deps: Pick<Deps, 'clock' | 'signals'>,
   which: { email: string } | { ids: readonly string[] }
 ): Promise<string[]> {
-  const company_id = tx.companyId
   const isOne =
     'email' in which
       ? sql<boolean>`email = ${which.email}`
       : sql<boolean>`id = any (${which.ids}::uuid[])`
-  const dropped = await tx
-    .deleteFrom('signup')
-    .where('company_id', '=', company_id)
-    .where(isOne)
-    .returning('id')
-    .execute()
+  const dropped = await deleteInCompany(tx, 'signup').where(isOne).returning('id').execute()
   const ids = dropped.map(({ id }) => id)
-  await tx
-    .updateTable('session')
+  await updateInCompany(tx, 'session')
     .set({ revoked_at: deps.clock() })
-    .where('company_id', '=', company_id)
     .where(sql<boolean>`user_id = any (${ids}::uuid[])`)
     .where('pending', '=', true)
     .where('revoked_at', 'is', null)
     .execute()
-  await tx
-    .deleteFrom('mail_token')
-    .where('company_id', '=', company_id)
+  await deleteInCompany(tx, 'mail_token')
     .where(sql<boolean>`subject = any (${ids}::uuid[])`)
     .where('used_at', 'is', null)
     .execute()

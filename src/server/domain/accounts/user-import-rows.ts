@@ -14,6 +14,12 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { Username } from '../../../contract/users.ts'
 import { canonicalEmail } from '../../../core/input/email.ts'
 import { foldText } from '../../../core/text/search-words.ts'
+import {
+  deleteInCompany,
+  selectInCompany,
+  updateById,
+  updateInCompany
+} from '../../db/company-queries.ts'
 import type { ImportOptions } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -68,9 +74,7 @@ export async function storeUserRows(
       const fields = { rows: { rule: 'max', limit: found.row_count - from + 1 } }
       throw new AppError('invalid_input', `The import has ${found.row_count} rows`, { fields })
     }
-    const former = await tx
-      .deleteFrom('import_row')
-      .where('company_id', '=', company_id)
+    const former = await deleteInCompany(tx, 'import_row')
       .where('import_id', '=', id)
       .where('number', '>=', from)
       .where('number', '<=', to)
@@ -85,11 +89,8 @@ export async function storeUserRows(
     const numbers = read.map(({ number }) => number)
     const changed = { id, options: found.options, numbers, rows: [...former, ...read] }
     const counts = found.counts && (await checkAgain(tx, deps, changed))
-    await tx
-      .updateTable('import')
+    await updateById(tx, 'import', id)
       .set({ stored_count, stored_bytes, counts: counts && JSON.stringify(counts) })
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
       .execute()
     return readImport(tx, id)
   })
@@ -111,21 +112,16 @@ export async function skipUserRows(
   const numbers = [...new Set(rows)]
   return inCompany(deps.db, company_id, async tx => {
     const { options } = await lockImport(tx, id, ['checked'])
-    const changed = await tx
-      .updateTable('import_row')
+    const changed = await updateInCompany(tx, 'import_row')
       .set({ verdict: skip ? 'skipped' : null })
-      .where('company_id', '=', company_id)
       .where('import_id', '=', id)
       .where('number', 'in', numbers)
       .returning('email')
       .execute()
     if (changed.length < numbers.length) throw new AppError('not_found', 'No such row')
     const counts = await checkAgain(tx, deps, { id, options, numbers, rows: changed })
-    await tx
-      .updateTable('import')
+    await updateById(tx, 'import', id)
       .set({ counts: JSON.stringify(counts) })
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
       .execute()
     return readImport(tx, id)
   })
@@ -181,9 +177,7 @@ export async function listUserRows(
 ): Promise<{ rows: UserImportRow[]; next: number | null }> {
   return inCompany(deps.db, company_id, async tx => {
     await readImport(tx, id)
-    let rows = tx
-      .selectFrom('import_row')
-      .where('company_id', '=', company_id)
+    let rows = selectInCompany(tx, 'import_row')
       .where('import_id', '=', id)
       .where('number', '>', after)
     if (verdict !== undefined) rows = rows.where('verdict', '=', verdict)

@@ -2,6 +2,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { splitChallengeResponse } from '../../../core/keys/challenge.ts'
 import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import { mailTokenHash } from '../../../core/keys/public-key-proof.ts'
+import { deleteInCompany, selectById, selectInCompany } from '../../db/company-queries.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'
@@ -60,10 +61,7 @@ export async function lockPerson(
   tx: Tx,
   user_id: string
 ): Promise<{ email: string; locale: string; username: string }> {
-  const found = await tx
-    .selectFrom('user')
-    .where('company_id', '=', tx.companyId)
-    .where('id', '=', user_id)
+  const found = await selectById(tx, 'user', user_id)
     .where('deleted_at', 'is', null)
     .select(['email', 'locale', 'username'])
     .forNoKeyUpdate()
@@ -78,9 +76,7 @@ export async function lockPerson(
  */
 export async function lockKey(tx: Tx, user_id: string): Promise<SealedKey | undefined> {
   const company_id = tx.companyId
-  const row = await tx
-    .selectFrom('user_key')
-    .where('company_id', '=', company_id)
+  const row = await selectInCompany(tx, 'user_key')
     .where('user_id', '=', user_id)
     .where('retired_at', 'is', null)
     .orderBy('created_at', 'desc')
@@ -141,11 +137,7 @@ export async function setKey(
 /** Revokes the unused mailed links of a person and deletes their unconfirmed change of e-mail. */
 export async function revokeMailedLinks(tx: Tx, user_id: string): Promise<void> {
   await revokeMailTokens(tx, user_id)
-  await tx
-    .deleteFrom('email_change')
-    .where('company_id', '=', tx.companyId)
-    .where('user_id', '=', user_id)
-    .execute()
+  await deleteInCompany(tx, 'email_change').where('user_id', '=', user_id).execute()
 }
 
 function challengeInvalid(): AppError {

@@ -3,6 +3,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { type UserInfo, UserLocale } from '../../../contract/users.ts'
 import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import { initials } from '../../../core/text/initials.ts'
+import { updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { readPersonUsage } from '../companies/usage.ts'
@@ -104,24 +105,16 @@ export async function updateUser(
 ): Promise<UserInfo> {
   return inCompany(deps.db, person.company_id, async tx => {
     if (username !== undefined || locale !== undefined) {
-      const { company_id, id, pending } = person
+      const { id, pending } = person
       const changes = {
         ...(username === undefined ? {} : { username }),
         ...(locale === undefined ? {} : { locale })
       }
       if (pending) {
-        await tx
-          .updateTable('signup')
-          .set(changes)
-          .where('company_id', '=', company_id)
-          .where('id', '=', id)
-          .execute()
+        await updateById(tx, 'signup', id).set(changes).execute()
       } else {
-        await tx
-          .updateTable('user')
+        await updateById(tx, 'user', id)
           .set({ ...changes, version: sql<number>`version + 1` })
-          .where('company_id', '=', company_id)
-          .where('id', '=', id)
           .execute()
       }
     }

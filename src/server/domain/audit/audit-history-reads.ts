@@ -1,3 +1,4 @@
+import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from './audit.ts'
@@ -41,9 +42,7 @@ export async function auditHistoryRead(
 }
 
 async function isEntered(tx: Tx, reader_id: string, before: Date): Promise<boolean> {
-  const found = await tx
-    .selectFrom('history_reading')
-    .where('company_id', '=', tx.companyId)
+  const found = await selectInCompany(tx, 'history_reading')
     .where('reader_id', '=', reader_id)
     .where('entered_at', '>', before)
     .select('reader_id')

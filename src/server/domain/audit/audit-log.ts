@@ -3,6 +3,7 @@ import type { AuditChange, AuditLogEntry } from '../../../contract/audit.ts'
 import { toHex } from '../../../core/bytes.ts'
 import type { FieldChanges, FieldValues } from '../../../core/evidence/audit-entry.ts'
 import type { Json } from '../../../core/evidence/canonical-json.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { type ConnectionOptions, inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { exportCsv } from '../csv-export.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -138,11 +139,7 @@ async function concerns(tx: Tx, target: string): Promise<RawBuilder<boolean>> {
 
 /** Returns the number of the newest entry of the company's audit log. */
 async function newestSeq(tx: Tx): Promise<number> {
-  const head = await tx
-    .selectFrom('audit_head')
-    .where('company_id', '=', tx.companyId)
-    .select('seq')
-    .executeTakeFirst()
+  const head = await selectInCompany(tx, 'audit_head').select('seq').executeTakeFirst()
   return head?.seq ?? 0
 }
 

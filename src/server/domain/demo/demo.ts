@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type * as z from 'zod/mini'
 import type { createDeposit as createDepositCall } from '../../../contract/deposits.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany } from '../../db/scope.ts'
 import { addUser } from '../accounts/new-users.ts'
@@ -153,10 +154,8 @@ async function seedPerson(deps: Deps, { company_id }: Demo): Promise<DemoPerson>
     const key = { kdf: 'a1', jwk: demoKey } as const
     // does nothing if the person exists
     await addUser(tx, deps, { company_id, email, username: demoUsername, locale: undefined, key })
-    const found = await tx
-      .selectFrom('user')
+    const found = await selectInCompany(tx, 'user')
       .innerJoin('category', 'category.company_id', 'user.company_id')
-      .where('user.company_id', '=', company_id)
       .where('user.email', '=', email)
       .orderBy('category.id')
       .limit(1)
@@ -262,9 +261,7 @@ async function seedCheck(
 ): Promise<void> {
   const { company_id, user_id: id } = person
   const known = await inCompany(deps.db, company_id, tx =>
-    tx
-      .selectFrom('request')
-      .where('company_id', '=', company_id)
+    selectInCompany(tx, 'request')
       .where('user_id', '=', id)
       .where('created_at', '=', deps.clock())
       .select('id')

@@ -84,7 +84,7 @@ export async function createDeposit(
         ? undefined
         : await findOpenUpload(tx, deps, { company_id, user_id, category, ...digests })
       if (open) {
-        const request = await readRequest(tx, { company_id, user_id, id: open.request_id })
+        const request = await readRequest(tx, { user_id, id: open.request_id })
         return { request, upload: `/uploads/${open.id}`, continued: true }
       }
       const duplicate = deposit.again ? undefined : await findOwn(tx, deps, input, original)
@@ -298,7 +298,7 @@ async function findOpenUpload(
 async function findOwn(
   tx: Tx,
   deps: Deps,
-  { company_id, user_id }: CreateInput,
+  { user_id }: CreateInput,
   original: Buffer
 ): Promise<ProcessedRequest | undefined> {
   const { lookup } = await deps.companyKeys.read(tx)
@@ -313,5 +313,5 @@ async function findOwn(
     .select('deposit.request_id')
     .limit(1)
     .executeTakeFirst()
-  return own && readRequest(tx, { company_id, user_id, id: own.request_id })
+  return own && readRequest(tx, { user_id, id: own.request_id })
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { ProcessedRequest } from '../../../contract/requests.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { singleStatementInCompany } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import { findTenant } from '../companies/served-hosts.ts'
@@ -252,15 +253,13 @@ export async function readEvents(
 ): Promise<{ events: Map<string, EventText[]>; seen: number; isFull: boolean }> {
   // one statement, so that the head of the log matches the events
   const rows = await singleStatementInCompany(deps.db, input.company_id, tx =>
-    tx
-      .selectFrom('log_head')
+    selectInCompany(tx, 'log_head')
       .leftJoin('event', join =>
         join
           .onRef('event.company_id', '=', 'log_head.company_id')
           .on('event.user_id', '=', sql<string>`any(${input.user_ids}::uuid[])`)
           .on('event.seq', '>', input.after)
       )
-      .where('log_head.company_id', '=', input.company_id)
       .select(['log_head.event_seq', 'event.seq', 'event.user_id', 'event.payload'])
       .orderBy('event.seq')
       .limit(pageEvents)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import { singleStatementInCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -19,9 +20,7 @@ export async function readEventBounds(
   company_id: CompanyId
 ): Promise<{ newest: number; oldest: number }> {
   const { newest, first } = await singleStatementInCompany(deps.db, company_id, tx =>
-    tx
-      .selectFrom('log_head')
-      .where('company_id', '=', company_id)
+    selectInCompany(tx, 'log_head')
       .select(({ selectFrom }) => [
         'event_seq as newest',
         selectFrom('event')

@@ -1,9 +1,10 @@
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { toHex } from '../../../core/bytes.ts'
 import { parseDigest } from '../../../core/evidence/formats.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import type { ConnectionOptions, Tx } from '../../db/scope.ts'
 import { exportCsv } from '../csv-export.ts'
-import type { CompanyId, Deps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { readAllOpenings } from '../evidence/sealed-openings.ts'
 import { type RequestFilter, readRequests, requireCategory } from './requests.ts'
 
@@ -27,8 +28,8 @@ export function exportRequests(
     async readPage(tx, page) {
       const { items: requests, next } = await readRequests(tx, { ...filter, ...page })
       if (requests.length === 0 && page.cursor === undefined) await requireCategory(tx, filter)
-      await nameCategories(tx, company_id, requests, names, locale)
-      const digests = await readDigests(tx, deps, company_id, requests)
+      await nameCategories(tx, requests, names, locale)
+      const digests = await readDigests(tx, deps, requests)
       const items = requests.map(request => ({
         ...request,
         ...digests.get(request.deposit_id ?? ''),
@@ -79,12 +80,11 @@ interface Digests {
 async function readDigests(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,
-  company_id: CompanyId,
   requests: readonly ProcessedRequest[]
 ): Promise<Map<string, Digests>> {
   const record_ids = requests.flatMap(({ deposit_id }) => deposit_id ?? [])
   if (record_ids.length === 0) return new Map()
-  const found = await readAllOpenings(tx, deps, { company_id, record_ids })
+  const found = await readAllOpenings(tx, deps, { company_id: tx.companyId, record_ids })
   const hexOf = (digest: string | undefined) => (digest ? toHex(parseDigest(digest)) : undefined)
   const digests = new Map<string, Digests>()
   for (const [id, { fields }] of found) {
@@ -96,7 +96,6 @@ async function readDigests(
 
 async function nameCategories(
   tx: Tx,
-  company_id: CompanyId,
   requests: ProcessedRequest[],
   names: Map<string, string>,
   locale: 'en' | 'fr'
@@ -104,10 +103,8 @@ async function nameCategories(
   const ids = requests.flatMap(({ category_id }) => category_id ?? [])
   const missing = [...new Set(ids)].filter(id => !names.has(id))
   if (missing.length === 0) return
-  const found = await tx
-    .selectFrom('category')
+  const found = await selectInCompany(tx, 'category')
     .select(['id', 'names'])
-    .where('company_id', '=', company_id)
     .where('id', 'in', missing)
     .execute()
   for (const { id, names: each } of found) names.set(id, each[locale])

@@ -1,6 +1,7 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { foldText } from '../../../core/text/search-words.ts'
+import { selectById, selectInCompany } from '../../db/company-queries.ts'
 import { allowedCategories } from '../../db/joins.ts'
 import {
   type ConnectionOptions,
@@ -188,11 +189,8 @@ export async function readRequests(
   return { items: requests, next }
 }
 
-function requestsOf(
-  tx: Tx,
-  { company_id, user_id }: Pick<RequestFilter, 'company_id' | 'user_id'>
-) {
-  const all = tx.selectFrom('request').where('company_id', '=', company_id)
+function requestsOf(tx: Tx, { user_id }: Pick<RequestFilter, 'user_id'>) {
+  const all = selectInCompany(tx, 'request')
   return user_id === 'everybody' ? all : all.where('user_id', '=', user_id)
 }
 
@@ -219,12 +217,7 @@ export async function requireCategory(
 ): Promise<void> {
   if (category === undefined) return
   if (user_id === 'everybody') {
-    const found = await tx
-      .selectFrom('category')
-      .select('id')
-      .where('company_id', '=', company_id)
-      .where('id', '=', category)
-      .executeTakeFirst()
+    const found = await selectById(tx, 'category', category).select('id').executeTakeFirst()
     if (!found) throw new AppError('not_found', 'The company has no such category')
     return
   }
@@ -234,7 +227,7 @@ export async function requireCategory(
     .limit(1)
     .executeTakeFirst()
   if (allowed) return
-  const used = await filtered(requestsOf(tx, { company_id, user_id }), { category })
+  const used = await filtered(requestsOf(tx, { user_id }), { category })
     .select('id')
     .limit(1)
     .executeTakeFirst()
@@ -258,14 +251,11 @@ export async function getRequest(
  */
 export async function readRequest(
   tx: Tx,
-  input: { company_id: CompanyId; user_id: string; id: string }
+  { user_id, id }: { user_id: string; id: string }
 ): Promise<ProcessedRequest> {
-  const row = await tx
-    .selectFrom('request')
+  const row = await selectById(tx, 'request', id)
     .selectAll()
-    .where('company_id', '=', input.company_id)
-    .where('user_id', '=', input.user_id)
-    .where('id', '=', input.id)
+    .where('user_id', '=', user_id)
     .executeTakeFirst()
   if (!row) throw new AppError('not_found', 'No such request')
   return { ...wireOf(row), seq: row.seq }

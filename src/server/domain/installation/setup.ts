@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type * as z from 'zod/mini'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { getSetup as getSetupCall } from '../../../contract/setup.ts'
+import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { insertUser } from '../accounts/users.ts'
 import { audit } from '../audit/audit.ts'
@@ -32,7 +33,7 @@ export async function createSetupCode(
   if (company_id === undefined) return undefined
   const code = Buffer.from(deps.random(16)).toString('base64url')
   return inCompany(deps.db, company_id, async tx => {
-    if (await hasOperator(tx, company_id)) return undefined
+    if (await hasOperator(tx)) return undefined
     await tx
       .insertInto('setup_code')
       .values({ hash: hashOf(code), created_at: deps.clock() })
@@ -54,7 +55,7 @@ export async function getSetup(
   isDeveloper: boolean
 ): Promise<z.input<(typeof getSetupCall)['output']>> {
   const company_id = await requireOwnCompany(deps, tenant)
-  if (await inCompany(deps.db, company_id, tx => hasOperator(tx, company_id))) throw alreadyDone()
+  if (await inCompany(deps.db, company_id, hasOperator)) throw alreadyDone()
   const demo = await findDemo(deps)
   const account = isDeveloper ? { account: demoAccount } : {}
   return {
@@ -94,7 +95,7 @@ export async function createOperator(
     // Deleting the codes is also a lock: a parallel call waits here, and then finds an operator and
     // no code. If this transaction fails, the codes are restored.
     const codes = await tx.deleteFrom('setup_code').returning(['hash', 'created_at']).execute()
-    if (await hasOperator(tx, company_id)) throw alreadyDone()
+    if (await hasOperator(tx)) throw alreadyDone()
     const hash = hashOf(code)
     const found = codes.find(each => each.hash.equals(hash))
     if (!found) throw new AppError('setup_code_wrong', 'The code is none of those that hold')
@@ -150,11 +151,9 @@ async function findOwnCompany(deps: Pick<Deps, 'db'>): Promise<CompanyId | undef
   return demo?.company_id === first ? undefined : first
 }
 
-async function hasOperator(tx: Tx, company_id: CompanyId): Promise<boolean> {
-  const found = await tx
-    .selectFrom('user')
+async function hasOperator(tx: Tx): Promise<boolean> {
+  const found = await selectInCompany(tx, 'user')
     .select('id')
-    .where('company_id', '=', company_id)
     .where(sql<boolean>`permissions @> array['operator']`)
     .limit(1)
     .executeTakeFirst()

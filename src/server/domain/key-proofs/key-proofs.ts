@@ -2,6 +2,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { isActiveKdf } from '../../../core/keys/kdf.ts'
 import { type PublicKeyPayload, parsePublicKeyJwt } from '../../../core/keys/public-key-jwt.ts'
 import { noncePurpose, type PublicKeyPurpose } from '../../../core/keys/public-key-proof.ts'
+import { updateInCompany } from '../../db/company-queries.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
@@ -88,10 +89,8 @@ export async function replaceKey(
 ): Promise<void> {
   const company_id = tx.companyId
   const now = clock()
-  await tx
-    .updateTable('user_key')
+  await updateInCompany(tx, 'user_key')
     .set({ retired_at: now })
-    .where('company_id', '=', company_id)
     .where('user_id', '=', user_id)
     .where('retired_at', 'is', null)
     .execute()

@@ -1,4 +1,5 @@
 import { Locale as LocaleSchema } from '../../../contract/domains.ts'
+import { selectById, selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { findPrimaryDomain, findTenant, originOf } from '../companies/served-hosts.ts'
@@ -125,10 +126,7 @@ async function letterToSignUp(
   deps: Pick<Deps, 'clock' | 'random'>,
   mail: QueuedMail
 ): Promise<Address | undefined> {
-  const signup = await tx
-    .selectFrom('signup')
-    .where('company_id', '=', tx.companyId)
-    .where('id', '=', mail.subject ?? mail.id)
+  const signup = await selectById(tx, 'signup', mail.subject ?? mail.id)
     .where('expires_at', '>', deps.clock())
     .select(['id', 'email', 'locale'])
     .executeTakeFirst()
@@ -157,13 +155,7 @@ async function letterToPerson(
 }
 
 async function lockPerson(tx: Tx, id: string): Promise<void> {
-  await tx
-    .selectFrom('user')
-    .where('company_id', '=', tx.companyId)
-    .where('id', '=', id)
-    .select('id')
-    .forUpdate()
-    .execute()
+  await selectById(tx, 'user', id).select('id').forUpdate().execute()
 }
 
 async function letterToInvited(
@@ -182,9 +174,7 @@ async function letterToNewEmail(
   deps: Pick<Deps, 'clock' | 'random'>,
   mail: QueuedMail
 ): Promise<Address | undefined> {
-  const change = await tx
-    .selectFrom('email_change')
-    .where('company_id', '=', tx.companyId)
+  const change = await selectInCompany(tx, 'email_change')
     .where('user_id', '=', mail.subject ?? mail.id)
     .where('email', '=', mail.email)
     .where('expires_at', '>', deps.clock())
@@ -205,12 +195,10 @@ interface KnownPerson {
 }
 
 async function findPerson(tx: Tx, { email }: QueuedMail): Promise<KnownPerson | undefined> {
-  const row = await tx
-    .selectFrom('user')
+  const row = await selectInCompany(tx, 'user')
     .leftJoin('user_key', join =>
       joinInCompany(join, 'user_key.user_id', 'user.id').on('user_key.retired_at', 'is', null)
     )
-    .where('user.company_id', '=', tx.companyId)
     .where('user.email', '=', email)
     .select(['user.id', 'user.email', 'user.locale', 'user.invited_at', 'user_key.key_id'])
     .limit(1)

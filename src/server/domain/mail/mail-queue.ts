@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { deleteById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, MailKind, SendingCompany } from '../deps.ts'
 import { newId } from '../ids.ts'
@@ -111,7 +112,5 @@ async function postpone(
 }
 
 async function remove(deps: Pick<Deps, 'db'>, { company_id, id }: QueuedMail): Promise<void> {
-  await inCompany(deps.db, company_id, tx =>
-    tx.deleteFrom('mail').where('company_id', '=', company_id).where('id', '=', id).execute()
-  )
+  await inCompany(deps.db, company_id, tx => deleteById(tx, 'mail', id).execute())
 }

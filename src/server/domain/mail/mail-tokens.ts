@@ -3,6 +3,12 @@ import { sql } from 'kysely'
 import type { LinkPurpose } from '../../../contract/accounts.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { mailLinkMinutes } from '../../../core/mail-link-minutes.ts'
+import {
+  deleteInCompany,
+  selectById,
+  selectInCompany,
+  updateInCompany
+} from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -79,9 +85,7 @@ export async function hasRecentToken(
   deps: Pick<Deps, 'clock'>,
   { purpose, subject, withinMs }: Omit<Bound, 'email'> & { withinMs: number }
 ): Promise<boolean> {
-  const found = await tx
-    .selectFrom('mail_token')
-    .where('company_id', '=', tx.companyId)
+  const found = await selectInCompany(tx, 'mail_token')
     .where('subject', '=', subject)
     .where('purpose', '=', purpose)
     .where('used_at', 'is', null)
@@ -116,8 +120,7 @@ export async function readMailToken(
   { purpose, token }: Pick<Bound, 'purpose'> & { token: string }
 ): Promise<Pick<Bound, 'subject' | 'email'>> {
   // a single statement, because between two a parallel call could use the token and register a key
-  const row = await tx
-    .selectFrom('mail_token')
+  const row = await selectInCompany(tx, 'mail_token')
     .leftJoin('user_key', join =>
       joinInCompany(join, 'user_key.user_id', 'mail_token.subject').on(
         'user_key.retired_at',
@@ -125,7 +128,6 @@ export async function readMailToken(
         null
       )
     )
-    .where('mail_token.company_id', '=', tx.companyId)
     .where('mail_token.hash', '=', hashOf(token))
     .where('mail_token.purpose', '=', purpose)
     .select([
@@ -155,12 +157,7 @@ export async function checkMailLink(
     const { subject } = await readMailToken(tx, deps, { purpose, token })
     // only for invitations, because a stranger may have chosen the name of a sign-up
     if (purpose !== 'activate') return {}
-    const user = await tx
-      .selectFrom('user')
-      .where('company_id', '=', company_id)
-      .where('id', '=', subject)
-      .select('username')
-      .executeTakeFirst()
+    const user = await selectById(tx, 'user', subject).select('username').executeTakeFirst()
     return user ?? {}
   })
 }
@@ -175,10 +172,8 @@ export async function spendMailToken(
   { purpose, token, subject }: Omit<Bound, 'email'> & { token: string }
 ): Promise<void> {
   const now = deps.clock()
-  const spent = await tx
-    .updateTable('mail_token')
+  const spent = await updateInCompany(tx, 'mail_token')
     .set({ used_at: now })
-    .where('company_id', '=', tx.companyId)
     .where('hash', '=', hashOf(token))
     .where('purpose', '=', purpose)
     .where('subject', '=', subject)
@@ -198,18 +193,14 @@ export async function spendMailToken(
  * gets `mail_token_used`.
  */
 export async function revokeMailTokens(tx: Tx, subject: string): Promise<void> {
-  await tx
-    .deleteFrom('mail_token')
-    .where('company_id', '=', tx.companyId)
+  await deleteInCompany(tx, 'mail_token')
     .where('subject', '=', subject)
     .where('used_at', 'is', null)
     .execute()
 }
 
 async function presentKey(tx: Tx, subject: string): Promise<string | null> {
-  const key = await tx
-    .selectFrom('user_key')
-    .where('company_id', '=', tx.companyId)
+  const key = await selectInCompany(tx, 'user_key')
     .where('user_id', '=', sql<string>`${subject}::uuid`)
     .where('retired_at', 'is', null)
     .orderBy('created_at', 'desc')

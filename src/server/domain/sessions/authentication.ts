@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { disabledDetails } from '../../../contract/kit/disabled.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
+import { updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { StatementBuilder } from '../../db/query-executor.ts'
@@ -111,11 +112,8 @@ async function noteUse(
 ): Promise<void> {
   const before = new Date(now.getTime() - usedMs)
   await inCompany(deps.db, company_id, tx =>
-    tx
-      .updateTable('api_key')
+    updateById(tx, 'api_key', id)
       .set({ last_used_at: now })
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
       .where(key => key.or([key('last_used_at', 'is', null), key('last_used_at', '<', before)]))
       .execute()
   )

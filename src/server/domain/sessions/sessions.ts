@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { Session } from '../../../contract/sessions.ts'
+import { selectInCompany, updateById, updateInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
@@ -73,18 +74,12 @@ export async function renewToken(
   if (!isNear && !person.outdated) return undefined
   const session = await inCompany(deps.db, person.company_id, async tx => {
     // before the session, as all changes of a person that end sessions do
-    await tx
-      .updateTable('user')
+    await updateById(tx, 'user', person.id)
       .set({ last_seen_at: now })
-      .where('company_id', '=', person.company_id)
-      .where('id', '=', person.id)
       .where('last_seen_at', '<', new Date(now.getTime() - seenMinutes * 60_000))
       .execute()
-    return tx
-      .updateTable('session')
+    return updateById(tx, 'session', person.session_id)
       .set({ last_seen_at: now })
-      .where('company_id', '=', person.company_id)
-      .where('id', '=', person.session_id)
       .where('revoked_at', 'is', null)
       .returning('created_at')
       .executeTakeFirst()
@@ -106,13 +101,10 @@ export async function renewToken(
 export async function confirmSession(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
-  { company_id, session_id }: Person
+  { session_id }: Person
 ): Promise<void> {
-  await tx
-    .updateTable('session')
+  await updateById(tx, 'session', session_id)
     .set({ confirmed_until: new Date(deps.clock().getTime() + confirmedMs) })
-    .where('company_id', '=', company_id)
-    .where('id', '=', session_id)
     .where('revoked_at', 'is', null)
     .execute()
 }
@@ -214,13 +206,11 @@ export async function confirmPendingSessions(
   deps: Pick<Deps, 'signals'>,
   user_id: string
 ): Promise<void> {
-  await tx
-    .updateTable('session')
+  await updateInCompany(tx, 'session')
     .set({
       pending: false,
       expires_at: sql<Date>`created_at + make_interval(hours => ${sessionHours})`
     })
-    .where('company_id', '=', tx.companyId)
     .where('user_id', '=', user_id)
     .execute()
   signalSessions(tx, deps, [user_id])
@@ -261,10 +251,8 @@ export async function signOutEverywhere(
   deps: Pick<Deps, 'clock' | 'signals'>,
   user_ids: string[]
 ): Promise<void> {
-  await tx
-    .updateTable('user')
+  await updateInCompany(tx, 'user')
     .set({ tokens_valid_after: deps.clock() })
-    .where('company_id', '=', tx.companyId)
     .where(sql<boolean>`id = any (${user_ids}::uuid[])`)
     .execute()
   await endSessions(tx, deps, user_ids)
@@ -277,12 +265,9 @@ async function revokeSession(
   user_id: string,
   session_id: string
 ): Promise<boolean> {
-  const ended = await tx
-    .updateTable('session')
+  const ended = await updateById(tx, 'session', session_id)
     .set({ revoked_at: deps.clock() })
-    .where('company_id', '=', tx.companyId)
     .where('user_id', '=', user_id)
-    .where('id', '=', session_id)
     .where('revoked_at', 'is', null)
     .returning('id')
     .executeTakeFirst()
@@ -313,17 +298,15 @@ export async function listSessions(
 export async function readSessions(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
-  { company_id, id, session_id }: Pick<Person, 'company_id' | 'id' | 'session_id'>,
+  { id, session_id }: Pick<Person, 'id' | 'session_id'>,
   page: PageInput
 ): Promise<Page<Session>> {
   const now = deps.clock()
   // a token is renewed within the hour, so a session that was not renewed since then has no valid
   // token
   const lastSeen = new Date(now.getTime() - tokenMinutes * 60_000)
-  const all = tx
-    .selectFrom('session')
+  const all = selectInCompany(tx, 'session')
     .innerJoin('user', join => joinInCompany(join, 'user.id', 'session.user_id'))
-    .where('session.company_id', '=', company_id)
     .where('session.user_id', '=', id)
     .where('session.revoked_at', 'is', null)
     .where('session.expires_at', '>', now)
@@ -369,10 +352,8 @@ export async function endSessions(
   user_ids: string[],
   except?: string
 ): Promise<void> {
-  let ended = tx
-    .updateTable('session')
+  let ended = updateInCompany(tx, 'session')
     .set({ revoked_at: deps.clock() })
-    .where('company_id', '=', tx.companyId)
     .where(sql<boolean>`user_id = any (${user_ids}::uuid[])`)
     .where('revoked_at', 'is', null)
   if (except !== undefined) ended = ended.where('id', '!=', except)
