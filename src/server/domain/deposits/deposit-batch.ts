@@ -329,7 +329,7 @@ class Batch {
   }
 
   async #readRequests(ids: string[]): Promise<Map<string, ProcessedRequest>> {
-    const { company_id, user_id } = this.#input
+    const { user_id } = this.#input
     const found = await Promise.all(ids.map(id => readRequest(this.#tx, { user_id, id })))
     return new Map(found.map(request => [request.id, request]))
   }
