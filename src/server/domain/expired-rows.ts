@@ -1,3 +1,4 @@
+import { deleteInCompany } from '../db/company-queries.ts'
 import { inCompany } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
@@ -24,9 +25,7 @@ export async function deleteExpiredRows(
   const now = deps.clock().getTime()
   for (const [table, keptMs] of expiring) {
     await inCompany(deps.db, company_id, tx =>
-      tx
-        .deleteFrom(table)
-        .where('company_id', '=', company_id)
+      deleteInCompany(tx, table)
         .where('expires_at', '<', new Date(now - keptMs))
         .execute()
     )

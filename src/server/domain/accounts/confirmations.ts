@@ -1,14 +1,14 @@
 import { inCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import { confirmSession } from '../sessions/sessions.ts'
-import { type PasswordProof, requirePassword } from './user-keys.ts'
+import { type PasswordDeps, type PasswordProof, requirePassword } from './user-keys.ts'
 
 /**
  * Checks that the caller has entered the password again, and notes this in the session for five
  * minutes. Throws `password_wrong` or, if the challenge is expired or used, `challenge_invalid`.
  */
 export async function confirmPassword(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'settings' | 'log' | 'counters'>,
+  deps: PasswordDeps & Pick<Deps, 'db'>,
   input: PasswordProof
 ): Promise<void> {
   const { person } = input

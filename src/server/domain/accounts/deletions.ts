@@ -3,10 +3,10 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit, eraseAuditValues } from '../audit/audit.ts'
-import type { CompanyId, Deps, SendingCompany, Tenant } from '../deps.ts'
+import type { Deps, SendingCompany, Tenant } from '../deps.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { type Person, signalSessions } from '../sessions/sessions.ts'
-import { requirePassword } from './user-keys.ts'
+import { type PasswordDeps, requirePassword } from './user-keys.ts'
 
 interface Deletion {
   tenant: Tenant
@@ -20,10 +20,7 @@ interface Deletion {
  * enabled operator.
  */
 export async function deleteUser(
-  deps: Pick<
-    Deps,
-    'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals' | 'counters'
-  >,
+  deps: PasswordDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
   input: Deletion
 ): Promise<void> {
   const { tenant, person } = input
@@ -55,10 +52,9 @@ export async function eraseUsers(
   deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
   { sender, by, people }: Erasure
 ): Promise<void> {
-  const { company_id } = sender
   const ids = people.map(({ id }) => id)
   const emails = people.map(({ email }) => email)
-  await eraseRows(tx, company_id, { ids, emails })
+  await eraseRows(tx, { ids, emails })
   await eraseAuditValues(tx, ids)
   const now = deps.clock()
   await updateInCompany(tx, 'user')
@@ -101,14 +97,13 @@ async function keepAnOperator(tx: Tx, user_id: string): Promise<void> {
 
 async function eraseRows(
   tx: Tx,
-  company_id: CompanyId,
   { ids, emails }: { ids: readonly string[]; emails: readonly string[] }
 ): Promise<void> {
   const isOf = (column: string) => sql<boolean>`${sql.ref(column)} = any (${ids}::uuid[])`
   const isTo = sql<boolean>`email = any (${emails}::text[])`
   const own = ['user_key', 'session', 'api_key', 'group_user', 'email_change'] as const
   for (const table of own) {
-    await tx.deleteFrom(table).where('company_id', '=', company_id).where(isOf('user_id')).execute()
+    await deleteInCompany(tx, table).where(isOf('user_id')).execute()
   }
   await deleteInCompany(tx, 'mail_token').where(isOf('subject')).execute()
   await deleteInCompany(tx, 'mail').where(isTo).execute()

@@ -9,7 +9,13 @@ import { queueMail } from '../mail/mail-queue.ts'
 import { readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
 import { consumeMails } from '../rate-limits.ts'
 import { endSessions, type Person } from '../sessions/sessions.ts'
-import { lockKey, lockPerson, requirePassword, revokeMailedLinks } from './user-keys.ts'
+import {
+  lockKey,
+  lockPerson,
+  type PasswordDeps,
+  requirePassword,
+  revokeMailedLinks
+} from './user-keys.ts'
 
 /** How long a new e-mail can be confirmed after the request to change it, in milliseconds. */
 const waitingMs = 3_600_000
@@ -31,10 +37,7 @@ interface NewEmail {
  * valid until the new e-mail is confirmed.
  */
 export async function changeEmail(
-  deps: Pick<
-    Deps,
-    'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals' | 'counters'
-  >,
+  deps: PasswordDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
   input: NewEmail
 ): Promise<void> {
   const { tenant, person, address, email, public_key_jwt } = input

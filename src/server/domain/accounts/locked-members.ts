@@ -18,7 +18,10 @@ export interface LockedMember {
   permissions: string[]
 }
 
-/** The people whom an administrator changes in one transaction. Their rows are locked. */
+/**
+ * The people whose rows `lockMemberRows` has locked, because an administrator changes them in one
+ * transaction.
+ */
 export interface LockedMembers {
   /** Whether the caller is an operator. */
   isOperator: boolean

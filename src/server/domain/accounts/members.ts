@@ -127,8 +127,8 @@ export async function countMembers(
 }
 
 /**
- * Returns the next people who match the filter: those whose ids come after `cursor`, in the order
- * of the ids. `next` is the cursor for the people after them.
+ * Returns at most `limit` people who match the filter and whose ids come after `cursor`, in the
+ * order of the ids. `next` is the cursor for the following people, or null if there are none.
  */
 export async function nextMembers(
   tx: Tx,
@@ -249,7 +249,7 @@ function matching(tx: Tx, people: People, filter: MemberFilter) {
     .where('group_user.group_id', '=', group)
 }
 
-/** Reads the data of people who were found, in the same order. */
+/** Reads the data of people whom a query has found. Returns them in the same order. */
 export async function readMembers(tx: Tx, found: readonly Found[]): Promise<Member[]> {
   const idsOf = (isWaiting: boolean) =>
     found.flatMap(({ id, state }) => ((state === 'waiting') === isWaiting ? [id] : []))

@@ -5,16 +5,13 @@ import type { Deps } from '../deps.ts'
 import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { endSessions } from '../sessions/sessions.ts'
-import { type PasswordProof, requirePassword, setKey } from './user-keys.ts'
+import { type PasswordDeps, type PasswordProof, requirePassword, setKey } from './user-keys.ts'
 
 /**
  * Replaces the public key of a person who changes their password, and ends their other sessions.
  */
 export async function changeKey(
-  deps: Pick<
-    Deps,
-    'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals' | 'counters'
-  >,
+  deps: PasswordDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
   input: PasswordProof & { public_key_jwt: string }
 ): Promise<void> {
   const { tenant, person, public_key_jwt } = input

@@ -12,6 +12,9 @@ import { readMailToken, revokeMailTokens, spendMailToken } from '../mail/mail-to
 import { consume, refund } from '../rate-limits.ts'
 import type { Person } from '../sessions/sessions.ts'
 
+/** The dependencies of `requirePassword`. */
+export type PasswordDeps = Pick<Deps, 'keys' | 'clock' | 'settings' | 'log' | 'counters'>
+
 /** A proof that the caller knows their current password. */
 export interface PasswordProof {
   tenant: Tenant
@@ -28,7 +31,7 @@ export interface PasswordProof {
  */
 export async function requirePassword(
   tx: Tx,
-  deps: Pick<Deps, 'keys' | 'clock' | 'settings' | 'log' | 'counters'>,
+  deps: PasswordDeps,
   { tenant, person, challenge_response }: PasswordProof,
   purpose: 'rekey' | 'confirm' = 'rekey'
 ): Promise<{ email: string; locale: string; challenge: string }> {

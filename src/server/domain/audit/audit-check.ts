@@ -11,8 +11,8 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /**
- * The result of verifying an audit log. `entries` is the number of entries before the first one
- * that is wrong.
+ * The result of verifying an audit log. `entries` is the number of entries that were verified, from
+ * the oldest on.
  */
 export interface AuditCheck {
   entries: number
@@ -31,8 +31,8 @@ export interface AuditCheck {
 const pageSize = 500
 
 /**
- * Verifies the audit log of a company: recomputes the hash of each entry, oldest first, and
- * compares the last one with the stored head.
+ * Verifies the audit log of a company. Recomputes the hash of each entry, oldest first, and
+ * compares the last hash with the one that the database stores for the whole log.
  */
 export async function checkAuditLog(
   deps: Pick<Deps, 'db'>,
@@ -122,7 +122,7 @@ async function readPage(
     .execute()
 }
 
-/** Returns the text of an audit entry from which its hash is computed. */
+/** Returns the text of an audit entry. The hash of the entry is computed from this text. */
 export function auditTextOf(entry: Selectable<Database['audit_entry']>): string {
   return auditEntryText({
     company: entry.company_id,

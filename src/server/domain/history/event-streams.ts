@@ -36,7 +36,7 @@ export interface EventSink {
   end(): void
 }
 
-/** Sends the changes of a person's history as events. */
+/** A stream that sends the changes of a person's history as events. */
 export interface EventStream {
   /** Starts to write events to `sink`. Must be called once. */
   start(sink: EventSink): void

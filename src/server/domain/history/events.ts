@@ -37,8 +37,7 @@ export async function readEventBounds(
 
 /**
  * Deletes up to 1000 events of a company that are older than 90 days. Returns whether there may be
- * more. Deletes the oldest first, because a stream relies on having all events after the oldest
- * one.
+ * more. Deletes the oldest first, so that all events after the oldest remaining one exist.
  */
 export async function deleteExpiredEvents(
   deps: Pick<Deps, 'db' | 'clock'>,

@@ -27,8 +27,8 @@ export interface RequestDraft {
 
 /**
  * Writes the new state of a request (entry of the history) and an event that reports it, both with
- * the company's next sequence number. Locks the head of the company's log, so the transaction must
- * lock no row afterwards.
+ * the company's next sequence number. Locks the row that stores the last sequence number, so the
+ * transaction must lock no other row afterwards.
  */
 export async function publishRequest(
   tx: Tx,

@@ -34,10 +34,11 @@ interface NewTenant {
 type CreatedCompany = Company & { invitation?: InvitationResult }
 
 /**
- * Creates a company with its first domain and its first administrator. Invites the administrator if
- * the domain is verified immediately. A call that repeats an idempotency key returns the company of
- * the first call and `replayed: true`. Throws `host_not_allowed` if the name cannot be a host here.
- * Throws `host_taken` if a company has proved the host, or has the same name and has claimed it.
+ * Creates a company with its first domain and its first administrator, and invites the
+ * administrator if the domain is verified immediately. `replayed` is true if the call repeats an
+ * idempotency key; nothing is created then. Throws `host_not_allowed` if the name cannot be a host
+ * here. Throws `host_taken` if a company has proved the host, or has the same name and has claimed
+ * it.
  */
 export async function createCompanyWithAdministrator(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,

@@ -23,9 +23,8 @@ interface Proof {
 }
 
 /**
- * Verifies that the sender of `public_key_jwt` has the private key of the public key in it, and
- * signed it for this host, e-mail, purpose and mail token. Returns its contents. Throws
- * `key_invalid` otherwise.
+ * Returns the contents of `public_key_jwt`. Throws `key_invalid` unless its sender has the private
+ * key of the public key in it and signed it for this host, e-mail, purpose and mail token.
  */
 export function verifyKeyProof({
   tenant,
@@ -67,8 +66,8 @@ export async function spendKeyProof(
 }
 
 /**
- * Returns the columns that store a person's public key. The key is encrypted so that it is of no
- * use in the row of another person.
+ * Returns the columns that store a person's public key in encrypted form. The key cannot be
+ * decrypted in the row of another person.
  */
 export function sealKey(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,

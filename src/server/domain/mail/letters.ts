@@ -12,7 +12,9 @@ import { createMailToken, hasRecentToken, mailLink } from './mail-tokens.ts'
  */
 const justMailedMs = 5 * 60_000
 
-/** A row of the mail queue. It contains no text: that is written when the mail is sent. */
+/**
+ * A row of the mail queue. The text of the mail is not stored; it is written when the mail is sent.
+ */
 export interface QueuedMail {
   company_id: CompanyId
   id: string
