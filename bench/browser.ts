@@ -1,12 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { type Browser, type CDPSession, chromium } from '@playwright/test'
 
-/** Starts this machine's browser without a window. The caller must close the browser. */
-export function launch(): Promise<Browser> {
+/**
+ * Starts this machine's browser without a window. Closes it when `signal` is aborted, so that
+ * pending waits fail.
+ */
+export async function launch(signal?: AbortSignal): Promise<Browser> {
   const saved = '.cache/chromium'
   const found = existsSync(saved) ? readFileSync(saved, 'utf8').trim() : undefined
   const executablePath = process.env['CHROMIUM_PATH'] ?? found
-  return chromium.launch({
+  const browser = await chromium.launch({
     ...(executablePath ? { executablePath } : {}),
     // Playwright would end this process at once, before it stops its services and prints its table
     handleSIGINT: false,
@@ -14,6 +17,10 @@ export function launch(): Promise<Browser> {
     handleSIGHUP: false,
     args: ['--disable-gpu', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
   })
+  const close = () => void browser.close()
+  signal?.addEventListener('abort', close)
+  browser.once('disconnected', () => signal?.removeEventListener('abort', close))
+  return browser
 }
 
 /**

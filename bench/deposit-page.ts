@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtempDisposable, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, CDPSession, Page } from '@playwright/test'
@@ -23,27 +23,18 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   const count = quick ? 100 : 1000
   await using service = await makeServiceProcess()
   await service.start()
-  const browser = await launch()
-  // closing the browser makes pending waits fail
-  const stop = () => void browser.close()
-  signal.addEventListener('abort', stop)
-  const folder = await mkdtemp(join(tmpdir(), 'vidimus-desk-'))
-  try {
-    const home = `http://localhost:${service.port}/en`
-    const deposits: Deposited[] = []
-    for (let run = 1; run <= runs; run++) {
-      signal.throwIfAborted()
-      // every file has different bytes
-      const paths = await makeFiles(folder, count)
-      deposits.push(await deposit(browser, home, paths))
-      say(`desk, ${run} of ${runs}: ${count} in ${deposits.at(-1)?.seconds.toFixed(0)} s`)
-    }
-    return rowsOf(deposits, count)
-  } finally {
-    signal.removeEventListener('abort', stop)
-    await browser.close()
-    await rm(folder, { recursive: true, force: true })
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'vidimus-desk-'))
+  await using browser = await launch(signal)
+  const home = `http://localhost:${service.port}/en`
+  const deposits: Deposited[] = []
+  for (let run = 1; run <= runs; run++) {
+    signal.throwIfAborted()
+    // every file has different bytes
+    const paths = await makeFiles(folder.path, count)
+    deposits.push(await deposit(browser, home, paths))
+    say(`desk, ${run} of ${runs}: ${count} in ${deposits.at(-1)?.seconds.toFixed(0)} s`)
   }
+  return rowsOf(deposits, count)
 }
 
 interface Deposited {

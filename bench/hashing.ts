@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { mkdtempDisposable, open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -24,53 +24,48 @@ const twoMegabytes = 150
  * files. Also compares four files at the same time with one file, and measures the memory used.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'vidimus-hashing-'))
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'vidimus-hashing-'))
   const build = await readBuild('dist')
   const { server, port } = await serveBuild(build)
-  const browser = await launch()
-  try {
-    const usual = await makeFile(join(folder, 'usual'), 10)
-    const whole = await makeFile(join(folder, 'whole'), 32)
-    const small = await makeFile(join(folder, 'small'), quick ? 20 : 100)
-    const large = await makeFile(join(folder, 'large'), quick ? 100 : 1000)
-    const address = `http://127.0.0.1:${port}/en/verify`
-    const openPage = () => openHashing(browser, build, address)
-    const page = await openPage()
-    const bare = await openBareDigest(browser, address)
-    await page.hash([small]) // loads the workers
-    await bare.digest(usual)
-    const times = { usual: pair(), limit: pair(), small: pair(), large: pair(), four: pair() }
-    for (let turn = 1; turn <= runs; turn++) {
-      signal.throwIfAborted()
-      say(`hashing, ${turn} of ${runs}`)
-      for (const [name, file] of entriesOf({ usual, small, large })) {
-        times[name].ours.push(file.megabytes / (await page.hash([file])))
-        times[name].peer.push(file.megabytes / (await sha256sum(file)))
-      }
-      times.limit.ours.push(usual.megabytes / (await page.hash([usual])))
-      times.limit.peer.push(usual.megabytes / (await bare.digest(usual)))
-      const four = [small, small, small, small]
-      times.four.ours.push((4 * small.megabytes) / (await page.hash(four)))
-      times.four.peer.push(small.megabytes / (await page.hash([small])))
+  using _closed = { [Symbol.dispose]: () => void server.close() }
+  await using browser = await launch()
+  const usual = await makeFile(join(folder.path, 'usual'), 10)
+  const whole = await makeFile(join(folder.path, 'whole'), 32)
+  const small = await makeFile(join(folder.path, 'small'), quick ? 20 : 100)
+  const large = await makeFile(join(folder.path, 'large'), quick ? 100 : 1000)
+  const address = `http://127.0.0.1:${port}/en/verify`
+  const openPage = () => openHashing(browser, build, address)
+  const page = await openPage()
+  const bare = await openBareDigest(browser, address)
+  await page.hash([small]) // loads the workers
+  await bare.digest(usual)
+  const times = { usual: pair(), limit: pair(), small: pair(), large: pair(), four: pair() }
+  for (let turn = 1; turn <= runs; turn++) {
+    signal.throwIfAborted()
+    say(`hashing, ${turn} of ${runs}`)
+    for (const [name, file] of entriesOf({ usual, small, large })) {
+      times[name].ours.push(file.megabytes / (await page.hash([file])))
+      times[name].peer.push(file.megabytes / (await sha256sum(file)))
     }
-    await page.close()
-    await bare.close()
-    const speed = (what: string, { ours, peer }: Pair, ratio: number): Row => {
-      return { what, ours: median(ours), peer: median(peer), unit: 'MB/s', target: { ratio } }
-    }
-    return [
-      speed(`fingerprint of ${usual.megabytes} MB, sha256sum`, times.usual, 1.5),
-      speed(`fingerprint of ${usual.megabytes} MB, browser's digest`, times.limit, 0.9),
-      speed(`fingerprint of ${small.megabytes} MB, sha256sum`, times.small, 0.9),
-      speed(`fingerprint of ${large.megabytes} MB, sha256sum`, times.large, 0.9),
-      speed('four fingerprints at once, one', times.four, 1.3),
-      ...(await memoryOf(browser, openPage, large, whole))
-    ]
-  } finally {
-    await browser.close()
-    server.close()
-    await rm(folder, { recursive: true, force: true })
+    times.limit.ours.push(usual.megabytes / (await page.hash([usual])))
+    times.limit.peer.push(usual.megabytes / (await bare.digest(usual)))
+    const four = [small, small, small, small]
+    times.four.ours.push((4 * small.megabytes) / (await page.hash(four)))
+    times.four.peer.push(small.megabytes / (await page.hash([small])))
   }
+  await page.close()
+  await bare.close()
+  const speed = (what: string, { ours, peer }: Pair, ratio: number): Row => {
+    return { what, ours: median(ours), peer: median(peer), unit: 'MB/s', target: { ratio } }
+  }
+  return [
+    speed(`fingerprint of ${usual.megabytes} MB, sha256sum`, times.usual, 1.5),
+    speed(`fingerprint of ${usual.megabytes} MB, browser's digest`, times.limit, 0.9),
+    speed(`fingerprint of ${small.megabytes} MB, sha256sum`, times.small, 0.9),
+    speed(`fingerprint of ${large.megabytes} MB, sha256sum`, times.large, 0.9),
+    speed('four fingerprints at once, one', times.four, 1.3),
+    ...(await memoryOf(browser, openPage, large, whole))
+  ]
 }
 
 /** Returns `Object.entries` of an object, with the types of its keys. */

@@ -17,24 +17,20 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   const count = quick ? 2000 : 100_000
   await using service = await makeServiceProcess()
   await service.start()
-  const browser = await launch()
-  try {
-    const page = await browser.newPage()
-    const email = await signUp(page, `http://localhost:${service.port}/en`)
-    await seedRequests(await service.socketDir(), email, count)
-    await page.goto(`http://localhost:${service.port}/en/history`)
-    const loadedIn = await loadAll(page, signal)
-    say(`${count} requests loaded in ${(loadedIn / 1000).toFixed(0)} s`)
-    const session = await page.context().newCDPSession(page)
-    const scrolls: Scroll[] = []
-    for (let run = 0; run < runs; run++) {
-      signal.throwIfAborted()
-      scrolls.push(await scroll(page, session))
-    }
-    return rowsOf(scrolls)
-  } finally {
-    await browser.close()
+  await using browser = await launch()
+  const page = await browser.newPage()
+  const email = await signUp(page, `http://localhost:${service.port}/en`)
+  await seedRequests(await service.socketDir(), email, count)
+  await page.goto(`http://localhost:${service.port}/en/history`)
+  const loadedIn = await loadAll(page, signal)
+  say(`${count} requests loaded in ${(loadedIn / 1000).toFixed(0)} s`)
+  const session = await page.context().newCDPSession(page)
+  const scrolls: Scroll[] = []
+  for (let run = 0; run < runs; run++) {
+    signal.throwIfAborted()
+    scrolls.push(await scroll(page, session))
   }
+  return rowsOf(scrolls)
 }
 
 /**

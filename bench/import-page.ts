@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtempDisposable, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from '@playwright/test'
@@ -20,29 +20,20 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   const count = quick ? 2000 : importLimits.rows
   await using service = await makeServiceProcess({ DEMO: 'false' })
   await service.start()
-  const browser = await launch()
-  // closing the browser makes pending waits fail
-  const stop = () => void browser.close()
-  signal.addEventListener('abort', stop)
-  const folder = await mkdtemp(join(tmpdir(), 'vidimus-wizard-'))
-  try {
-    const all: Record<string, number>[] = []
-    for (let run = 1; run <= runs; run++) {
-      signal.throwIfAborted()
-      const path = join(folder, `people-${run}.csv`)
-      await writeFile(path, listOf(count, run))
-      const usual = await importFile(browser, service, { path, count, slowdown: 1 })
-      say(`wizard, ${run} of ${runs}: ${JSON.stringify(usual)}`)
-      const phone = await importFile(browser, service, { path, count, slowdown: 4 })
-      say(`wizard, ${run} of ${runs}, slowed down: ${JSON.stringify(phone)}`)
-      all.push({ ...usual, phoneSent: phone.sent, phoneLongest: phone.longest })
-    }
-    return rowsOf(medians(all), count)
-  } finally {
-    signal.removeEventListener('abort', stop)
-    await browser.close()
-    await rm(folder, { recursive: true, force: true })
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'vidimus-wizard-'))
+  await using browser = await launch(signal)
+  const all: Record<string, number>[] = []
+  for (let run = 1; run <= runs; run++) {
+    signal.throwIfAborted()
+    const path = join(folder.path, `people-${run}.csv`)
+    await writeFile(path, listOf(count, run))
+    const usual = await importFile(browser, service, { path, count, slowdown: 1 })
+    say(`wizard, ${run} of ${runs}: ${JSON.stringify(usual)}`)
+    const phone = await importFile(browser, service, { path, count, slowdown: 4 })
+    say(`wizard, ${run} of ${runs}, slowed down: ${JSON.stringify(phone)}`)
+    all.push({ ...usual, phoneSent: phone.sent, phoneLongest: phone.longest })
   }
+  return rowsOf(medians(all), count)
 }
 
 /** Returns a CSV list of people, with 248 bytes per row. */

@@ -16,6 +16,7 @@ import type { CompanyId, Deps, StagedFile } from '../domain/deps.ts'
 import { newRecordId } from '../domain/ids.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
 import { type Api, type ApiContext, companyIdOf, signedInPerson } from './kit/context.ts'
+import { createInFlightCalls } from './kit/in-flight-calls.ts'
 import { defaultBodyBytes, mountStream, parseJson, readBodyChunks } from './kit/mount.ts'
 import { parseFields, refusedFieldError } from './kit/refused-fields.ts'
 
@@ -23,7 +24,6 @@ import { parseFields, refusedFieldError } from './kit/refused-fields.ts'
 const maxPerPerson = 6
 /** The most calls of `POST /deposit/batch` that one company may run at the same time. */
 const maxPerCompany = 32
-const retrySeconds = 1
 
 const maxHeaderBytes = 2048
 /**
@@ -47,15 +47,21 @@ interface Received {
 const writesAtOnce = 4
 
 export function mountDepositBatch(app: Api): void {
-  const takeSlot = createBatchSlots()
+  // batches use memory and disk; every caller is signed in, so there is no limit for addresses
+  const batches = createInFlightCalls({
+    perPerson: maxPerPerson,
+    perAddress: 0,
+    perCompany: maxPerCompany
+  })
   mountStream(app, createDepositBatch, async (_input, c) => {
     const deps = c.get('deps')
     const company_id = companyIdOf(c)
     const user_id = signedInPerson(c).id
     const actor = actorIdOf(signedInPerson(c))
-    const freeSlot = takeSlot(company_id, user_id)
     const staged: StagedFile[] = []
+    const counted = batches.begin({ company: company_id, address: undefined, caller: undefined })
     try {
+      counted.countPerson(user_id)
       const received = await receive(c, staged)
       const items = received.flatMap(each => {
         if (each instanceof AppError) return []
@@ -70,7 +76,7 @@ export function mountDepositBatch(app: Api): void {
       )
       return c.json(createDepositBatch.message.parse({ results }))
     } finally {
-      freeSlot()
+      counted.end()
       // deposited files have been moved, so nothing is left of them here
       for (const file of staged) await discard(deps, file)
     }
@@ -225,42 +231,6 @@ async function discard(deps: Deps, file: StagedFile): Promise<void> {
   await deps.blobs.discardStaged(file).catch((error: unknown) => {
     deps.log.warn({ err: error }, 'a staged file is left')
   })
-}
-
-/**
- * Creates the slots for concurrent batches, which use memory and disk. The returned function takes
- * a slot and returns a function that frees it. It throws when the person or the company has no free
- * slot.
- */
-function createBatchSlots(): (company: CompanyId, person: string) => () => void {
-  const counts = new Map<string, number>()
-  const add = (key: string, more: 1 | -1) => {
-    const count = (counts.get(key) ?? 0) + more
-    if (count === 0) counts.delete(key)
-    else counts.set(key, count)
-  }
-  return (company, person) => {
-    const own = `${company} ${person}`
-    if ((counts.get(own) ?? 0) >= maxPerPerson) {
-      throw new AppError(
-        'rate_limited',
-        `At most ${maxPerPerson} batches of a person at the same time`,
-        {
-          retryAfter: retrySeconds,
-          figures: { used: maxPerPerson, limit: maxPerPerson, resets_at: null }
-        }
-      )
-    }
-    if ((counts.get(company) ?? 0) >= maxPerCompany) {
-      throw new AppError('unavailable', 'Too many batches of this company are under way', {
-        retryAfter: retrySeconds
-      })
-    }
-    for (const key of [own, company]) add(key, 1)
-    return () => {
-      for (const key of [own, company]) add(key, -1)
-    }
-  }
 }
 
 function tooManyItems(): AppError {

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { requestReset } from '../../../src/contract/accounts.ts'
 import { receiveCspReports } from '../../../src/contract/csp-reports.ts'
@@ -11,13 +12,13 @@ import { verify } from '../../../src/contract/verifications.ts'
 import { generousLimits, makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 
 const limits = { ...generousLimits, reportsPerAddressMinute: 10 }
+const limited = (lower: Partial<typeof limits>) =>
+  makeApp({ settings: { limits: { ...limits, ...lower } } })
 const item = () => ({ sha256: randomBytes(32).toString('hex') })
 
 describe('a limited call', () => {
   test('tells what is left, of the caller’s own limits only', async () => {
-    await using app = await makeApp({
-      settings: { limits: { ...limits, verifyPerAddressMinute: 5 } }
-    })
+    await using app = await limited({ verifyPerAddressMinute: 5 })
     const body = JSON.stringify({ items: [item(), item()] })
     const headers = { 'content-type': 'application/json' }
     const answer = await app.request('api.acme.localhost', {
@@ -37,9 +38,7 @@ describe('a limited call', () => {
   })
 
   test('of a stranger is counted before its body is read, for all companies together', async () => {
-    await using app = await makeApp({
-      settings: { limits: { ...limits, publicPerAddressMinute: 2 } }
-    })
+    await using app = await limited({ publicPerAddressMinute: 2 })
     const post = (host: string, address: string) =>
       app.fetch(
         new Request(`http://api.${host}/verify`, {
@@ -67,8 +66,7 @@ describe('a limited call', () => {
   })
 
   test('counts for the /64, the /56 and the /48 of its address', async () => {
-    const settings = { limits: { ...limits, verifyPerAddressMinute: 1 } }
-    await using app = await makeApp({ settings })
+    await using app = await limited({ verifyPerAddressMinute: 1 })
     const ask = (address: string) =>
       app.call('acme.localhost', verify, { items: [item()] }, { address })
     const refused = { code: 'lookup_limited' }
@@ -84,8 +82,7 @@ describe('a limited call', () => {
   })
 
   test('leaves a part of a company’s day to networks that were not there yet', async () => {
-    const settings = { limits: { ...limits, verifyPerCompanyDay: 8, mailsPerCompanyDay: 4 } }
-    await using app = await makeApp({ settings })
+    await using app = await limited({ verifyPerCompanyDay: 8, mailsPerCompanyDay: 4 })
     const ask = (address: string, items = 1) =>
       app.call(
         'acme.localhost',
@@ -114,9 +111,7 @@ describe('a limited call', () => {
   })
 
   test('is refused once an address has tried to make its accounts', async () => {
-    await using app = await makeApp({
-      settings: { limits: { ...limits, signUpPerAddressHour: 2 } }
-    })
+    await using app = await limited({ signUpPerAddressHour: 2 })
     await app.signUp()
     await app.signUp()
     await expect(app.signUp()).rejects.toMatchObject({
@@ -128,9 +123,7 @@ describe('a limited call', () => {
   })
 
   test('is refused with figures, the time and what is left', async () => {
-    await using app = await makeApp({
-      settings: { limits: { ...limits, signInPerAddressMinute: 2 } }
-    })
+    await using app = await limited({ signInPerAddressMinute: 2 })
     const path = `${getChallenge.path}?email=ada%40example.com`
     await app.request('api.acme.localhost', { path })
     await app.request('api.acme.localhost', { path })
@@ -146,9 +139,7 @@ describe('a limited call', () => {
   })
 
   test('counts no one against what another address has used', async () => {
-    await using app = await makeApp({
-      settings: { limits: { ...limits, verifyPerAddressMinute: 1 } }
-    })
+    await using app = await limited({ verifyPerAddressMinute: 1 })
     const ask = (address: string) =>
       app.call('acme.localhost', verify, { items: [item()] }, { address })
     await ask('192.0.2.7')
@@ -248,7 +239,7 @@ describe('a body', () => {
     })
     for (let piece = 0; piece < 9; piece++) {
       coming.write(Buffer.alloc(1000))
-      await new Promise(resolve => setTimeout(resolve, 50))
+      await sleep(50)
     }
     expect(await answered).toMatch(/^HTTP\/1\.1 204 /)
     coming.destroy()
@@ -323,7 +314,7 @@ async function beginPatch(app: TestApp, person: TestPerson, path: string, length
     'Content-Type: application/offset+octet-stream',
     `Content-Length: ${length}`
   ])
-  await new Promise(resolve => setTimeout(resolve, 100))
+  await sleep(100)
   return socket
 }
 
