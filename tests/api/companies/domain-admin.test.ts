@@ -235,16 +235,25 @@ test('a domain that is removed during its check stays removed', async () => {
   expect(await isServed(host)).toBe(false)
 })
 
+/** Lets days pass for domains whose host is like `pattern`, and checks the domains of a company. */
+async function ageAndRecheck(
+  pattern: string,
+  days: number,
+  company: typeof acme | typeof beta = acme
+): Promise<void> {
+  await app.owner.query(
+    `update domain set checked_at = checked_at - $2 * interval '1 day',
+       failing_since = failing_since - $2 * interval '1 day' where host like $1`,
+    [pattern, days]
+  )
+  while (await recheckDomains(app.deps, app.companies[company]));
+}
+
 test('a record that goes missing ends the domain after seven days, and its return brings it back', async () => {
   const { id, host, proof } = await prove()
-  const [name, company] = [proof?.name ?? '', app.companies[acme]]
+  const name = proof?.name ?? ''
   const stateAfter = async (days: number) => {
-    await app.owner.query(
-      `update domain set checked_at = checked_at - $2 * interval '1 day',
-         failing_since = failing_since - $2 * interval '1 day' where id = $1`,
-      [id, days]
-    )
-    while (await recheckDomains(app.deps, company));
+    await ageAndRecheck(host, days)
     return (await ada.call(getDomain, { id })).state
   }
   dns.set(name, 'server failure')
@@ -300,14 +309,7 @@ async function claimedBeside(host: string) {
 }
 
 test('a host below a wildcard needs a record of its own once the wildcard is gone', async () => {
-  const ageAll = async (days: number) => {
-    await app.owner.query(
-      `update domain set checked_at = checked_at - $2 * interval '1 day',
-         failing_since = failing_since - $2 * interval '1 day' where host like $1`,
-      ['%gone.fr', days]
-    )
-    while (await recheckDomains(app.deps, app.companies[acme]));
-  }
+  const ageAll = (days: number) => ageAndRecheck('%gone.fr', days)
   const stateOf = async ({ id }: { id: string }) => (await ada.call(getDomain, { id })).state
   const wild = await prove('*.gone.fr')
   const [kept, lost] = [await claim('kept.gone.fr'), await claim('lost.gone.fr')]
@@ -328,46 +330,32 @@ test('a host below a wildcard needs a record of its own once the wildcard is gon
   expect((await prove('lost.gone.fr', bob)).state).toBe('verified')
 
   // the same if the wildcard is removed or moved
-  const setPermissions = (permissions: string) =>
-    app.owner.query('update "user" set permissions = $2 where id = $1', [ada.id, permissions])
-  await setPermissions('{admin,operator}')
-  await confirmSessions(app)
-  const to = app.companies[beta]
-  for (const end of [
+  const endings = [
     (id: string) => ada.call(deleteDomain, { id }),
-    (id: string) => ada.call(moveDomain, { id, company_id: to })
-  ]) {
-    const { id } = await prove('*.ended.fr')
-    const below = await claim(`docs${++hosts}.ended.fr`)
-    await end(id)
-    // its page and “Needs attention” say so before the first check
-    expect(await ada.call(getDomain, { id: below.id })).toMatchObject({
-      state: 'failing',
-      check: null,
-      proof: { name: `_domain-check.${below.host}`, value: expect.any(String) }
-    })
-  }
-  await setPermissions('{admin}')
+    (id: string) => ada.call(moveDomain, { id, company_id: app.companies[beta] })
+  ]
+  await asOperator(async () => {
+    for (const end of endings) {
+      const { id } = await prove('*.ended.fr')
+      const below = await claim(`docs${++hosts}.ended.fr`)
+      await end(id)
+      // its page and “Needs attention” say so before the first check
+      expect(await ada.call(getDomain, { id: below.id })).toMatchObject({
+        state: 'failing',
+        check: null,
+        proof: { name: `_domain-check.${below.host}`, value: expect.any(String) }
+      })
+    }
+  })
 })
 
 test('hosts of other companies below an operator’s wildcard need a record once it is lost', async () => {
   const to = app.companies[beta]
-  const ageOf = (host: string, days: number) =>
-    app.owner.query(
-      `update domain set checked_at = checked_at - $2 * interval '1 day',
-         failing_since = failing_since - $2 * interval '1 day' where host = $1`,
-      [host, days]
-    )
-  const recheck = async (company: typeof acme | typeof beta) => {
-    while (await recheckDomains(app.deps, app.companies[company]));
-  }
   const endings: ((id: string, host: string) => Promise<unknown>)[] = [
     async (_id, host) => {
       dns.delete(`_domain-check.${host.slice(2)}`)
-      await ageOf(host, 2)
-      await recheck(acme)
-      await ageOf(host, 8)
-      await recheck(acme)
+      await ageAndRecheck(host, 2)
+      await ageAndRecheck(host, 8)
     },
     id => ada.call(deleteDomain, { id }),
     id => ada.call(moveDomain, { id, company_id: to })
@@ -405,10 +393,8 @@ test('hosts of other companies below an operator’s wildcard need a record once
       const isMoved = end === endings[2]
       expect(docs.proof_token === null).toBe(isMoved)
       if (isMoved) return
-      await ageOf(docs.host, 2)
-      await recheck(beta)
-      await ageOf(docs.host, 8)
-      await recheck(beta)
+      await ageAndRecheck(docs.host, 2, beta)
+      await ageAndRecheck(docs.host, 8, beta)
       expect((await bob.call(getDomain, { id: theirs.id })).state).toBe('quarantined')
     })
   }
@@ -441,13 +427,13 @@ test('a host that is created while its wildcard ends is proved by itself or not 
 })
 
 /** Runs `run` while Ada is an operator whose session is confirmed. */
-async function asOperator(run: () => Promise<void>): Promise<void> {
+async function asOperator<T>(run: () => Promise<T>): Promise<T> {
   const set = (permissions: string) =>
     app.owner.query('update "user" set permissions = $2 where id = $1', [ada.id, permissions])
   await set('{admin,operator}')
   await confirmSessions(app)
   try {
-    await run()
+    return await run()
   } finally {
     await set('{admin}')
   }
@@ -492,13 +478,8 @@ test('removes a domain with its tokens, but never the primary one', async () => 
 test('moves a host to another company with its look and without its tokens', async () => {
   const { id, host } = await prove()
   const token = await app.signIn({ ...ada, host })
-  await confirmSessions(app)
   const to = app.companies[beta]
-  await app.owner.query(`update "user" set permissions = '{admin,operator}' where id = $1`, [
-    ada.id
-  ])
-  const moved = await ada.call(moveDomain, { id, company_id: to })
-  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])
+  const moved = await asOperator(() => ada.call(moveDomain, { id, company_id: to }))
   expect(moved).toMatchObject({ host, state: 'verified', public: false, name: 'Beta' })
   expect((await app.call(host, getDomainConfig, { domain: host })).company).toBe('Beta')
   await expect(app.call(host, listRequests, {}, { token })).rejects.toMatchObject({
