@@ -1,5 +1,14 @@
 import { AppError } from '../../contract/kit/errors.ts'
 
+/** A change of an object, such as a group, that the caller may have seen before. */
+export interface VersionedChange {
+  /**
+   * The version of the object that the caller has seen. The change is refused if the object has
+   * changed since. Undefined accepts every version.
+   */
+  version: number | undefined
+}
+
 /**
  * Throws `changed_meanwhile` if the version that a caller expects (`If-Match`) is not the present
  * one, because somebody else has changed the object since.

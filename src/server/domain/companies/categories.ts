@@ -22,7 +22,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
-import { missingVersionNote, requireVersion } from '../versions.ts'
+import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 import { requireGroup } from './groups.ts'
 
@@ -135,13 +135,7 @@ export async function createCategory(
   })
 }
 
-interface Change extends AdminCall, z.output<typeof endpoints.updateCategory.input> {
-  /**
-   * The version of the category that the caller has seen. The change is refused if the category has
-   * changed since.
-   */
-  version: number | undefined
-}
+type Change = AdminCall & VersionedChange & z.output<typeof endpoints.updateCategory.input>
 
 /**
  * Changes the settings of a category. Undefined settings stay as they are. The new settings apply
@@ -179,18 +173,13 @@ export async function updateCategory(
   return withDefaultGroupCheck(() => inCompany(deps.db, company_id, change))
 }
 
-interface Deletion extends AdminCall {
-  id: string
-  version: number | undefined
-}
-
 /**
  * Deletes a category. Throws `in_use`, with the counts, if deposits were begun in it, groups may
  * use it, or it is the company's default category.
  */
 export async function deleteCategory(
   deps: AuditedDeps,
-  { company_id, by, id, version }: Deletion
+  { company_id, by, id, version }: AdminCall & VersionedChange & { id: string }
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
     // no deposit is begun in it and no group may use it from here on

@@ -16,7 +16,7 @@ import {
 import { type AdminCall, audit } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
-import { missingVersionNote, requireVersion } from '../versions.ts'
+import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
 
 interface CompaniesInput extends PageInput {
   q?: string | undefined
@@ -148,13 +148,8 @@ function companyOf(row: CompanyRow): Company {
   return { id, version, name, created, domains, suspended: disabled, demo: is_demo }
 }
 
-interface Renaming extends AdminCall {
+interface Renaming extends AdminCall, VersionedChange {
   name?: string | undefined
-  /**
-   * The version of the company that the caller has seen. The change is refused if the company has
-   * changed since. Undefined accepts every version.
-   */
-  version: number | undefined
 }
 
 /** Renames a company. Throws `changed_meanwhile` if `version` is not the present version. */

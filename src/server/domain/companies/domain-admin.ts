@@ -16,9 +16,15 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
-import { missingVersionNote, requireVersion } from '../versions.ts'
+import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
-import { type DomainCall, domainNotFoundError, lockCompany, lockDomain } from './domain-rows.ts'
+import {
+  type DomainCall,
+  type DomainRow,
+  domainNotFoundError,
+  lockCompany,
+  lockDomain
+} from './domain-rows.ts'
 import { applyThemeChanges, storePublishedTheme, themeForAudit } from './domain-themes.ts'
 import { dnsZoneOf } from './host-names.ts'
 import { findPrimaryDomain } from './served-hosts.ts'
@@ -56,13 +62,8 @@ export async function getDomain(
   return inCompany(deps.db, company_id, tx => readDomain(tx, id))
 }
 
-interface Change extends DomainCall {
+interface Change extends DomainCall, VersionedChange {
   changes: Omit<z.output<typeof updateEndpoint.input>, 'id'>
-  /**
-   * The version of the domain that the caller has seen. The change is refused if the domain has
-   * changed since. Undefined accepts every version.
-   */
-  version: number | undefined
 }
 
 /**
@@ -202,19 +203,8 @@ function domainOf(row: Row): Domain {
   }
 }
 
-interface AuditedRow {
-  name: string
-  title: string
-  public: boolean
-  locale: string
-  contact: string | null
-  privacy: string | null
-  terms: string | null
-  theme: unknown
-}
-
 /** Returns the fields of a domain that the audit log stores. */
-function auditFields(row: AuditedRow): object {
+function auditFields(row: DomainRow): object {
   const { name, title, public: isPublic, locale, contact, privacy, terms } = row
   const texts = { name, title, public: isPublic, locale, contact, privacy, terms }
   return { ...texts, ...themeForAudit(Theme.parse(row.theme)) }

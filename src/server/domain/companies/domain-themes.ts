@@ -14,20 +14,14 @@ import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AuditedDeps, audit } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { requireVersion } from '../versions.ts'
+import { requireVersion, type VersionedChange } from '../versions.ts'
 import { canonicalTheme } from './canonical-svg.ts'
 import { type DomainCall, type DomainRow, domainNotFoundError, lockDomain } from './domain-rows.ts'
 
 /** Number of published themes of a domain that are kept, including the present one. */
 const keptVersions = 20
 
-interface ThemeCall extends DomainCall {
-  /**
-   * The version of the domain's themes that the caller has seen. The change is refused if they have
-   * changed since. Undefined accepts every version.
-   */
-  version: number | undefined
-}
+type ThemeCall = DomainCall & VersionedChange
 
 /** Returns the themes of a domain. Throws `not_found` if the company has no such domain. */
 export async function getDomainThemes(

@@ -20,7 +20,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
-import { missingVersionNote, requireVersion } from '../versions.ts'
+import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 import { readQuotasOfGroups } from './usage.ts'
 
@@ -98,13 +98,7 @@ export async function createGroup(
   })
 }
 
-interface Change extends AdminCall, z.output<typeof endpoints.updateGroup.input> {
-  /**
-   * The version of the group that the caller has seen. The change is refused if the group has
-   * changed since.
-   */
-  version: number | undefined
-}
+type Change = AdminCall & VersionedChange & z.output<typeof endpoints.updateGroup.input>
 
 /**
  * Changes the given settings of a group and keeps the others. New limits apply from the next
@@ -130,18 +124,13 @@ export async function updateGroup(
   return withDefaultGroupCheck(() => inCompany(deps.db, company_id, change))
 }
 
-interface Deletion extends AdminCall {
-  id: string
-  version: number | undefined
-}
-
 /**
  * Deletes a group. Throws `default_group_needed` for the default group, and `in_use`, with the
  * counts, if the group has members, API keys, deposits or charged requests.
  */
 export async function deleteGroup(
   deps: AuditedDeps,
-  { company_id, by, id, version }: Deletion
+  { company_id, by, id, version }: AdminCall & VersionedChange & { id: string }
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
     // nobody joins it and nothing is charged to it from here on

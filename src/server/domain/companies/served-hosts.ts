@@ -4,6 +4,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, inNoCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import type { DomainRow } from './domain-rows.ts'
 import { isLocalhost } from './host-names.ts'
 
 /**
@@ -178,28 +179,19 @@ async function listHosts(deps: Pick<Deps, 'db'>): Promise<Set<string>> {
   return new Set(result.rows.map(({ host }) => host))
 }
 
-interface HostRow extends Omit<DomainRow, 'id'> {
-  /** The host of the domain: an exact host or a wildcard such as `*.acme.fr`. */
-  host: string
+/** The columns of a domain that `DomainConfig` contains. */
+type ConfigColumn =
+  | ('name' | 'title' | 'public' | 'locale' | 'theme')
+  | ('contact' | 'privacy' | 'terms' | 'version')
+
+/** A row of `resolve_host()`. Its `host` may be a wildcard such as `*.acme.fr`. */
+interface HostRow extends Pick<DomainRow, 'host' | ConfigColumn> {
   domain_id: string
   company_id: string
   company_name: string
   company_disabled: { reason: string; since: string } | null
   company_demo: boolean
   has_own_domain: boolean
-}
-
-interface DomainRow {
-  id: string
-  name: string
-  title: string
-  public: boolean
-  locale: string
-  theme: unknown
-  contact: string | null
-  privacy: string | null
-  terms: string | null
-  version: number
 }
 
 /** Reads the company of a domain from the database. Returns undefined for an unknown domain. */
@@ -213,14 +205,10 @@ export async function findTenant(
     return found.rows[0]
   })
   if (!row) return undefined
-  const config = configOf(
-    { ...row, id: row.domain_id },
-    { name: row.company_name, demo: row.company_demo }
-  )
   return {
     company_id: toCompanyId(row.company_id),
     host,
-    config,
+    config: configOf(row),
     isWildcard: row.host !== host,
     hasOwnDomain: row.has_own_domain,
     disabled: row.company_disabled ?? undefined
@@ -291,20 +279,20 @@ export async function findPrimaryDomain(tx: Tx): Promise<{ id: string; host: str
     .executeTakeFirst()
 }
 
-function configOf(row: DomainRow, company: { name: string; demo: boolean }): DomainConfig {
+function configOf(row: HostRow): DomainConfig {
   const theme = Theme.parse(row.theme)
   return {
-    id: row.id,
+    id: row.domain_id,
     name: row.name,
     title: row.title,
-    company: company.name,
+    company: row.company_name,
     theme: { ...theme, colors: Colors.parse(theme.colors) },
     public: row.public,
     locale: Locale.parse(row.locale),
     ...(row.contact === null ? {} : { contact: row.contact }),
     ...(row.privacy === null ? {} : { privacy: row.privacy }),
     ...(row.terms === null ? {} : { terms: row.terms }),
-    demo: company.demo,
+    demo: row.company_demo,
     version: row.version
   }
 }

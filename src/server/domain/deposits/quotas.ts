@@ -244,26 +244,27 @@ export interface FreedStorage {
  * people, so that two transactions cannot deadlock.
  */
 export async function subtractStorage(tx: Tx, freed: readonly FreedStorage[]): Promise<void> {
-  const groups = [...Map.groupBy(freed, each => each.group_id)].toSorted(([a], [b]) =>
-    a < b ? -1 : 1
-  )
-  for (const [group_id, own] of groups) {
+  for (const { group_id, bytes } of sumsBy(each => each.group_id)) {
     await updateInCompany(tx, 'usage')
-      .set({ used: sql<number>`used - ${own.reduce((sum, { bytes }) => sum + bytes, 0)}::bigint` })
+      .set({ used: sql<number>`used - ${bytes}::bigint` })
       .where('group_id', '=', group_id)
       .where('kind', '=', 'storage')
       .execute()
   }
-  const people = [...Map.groupBy(freed, each => `${each.group_id} ${each.user_id}`)]
-  for (const [, own] of people.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    const [first] = own
-    if (!first) continue
+  for (const { group_id, user_id, bytes } of sumsBy(each => `${each.group_id} ${each.user_id}`)) {
     await updateInCompany(tx, 'user_usage')
-      .set({ used: sql<number>`used - ${own.reduce((sum, { bytes }) => sum + bytes, 0)}::bigint` })
-      .where('group_id', '=', first.group_id)
-      .where('user_id', '=', first.user_id)
+      .set({ used: sql<number>`used - ${bytes}::bigint` })
+      .where('group_id', '=', group_id)
+      .where('user_id', '=', user_id)
       .where('kind', '=', 'storage')
       .execute()
+  }
+
+  function sumsBy(keyOf: (each: FreedStorage) => string): FreedStorage[] {
+    const byKey = [...Map.groupBy(freed, keyOf)].toSorted(([a], [b]) => (a < b ? -1 : 1))
+    return byKey.map(([, own]) =>
+      own.reduce((sum, each) => ({ ...each, bytes: sum.bytes + each.bytes }))
+    )
   }
 }
 

@@ -27,7 +27,7 @@ import { findPrimaryDomain } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
-import { missingVersionNote, requireVersion } from '../versions.ts'
+import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
 
 interface Claim extends z.output<typeof endpoint.input> {
   company_id: CompanyId
@@ -93,7 +93,7 @@ export async function createDomain(
  */
 export async function deleteDomain(
   deps: Pick<Deps, 'db' | 'dns' | 'random' | 'clock' | 'signals'>,
-  { company_id, by, id, version }: DomainCall & { version: number | undefined }
+  { company_id, by, id, version }: DomainCall & VersionedChange
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
     const found = await lockUnneeded(tx, id)
