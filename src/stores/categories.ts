@@ -53,6 +53,7 @@ export async function loadCategories(): Promise<void> {
   }
 }
 
+/** Chooses the category of the next deposits, and stores the choice in this browser. */
 export function chooseCategory(id: string): void {
   const state = $categories.get()
   if (state.status !== 'ready') return

@@ -14,11 +14,13 @@ export interface PageLocation {
   hash: string
 }
 
+/** A channel for messages to the other tabs of this origin. */
 export interface TabChannel {
   send(message: unknown): void
   close(): void
 }
 
+/** How a tab requests a lock, and what runs when it has, awaits or loses the lock. */
 export interface LockRequest {
   /** Whether to take the lock from the tab that has it. */
   steal: boolean
@@ -94,6 +96,7 @@ export function environment(): Environment {
   return current
 }
 
+/** Sets the functions that a test uses in place of the browser. Undefined: uses the browser again. */
 export function setEnvironment(environment: Environment | undefined): void {
   current = environment
 }

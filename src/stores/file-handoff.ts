@@ -13,6 +13,7 @@ export interface FileHandoff {
   leftOut?: number
 }
 
+/** The files that no page has taken yet. */
 export const $fileHandoff = personalAtom<FileHandoff | undefined>(undefined, 'person')
 
 const handles = new WeakMap<File, FileSystemFileHandle>()
@@ -25,6 +26,7 @@ export function rememberFileHandle(file: File, handle: FileSystemFileHandle): vo
   handles.set(file, handle)
 }
 
+/** Returns the stored handle of a file. Undefined if the browser gave none. */
 export function fileHandleOf(file: File): FileSystemFileHandle | undefined {
   return handles.get(file)
 }
@@ -36,10 +38,12 @@ export function rememberFilePath(file: File, name: string): void {
   names.set(file, name)
 }
 
+/** Returns the path of a file in the folder that it was dropped in, or its name. */
 export function filePathOf(file: File): string {
   return (names.get(file) ?? file.name).normalize('NFC')
 }
 
+/** Passes files to the page that takes them with `takeHandoff()`. */
 export function handOffFiles(handoff: FileHandoff): void {
   if (handoff.files.length + handoff.unreadable.length + (handoff.leftOut ?? 0) > 0)
     $fileHandoff.set(handoff)

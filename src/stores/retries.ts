@@ -15,6 +15,7 @@ const transient: ReadonlySet<ErrorCode> = new Set([
   'idempotency_in_flight'
 ])
 
+/** Returns whether a call that failed with this error may succeed when it is repeated. */
 export function isTransient(error: AppError): boolean {
   return transient.has(error.code)
 }
@@ -27,6 +28,7 @@ interface RetryOptions {
   onPause?: () => void
 }
 
+/** Creates an object that repeats failed calls after growing pauses. */
 export function createRetries({
   after,
   random

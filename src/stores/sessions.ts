@@ -184,6 +184,7 @@ function importCalls() {
   return Promise.all([import('../contract/kit/call.ts'), import('../contract/calls.ts')])
 }
 
+/** Returns the token of the session. Undefined if nobody is signed in. */
 export function sessionToken(): string | undefined {
   const session = $session.get()
   return session.status === 'in' ? session.token : undefined

@@ -54,6 +54,7 @@ export async function saveLanguage(locale: Locale): Promise<void> {
   if ($session.get().status === 'in') await change({ locale })
 }
 
+/** Changes the name of the signed-in person. */
 export async function changeUsername(username: string): Promise<void> {
   await change({ username })
 }

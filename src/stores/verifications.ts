@@ -86,6 +86,7 @@ addSignInListener(() => {
   )
 })
 
+/** Verifies files as one batch, and returns when all have a result or an error. */
 export async function verifyFiles(chosen: readonly File[]): Promise<void> {
   const batch = addBatch(
     chosen.map(file => ({
@@ -166,12 +167,14 @@ export function stopVerifications(): void {
   endPause()
 }
 
+/** Stops a verification and removes it from the list. */
 export function cancelVerification(id: number): void {
   running.get(id)?.abort()
   drop(id)
   if (!$verifications.get().some(isAwaitingResult)) endPause()
 }
 
+/** Stops all verifications and empties the list. */
 export function forgetVerifications(): void {
   for (const { id } of $verifications.get()) cancelVerification(id)
 }

@@ -18,6 +18,7 @@ const maxNames = 5000
 
 addSignInListener(() => $verifiedFileNames.set(readNames()))
 
+/** Stores the names of the files that a request has verified, for the signed-in person. */
 export function rememberFileNames(request: string, names: Names): void {
   const person = signedInUserId()
   if (person === undefined || names.length === 0) return

@@ -87,15 +87,6 @@ export function isSignedIn(): boolean {
   return document.documentElement.dataset['session'] === 'in'
 }
 
-/** Returns a stored setting of this browser. Undefined also if storage is switched off. */
-export function readSetting(key: string): string | undefined {
-  try {
-    return localStorage.getItem(key) ?? undefined
-  } catch {
-    return undefined
-  }
-}
-
 /** Stores a setting in this browser, or deletes it without a value. Does nothing without storage. */
 export function storeSetting(key: string, value: string | undefined): void {
   try {

@@ -1,7 +1,7 @@
 import { createElement } from '../kit/elements.ts'
-import { readSetting, storeSetting } from '../kit/page.ts'
+import { storeSetting } from '../kit/page.ts'
 import { openDialog } from './dialog.ts'
-import { characterShortcutsStorageKey, isApple } from './palette.ts'
+import { characterShortcutsStorageKey, isApple, readSetting } from './palette.ts'
 import { loadPaletteTranslator } from './palette-words.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { onClick, readSetting } from '../kit/page.ts'
+import { onClick } from '../kit/page.ts'
 import { type Shortcut, shortcutOf } from './shortcuts.ts'
 
 /**
@@ -40,4 +40,13 @@ async function open(shortcut: Shortcut): Promise<void> {
   if (document.querySelector('dialog:modal:not(:has(.palette-input))')) return
   if (shortcut === 'palette') (await import('./palette-dialog.ts')).togglePalette()
   else (await import('./key-help.ts')).openKeyHelp()
+}
+
+/** Returns a stored setting of this browser. Undefined also if storage is switched off. */
+export function readSetting(key: string): string | undefined {
+  try {
+    return localStorage.getItem(key) ?? undefined
+  } catch {
+    return undefined
+  }
 }

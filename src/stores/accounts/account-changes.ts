@@ -3,6 +3,7 @@ import { environment } from '../environment.ts'
 import { api, forgetSession } from '../sessions.ts'
 import type { Credentials } from './accounts.ts'
 
+/** Replaces the key of the person by that of the password `next`. `password` is the current one. */
 export async function changePassword(input: Credentials & { next: string }): Promise<void> {
   const { email, password, next } = input
   const proofs = await proveBoth({ email, password }, { email, password: next }, 'rekey')

@@ -61,10 +61,12 @@ export async function requestReset(email: string): Promise<LinkDelivery> {
   return delivery ?? 'mail'
 }
 
+/** Requests another mail with the link that confirms the e-mail of a sign-up. */
 export async function sendVerification(): Promise<void> {
   await api('sendVerification', {})
 }
 
+/** Confirms the new e-mail of a signed-in person with the token of the mailed link. */
 export async function confirmEmail({ token }: MailLink): Promise<void> {
   await api('confirmEmail', { token })
   await refreshUser()

@@ -6,6 +6,7 @@ import { createRetries } from '../retries.ts'
 import { api } from '../sessions.ts'
 import { signInWithNewKey } from './accounts.ts'
 
+/** The company with example data of a new installation. */
 export interface Demonstration {
   address: string
   /** The published account of the demonstration. */
@@ -24,6 +25,7 @@ export type SetupState =
 
 export const $setup = atom<SetupState>({ status: 'loading' })
 
+/** Loads into `$setup` whether the installation still needs its first operator. */
 export async function loadSetup(): Promise<void> {
   $setup.set({ status: 'loading' })
   try {

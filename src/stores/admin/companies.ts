@@ -8,8 +8,7 @@ import { environment } from '../environment.ts'
 import { createList } from '../lists/lists.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { api, type CallInput, type CallOutput, sessionNumber } from '../sessions.ts'
-import { adminApi } from './admin-api.ts'
-import { createLoadStart, resultOf } from './loads.ts'
+import { adminApi, createLoadStart, resultOf } from './admin-api.ts'
 
 /** State of the first page of a company's administration. */
 export type OverviewState =
@@ -135,6 +134,7 @@ export async function suspendCompany(id: string, reason: DisabledReason): Promis
   await showAnswer(adminApi('suspendCompany', { id, reason }))
 }
 
+/** Ends the suspension of a company. */
 export async function resumeCompany(id: string): Promise<void> {
   await showAnswer(adminApi('resumeCompany', { id }))
 }

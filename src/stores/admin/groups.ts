@@ -3,9 +3,8 @@ import type { Group } from '../../contract/groups.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { Member } from '../../contract/members.ts'
 import type { CallInput } from '../sessions.ts'
-import { adminApi, companyIdOfPage } from './admin-api.ts'
+import { adminApi, companyIdOfPage, resultOf } from './admin-api.ts'
 import { createItemEntries } from './item-entries.ts'
-import { resultOf } from './loads.ts'
 import { createShownItem } from './shown-item.ts'
 
 export type GroupChanges = Omit<CallInput<'updateGroup'>, 'id'>
@@ -18,6 +17,7 @@ const members = createItemEntries<Member>(group.watch, (id, page) =>
   adminApi('listUsers', { id: companyIdOfPage(), group: id, ...page })
 )
 export const $groupMembers = members.$part
+/** The text by which the members are searched. Empty if all are shown. */
 export const $memberSearch = members.$q
 const categories = createItemEntries<Category>(group.watch, (id, page) =>
   adminApi('listCompanyCategories', { id: companyIdOfPage(), group: id, ...page })

@@ -7,8 +7,7 @@ import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { CallInput } from '../sessions.ts'
-import { adminApi, companyIdOfPage } from './admin-api.ts'
-import { resultOf } from './loads.ts'
+import { adminApi, companyIdOfPage, resultOf } from './admin-api.ts'
 import { createShownItem } from './shown-item.ts'
 
 type Invitation = Exclude<CallInput<'createUser'>, { public_key_jwt: string }>

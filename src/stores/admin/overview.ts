@@ -2,8 +2,7 @@ import { AppError } from '../../contract/kit/errors.ts'
 import type { AllAttention, Attention, UsageDay } from '../../contract/overview.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { api } from '../sessions.ts'
-import { adminApi } from './admin-api.ts'
-import { createLoadStart, resultOf } from './loads.ts'
+import { adminApi, createLoadStart, resultOf } from './admin-api.ts'
 
 /** State of the list of problems that a company's administrators should solve. */
 export type AttentionState =

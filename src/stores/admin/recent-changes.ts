@@ -2,8 +2,7 @@ import type { AuditLogEntry } from '../../contract/audit.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { pageLocale } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import { adminApi, companyIdOfPage } from './admin-api.ts'
-import { createLoadStart, resultOf } from './loads.ts'
+import { adminApi, companyIdOfPage, createLoadStart, resultOf } from './admin-api.ts'
 
 /** The last changes of one item, such as a group. */
 export type RecentChanges =

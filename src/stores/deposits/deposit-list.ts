@@ -65,6 +65,7 @@ export interface DepositEntry extends QueuedDeposit {
   isEarlier: boolean
 }
 
+/** A file that can be sent: the fingerprints of the original and of `bytes`, the bytes to send. */
 export interface PreparedFile {
   original: string
   stored: string
@@ -74,6 +75,7 @@ export interface PreparedFile {
 
 type Given = Pick<DepositEntry, 'file' | 'name' | 'size' | 'type' | 'category' | 'handle'>
 
+/** Creates a deposit that waits. `given` replaces its initial values. */
 export function createEntry(given: Given & Partial<DepositEntry>): DepositEntry {
   return {
     id: crypto.randomUUID(),

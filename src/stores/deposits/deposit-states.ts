@@ -75,6 +75,7 @@ export const emptySummary = {
 
 export type DepositSummary = typeof emptySummary & { secondsLeft?: number }
 
+/** Returns whether nothing more happens to a deposit unless the person retries it. */
 export function hasEnded({ status }: DepositState): boolean {
   return ['done', 'failed', 'cancelled', 'duplicate'].includes(status)
 }

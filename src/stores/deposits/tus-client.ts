@@ -22,6 +22,7 @@ interface TusClientOptions {
   onProblem?: (problem: AppError) => void
 }
 
+/** Creates the client of resumable uploads, by the tus protocol. */
 export function createTusClient({ http, token, onProblem }: TusClientOptions) {
   function authorization(): Record<string, string> {
     const current = token()

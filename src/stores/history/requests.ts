@@ -42,6 +42,7 @@ export const $requests = list.$rows
 export const $requestFilter = list.$query
 export const $historyStatus = list.$status
 export const $streamState = personalAtom<StreamState>('connecting')
+/** Loads the next page of the requests. */
 export const loadMoreRequests = list.loadMore
 
 /** The tabs of this person. One of them has the event stream. */

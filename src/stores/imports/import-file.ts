@@ -40,6 +40,7 @@ export interface OpenedFile {
   count: FileCount | undefined
 }
 
+/** The chosen file, and what has been read of it. */
 export const $importFile = personalAtom<ImportFile>({ status: 'none' })
 
 /** Fraction of the file that has been counted, from 0 to 1. */

@@ -41,7 +41,9 @@ export interface ImportRows {
   next: number | null
 }
 
+/** The import that the page shows. */
 export const $import = personalAtom<ShownImport>({ status: 'none' })
+/** The rows that the page shows. Undefined while it shows none. */
 export const $importRows = personalAtom<ImportRows | undefined>(undefined)
 
 /** Rows of one call. More would keep the page busy for longer than a frame. */

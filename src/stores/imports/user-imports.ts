@@ -16,6 +16,7 @@ export interface UserOptions {
   sendsInvitations: boolean
 }
 
+/** The options that the person has chosen for the next import. */
 export const $userOptions = personalAtom<UserOptions>({
   groups: [],
   locale: undefined,
