@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type BrowserContext, expect, type Page, test } from '@playwright/test'
+import { type Browser, expect, type Page, test } from '@playwright/test'
 import { type Locale, locales, type Translate } from '../../src/i18n/index.ts'
 import { readBuild } from '../../src/server/site/astro-build.ts'
 import { failurePage } from '../../src/server/site/failure-page.ts'
@@ -27,8 +27,6 @@ import { translatorOfAllWords } from '../helpers/words.ts'
 // Each walk takes minutes where two cores serve everything, so the suite takes each in one language;
 // `EVERY_STATE=1 npm run e2e -- tests/e2e/states.spec.ts` takes both in both.
 const inSuite: Record<'everybody' | 'somebody', Locale> = { everybody: 'fr', somebody: 'en' }
-const isLeftOut = (walk: keyof typeof inSuite, locale: Locale) =>
-  !process.env.EVERY_STATE && inSuite[walk] !== locale
 
 // the longest walks of the suite: each worker takes one
 test.describe.configure({ mode: 'parallel' })
@@ -39,13 +37,7 @@ const widths: Record<Locale, number> = { en: 1280, fr: 320 }
 for (const locale of locales) {
   test.describe(`in ${locale}, in the light and in the dark, every state is accessible`, () => {
     test('of pages for everybody', async ({ browser }) => {
-      test.skip(
-        isLeftOut('everybody', locale),
-        'walked in the other language, or with EVERY_STATE=1'
-      )
-      const { page, context, t, home, visit, look } = await open(
-        await browser.newContext(settings())
-      )
+      const { page, context, t, home, visit, look } = await open(browser, 'everybody')
       await lookAtSignIn()
       await lookAtSignUp()
       await lookAtVerify()
@@ -194,13 +186,7 @@ for (const locale of locales) {
     })
 
     test('of deposits and of the history', async ({ browser }) => {
-      test.skip(
-        isLeftOut('somebody', locale),
-        'walked in the other language, or with EVERY_STATE=1'
-      )
-      const { page, context, t, home, visit, look } = await open(
-        await browser.newContext(settings())
-      )
+      const { page, context, t, home, visit, look } = await open(browser, 'somebody')
       await startSession(page, home)
       await lookAtHistoryWithout()
       await lookAtDeposit()
@@ -327,13 +313,7 @@ for (const locale of locales) {
     test('of the account, of what stands beside every page, and of a session at its end', async ({
       browser
     }) => {
-      test.skip(
-        isLeftOut('somebody', locale),
-        'walked in the other language, or with EVERY_STATE=1'
-      )
-      const { page, context, t, home, visit, look } = await open(
-        await browser.newContext(settings())
-      )
+      const { page, context, t, home, visit, look } = await open(browser, 'somebody')
       await startSession(page, home)
       await lookAtAccount()
       await lookAtShell()
@@ -404,7 +384,10 @@ for (const locale of locales) {
       return { viewport, reducedMotion: 'reduce' as const }
     }
 
-    async function open(context: BrowserContext) {
+    async function open(browser: Browser, walk: keyof typeof inSuite) {
+      const isLeftOut = !process.env.EVERY_STATE && inSuite[walk] !== locale
+      test.skip(isLeftOut, 'walked in the other language, or with EVERY_STATE=1')
+      const context = await browser.newContext(settings())
       const page = await context.newPage()
       const t: Translate = translatorOfAllWords(locale)
       const home = homeIn(locale)

@@ -1,7 +1,7 @@
 import { expect, type Page } from '@playwright/test'
-import { encodeText } from '../../../src/core/csv/encodings.ts'
 import type { Translate } from '../../../src/i18n/index.ts'
 import { askDatabase, openCreateForm, signUpAdmin } from '../../helpers/e2e/admins.ts'
+import { messyList } from '../../helpers/e2e/documents.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { activateAccount, chooseFiles, home, textFile } from '../../helpers/e2e/page.ts'
 import { translatorOfAllWords } from '../../helpers/words.ts'
@@ -146,22 +146,4 @@ async function importPeople(page: Page, t: Translate, { tag, group, mends }: Lis
 }
 
 /** Number of rows of `messyList` that the check refuses. */
-const omittedRows = 5
-
-/**
- * Returns a CSV file like those of offices, with semicolons, the encoding Windows-1252, formulas,
- * duplicates and wrong e-mails.
- */
-function messyList(tag: string, group: string): Uint8Array {
-  const rows = Array.from({ length: 1_000 }, (_, at) => {
-    const number = at + 1
-    const email =
-      number % 250 === 0 ? 'not an email' : `person${number === 7 ? 6 : number}.${tag}@example.com`
-    const name = number % 97 === 0 ? '=1+1' : `Zoé Lefèvre ${number}`
-    return [name, email, group].join(';')
-  })
-  const text = `${['Nom;Courriel;Groupes', ...rows].join('\r\n')}\r\n`
-  const bytes = encodeText(text, 'windows-1252', false)
-  if (!bytes) throw new Error('the list has letters that Windows-1252 has not')
-  return bytes
-}
+const omittedRows = 8

@@ -1,7 +1,7 @@
 import { truncate, writeFile } from 'node:fs/promises'
 import { expect, type Page } from '@playwright/test'
-import { encodeText } from '../../../src/core/csv/encodings.ts'
 import { companyRows, confirmSession, signUpAdmin } from '../../helpers/e2e/admins.ts'
+import { messyList } from '../../helpers/e2e/documents.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { inspectAtWidths, walkedLocales } from '../../helpers/e2e/looks.ts'
 import { downloadBy } from '../../helpers/e2e/page.ts'
@@ -32,35 +32,6 @@ function verdict(page: Page, name: string) {
   return page.getByRole('button', { name: new RegExp(`^${name} [\\d,]+$`) })
 }
 
-const names = ['Zoé Lefèvre', 'François Œuvrard', 'Jürgen Groß', 'Ann “Annie” Lee', '=1+1']
-
-/**
- * Returns a CSV file like those of offices, with semicolons, the encoding Windows-1252, formulas,
- * duplicates and wrong e-mails.
- */
-function messyList(count: number, tag: string): Uint8Array {
-  const quoted = (text: string) => (/[;"\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
-  const rows = Array.from({ length: count }, (_, at) => {
-    const number = at + 1
-    const email =
-      number === 100 || number === 200
-        ? `PERSON${at}.${tag}@example.com`
-        : number % 250 === 0
-          ? 'not an email'
-          : number === 333
-            ? ''
-            : `person${number}.${tag}@example.com`
-    const name = `${names[number % names.length]} ${number}`
-    const note = number % 97 === 0 ? '=HYPERLINK("http://x";"y")' : number % 41 === 0 ? 'a\nb' : ''
-    const group = number === 444 ? `No group ${tag}` : ''
-    return [name, email, group, `+33 6 ${number}`, note].map(quoted).join(';')
-  })
-  const text = `${['Nom;Courriel;Groupes;Téléphone;Remarque', ...rows].join('\r\n')}\r\n`
-  const bytes = encodeText(text, 'windows-1252', false)
-  if (!bytes) throw new Error('the list has letters that Windows-1252 has not')
-  return bytes
-}
-
 test('a messy list of 1,000 people is imported, mended, undone and imported again', async ({
   page
 }) => {
@@ -70,7 +41,7 @@ test('a messy list of 1,000 people is imported, mended, undone and imported agai
   const people = () =>
     companyRows(company, `email like '%${tag}@example.com'`).then(rows => rows.length)
   await expect(page.getByText('at most 100,000 rows and 25 MB')).toBeVisible()
-  await choose(page, name, messyList(1_000, tag))
+  await choose(page, name, messyList(tag))
   await expect(page.getByRole('heading', { name: 'Is the file read correctly?' })).toBeFocused()
   await expect(page.getByLabel('Separator')).toHaveValue(';')
   await expect(page.getByLabel('Encoding')).toHaveValue('windows-1252')
@@ -153,7 +124,7 @@ test('a messy list of 1,000 people is imported, mended, undone and imported agai
 
   await page.getByRole('button', { name: 'Start another import' }).click()
   await expect(page.getByRole('listitem').filter({ hasText: name }).first()).toContainText('Undone')
-  await choose(page, name, messyList(1_000, tag))
+  await choose(page, name, messyList(tag))
   await check(page)
   await expect(verdict(page, 'New')).toHaveText('New 992')
   await page.getByLabel('Skip the 8 refused rows').check()

@@ -4,6 +4,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from '@playwright/test'
+import { encodeText } from '../../../src/core/csv/encodings.ts'
 
 const folder = join('.cache', 'e2e-documents')
 
@@ -76,4 +77,34 @@ async function write(name: string, bytes: Uint8Array): Promise<string> {
   const path = join(folder, name)
   await writeFile(path, bytes)
   return path
+}
+
+const names = ['Zoé Lefèvre', 'François Œuvrard', 'Jürgen Groß', 'Ann “Annie” Lee', '=1+1']
+
+/**
+ * Returns a CSV file of 1,000 people like those of offices, with semicolons, the encoding
+ * Windows-1252 and formulas. Eight rows have a wrong, a repeated or no e-mail, or an unknown group.
+ * The e-mails contain `tag`. The other people are in the group `group`.
+ */
+export function messyList(tag: string, group = ''): Uint8Array {
+  const quoted = (text: string) => (/[;"\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+  const rows = Array.from({ length: 1_000 }, (_, at) => {
+    const number = at + 1
+    const email =
+      number === 100 || number === 200
+        ? `PERSON${at}.${tag}@example.com`
+        : number % 250 === 0
+          ? 'not an email'
+          : number === 333
+            ? ''
+            : `person${number}.${tag}@example.com`
+    const name = `${names[number % names.length]} ${number}`
+    const note = number % 97 === 0 ? '=HYPERLINK("http://x";"y")' : number % 41 === 0 ? 'a\nb' : ''
+    const groups = number === 444 ? `No group ${tag}` : group
+    return [name, email, groups, `+33 6 ${number}`, note].map(quoted).join(';')
+  })
+  const text = `${['Nom;Courriel;Groupes;Téléphone;Remarque', ...rows].join('\r\n')}\r\n`
+  const bytes = encodeText(text, 'windows-1252', false)
+  if (!bytes) throw new Error('the list has letters that Windows-1252 has not')
+  return bytes
 }

@@ -141,7 +141,7 @@ describe('a small file', () => {
   test('is refused alone, and a reached limit pauses those that are not recorded', async () => {
     const figures = { used: 2, limit: 2, resets_at: null }
     const problem = { status: 429, code: 'request_limit_reached', detail: 'full', ...figures }
-    const { queue, world, state } = make(async files =>
+    const { queue, world, state, statuses } = make(async files =>
       files.map(({ item }, at) =>
         item.name === 'c.pdf' ? { problem } : (recorded(files)[at] ?? { problem })
       )
@@ -152,22 +152,21 @@ describe('a small file', () => {
       category
     )
     await world.run()
-    const states = names.map((_name, index) => state(index).status)
+    const states = statuses()
     expect(states).toEqual(['done', 'done', 'paused', 'done'])
     expect(state(2)).toMatchObject({ by: 'limit', error: { figures } })
   })
 
   test('asks about a duplicate, and is deposited again when told', async () => {
     const request = requestOf('r-first', 'done', 1)
-    const { queue, world, state, calls, add } = make(async files =>
+    const { state, calls, add, act } = make(async files =>
       files.map(
         ({ item }, at) => (item.again ? recorded(files)[at] : undefined) ?? { duplicate: request }
       )
     )
     await add([fileOf('a.pdf', 10)])
     expect(state(0)).toEqual({ status: 'duplicate', request })
-    queue.depositAgain(idOf(queue, 0))
-    await world.run()
+    await act('depositAgain', 0)
     expect(state(0).status).toBe('done')
     const [first, second] = calls.flat().map(({ item }) => item.key)
     expect(first).not.toBe(second)
@@ -175,7 +174,7 @@ describe('a small file', () => {
 
   test('is paused on its way, and the others of its call go on', async () => {
     let isStuck = true
-    const { queue, world, state, calls, add } = make((files, { signal }) => {
+    const { state, calls, add, act, statuses } = make((files, { signal }) => {
       if (!isStuck) return Promise.resolve(recorded(files))
       return new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(new AppError('offline', 'cut')))
@@ -185,11 +184,9 @@ describe('a small file', () => {
     const [first] = calls
     expect(first?.map(({ item }) => item.name)).toEqual(['a.pdf'])
     isStuck = false
-    queue.pause(idOf(queue, 0))
-    await world.run()
-    expect([state(0).status, state(1).status]).toEqual(['paused', 'done'])
-    queue.resume(idOf(queue, 0))
-    await world.run()
+    await act('pause', 0)
+    expect(statuses()).toEqual(['paused', 'done'])
+    await act('resume', 0)
     expect(state(0).status).toBe('done')
   })
 
@@ -197,7 +194,7 @@ describe('a small file', () => {
     ['not recorded it', 'uploading', 'cancelled'],
     ['recorded it', 'done', 'done']
   ] as const)('that is cancelled on its way where the server has %s', async (_what, at, shown) => {
-    const { queue, world, state, add } = make(
+    const { world, state, add, act } = make(
       (_files, { signal }) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(new AppError('offline', 'cut')))
@@ -210,8 +207,7 @@ describe('a small file', () => {
       }
     )
     await add([fileOf('a.pdf', 10)])
-    queue.cancel(idOf(queue, 0))
-    await world.run()
+    await act('cancel', 0)
     expect(state(0).status).toBe(shown)
     expect(world.released).toEqual(at === 'done' ? [] : ['/uploads/0'])
   })
@@ -372,7 +368,7 @@ test('gives up after six pauses, and tries at once when the network is back', as
 
 test('keeps the idempotency key over retries whose outcome is unknown', async () => {
   let broken = true
-  const { queue, world, state, add } = makeQueue({
+  const { world, state, add, act } = makeQueue({
     reserve: async () => {
       if (broken) throw new AppError('offline', 'no answer')
       return { request: requestOf('r0', 'uploading', 1), upload: '/uploads/0' }
@@ -382,8 +378,7 @@ test('keeps the idempotency key over retries whose outcome is unknown', async ()
   await vi.advanceTimersByTimeAsync(60_000)
   expect(state(0).status).toBe('failed')
   broken = false
-  queue.retry(idOf(queue, 0))
-  await world.run()
+  await act('retry', 0)
   expect(state(0).status).toBe('recording')
   expect(new Set(world.reserved.map(input => input.key)).size).toBe(1)
 })
@@ -391,7 +386,7 @@ test('keeps the idempotency key over retries whose outcome is unknown', async ()
 test('takes another key once the server has refused', async () => {
   let full = true
   const figures = { used: 10, limit: 10, resets_at: null }
-  const { queue, world, state, add } = makeQueue({
+  const { world, state, add, act } = makeQueue({
     reserve: async () => {
       if (full) throw new AppError('request_limit_reached', 'full', { figures })
       return { request: requestOf('r0', 'uploading', 1), upload: '/uploads/0' }
@@ -400,8 +395,7 @@ test('takes another key once the server has refused', async () => {
   await add([fileOf('a', 10)])
   expect(state(0)).toMatchObject({ status: 'paused', by: 'limit', error: { figures } })
   full = false
-  queue.resume(idOf(queue, 0))
-  await world.run()
+  await act('resume', 0)
   expect(state(0).status).toBe('recording')
   expect(new Set(world.reserved.map(input => input.key)).size).toBe(2)
 })
@@ -409,7 +403,7 @@ test('takes another key once the server has refused', async () => {
 test('goes on with the same upload after its room was taken meanwhile', async () => {
   let full = true
   const sent: string[] = []
-  const { queue, world, state, add } = makeQueue({
+  const { world, state, add, act } = makeQueue({
     send: async url => {
       if (full) throw new AppError('storage_limit_reached', 'full')
       sent.push(url)
@@ -418,8 +412,7 @@ test('goes on with the same upload after its room was taken meanwhile', async ()
   await add([fileOf('a', 10)])
   expect(state(0)).toMatchObject({ status: 'paused', by: 'limit' })
   full = false
-  queue.resume(idOf(queue, 0))
-  await world.run()
+  await act('resume', 0)
   expect(state(0).status).toBe('recording')
   expect(sent).toEqual(['/uploads/0'])
   expect(world.reserved).toHaveLength(1)
@@ -427,7 +420,7 @@ test('goes on with the same upload after its room was taken meanwhile', async ()
 
 test('pauses in the middle of an upload and resumes without a second reservation', async () => {
   const sending = new Gate()
-  const { queue, world, state, add } = makeQueue({
+  const { queue, world, state, add, act } = makeQueue({
     send: async (url, _bytes, options) => {
       options?.onProgress?.(4)
       await sending.enter(url)
@@ -439,8 +432,7 @@ test('pauses in the middle of an upload and resumes without a second reservation
   sending.open('/uploads/0')
   await world.run()
   expect(state(0).status).toBe('paused')
-  queue.resume(idOf(queue, 0))
-  await world.run()
+  await act('resume', 0)
   sending.open('/uploads/0')
   await world.run()
   expect(state(0).status).toBe('recording')
@@ -449,14 +441,12 @@ test('pauses in the middle of an upload and resumes without a second reservation
 
 test('gives the reservation back when a started upload is cancelled', async () => {
   const sending = new Gate()
-  const { queue, world, state } = makeQueue({ send: url => sending.enter(url) })
+  const { queue, world, act, statuses } = makeQueue({ send: url => sending.enter(url) })
   queue.addFiles([fileOf('a', 10), fileOf('b', 10)], category)
-  queue.cancel(idOf(queue, 1))
-  await world.run()
-  queue.cancel(idOf(queue, 0))
-  await world.run()
+  await act('cancel', 1)
+  await act('cancel', 0)
   expect(world.released).toEqual(['/uploads/0'])
-  expect([state(0).status, state(1).status]).toEqual(['cancelled', 'cancelled'])
+  expect(statuses()).toEqual(['cancelled', 'cancelled'])
 })
 
 test('gives the reservation back when it is answered after the cancellation', async () => {
@@ -478,21 +468,20 @@ test('gives the reservation back when it is answered after the cancellation', as
 
 test('says the truth when the last byte had arrived before the cancellation', async () => {
   const sending = new Gate()
-  const { queue, world, state, add } = makeQueue({
+  const { state, add, act } = makeQueue({
     send: url => sending.enter(url),
     cancelUpload: async () => {
       throw new AppError('upload_state', 'received')
     }
   })
   await add([fileOf('a', 10)])
-  queue.cancel(idOf(queue, 0))
-  await world.run()
+  await act('cancel', 0)
   expect(state(0).status).toBe('recording')
 })
 
 test('waits for the same person when the session ends, and then goes on', async () => {
   let signedIn = false
-  const { queue, world, state, add } = makeQueue({
+  const { queue, world, state, add, statuses } = makeQueue({
     send: async () => {
       if (!signedIn) throw new AppError('unauthenticated', 'ended')
     }
@@ -506,11 +495,7 @@ test('waits for the same person when the session ends, and then goes on', async 
   signedIn = true
   queue.endSuspension()
   await world.run()
-  expect([0, 1, 2].map(index => state(index).status)).toEqual([
-    'recording',
-    'recording',
-    'recording'
-  ])
+  expect(statuses()).toEqual(['recording', 'recording', 'recording'])
 })
 
 test('asks for the outcome itself while the stream is silent', async () => {
@@ -535,12 +520,11 @@ test('believes the newest sequence when the record is told before the last byte 
 })
 
 test('names the code with which a deposit ended badly and starts anew on retry', async () => {
-  const { queue, world, state, add } = makeQueue()
+  const { queue, world, state, add, act } = makeQueue()
   await add([fileOf('a', 10)])
   queue.updateRequest({ ...requestOf('r0', 'failed', 2), code: 'transfer_corrupt' })
   expect(state(0)).toMatchObject({ status: 'failed', error: { code: 'transfer_corrupt' } })
-  queue.retry(idOf(queue, 0))
-  await world.run()
+  await act('retry', 0)
   expect(world.hashed).toBe(2)
   expect(new Set(world.reserved.map(input => input.key)).size).toBe(2)
 })
@@ -609,7 +593,7 @@ test('starts a second batch at 0 %, however much the first one weighed', async (
 })
 
 test('lets the files that fit go on where the room is short, and asks no more for the others', async () => {
-  const { queue, world, state } = makeQueue({
+  const { queue, world, statuses } = makeQueue({
     reserve: async ({ size }) => {
       if (size > 10) throw new AppError('storage_limit_reached', 'short')
       return { request: requestOf(`r${size}`, 'uploading', 1), upload: `/uploads/${size}` }
@@ -621,13 +605,7 @@ test('lets the files that fit go on where the room is short, and asks no more fo
     category
   )
   await world.run()
-  expect(sizes.map((_size, index) => state(index).status)).toEqual([
-    'recording',
-    'paused',
-    'paused',
-    'recording',
-    'paused'
-  ])
+  expect(statuses()).toEqual(['recording', 'paused', 'paused', 'recording', 'paused'])
   expect(world.reserved.filter(({ size }) => size > 10).length).toBeLessThanOrEqual(2)
 })
 
@@ -653,23 +631,23 @@ test('pauses all the rest where no request is left, without reading them, and re
 
 test('tries again only what failed and may succeed', async () => {
   let broken = true
-  const { queue, world, state, add } = makeQueue({
+  const { queue, world, add, statuses } = makeQueue({
     send: async url => {
       if (broken && url.endsWith('1')) throw new AppError('not_found', 'gone')
     }
   })
   await add([fileOf('a', 10), fileOf('b', 10), fileOf('c', 0)])
-  expect([0, 1, 2].map(index => state(index).status)).toEqual(['recording', 'failed', 'failed'])
+  expect(statuses()).toEqual(['recording', 'failed', 'failed'])
   broken = false
   queue.retryAll()
   await world.run()
-  expect([0, 1, 2].map(index => state(index).status)).toEqual(['recording', 'recording', 'failed'])
+  expect(statuses()).toEqual(['recording', 'recording', 'failed'])
   expect(world.reserved.map(({ name }) => name)).toEqual(['a', 'b', 'b'])
 })
 
 test('tells of a file that was deposited before, and deposits it again only when told to', async () => {
   const before = { ...requestOf('r9', 'done', 1), name: 'old.pdf' }
-  const { queue, world, state, add } = makeQueue({
+  const { world, state, add, act } = makeQueue({
     reserve: async input =>
       input.again
         ? { request: requestOf('r0', 'uploading', 2), upload: '/uploads/0' }
@@ -678,22 +656,21 @@ test('tells of a file that was deposited before, and deposits it again only when
   await add([fileOf('a', 10)])
   expect(state(0)).toEqual({ status: 'duplicate', request: before })
   expect([world.sent, world.remembered.size]).toEqual([[], 0])
-  queue.depositAgain(idOf(queue, 0))
-  await world.run()
+  await act('depositAgain', 0)
   expect(state(0).status).toBe('recording')
   expect(new Set(world.reserved.map(({ key }) => key)).size).toBe(2)
 })
 
 test('lets the same file wait for what comes of the first, which is then its duplicate', async () => {
   const before = { ...requestOf('r0', 'done', 2), leaf_hash: digest }
-  const { queue, world, state, add } = makeQueue({
+  const { queue, world, state, add, statuses } = makeQueue({
     reserve: async () =>
       world.reserved.length === 2
         ? { duplicate: before }
         : { request: requestOf('r0', 'uploading', 1), upload: '/uploads/0' }
   })
   await add([fileOf('a', 10), fileOf('a, copy', 10)])
-  expect([state(0).status, state(1).status]).toEqual(['recording', 'waiting'])
+  expect(statuses()).toEqual(['recording', 'waiting'])
   expect(world.reserved).toHaveLength(1)
   queue.updateRequest(before)
   await world.run()
@@ -704,7 +681,7 @@ test('lets the same file wait for what comes of the first, which is then its dup
 test('asks anew for what was recorded while the first was paused, and gives its place back', async () => {
   const sending = new Gate()
   const done = requestOf('r1', 'done', 2)
-  const { queue, world, state, add } = makeQueue({
+  const { queue, world, add, act, statuses } = makeQueue({
     send: url => sending.enter(url),
     reserve: async () => {
       const index = world.reserved.length - 1
@@ -716,15 +693,14 @@ test('asks anew for what was recorded while the first was paused, and gives its 
   queue.pause(idOf(queue, 0))
   sending.open('/uploads/0')
   await world.run()
-  expect([0, 1].map(index => state(index).status)).toEqual(['paused', 'uploading'])
-  queue.resume(idOf(queue, 0))
-  await world.run()
-  expect([0, 1].map(index => state(index).status)).toEqual(['waiting', 'uploading'])
+  expect(statuses()).toEqual(['paused', 'uploading'])
+  await act('resume', 0)
+  expect(statuses()).toEqual(['waiting', 'uploading'])
   sending.open('/uploads/1')
   await world.run()
   queue.updateRequest(done)
   await world.run()
-  expect([0, 1].map(index => state(index).status)).toEqual(['duplicate', 'done'])
+  expect(statuses()).toEqual(['duplicate', 'done'])
   expect(world.released).toEqual(['/uploads/0'])
 })
 
@@ -732,13 +708,11 @@ test.each(['pause', 'cancel'] as const)(
   'lets the same file go once the first is not on its way: %s',
   async verb => {
     const sending = new Gate()
-    const { queue, world, state, add } = makeQueue({ send: (url: string) => sending.enter(url) })
+    const { queue, world, state, add, statuses } = makeQueue({
+      send: (url: string) => sending.enter(url)
+    })
     await add([fileOf('a', 10), fileOf('a, copy', 10), fileOf('b', 10)])
-    expect([0, 1, 2].map(index => state(index).status)).toEqual([
-      'uploading',
-      'waiting',
-      'uploading'
-    ])
+    expect(statuses()).toEqual(['uploading', 'waiting', 'uploading'])
     queue[verb](idOf(queue, 0))
     sending.open('/uploads/0')
     await world.run()
@@ -801,14 +775,14 @@ test('reduces no picture and sends no byte where the category says so', async ()
     reduced += 1
     return undefined
   }
-  const { queue, world, state, add } = makeQueue({
+  const { queue, world, state, add, statuses } = makeQueue({
     reduce,
     reserve: async () => ({ request: done })
   })
   queue.addFiles([fileOf('a.jpg', 10, 'image/jpeg')], { ...category, store: 'fingerprint' })
   queue.addFiles([fileOf('b.jpg', 10, 'image/jpeg')], { ...category, keep_originals: 'yes' })
   await add([fileOf('c.jpg', 10)], { ...category, media_types: ['image/png'] })
-  expect([0, 1].map(index => state(index).status)).toEqual(['done', 'done'])
+  expect(statuses()).toEqual(['done', 'done', 'failed'])
   expect(state(2)).toMatchObject({ status: 'failed', error: { code: 'type_not_allowed' } })
   expect([reduced, world.sent]).toEqual([0, []])
 })
@@ -900,7 +874,7 @@ describe('after a reload', () => {
   })
 
   test('takes no other file for the row, by its size or by its fingerprint', async () => {
-    const { queue, world, state, add } = makeQueue({
+    const { queue, world, state, add, statuses } = makeQueue({
       ...uploading,
       hash: async () => 'b'.repeat(64)
     })
@@ -912,7 +886,7 @@ describe('after a reload', () => {
     expect(state(0)).toEqual({ status: 'missing', ratio: 0.4, wrong: true })
     // of the same name and size, and not meant for the row: a deposit of its own
     await add([fileOf('a', 10)])
-    expect([state(0).status, state(1).status]).toEqual(['missing', 'recording'])
+    expect(statuses()).toEqual(['missing', 'recording'])
   })
 
   test('starts anew where the picture was reduced to other bytes', async () => {
@@ -1033,7 +1007,13 @@ function makeQueue(parts: Partial<DepositDependencies> = {}) {
     queue.addFiles(files, to)
     await world.run()
   }
-  return { queue, world, state, seen, add }
+  type Verb = 'pause' | 'resume' | 'cancel' | 'retry' | 'depositAgain'
+  const act = async (verb: Verb, index: number) => {
+    queue[verb](idOf(queue, index))
+    await world.run()
+  }
+  const statuses = () => queue.$deposits.get().map(({ $state }) => $state.get().status)
+  return { queue, world, state, statuses, seen, add, act }
 }
 
 function idOf(queue: ReturnType<typeof createDepositQueue>, index: number): string {
