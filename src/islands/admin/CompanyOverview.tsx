@@ -10,6 +10,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { lazyPart } from '../kit/LazyPart.tsx'
 import { usedFraction } from '../kit/Meter.tsx'
 import { pageHref } from '../kit/page-href.ts'
+import { Section } from '../kit/Section.tsx'
 import { useWaitPhase } from '../kit/time.ts'
 import { useSetPageName } from '../kit/use-set-page-name.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
@@ -156,13 +157,11 @@ function NearestLimits({ overview }: { overview: Ready }) {
     .sort((a, b) => b.share - a.share)
     .slice(0, mostNamed)
   return (
-    <section className="sheet flex flex-col gap-3" aria-labelledby="overview-limits">
-      <h2 id="overview-limits" className="section-title">
-        {t('admin.overview.nearest')}
-      </h2>
-      {hasMoreGroups && (
-        <p className="meta">{t('admin.overview.nearestOf', { count: groups.length })}</p>
-      )}
+    <Section
+      id="overview-limits"
+      title={t('admin.overview.nearest')}
+      note={hasMoreGroups && t('admin.overview.nearestOf', { count: groups.length })}
+    >
       {nearest.length === 0 && <p className="text-ink-soft">{t('admin.overview.noLimits')}</p>}
       <ul className="flex flex-col divide-y divide-base-300">
         {nearest.map(({ group, what, used, limit }) => (
@@ -183,7 +182,7 @@ function NearestLimits({ overview }: { overview: Ready }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   )
 }
 

@@ -8,6 +8,7 @@ import {
 } from '../../stores/admin/company-categories.ts'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
 import type { Values } from '../forms/use-form.ts'
+import { FactList } from '../kit/FactList.tsx'
 import { describeMediaTypes } from '../kit/media-words.ts'
 import { useWords } from '../kit/use-words.ts'
 import {
@@ -63,8 +64,7 @@ function Shown({ category }: CategoryProps) {
   const rows = [
     ...categoryNameLanguages(locale).map(language => ({
       label: t(`categories.names.${language}`),
-      value: names[language],
-      note: undefined
+      value: names[language]
     })),
     ...(
       [
@@ -97,19 +97,7 @@ function Shown({ category }: CategoryProps) {
       note: category.default ? t('categories.default.used') : undefined
     }
   ]
-  return (
-    <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[minmax(9rem,auto)_1fr]">
-      {rows.map(({ label, value, note }) => (
-        <div key={label} className="contents">
-          <dt className="text-ink-soft">{label}</dt>
-          <dd className="wrap-anywhere min-w-0">
-            {value}
-            {note && <span className="block text-ink-soft text-sm">{note}</span>}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  )
+  return <FactList facts={rows} />
 }
 
 /**

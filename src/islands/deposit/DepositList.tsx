@@ -35,8 +35,9 @@ interface DepositListProps {
 const shownAtOnce = 25
 
 /**
- * Shows the queue and its total. Deposits that need the person come first, then those in progress.
- * The list stays until the person dismisses it.
+ * Lists the deposits of the upload queue with their total progress. Deposits that need an answer
+ * from the person come first, then deposits in progress. The list stays until the person dismisses
+ * it.
  */
 export function DepositList({ deposits, onAnother }: DepositListProps) {
   const { locale, t } = useWords()

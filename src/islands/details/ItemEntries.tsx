@@ -22,7 +22,9 @@ interface ItemPartProps<Entry> {
   find: (text: string) => Promise<readonly Entry[]>
   /** Returns a second text for a found entry, such as the e-mail of a person. */
   noteOf?: (entry: Entry) => string
-  /** Loads the first entries or, with `after`, those that follow the entry with this id. */
+  /**
+   * Loads the first entries. With `after`, loads the entries that follow the entry with this id.
+   */
   load: (after?: string) => Promise<void>
   add: (entry: Entry) => Promise<void>
   remove: (entry: Entry) => Promise<void>

@@ -7,6 +7,7 @@ import { Choices } from '../forms/Choices.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
 import type { FormState, Values } from '../forms/use-form.ts'
+import { FactList } from '../kit/FactList.tsx'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 
@@ -47,21 +48,12 @@ export function DomainSettings({ domain }: DomainProps) {
 
 function Shown({ domain }: DomainProps) {
   const { t } = useWords()
-  return (
-    <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[minmax(9rem,auto)_1fr]">
-      {fields.map(name => (
-        <div key={name} className="contents">
-          <dt className="text-ink-soft">{labelOf(name, t)}</dt>
-          <dd className="wrap-anywhere min-w-0">
-            {valueWords(name, domain[name], t)}
-            {name === 'public' && (
-              <span className="block text-ink-soft text-sm">{publicNote(domain.public, t)}</span>
-            )}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  )
+  const facts = fields.map(name => ({
+    label: labelOf(name, t),
+    value: valueWords(name, domain[name], t),
+    note: name === 'public' ? publicNote(domain.public, t) : undefined
+  }))
+  return <FactList facts={facts} />
 }
 
 function SettingsFields({ form, domain }: DomainProps & { form: FormState }) {

@@ -73,40 +73,25 @@ export function themeChanges(
   t: Translate
 ): DescribedThemeChange[] {
   const before = editedTheme({ ...themes, draft: null })
-  const colors = colorRoles.flatMap(role => {
-    const [old, next] = [before.colors[role], look.colors[role]]
-    const standard = t('domains.look.standard')
-    return old === next
-      ? []
-      : [
-          {
-            label: t(`domains.look.colors.${role}`),
-            before: old ?? standard,
-            after: next ?? standard
-          }
-        ]
-  })
-  const modeOf = (isDark: boolean) => t(isDark ? 'domains.look.isDark' : 'domains.look.isLight')
-  const mode =
-    before.colors.dark === look.colors.dark
-      ? []
-      : [
-          {
-            label: t('domains.look.mode'),
-            before: modeOf(before.colors.dark),
-            after: modeOf(look.colors.dark)
-          }
-        ]
-  const pictures = (['logo', 'logo_dark', 'favicon'] as const).flatMap(part =>
-    before[part] === look[part]
-      ? []
-      : [
-          {
-            label: labelOfThemePart(part, t),
-            before: undefined,
-            after: t(look[part] ? 'domains.look.replaced' : 'domains.look.removed')
-          }
-        ]
+  const standard = t('domains.look.standard')
+  const modeOf = ({ dark }: Colors) => t(dark ? 'domains.look.isDark' : 'domains.look.isLight')
+  const texts = [
+    ...colorRoles.map(role => ({
+      label: t(`domains.look.colors.${role}`),
+      before: before.colors[role] ?? standard,
+      after: look.colors[role] ?? standard
+    })),
+    { label: t('domains.look.mode'), before: modeOf(before.colors), after: modeOf(look.colors) }
+  ]
+  const pictures = (['logo', 'logo_dark', 'favicon'] as const).filter(
+    part => before[part] !== look[part]
   )
-  return [...colors, ...mode, ...pictures]
+  return [
+    ...texts.filter(change => change.before !== change.after),
+    ...pictures.map(part => ({
+      label: labelOfThemePart(part, t),
+      before: undefined,
+      after: t(look[part] ? 'domains.look.replaced' : 'domains.look.removed')
+    }))
+  ]
 }

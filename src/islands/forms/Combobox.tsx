@@ -5,7 +5,7 @@ import { useWords } from '../kit/use-words.ts'
 
 /** An item that a `Combobox` offers, with its texts. */
 export interface ComboboxChoice<Item> {
-  /** The item that the choice stands for. */
+  /** The item that the person chooses with it. */
   item: Item
   id: string
   label: string

@@ -11,7 +11,7 @@ interface ConfirmButtonProps {
   question: string
   yes: string
   no: string
-  /** The action that runs when the person answers yes. */
+  /** The action that runs after the answer yes. */
   action: { start: (input: undefined) => Promise<void>; isWorking: boolean }
 }
 

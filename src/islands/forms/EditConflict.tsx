@@ -5,7 +5,7 @@ import { useWords } from '../kit/use-words.ts'
 import { LazyAccountError } from './LazyAccountError.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
 
-/** The words for a conflict between the changes of two people. */
+/** The texts that show in which fields the changes of two people differ. */
 export interface DifferenceWords {
   /** Returns the label of a field. */
   labelOf: (name: string) => string
@@ -24,9 +24,10 @@ interface EditConflictProps extends DifferenceWords {
 }
 
 /**
- * Shows how the person's changes differ from what somebody else has saved meanwhile, and lets the
- * person choose for each field or for all. Asks before the page is left without a choice. Shows
- * nothing without a conflict. The page must pass the translations `forms` to the island.
+ * Shows how the person's changes differ from what somebody else has saved at the same time. The
+ * person chooses which values to keep, for each field or for all. Asks before the page is left
+ * without a choice. Shows nothing without a conflict. The page must pass the translations `forms`
+ * to the island.
  */
 export function EditConflict({ versioned, title, ...words }: EditConflictProps) {
   const { conflict, resolve } = versioned

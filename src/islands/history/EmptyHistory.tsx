@@ -4,24 +4,18 @@ import { $user, hasRight } from '../../stores/signed-in-user.ts'
 import { useWords } from '../kit/use-words.ts'
 import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
 
-interface EmptyHistoryProps extends NoMatchesProps {
+interface EmptyHistoryProps {
   /** Whether a search or a filter leaves requests out. */
   isFiltered: boolean
-}
-
-/** Replaces an empty list of requests. */
-export function EmptyHistory({ isFiltered, ...found }: EmptyHistoryProps) {
-  return isFiltered ? <NoMatchingRequests {...found} /> : <NoRequests />
-}
-
-interface NoMatchesProps {
   /** The search text, or undefined if only filters are set. */
   query: string | undefined
   onClear: () => void
 }
 
-function NoMatchingRequests({ query, onClear }: NoMatchesProps) {
+/** Replaces an empty list of requests. */
+export function EmptyHistory({ isFiltered, query, onClear }: EmptyHistoryProps) {
   const { t } = useWords()
+  if (!isFiltered) return <NoRequests />
   return (
     <NoMatches
       title={query ? t('history.none.query', { query }) : t('history.none.title')}

@@ -17,7 +17,7 @@ const InvitationLinks = lazyPart<InvitationLinksProps>(
 /** The example row of the template file. */
 const example = { email: 'ann@example.com', username: 'Ann Example', groups: 'A; B' }
 
-/** The import wizard with the fields, the words and the options for people. */
+/** The import wizard with the fields, the texts and the options for people. */
 export function UserImportWizard() {
   const { locale, t } = useWords()
   const params: Record<string, string> = useStore($route, { ssr: 'initial' })?.params ?? {}

@@ -3,7 +3,7 @@ import type { Import, ImportKeptReason } from '../../contract/imports.ts'
 import type { ImportKind, RefusalReason } from '../../stores/imports/import-kinds.ts'
 
 /**
- * What the import wizard needs for one kind of import, such as people: words, options and links.
+ * What the import wizard needs for one kind of import, such as people: texts, options and links.
  */
 export interface ImportWizardProps {
   kind: ImportKind

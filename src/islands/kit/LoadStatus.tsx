@@ -9,7 +9,7 @@ interface LoadStatusProps {
 }
 
 /**
- * Says that the content of a part is being loaded, or why it could not be loaded. Shows nothing when
+ * Says that the content of a card is being loaded, or why it could not be loaded. Shows nothing when
  * the content is ready.
  */
 export function LoadStatus({ state, retry }: LoadStatusProps) {

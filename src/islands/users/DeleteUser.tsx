@@ -6,7 +6,7 @@ import { useWords } from '../kit/use-words.ts'
 
 interface DeleteUserProps {
   member: Member
-  /** Whether the person is the one who is signed in. */
+  /** Whether `member` is the person who is signed in. */
   isOwn: boolean
 }
 

@@ -35,7 +35,7 @@ interface MemberProps {
 }
 
 interface UserAccessProps extends MemberProps {
-  /** Whether the person is the one who is signed in. */
+  /** Whether `member` is the person who is signed in. */
   isOwn: boolean
 }
 

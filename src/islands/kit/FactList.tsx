@@ -1,0 +1,23 @@
+import type { ReactNode } from 'react'
+
+interface FactListProps {
+  /** The facts, each with a label and optionally a sentence that explains the value. */
+  facts: readonly { label: string; value: ReactNode; note?: string | undefined }[]
+}
+
+/** A list of labels and values in two columns. */
+export function FactList({ facts }: FactListProps) {
+  return (
+    <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[minmax(9rem,auto)_1fr]">
+      {facts.map(({ label, value, note }) => (
+        <div key={label} className="contents">
+          <dt className="text-ink-soft">{label}</dt>
+          <dd className="wrap-anywhere min-w-0">
+            {value}
+            {note && <span className="block text-ink-soft text-sm">{note}</span>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
