@@ -11,7 +11,6 @@ import {
 import { createUser, getUser } from '../../../src/contract/users.ts'
 import { tokenExpiry } from '../../../src/core/keys/access-token.ts'
 import { deleteExpiredRows } from '../../../src/server/domain/expired-rows.ts'
-
 import {
   authenticate,
   getSessionStatus
@@ -343,7 +342,6 @@ test('lets a person sign in again whose clock was set back after a sign-out ever
   service.wait(300)
 })
 
-// A-05
 // A-05
 test('answers whoever an e-mail belongs to with the same bytes', async () => {
   const [known, disabled] = [await service.signUp(), await service.signUp()]

@@ -40,8 +40,8 @@ interface Bulk {
 }
 
 /**
- * Returns, as `matching` of a bulk change's result, how many people the change would affect.
- * Changes nobody.
+ * Counts the people whom a bulk change would affect, and changes nobody. `matching` of the result
+ * is their number.
  */
 export async function countPeople(
   deps: Pick<Deps, 'db' | 'clock'>,

@@ -330,8 +330,8 @@ export async function scheduleInvitation(
 }
 
 /**
- * Reserves a time for mailing each of several invitations, as `scheduleInvitation` does for one.
- * `emails` must not contain an e-mail twice.
+ * Reserves a time for mailing each of several invitations, as `scheduleInvitation` does for one. No
+ * e-mail may occur twice in `emails`.
  */
 export async function scheduleInvitations(
   tx: Tx,

@@ -110,13 +110,10 @@ export async function updateUser(
         ...(username === undefined ? {} : { username }),
         ...(locale === undefined ? {} : { locale })
       }
-      if (pending) {
-        await updateById(tx, 'signup', id).set(changes).execute()
-      } else {
-        await updateById(tx, 'user', id)
-          .set({ ...changes, version: sql<number>`version + 1` })
-          .execute()
-      }
+      const update = pending
+        ? updateById(tx, 'signup', id).set(changes)
+        : updateById(tx, 'user', id).set({ ...changes, version: sql<number>`version + 1` })
+      await update.execute()
     }
     return withDelivery(deps, await readUser(tx, deps, tenant, person), isDeveloper)
   })

@@ -152,8 +152,8 @@ export async function isSignedIn(
 }
 
 /**
- * Returns the status of the session of each of `people`, with one query. All must belong to the
- * company.
+ * Returns the status of the session of each of `people`, with one query. All people must belong to
+ * the company.
  */
 export async function getSessionStatuses<Holder extends Person>(
   deps: Pick<Deps, 'db' | 'clock'>,
