@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { requestReset } from '../../../src/contract/accounts.ts'
@@ -10,6 +9,7 @@ import { queueMail, sendNextMail } from '../../../src/server/domain/mail/mail-qu
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { makePerson } from '../../helpers/mailed.ts'
 import { openMailServer, parseMail } from '../../helpers/servers/mail-server.ts'
+import { temporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
 const via = (url: string) =>
@@ -288,23 +288,18 @@ test('names the host that was asked, whatever the Host header says', async () =>
 })
 
 test('writes mails to the outbox where there is no server, and their links to the log', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'vidimus-outbox-'))
-  const outbox = join(folder, 'outbox')
-  try {
-    const logged: object[] = []
-    const log = { ...quiet, info: (facts: object) => logged.push(facts) }
-    const mails = await openMailSender({ smtp: undefined, outbox, log })
-    await mails.send(letter)
-    const files = await readdir(outbox)
-    expect(files).toHaveLength(1)
-    expect(files[0]).toMatch(/^\d{8}T\d{6}\.\d{3}Z-verify-[0-9a-f]{6}\.eml$/)
-    const mail = parseMail(await readFile(join(outbox, files[0] ?? ''), 'latin1'))
-    expect(mail.headers.get('from')).toContain('noreply@docs.acme.test')
-    expect(mail.text).toContain(letter.link)
-    expect(logged).toEqual([
-      { kind: 'verify', link: letter.link, file: join(outbox, files[0] ?? '') }
-    ])
-  } finally {
-    await rm(folder, { recursive: true })
-  }
+  const outbox = join(await temporaryFolder(), 'outbox')
+  const logged: object[] = []
+  const log = { ...quiet, info: (facts: object) => logged.push(facts) }
+  const mails = await openMailSender({ smtp: undefined, outbox, log })
+  await mails.send(letter)
+  const files = await readdir(outbox)
+  expect(files).toHaveLength(1)
+  expect(files[0]).toMatch(/^\d{8}T\d{6}\.\d{3}Z-verify-[0-9a-f]{6}\.eml$/)
+  const mail = parseMail(await readFile(join(outbox, files[0] ?? ''), 'latin1'))
+  expect(mail.headers.get('from')).toContain('noreply@docs.acme.test')
+  expect(mail.text).toContain(letter.link)
+  expect(logged).toEqual([
+    { kind: 'verify', link: letter.link, file: join(outbox, files[0] ?? '') }
+  ])
 })

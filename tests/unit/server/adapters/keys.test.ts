@@ -1,14 +1,9 @@
 import { createHash, createHmac, hkdfSync } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openKeys, rotateTokenKey } from '../../../../src/server/adapters/keys.ts'
-
-const folders: string[] = []
-afterAll(async () => {
-  for (const folder of folders) await rm(folder, { recursive: true, force: true })
-})
+import { temporaryFolder } from '../../../helpers/temporary-folder.ts'
 
 test('makes a root secret and a token key that only their owner can read', async () => {
   const directory = await newDirectory()
@@ -87,11 +82,11 @@ test('seals the same bytes differently each time', async () => {
 })
 
 test('signs with the newest valid token key and knows the others', async () => {
-  const directory = await newDirectory()
+  const [directory, other] = [await newDirectory(), await newDirectory()]
   const first = await open(directory)
-  const later = await open(await newDirectory())
+  const later = await open(other)
   const file = await tokenFile(directory, first.signingKey().kid)
-  const next = await tokenFile(join(folders.at(-1) ?? '', 'keys'), later.signingKey().kid)
+  const next = await tokenFile(other, later.signingKey().kid)
   await writeFile(
     join(directory, `token-${next.kid}.jwk`),
     JSON.stringify({ ...next, not_before: '2030-01-01T00:00:00.000Z' }),
@@ -235,9 +230,7 @@ test('refuses to choose between two root secrets', async () => {
 })
 
 async function newDirectory(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'keys-'))
-  folders.push(folder)
-  return join(folder, 'keys')
+  return join(await temporaryFolder(), 'keys')
 }
 
 function open(directory: string, options: Partial<Parameters<typeof openKeys>[0]> = {}) {

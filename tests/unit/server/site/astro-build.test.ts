@@ -1,14 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { astroRouteOf, type PageEntry, pages } from '../../../../src/core/pages/page-table.ts'
 import { readBuild } from '../../../../src/server/site/astro-build.ts'
-
-const folders: string[] = []
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true })
-})
+import { temporaryFolder } from '../../../helpers/temporary-folder.ts'
 
 test('refuses at start the page whose guard nobody knows', async () => {
   const folder = await write(['/[locale]/me', '/[locale]/admin'])
@@ -41,8 +37,7 @@ test('asks for a build where there is none, or one of another version', async ()
 })
 
 async function write(routes: unknown): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'build-'))
-  folders.push(folder)
+  const folder = await temporaryFolder()
   const record = {
     id: 'a',
     built: '2026-05-03T12:00:00.000Z',
