@@ -56,7 +56,10 @@ export async function callApi(page: Page, method: string, path: string, body: ob
 /** Opens the page that creates something, such as a `group`, and waits until its script runs. */
 export async function openCreateForm(page: Page, admin: string, name: string): Promise<void> {
   await page.goto(`${admin}/create/${name}`)
-  await expect(page.locator('main form [type=submit]')).toBeEnabled()
+  const submit = page.locator('main form [type=submit]')
+  await expect(submit).toBeEnabled()
+  // the page is hidden, and its fields take no focus, until it is known who has opened it
+  await expect(submit).toBeVisible()
 }
 
 /** Creates a group through its form, in English, and waits for the page of the group. */
