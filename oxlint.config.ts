@@ -7,17 +7,27 @@ const shared = [...contract, 'src/i18n']
 const domainRooms = {
   audit: [],
   evidence: [],
-  'key-proofs': [],
-  sessions: ['key-proofs'],
-  companies: ['audit', 'evidence'],
+  limits: [],
+  'key-proofs': ['limits'],
+  sessions: ['key-proofs', 'limits'],
+  companies: ['audit', 'evidence', 'limits'],
   mail: ['companies'],
   history: ['companies', 'evidence', 'sessions'],
-  deposits: ['companies', 'evidence', 'history', 'sessions'],
+  deposits: ['companies', 'evidence', 'history', 'limits', 'sessions'],
   imports: ['audit'],
-  accounts: ['audit', 'companies', 'history', 'imports', 'key-proofs', 'mail', 'sessions'],
-  'host-proofs': ['accounts', 'audit', 'companies'],
+  accounts: [
+    'audit',
+    'companies',
+    'history',
+    'imports',
+    'key-proofs',
+    'limits',
+    'mail',
+    'sessions'
+  ],
+  'host-proofs': ['accounts', 'audit', 'companies', 'limits'],
   demo: ['accounts', 'companies', 'deposits'],
-  installation: ['accounts', 'audit', 'companies', 'demo', 'host-proofs', 'key-proofs']
+  installation: ['accounts', 'audit', 'companies', 'demo', 'host-proofs', 'key-proofs', 'limits']
 }
 const rooms = (...names: string[]) => names.map(name => `src/server/domain/${name}`)
 
@@ -196,8 +206,8 @@ export const may: Record<string, string[]> = {
   ],
   'src/components': ['src/core', 'src/i18n'],
   'src/shell/kit': ['src/i18n'],
-  'src/shell/uploads': [...shared, 'src/stores/deposits', 'src/shell/kit'],
-  'src/shell/builds': ['src/shell/kit', 'src/shell/uploads'],
+  'src/shell/upload-progress': [...shared, 'src/stores/deposits', 'src/shell/kit'],
+  'src/shell/builds': ['src/shell/kit', 'src/shell/upload-progress'],
   'src/shell/drop': [...shared, 'src/stores', 'src/shell/kit'],
   'src/shell/palette': [...shared, 'src/stores', 'src/shell/kit', 'src/shell/drop'],
   'src/shell': [
@@ -206,7 +216,7 @@ export const may: Record<string, string[]> = {
     'src/stores/admin',
     'src/shell/kit',
     'src/shell/palette',
-    'src/shell/uploads',
+    'src/shell/upload-progress',
     'src/shell/builds',
     'src/shell/drop'
   ],
@@ -248,7 +258,7 @@ export const may: Record<string, string[]> = {
   'src/server/api/kit': [
     ...contract,
     'src/server/domain',
-    ...rooms('companies', 'history', 'sessions')
+    ...rooms('companies', 'history', 'limits', 'sessions')
   ],
   'src/server/api': [
     ...shared,
@@ -256,7 +266,7 @@ export const may: Record<string, string[]> = {
     'src/server/api/kit',
     'src/server/domain',
     ...rooms('accounts', 'audit', 'companies', 'deposits', 'history', 'host-proofs', 'imports'),
-    ...rooms('installation', 'key-proofs', 'mail', 'sessions')
+    ...rooms('installation', 'key-proofs', 'limits', 'mail', 'sessions')
   ],
   'src/server/adapters': ['src/core', 'src/i18n', 'src/server/db', 'src/server/domain'],
   'src/server/site': contract,
@@ -285,7 +295,8 @@ export const may: Record<string, string[]> = {
     'src/server/site',
     'src/server/uploads',
     'src/server/domain',
-    ...rooms('companies', 'demo', 'deposits', 'evidence', 'history', 'installation', 'sessions')
+    ...rooms('companies', 'demo', 'deposits', 'evidence', 'history', 'installation'),
+    ...rooms('limits', 'sessions')
   ]
 }
 
@@ -322,7 +333,7 @@ export const doors: Record<string, string[]> = {
   'src/islands/verify': ['Verify.tsx'],
   'src/islands/deposit': ['Deposit.tsx'],
   'src/islands/history': ['History.tsx'],
-  'src/shell/uploads': ['running-uploads.ts'],
+  'src/shell/upload-progress': ['running-uploads.ts'],
   'src/shell/drop': ['drop-anywhere.ts', 'dropped-files.ts', 'home-drop-zone.ts'],
   'src/shell/palette': ['palette.ts'],
   'src/server/domain/accounts': [
@@ -359,8 +370,7 @@ export const doors: Record<string, string[]> = {
     'groups.ts',
     'new-companies.ts',
     'served-hosts.ts',
-    'usage-days.ts',
-    'usage.ts'
+    'usage-days.ts'
   ],
   'src/server/domain/demo': ['demo.ts'],
   'src/server/domain/deposits': [
@@ -395,6 +405,7 @@ export const doors: Record<string, string[]> = {
   'src/server/domain/host-proofs': ['domain-checks.ts', 'domain-claims.ts'],
   'src/server/domain/installation': ['company-creation.ts', 'installation.ts', 'setup.ts'],
   'src/server/domain/key-proofs': ['challenges.ts', 'key-proofs.ts', 'public-keys.ts'],
+  'src/server/domain/limits': ['quotas.ts', 'rate-limits.ts', 'usage.ts'],
   'src/server/domain/mail': ['mail-queue.ts', 'mail-tokens.ts'],
   'src/server/domain/sessions': [
     'access-tokens.ts',

@@ -36,7 +36,7 @@ import type { TenantCache } from './domain/companies/served-hosts.ts'
 import { createVerify } from './domain/deposits/verifications.ts'
 import type { CompanyId, Deps } from './domain/deps.ts'
 import { createEventStreams } from './domain/history/event-streams.ts'
-import { collectLimitStatuses, type LimitStatus } from './domain/rate-limits.ts'
+import { collectLimitStatuses, type LimitStatus } from './domain/limits/rate-limits.ts'
 import { createLogThrottle } from './http/log-throttle.ts'
 
 const allowedHeaders =

@@ -10,7 +10,7 @@ import {
   runOnce,
   shellTranslator
 } from './kit/page.ts'
-import { isUploading, waitForUploads } from './uploads/running-uploads.ts'
+import { isUploading, waitForUploads } from './upload-progress/running-uploads.ts'
 
 let user: UserInfo | undefined
 let drawUsage: (user: UserInfo) => void = () => {}

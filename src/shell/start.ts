@@ -10,7 +10,7 @@ import { onEachPage, runOnce } from './kit/page.ts'
 import { startLanguageLinks } from './languages.ts'
 import { keepLinkParams } from './link-params.ts'
 import { startSessions } from './sessions.ts'
-import { watchUploads } from './uploads/running-uploads.ts'
+import { watchUploads } from './upload-progress/running-uploads.ts'
 
 /**
  * Starts bar, drawer and messages. Runs once per tab, because ClientRouter changes pages without

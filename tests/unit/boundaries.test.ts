@@ -88,11 +88,11 @@ const legal: Record<string, string> = {
   'src/shell/kit/page.ts': `
     import { t } from '../../i18n/t.ts'
     export const page = t`,
-  'src/shell/uploads/running-uploads.ts': `
+  'src/shell/upload-progress/running-uploads.ts': `
     import { $deposits } from '../../stores/deposits/deposits.ts'
     import { draw } from './upload-progress.ts'
     export const isUploading = [$deposits, draw]`,
-  'src/shell/uploads/upload-progress.ts': `
+  'src/shell/upload-progress/upload-progress.ts': `
     import { page } from '../kit/page.ts'
     export const draw = page`,
   'src/shell/builds/lost-files.ts': `

@@ -1,5 +1,5 @@
 import type { AppError } from '../../contract/kit/errors.ts'
-import type { SealState } from '../../core/pages/seal-drawing.ts'
+import type { SealState } from '../../core/evidence/seal-drawing.ts'
 import {
   formatByteLimit,
   formatBytes,

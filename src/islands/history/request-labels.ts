@@ -1,5 +1,5 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import type { SealState } from '../../core/pages/seal-drawing.ts'
+import type { SealState } from '../../core/evidence/seal-drawing.ts'
 import { withoutDirectionControls } from '../../core/text/visible-text.ts'
 import type { Translate } from '../../i18n/index.ts'
 import { $verifiedFileNames } from '../../stores/verified-file-names.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { drawSeal, type SealState } from '../../core/pages/seal-drawing.ts'
+import { drawSeal, type SealState } from '../../core/evidence/seal-drawing.ts'
 
 interface SealProps {
   state: SealState

@@ -16,8 +16,8 @@ import * as invitations from '../domain/accounts/invitations.ts'
 import * as resets from '../domain/accounts/password-resets.ts'
 import * as signUps from '../domain/accounts/signups.ts'
 import { mailDelivery } from '../domain/developer-machine.ts'
+import { runCountingFailures } from '../domain/limits/rate-limits.ts'
 import * as mailTokens from '../domain/mail/mail-tokens.ts'
-import { runCountingFailures } from '../domain/rate-limits.ts'
 import {
   type Api,
   type ApiContext,

@@ -1,6 +1,6 @@
 import { receiveCspReports } from '../../contract/csp-reports.ts'
 import { readPolicyReports } from '../../core/http/csp-reports.ts'
-import { consume } from '../domain/rate-limits.ts'
+import { consume } from '../domain/limits/rate-limits.ts'
 import { type Api, companyIdOf } from './kit/context.ts'
 import { mountStream, readJsonBody } from './kit/mount.ts'
 import { refusedFieldError } from './kit/refused-fields.ts'

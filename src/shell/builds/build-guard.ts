@@ -1,6 +1,6 @@
 import type { TransitionBeforePreparationEvent } from 'astro:transitions/client'
 import { pageBuildId, shellTranslator } from '../kit/page.ts'
-import { isUploading, waitForUploads } from '../uploads/running-uploads.ts'
+import { isUploading, waitForUploads } from '../upload-progress/running-uploads.ts'
 
 /**
  * Loads a page in full, instead of through ClientRouter, if it is of another build or has another

@@ -1,5 +1,5 @@
 import { shellTranslator } from '../kit/page.ts'
-import { isUploading } from '../uploads/running-uploads.ts'
+import { isUploading } from '../upload-progress/running-uploads.ts'
 
 const pauseMs = 10_000
 /**

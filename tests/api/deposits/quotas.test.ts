@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { AppError } from '../../../src/contract/kit/errors.ts'
 import { inCompany } from '../../../src/server/db/scope.ts'
+import type { CompanyId } from '../../../src/server/domain/deps.ts'
 import {
   type Reservation,
   releaseReservation,
   reserveQuota,
   settleReservation
-} from '../../../src/server/domain/deposits/quotas.ts'
-import type { CompanyId } from '../../../src/server/domain/deps.ts'
+} from '../../../src/server/domain/limits/quotas.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { runCount, testTimeout } from '../../helpers/soak.ts'
 

@@ -8,8 +8,8 @@ import {
 } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { attachmentHeader } from '../../../core/http/content-disposition.ts'
+import { consume } from '../../domain/limits/rate-limits.ts'
 import type { Page } from '../../domain/lists.ts'
-import { consume } from '../../domain/rate-limits.ts'
 import { resolveDownloadLink } from '../../domain/sessions/download-links.ts'
 import { resolveAdministeredCompany } from './administered-company.ts'
 import {

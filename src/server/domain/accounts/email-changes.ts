@@ -5,9 +5,9 @@ import { inCompany } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { replaceKey, sealKey, verifyKeyProof } from '../key-proofs/key-proofs.ts'
+import { consumeMails } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
-import { consumeMails } from '../rate-limits.ts'
 import { endSessions, type Person } from '../sessions/sessions.ts'
 import {
   lockKey,

@@ -1,8 +1,8 @@
 import { inCompany } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
 import type { Deps, Tenant } from '../deps.ts'
+import { consumeMails } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
-import { consumeMails } from '../rate-limits.ts'
 import { endSessions } from '../sessions/sessions.ts'
 import { setKeyByMail } from './user-keys.ts'
 

@@ -16,9 +16,9 @@ import { getPrimaryHost, originOf } from '../companies/served-hosts.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
+import { consumeMails } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { createMailToken, mailLink, readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
-import { consumeMails } from '../rate-limits.ts'
 import {
   confirmPendingSessions,
   endSessions,

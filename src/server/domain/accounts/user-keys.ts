@@ -8,8 +8,8 @@ import type { Deps, Tenant } from '../deps.ts'
 import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'
 import { replaceKey, sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { type SealedKey, verifyWithSealedKey } from '../key-proofs/public-keys.ts'
+import { consume, refund } from '../limits/rate-limits.ts'
 import { readMailToken, revokeMailTokens, spendMailToken } from '../mail/mail-tokens.ts'
-import { consume, refund } from '../rate-limits.ts'
 import type { Person } from '../sessions/sessions.ts'
 
 /** The dependencies of `requirePassword`. */

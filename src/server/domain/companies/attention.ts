@@ -9,10 +9,10 @@ import type {
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+import { type GroupQuota, readLimitedQuotas } from '../limits/usage.ts'
 import { listCompanyNames } from './companies.ts'
 import { domainStateSql } from './domain-admin.ts'
 import { hasProvedHost } from './domain-rows.ts'
-import { type GroupQuota, readLimitedQuotas } from './usage.ts'
 import { countFailedDeposits } from './usage-days.ts'
 
 type AttentionDeps = Pick<Deps, 'db' | 'clock' | 'settings' | 'blobs' | 'log'>

@@ -19,10 +19,10 @@ import { type AdminCall, type AuditedDeps, audit } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
+import { readQuotasOfGroups } from '../limits/usage.ts'
 import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
 import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
-import { readQuotasOfGroups } from './usage.ts'
 
 interface ListInput extends PageInput {
   company_id: CompanyId

@@ -15,6 +15,7 @@ import {
   storeAnswers
 } from '../idempotency.ts'
 import { newId, newRecordId } from '../ids.ts'
+import { chargeDeposits, predictCharges } from '../limits/quotas.ts'
 import {
   type CategoryRules,
   readCategoryRules,
@@ -33,7 +34,6 @@ import {
   requestFacts,
   requireConsistentFingerprints
 } from './new-deposits.ts'
-import { chargeDeposits, predictCharges } from './quotas.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
 import { encryptDigest } from './upload-digests.ts'
 import { digestOfStoredFile } from './upload-settlement.ts'

@@ -4,7 +4,7 @@ import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { publishRequests, type RequestDraft } from '../history/requests.ts'
-import { subtractStorage } from './quotas.ts'
+import { subtractStorage } from '../limits/quotas.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
 
 /** How many files are erased in one transaction. */

@@ -1,7 +1,7 @@
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { releaseReservation } from './quotas.ts'
+import { releaseReservation } from '../limits/quotas.ts'
 import { closeUpload, findUpload, reservationOf, setReleasedBytes } from './uploads.ts'
 
 /** An upload ends after this many hours without a byte. */

@@ -5,8 +5,8 @@ import type { CompanyId, Deps, FileDigest } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { publishRequest } from '../history/requests.ts'
 import { claimNextRow, type Lease, releaseLease, renewLease } from '../leases.ts'
+import { settleReservation } from '../limits/quotas.ts'
 import { readRecordNames, writeRecord } from './deposit-records.ts'
-import { settleReservation } from './quotas.ts'
 import { decryptDigest } from './upload-digests.ts'
 import {
   closeUpload,

@@ -5,7 +5,7 @@ import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { publishRequest, type RequestDraft } from '../history/requests.ts'
-import { countFailedDeposit, releaseReservation, reserveStorage } from './quotas.ts'
+import { countFailedDeposit, releaseReservation, reserveStorage } from '../limits/quotas.ts'
 
 /** An upload, with the state and facts of its request (entry of the history). */
 export interface Upload {

@@ -11,9 +11,9 @@ import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
 import { publishRequest } from '../history/requests.ts'
 import { newId } from '../ids.ts'
-import { consume, consumeShared } from '../rate-limits.ts'
+import { chargeRequests } from '../limits/quotas.ts'
+import { consume, consumeShared } from '../limits/rate-limits.ts'
 import { actorIdOf, type Person } from '../sessions/sessions.ts'
-import { chargeRequests } from './quotas.ts'
 
 interface VerifyInput {
   tenant: Tenant

@@ -7,7 +7,7 @@ import { audit } from '../audit/audit.ts'
 import { proofRecordName, readDomain } from '../companies/domain-admin.ts'
 import { type DomainCall, isProvedHost, lockDomain } from '../companies/domain-rows.ts'
 import type { CompanyId, Deps, DnsAnswer } from '../deps.ts'
-import { consume } from '../rate-limits.ts'
+import { consume } from '../limits/rate-limits.ts'
 import { requireOwnProofs, withHostCheck } from './domain-claims.ts'
 
 const hourMs = 3_600_000

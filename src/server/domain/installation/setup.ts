@@ -13,7 +13,7 @@ import { findDemo } from '../demo/demo.ts'
 import { demoAccount } from '../demo-account.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
-import { consume, refund } from '../rate-limits.ts'
+import { consume, refund } from '../limits/rate-limits.ts'
 
 /**
  * The most setup codes that are valid at the same time. Each start of a process and each call of

@@ -11,7 +11,7 @@ import type { KdfId } from '../../../core/keys/kdf.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { consume } from '../rate-limits.ts'
+import { consume } from '../limits/rate-limits.ts'
 
 /**
  * The key derivation that browsers use. It is the same for every e-mail, so a challenge does not

@@ -14,7 +14,7 @@ import {
   verifyWithJwk,
   verifyWithSealedKey
 } from '../key-proofs/public-keys.ts'
-import { consume, type LimitKey, type LimitName, refund } from '../rate-limits.ts'
+import { consume, type LimitKey, type LimitName, refund } from '../limits/rate-limits.ts'
 import { issueToken, tokenExpiry } from './access-tokens.ts'
 import { accountDisabledError } from './authentication.ts'
 import { createDeviceProof, isDeviceProofOf } from './known-devices.ts'

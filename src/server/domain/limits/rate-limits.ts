@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { AppError, type ErrorCode } from '../../contract/kit/errors.ts'
-import type { Deps, Limits, Tenant } from './deps.ts'
-import { countedNetworks } from './ip-addresses.ts'
+import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
+import type { Deps, Limits, Tenant } from '../deps.ts'
+import { countedNetworks } from '../ip-addresses.ts'
 
 /**
  * What remains of a rate limit after a call, for the response headers. `seconds` is the length of

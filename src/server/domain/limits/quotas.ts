@@ -4,8 +4,8 @@ import { selectById, updateInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
-import { type GroupQuota, readQuotasOfPerson, storagePeriodStart } from '../companies/usage.ts'
 import type { CompanyId } from '../deps.ts'
+import { type GroupQuota, readQuotasOfPerson, storagePeriodStart } from './usage.ts'
 
 /**
  * What is reserved for one person in a group until it is charged or released: a number of requests

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { drawSeal, type SealDrawing } from '../../../../src/core/pages/seal-drawing.ts'
+import { drawSeal, type SealDrawing } from '../../../../src/core/evidence/seal-drawing.ts'
 
 const leafHash = '0123456789abcdef'.repeat(4)
 
