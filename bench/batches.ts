@@ -7,15 +7,16 @@ import { startService } from './processes.ts'
 import { host, openServiceInternals } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
 
-/** The sizes of the files in bytes: that of most exported documents, and that of scans. */
+/** The file sizes to measure, in bytes: a typical exported document and a typical scan. */
 const sizes = [20_000, 200_000]
 const filesOf = (size: number) => Math.min(50, Math.floor(7_500_000 / size))
 const callers = 2
 
 /**
  * Measures how many small files two callers deposit per second by `POST /deposit/batch`, including
- * flush and commit. The peer is the same service with single calls: `POST /deposit`, then `PATCH`.
- * It records a deposit only after the answer, so each of its runs waits for the records.
+ * flush and commit. For comparison, the same service gets each file in two calls: `POST /deposit`,
+ * then `PATCH`. After a `PATCH` the service still has to record the deposit, so the time of these
+ * runs includes the wait until all deposits are recorded.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService()
@@ -70,7 +71,10 @@ export async function measure(options: Options): Promise<Row[]> {
     })
   }
 
-  /** Runs calls of the peer. Returns the files per second until the last one is recorded. */
+  /**
+   * Runs single calls and waits until the service has recorded all their deposits. Returns the
+   * deposits per second, including the wait.
+   */
   async function recorded(run: () => Promise<LoadFigures>): Promise<{ perSecond: number }> {
     const started = performance.now()
     const { done } = await run()

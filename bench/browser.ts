@@ -25,10 +25,10 @@ export async function launch(signal?: AbortSignal): Promise<Browser> {
 
 /**
  * Records the tasks of a page's main thread while a file is chosen on the page. Returns a function
- * that stops recording and returns the tasks of 10 ms or more, each in milliseconds of processor
- * time; elapsed time would include waiting on a busy machine. Of a task that dispatches the event
- * `change`, only the handling of this event counts, because before it the browser creates the
- * chosen files.
+ * that stops recording and returns the processor time of each task of 10 ms or more, in
+ * milliseconds. Elapsed time would include waiting on a busy machine. For the task that handles the
+ * event `change`, only this handling counts: the browser creates the chosen files earlier in the
+ * same task.
  */
 export async function traceTasks(client: CDPSession): Promise<() => Promise<number[]>> {
   type Traced = {

@@ -13,15 +13,13 @@ import type { Options, Row } from './table.ts'
 
 /**
  * Measures deposits by fingerprint: `POST /deposit`, one call that commits record, event and leaf.
- * The product's time covers everything from the socket to the response: HTTP, token and session,
- * parsing, keyed tags, leaf, sealed openings and the SQL.
- * The peer runs only that SQL: in the same transactions on the same tables, with the same role and
- * policies, on one `pg` connection per caller. It repeats the statements of a real call with new
- * ids and sends each one after the answer to the previous one. Both must leave the same number of
- * rows.
- * Two things are not measured. The transfer of bytes and its flushes have no counterpart in SQL,
- * and other processes are not notified (`NOTIFY`). The processor time includes the database's on
- * both sides.
+ * The product's time runs from the request to the response and includes all work of the call, such
+ * as checking the token and computing hashes.
+ * The program for comparison (`peer`) runs only the SQL of that call, in the same transactions,
+ * with the same role and policies, on one `pg` connection per caller. It repeats the statements of
+ * a real call with new ids. Both programs must add the same number of rows for each deposit.
+ * The benchmark does not upload files and does not notify other processes (`NOTIFY`). On both
+ * sides, the processor time includes that of the database.
  */
 export async function measure(options: Options): Promise<Row[]> {
   const most = 16
@@ -105,8 +103,8 @@ const tables = [
 ]
 
 /**
- * Runs `run`, which makes and counts deposits. Throws unless each table of a deposit has got as
- * many new rows.
+ * Calls `run`, which makes deposits and returns their number. Throws unless each table in `tables`
+ * has grown by exactly this number of rows.
  */
 async function counted(
   internals: ServiceInternals,

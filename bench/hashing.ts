@@ -13,10 +13,13 @@ import { serveBuild } from './weight.ts'
 
 const run = promisify(execFile)
 
-/** The memory in MB that hashing may use in addition to that for reading the file. */
+/** The limit of the memory in MB that hashing a file uses beyond what reading the file uses. */
 const spareMegabytes = 32
 
-/** The most memory in MB for two files at the same time that the browser hashes as a whole. */
+/**
+ * The limit of the memory in MB for hashing two files at the same time. Both files are small enough
+ * for the browser to hash each in one piece.
+ */
 const twoMegabytes = 150
 
 /**
@@ -115,8 +118,9 @@ async function addInput(page: Page): Promise<void> {
 }
 
 /**
- * Opens the same page with a worker of its own that does the least a browser can: it reads a whole
- * file and calls the browser's digest.
+ * Opens the page at `address` and starts a minimal worker for comparison: it reads a whole file and
+ * calls the browser's digest function. Returns functions that hash a file with this worker and
+ * close the page.
  */
 async function openBareDigest(browser: Browser, address: string) {
   const page = await browser.newPage({ bypassCSP: true }) // allows a worker without a file

@@ -21,12 +21,12 @@ import { type Options, quantile, type Row } from './table.ts'
 
 /**
  * Measures imports of 100,000 people who are all new and join one or two groups: how many rows a
- * second the service stores, checks, runs and undoes. The peer writes the people and memberships of
- * the same run into the same tables, with the same indexes and foreign keys, by two `COPY` in one
- * transaction of the tables' owner. It reads no rows, checks nothing and can be undone by nobody.
- * Both take turns. The tables have the same size each time, because our undo and a deletion empty
- * them again. Beside each step, and beside the `COPY`, another company calls `GET /user` again and
- * again.
+ * second the service stores, checks, runs and undoes.
+ * For comparison, two `COPY` statements in one transaction write the same people and memberships
+ * into the same tables. They check nothing and cannot be undone. Import and `COPY` run alternately.
+ * Each is removed again, so that the tables always have the same size.
+ * During each step of an import, and during `COPY`, another company calls `GET /user` continuously.
+ * The time of these calls is measured, too.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const count = quick ? 2000 : importLimits.rows
@@ -160,7 +160,10 @@ async function beside(
   return { ms, p99Ms: quantile(times, 0.99) }
 }
 
-/** Prepares to write the people of an import by `COPY`, from files in a folder of PostgreSQL. */
+/**
+ * Returns two functions: `take` saves the people of an import in files in `folder`, and `write`
+ * writes these people back into the database by `COPY`.
+ */
 async function prepareCopy(sql: pg.Client, folder: string) {
   const { rows } = await sql.query<{ names: string }>(
     `select string_agg(quote_ident(column_name), ', ' order by ordinal_position) as names
@@ -170,15 +173,15 @@ async function prepareCopy(sql: pg.Client, folder: string) {
   const columns = rows[0]?.names
   const [people, members] = [join(folder, 'people.copy'), join(folder, 'members.copy')]
   return {
-    /** Saves the people whom the import has created as files. */
+    /** Writes the people whom the import `id` has created, and their memberships, to files. */
     async take(id: string): Promise<void> {
       const created = `(select user_id from import_row where import_id = '${id}')`
       await sql.query(`copy (select ${columns} from "user" where id in ${created}) to '${people}'`)
       await sql.query(`copy (select * from group_user where user_id in ${created}) to '${members}'`)
     },
     /**
-     * Writes the people from the files into the tables by `COPY` and deletes them again. Returns
-     * what `beside` measures meanwhile.
+     * Writes the people from the files into the tables by `COPY`, then deletes them again. Measures
+     * only the writing, by `beside`, and returns its result.
      */
     async write(count: number, beside: (work: () => Promise<void>) => Promise<{ ms: number }>) {
       const copied = await beside(async () => {

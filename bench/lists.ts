@@ -130,8 +130,8 @@ async function measurePages({ large, small, rounds, signal }: Companies): Promis
 }
 
 /**
- * Removes all people from the group of everybody, by the same calls as the page. Returns how many
- * people this removes per second.
+ * Removes all people of a company from the group to which everybody belongs, by the same API calls
+ * as the page of the list. Returns how many people are removed per second.
  */
 async function bulkRate({ person, groups }: Company, signal: AbortSignal): Promise<number> {
   const input = { action: 'remove_from_group', group_id: groups?.everyone, filter: {} } as const

@@ -13,9 +13,9 @@ const bytes = 255 * 1024
 const targetMs = 50
 
 /**
- * Measures the longest time for which one call blocks the event loop. Sends to every endpoint with
- * a body the heaviest bodies that get parsed. The API runs in this process. The shortest time of
- * several runs counts, because the machine has other work too.
+ * Measures the longest time for which one call blocks the event loop. Sends bodies that are as slow
+ * to parse as possible to each endpoint that accepts a body. The API runs in this process. Each
+ * call is repeated, and its shortest time counts, because the machine has other work too.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   await using service = await startService()
@@ -82,7 +82,10 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   ]
 }
 
-/** Confirms the administrator's password for longer than the calls of one endpoint take. */
+/**
+ * Marks the administrator's password as confirmed for the next 290 seconds, which is longer than
+ * all calls of one endpoint take.
+ */
 async function confirm({ owner }: ServiceInternals): Promise<void> {
   await owner.query(`update session set confirmed_until = now() + interval '290 seconds'`)
 }

@@ -9,11 +9,11 @@ import { type Options, quantile, type Row } from './table.ts'
 const streamsPerPerson = 5
 
 /**
- * Measures the delivery of one event to everybody at the same moment. One commit writes a request
- * and its event for each person, and sends as many notifications as that many deposits would. The
- * time runs from the commit to the arrival on each stream, so it includes reading the events from
- * the database. The peer is a `node:http` server that receives the same events by POST and writes
- * them to its streams. The memory of both processes is measured with all streams open.
+ * Measures how long it takes to deliver one event to each person at the same moment. One commit
+ * writes all events and notifies the service once for each event. The time runs from the commit to
+ * the arrival on each stream, so it includes reading the events from the database. The peer is a
+ * `node:http` server that receives the same events by POST and writes them to its streams. The
+ * memory of both processes is measured with all streams open.
  */
 export async function measure(options: Options): Promise<Row[]> {
   const rows: Row[] = []
@@ -74,8 +74,8 @@ async function measureWith(count: number, options: Options): Promise<Row[]> {
 }
 
 /**
- * Calls `tell`, which sends events and returns when it sent them, and waits until `count` events
- * have arrived. Returns the 99th percentile of the delivery time in milliseconds.
+ * Calls `tell`, which sends events and returns the time at which it sent them. Waits until `count`
+ * events have arrived. Returns the 99th percentile of the delivery time in milliseconds.
  */
 async function burst(client: Peer, count: number, tell: () => Promise<number>) {
   const heard = client.request<number[]>({ events: count })

@@ -25,7 +25,10 @@ export interface Target {
 }
 
 export interface Options {
-  /** How often the product and the peer are measured, alternately. The report shows medians. */
+  /**
+   * The number of times that the product and the peer are each measured, alternately. The report
+   * shows medians.
+   */
   runs: number
   /** Whether to run only a small load that shows whether the benchmark works. */
   quick: boolean

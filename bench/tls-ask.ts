@@ -8,10 +8,10 @@ const callers = 8
 const hostCount = 10_000
 
 /**
- * Measures `/tls-ask` while 10,000 hosts are served. A proxy asks it whether it may get a
- * certificate for a host. The answers come from memory. So the peer is `/healthz` of the same
- * process and port, which looks nothing up: only the look-up and the list of hosts, which is read
- * again every second, differ.
+ * Measures `/tls-ask` with 10,000 hosts. A proxy calls it to ask whether it may get a certificate
+ * for a host. The service answers from a list in memory, which it reads again every second. The
+ * peer is `/healthz` of the same process and port, so the difference is the cost of the look-up and
+ * of reading the list.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService()

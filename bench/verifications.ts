@@ -18,10 +18,9 @@ const knownPerSize = 10_000
 
 /**
  * Measures `POST /verify` without a session among many deposits. Half of the fingerprints are
- * known. The peer runs only the SQL statement of the call: prepared with `pg`, with the same role
- * and policies, without a transaction, on one connection per caller, and with keyed hashes computed
- * in advance. The deposits are inserted with SQL; the known ones get keyed hashes made with the
- * service's key.
+ * known. The peer runs only the SQL statement of the call, on one `pg` connection per caller, with
+ * the same role and policies, but without a transaction. It gets keyed hashes that were computed in
+ * advance. The deposits are inserted with SQL.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService()
@@ -95,7 +94,10 @@ function itemsOf(digests: Buffer[]) {
   return digests.map(digest => ({ sha256: digest.toString('hex') }))
 }
 
-/** Throws unless a call as in the measurement finds exactly the known fingerprints. */
+/**
+ * Sends the first 20 calls of the measurement. Throws unless each call finds exactly its known
+ * fingerprints.
+ */
 async function requireKnown(
   connection: Connection | undefined,
   requests: string[],

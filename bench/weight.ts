@@ -10,8 +10,8 @@ import { listenLocally } from '../tests/helpers/servers/listen.ts'
 import type { Row } from './table.ts'
 
 /**
- * The most kB of scripts, compressed with brotli, that a page may load at its start. The keys are
- * paths of pages without the locale.
+ * The maximum weight in kB of the scripts that a page loads at its start, compressed with brotli.
+ * The keys are paths of pages without the locale.
  */
 export const pageBudgets: Record<string, number> = Object.fromEntries(
   [...Object.values(pages), { ...notFoundPage, path: '/nowhere' }].map(page => [
@@ -19,7 +19,7 @@ export const pageBudgets: Record<string, number> = Object.fromEntries(
     page.scriptBudget
   ])
 )
-/** The most kB of each web worker, by its name. */
+/** The maximum weight of each web worker in kB, by its name. */
 export const workerBudgets: Record<string, number> = {
   kdf: 26,
   hash: 12,
@@ -28,20 +28,28 @@ export const workerBudgets: Record<string, number> = {
   image: 4,
   strength: 120
 }
-/** The most kB of other parts: the command palette, and style sheets, HTML and fonts of a page. */
+/**
+ * The maximum weight in kB of the command palette, and of the style sheets, HTML and fonts of a
+ * page.
+ */
 export const budgets = { palette: 8.5, css: 14, html: 13.5, fonts: 85 }
-/** The most kB of HTML of `/docs/calls`, which grows with every call of the API. */
+/**
+ * The maximum weight in kB of the HTML of `/docs/calls`, which grows with every call of the API.
+ */
 const callsHtmlBudget = 30
-/** The most kB of a page of the administration, which has tables and the words of several forms. */
+/**
+ * The maximum weight in kB of an administration page, which has tables and the words of several
+ * forms.
+ */
 const adminBudgets = { css: 16, html: 15 }
 
-/** Returns the most kB of HTML that a page may have. */
+/** Returns the maximum weight in kB of the HTML of a page. */
 export function htmlBudgetOf(path: string): number {
   if (path === '/docs/calls') return callsHtmlBudget
   return isAdminPath(path) ? adminBudgets.html : budgets.html
 }
 
-/** Returns the most kB of style sheets that a page may have. */
+/** Returns the maximum weight in kB of the style sheets of a page. */
 export function cssBudgetOf(path: string): number {
   return isAdminPath(path) ? adminBudgets.css : budgets.css
 }

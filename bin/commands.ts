@@ -22,7 +22,7 @@ import { createSetupCode } from '../src/server/domain/installation/setup.ts'
 import { openDeps } from '../src/server/open-deps.ts'
 
 interface Command {
-  /** What the command does, as the list of commands says it. */
+  /** A short description of the command, shown in the list of commands. */
   summary: string
   /** The command's options, each with a placeholder for its value and an explanation. */
   options?: Record<string, { value: string; means: string }>

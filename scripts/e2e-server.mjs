@@ -11,8 +11,8 @@ rmSync(folder, { recursive: true, force: true })
 await import('../src/server/main.ts')
 
 /**
- * Stops the database that a killed run has left. It would delete the socket of the new database
- * when it ends.
+ * Stops the database that an earlier, killed test run has left running, and waits until it has
+ * ended. Otherwise, it would later delete the socket of the new database.
  */
 async function stopDatabase() {
   const pid = livePostgres()

@@ -98,7 +98,10 @@ function withStatus({ title, specs = [], suites = [] }, status) {
   return [...own, ...nested].map(name => `${title} › ${name}`)
 }
 
-/** Returns the first line of a message for the end of a test's line, without colours. */
+/**
+ * Returns `: ` and the first line of an error message without terminal colours, to be appended to
+ * the name of a failed test. Returns an empty text if there is no message.
+ */
 function cause(message = '') {
   const line = stripVTControlCharacters(message).trim().split('\n')[0]
   return line ? `: ${line.slice(0, 200)}` : ''

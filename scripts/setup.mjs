@@ -119,7 +119,10 @@ function buildStamp() {
   return hash.digest('hex')
 }
 
-/** Returns all files below a path, sorted. Leaves out the server, which runs from its sources. */
+/**
+ * Returns all files below a path, sorted. Leaves out `src/server`, because it runs from its sources
+ * and is not part of the build.
+ */
 function filesIn(path) {
   const found = fs.statSync(join(root, path), { throwIfNoEntry: false })
   if (!found || path === 'src/server') return []

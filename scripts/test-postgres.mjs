@@ -28,7 +28,10 @@ for (const [name, folder] of [
 }
 console.log(`\n${summary.join('\n')}`)
 
-/** `postgres (PostgreSQL) 15.14 (Debian …)` → `PostgreSQL 15.14` */
+/**
+ * Returns the name and version of the PostgreSQL in a folder, from its output: `postgres
+ * (PostgreSQL) 15.14 (Debian …)` → `PostgreSQL 15.14`
+ */
 function versionOf(folder) {
   const { stdout } = spawnSync(`${folder}/postgres`, ['--version'], { encoding: 'utf8' })
   return `PostgreSQL ${/\) (\S+)/.exec(stdout ?? '')?.[1] ?? 'of unknown version'}`

@@ -8,8 +8,8 @@ import { Connection } from '../connection.ts'
 export interface Flood {
   port: number
   /**
-   * The requests to send, one for each connection, which sends it again and again. Each run of `#`
-   * in a request is replaced with random hex digits.
+   * The HTTP requests to send. The client opens one connection for each and sends the request on it
+   * again and again. Each run of `#` in a request is replaced with random hex digits.
    */
   requests: string[]
   /** The number of copies of a request that are sent before a response is read. */

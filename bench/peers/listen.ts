@@ -1,7 +1,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** A text that every event about a request contains once, and no tick. */
+/**
+ * A text that occurs exactly once in each measured event. It does not occur in the `tick` events
+ * that keep a stream open.
+ */
 const mark = Buffer.from('"created"')
 const headEnd = Buffer.from('\r\n\r\n')
 const openAtOnce = 16

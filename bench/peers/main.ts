@@ -5,10 +5,10 @@ import { replayStatements } from './statements.ts'
 import { serveStreams } from './streams.ts'
 
 /**
- * A program in a process of its own: a minimal program with which the product is compared, or a
- * client that would disturb the measurement in the main process. `startPeer` starts it and sends it
- * messages. The first message contains its setup, and each later one calls the function that it
- * returned.
+ * Starts one of the programs below with its setup, and returns a function that handles further
+ * messages. Each program runs in its own process, started by `startPeer` or `startClientProcess`.
+ * The first message to the process contains the setup. Each later message is passed to the returned
+ * function, whose result is sent back.
  */
 // biome-ignore lint/suspicious/noExplicitAny: both ends of the wire are ours
 type Peer = (setup: any) => Promise<(question: any) => Promise<unknown>>

@@ -9,7 +9,10 @@ import type { CapturedStatement } from '../service-internals.ts'
 interface Setup {
   socketDir: string
   callers: number
-  /** The company to set once for each connection. Undefined if the statements set it themselves. */
+  /**
+   * Id of the company to set on each connection when it is opened. Undefined if the statements set
+   * the company themselves.
+   */
   company?: string
 }
 
@@ -17,8 +20,8 @@ interface Replay {
   seconds: number
   callers: number
   /**
-   * The statements of two calls that are alike. A value that differs between the two is created
-   * anew for each repetition.
+   * The SQL statements of two calls of the same kind. An id, time or hash that differs between the
+   * calls is replaced with a new one in each repetition.
    */
   twice: [CapturedStatement[], CapturedStatement[]]
 }
@@ -28,8 +31,8 @@ interface LookUps {
   callers: number
   statement: CapturedStatement
   /**
-   * The values of the statement's only parameter, a list of keyed hashes (tags): one list for each
-   * query, used in turn.
+   * Lists of keyed hashes (tags). Each query passes one list to the statement, as its only
+   * parameter. The queries use the lists in turn.
    */
   batches: Uint8Array[][]
 }

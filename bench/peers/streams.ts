@@ -2,8 +2,8 @@ import { createServer, type ServerResponse } from 'node:http'
 import { listenLocally } from '../../tests/helpers/servers/listen.ts'
 
 /**
- * Starts a `node:http` server with event streams of people. It receives events by POST and writes
- * each to the streams of its person.
+ * Starts a `node:http` server that keeps event streams open, several for each person. It receives
+ * events by POST and writes each event to all streams of its person.
  */
 export async function serveStreams(_setup: object) {
   const streams = new Map<string, ServerResponse[]>()

@@ -135,7 +135,10 @@ export async function checkConsistency(
   }
 }
 
-/** Waits until the service has settled all uploads and completed the demonstration. */
+/**
+ * Waits up to 90 seconds until no upload waits to be recorded and no company is still being filled
+ * with sample data.
+ */
 async function waitForQuiet(pool: pg.Pool): Promise<void> {
   for (const until = Date.now() + 90_000; Date.now() < until; await sleep(50)) {
     const { rows } = await pool.query(
@@ -179,8 +182,9 @@ async function compareWithMemory(
 }
 
 /**
- * Returns the faults of the demonstration: documents that are missing, in the wrong order or not
- * recorded at their own time.
+ * Compares the documents of the demonstration company with the expected sample data. Returns a
+ * sentence for each fault: a document that is missing, in the wrong order or recorded at the wrong
+ * time.
  */
 async function compareDemo(pool: pg.Pool): Promise<string[]> {
   const { rows: demos } = await pool.query('select from company where demo is not null')

@@ -16,7 +16,7 @@ export interface CrashReport {
   first_start_ms: number
   restart_ms: { least: number; median: number; most: number }
   figures: Record<string, number>
-  /** How often depositors tried again after an error, by the code of the error. */
+  /** The number of errors after which depositors tried again, by error code. */
   codes: Record<string, number>
   /** The errors in the service's log, each with its count. */
   logged: Record<string, number>

@@ -27,7 +27,7 @@ export interface RememberedDocument {
 export interface Depositors {
   clients: Client[]
   remembered: RememberedDocument[]
-  /** How often each error occurred, by its code. */
+  /** The number of errors that occurred, by error code. */
   codes: Record<string, number>
   /** Waits until each person has finished their current document, then stops them. */
   finish(): Promise<void>

@@ -18,9 +18,8 @@ import { type Trace, traceSystemCalls } from './strace.ts'
 export const singleThreadSettings = { DEMO: 'false', UV_THREADPOOL_SIZE: '1' }
 
 /**
- * The most documents that are sent until a fault occurs. It may not occur at first, because a
- * thread that strace does not trace yet may make the call. Documents without a fault are checked as
- * well.
+ * The maximum number of documents to send until a fault occurs. With some documents it does not
+ * occur, because the system call may run in a thread that strace does not trace yet.
  */
 const maxTries = 3
 
@@ -90,8 +89,9 @@ export async function sendUnderFaults<OneFault extends Fault, Sent>({
 }
 
 /**
- * Compares what a service has stored with what its depositors remember, and stops it. Returns the
- * figures, the number of documents by their end, and a sentence for each fault.
+ * Compares what a service has stored with what its depositors remember, and stops the service.
+ * Returns figures about the service, the number of acknowledged and of failed documents, and a
+ * sentence for each fault.
  */
 export async function checkAndStop(service: ServiceProcess, remembered: RememberedDocument[]) {
   const { figures, faults } = await checkConsistency(service, remembered)
@@ -103,8 +103,8 @@ export async function checkAndStop(service: ServiceProcess, remembered: Remember
 }
 
 /**
- * Deletes files that no row of the database names, then compares and stops the service as
- * `checkAndStop()` does. Files that still belong to no document are a fault.
+ * Deletes the files to which no row of the database refers, then does the same as `checkAndStop()`.
+ * A file that still belongs to no document after that counts as a fault.
  */
 export async function checkFilesAndStop(service: ServiceProcess, remembered: RememberedDocument[]) {
   const lost = await deleteUnreferencedFiles(service)

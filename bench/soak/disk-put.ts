@@ -65,10 +65,10 @@ interface Sent {
 }
 
 /**
- * Test C-04 for `PUT /deposit`: one system call fails. The sender gets an error or a success, and
- * repeats the call with the same key until the deposit is recorded. The sender never learns what
- * the failed calls left behind. So the test looks up all requests for this file name in the history
- * and compares them with the errors that the sender got.
+ * Test C-04 for `PUT /deposit`: makes one system call fail. The sender gets an error or a success,
+ * and repeats the call with the same idempotency key until it succeeds. A failed call may leave a
+ * request in the history. So the test reads all requests for the file name from the history, and
+ * compares them with the errors that the sender got.
  */
 export async function failDirectUploads(options: {
   seed: number
@@ -146,8 +146,8 @@ async function sendFile(service: ServiceProcess, ada: Client, random: Random, fa
 }
 
 /**
- * Reads from the history, by the name of the file, what became of it. Returns the documents, and as
- * faults all differences from the responses that the sender got.
+ * Finds the deposits of a file in the history by the file's name. Returns them, and a sentence for
+ * each difference from the responses that the sender got.
  */
 async function historyOf(ada: Client, { name, bytes, failures, request }: Sent) {
   const sha256 = createHash('sha256').update(bytes).digest('hex')

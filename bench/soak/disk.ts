@@ -109,8 +109,9 @@ function orderFaultsOf(calls: SystemCall[], upload: string, request: string): st
 }
 
 /**
- * Checks that all steps happened before the promise was sent, each after the end of the previous
- * one. Returns a sentence if one of them did not.
+ * Checks that a message (`promise`) was sent only after all `steps`, which must have happened one
+ * after another, after the system call `first`. Returns a list with one sentence if not, else an
+ * empty list.
  */
 function missingSteps(
   calls: SystemCall[],
@@ -176,8 +177,8 @@ export async function failUploads(options: {
 
 /**
  * Deposits one document while a fault is active, and returns when the fault is over. `settled`
- * resolves to the document when its request has reached its final state. After a failure of the job
- * this takes ten seconds more.
+ * resolves to the document when its request is done or has failed. If the job that records the
+ * deposit fails, this takes ten seconds longer.
  */
 async function deposit(service: ServiceProcess, ada: Client, random: Random, active?: Fault) {
   const bytes = random.bytes(random.integer(2, 70_000))

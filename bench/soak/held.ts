@@ -17,10 +17,10 @@ const patienceMs = 120_000
 const root = join(import.meta.dirname, '../..')
 
 /**
- * Test C-01 with deposits that cannot be recorded. People deposit while the service is killed, and
- * some documents are in a category with an invalid name. The service must hold and report these
- * deposits. The job that deletes unreferenced files must keep their bytes, and they must not delay
- * others. When the name is valid again, they must be recorded.
+ * Test C-01 with deposits that cannot be recorded, because their category has an invalid name. The
+ * service is killed at random meanwhile. It must mark these deposits as held, report them, and keep
+ * their bytes. Other deposits must not be delayed. When the name is valid again, the held deposits
+ * must be recorded.
  */
 export async function testHeldDeposits(options: {
   seed: number
@@ -95,7 +95,10 @@ async function begin(ada: Client, category: string, random: Random) {
   return { upload, bytes, document }
 }
 
-/** Shortens the pauses between attempts until the expected number of deposits is held. */
+/**
+ * Waits until the service has marked the expected number of deposits as held, and returns the
+ * number reached. Shortens the service's pauses between its attempts to record a deposit.
+ */
 async function untilHeld(service: ServiceProcess): Promise<{ held: number }> {
   for (const until = Date.now() + patienceMs; ; await sleep(500)) {
     const [row] = await service.query(

@@ -26,16 +26,19 @@ interface Options {
   onKill?: (text: string) => void
 }
 
-/** The number of people whom the file of an import changes. All others in the file are new. */
+/**
+ * The number of rows in an import file that change existing people. All other rows create people.
+ */
 const knownCount = 50
 /** How long a step may take on the slowest machine, in milliseconds. */
 const patienceMs = 240_000
 
 /**
- * Test C-01 with imports. In each round the process that works on an import is killed during its
- * check, its run and its undo. After the first kill the same process is restarted. After the others
- * a second process continues, and must begin before the lease of the dead process ends. The run
- * must leave exactly the people of the file, and the undo exactly the people from before.
+ * Test C-01 with imports. Each round kills the process that works on an import three times: during
+ * the check, the run and the undo. After the first kill the same process is restarted. After the
+ * other kills a second process continues the import, and must not take longer than the lease of the
+ * killed process lasts. The run must add exactly the people of the file. The undo must restore
+ * exactly the people from before.
  */
 export async function killDuringImports({ seed, rounds, rows, onKill = () => undefined }: Options) {
   const random = createRandom(seed)

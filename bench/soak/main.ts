@@ -16,10 +16,10 @@ interface Options {
 type Scenario = (options: Options) => Promise<{ faults: string[] }>
 
 /**
- * The long tests, by the names of their rows in docs/security.md; `themes` has no row and needs a
- * build. The normal tests run the same with few rounds. This program prints the seed first and a
- * JSON report last. It exits with 1 if a test failed or could not run. `npm run soak -- --only C-01
- * --scale 0.1 --seed 7`
+ * The long tests. Each key is the name of the test's row in docs/security.md; only `themes` has no
+ * row, and it needs a build. `npm test` runs the same tests with few rounds. This program prints
+ * the seed first and a JSON report last. It exits with 1 if a test failed or could not run. `npm
+ * run soak -- --only C-01 --scale 0.1 --seed 7`
  */
 const scenarios: Record<string, Scenario> = {
   'A-02': runTests(['tests/unit/core/input/email.test.ts']),

@@ -8,9 +8,9 @@ import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/ser
 
 const host = 'localhost'
 const ticksPerSecond = 100
-/** The most processor time that waiting calls may use, as a part of one core. */
+/** The maximum processor time that waiting calls may use, as a fraction of one core. */
 const maxCpuShare = 0.25
-/** The most memory in MB that waiting calls may use. */
+/** The maximum memory in MB that waiting calls may use. */
 const maxGrownMb = 64
 
 interface Cost {
@@ -21,8 +21,9 @@ interface Cost {
 }
 
 /**
- * Measures the processor time and memory of calls that wait for one upload. They announce bytes and
- * never send any. A caller that is refused calls again after one second.
+ * Measures the processor time and memory of many PATCH calls that wait for the same upload. The
+ * calls announce bytes and never send any. A caller whose call is refused tries again after one
+ * second.
  */
 export async function measureWaitingCalls({ seed, seconds }: { seed: number; seconds: number }) {
   await using service = await makeServiceProcess({ DEMO: 'false' })

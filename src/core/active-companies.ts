@@ -15,7 +15,7 @@ export interface ActiveCompanies {
  */
 export function createActiveCompanies(now: () => number): ActiveCompanies {
   let last: { company: string; at: number } | undefined
-  /** The most recent API call of a company that is not the company of `last`. */
+  /** The most recent API call of any company other than `last.company`. */
   let previous: { company: string; at: number } | undefined
   return {
     note(company) {

@@ -6,8 +6,8 @@ import { $disabledState, $user, refreshUser } from '../stores/signed-in-user.ts'
 import { isSignedIn, onClick, onThisAndLaterPages, pageLocale } from './kit/page.ts'
 
 /**
- * Fills the page of a disabled account. First uses the page's address, which anybody can forge,
- * then the answer of the API.
+ * Fills the page that tells people why their account is disabled. First shows the reason from the
+ * page's address, which anybody can forge. Replaces it with the API's answer when one arrives.
  */
 export function startAccountDisabledPage(): void {
   onThisAndLaterPages(() => {

@@ -49,8 +49,8 @@ export function showUsageInDrawer(user: UserInfo): void {
 interface Meter {
   left: string
   /**
-   * The used amount. Undefined in answers of an older API, as is `limit`. A `limit` of `null` means
-   * unlimited.
+   * The used amount. `used` and `limit` are undefined if an older API does not return them. A
+   * `limit` of `null` means unlimited.
    */
   used: number | undefined
   limit: number | null | undefined

@@ -18,8 +18,8 @@ interface Menu {
 }
 
 /**
- * Adds to the user menu, a popover of the browser, what a menu needs: arrow keys, Home and End, a
- * search by typed letters, and opening and closing after a short hover.
+ * Makes the user menu, a browser popover, usable as a menu: arrow keys, Home and End move the
+ * focus, typed letters find an entry, and a short hover opens or closes the menu.
  */
 export function startUserMenu(): void {
   onThisAndLaterPages(() => {
@@ -61,7 +61,10 @@ function leave({ panel, isHovered }: Menu): void {
   if (isHovered && isOpen(panel) && !panel.contains(document.activeElement)) panel.hidePopover()
 }
 
-/** Opens the menu on a click. Keeps the menu open if the pointer has opened it. */
+/**
+ * Handles a click on the menu button. If a hover has opened the menu, the menu stays open and gets
+ * the focus. Otherwise the browser toggles the menu.
+ */
 function pin(menu: Menu, event: MouseEvent): void {
   const { panel } = menu
   menu.stopTimer()

@@ -1,8 +1,8 @@
 /**
- * Matches each place where a spreadsheet could begin to read a formula. Such a place is the start
- * of a text, or follows a character at which a spreadsheet may split the text: one in French splits
- * at `;`, even inside the quotes that a `,` needs. Quotes and apostrophes may come next, then one
- * of the characters that begin a formula, in normal or full width.
+ * Matches each position in a text at which a spreadsheet could begin to read a formula. Such a
+ * position is the start of the text, or follows a character at which a spreadsheet may split the
+ * text into cells. French spreadsheets split at `;`, even inside quotes. After the position come
+ * any quotes and apostrophes, then a character that begins a formula, in normal or full width.
  */
 const formulaStart = /(?<=^|[,;\t\r\n])(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/g
 /** Matches each `'` that `withFormulaGuard()` has put into a text. */

@@ -19,7 +19,8 @@ export type ColumnMapping = Readonly<Record<string, number>>
  */
 const minPart = 4
 /**
- * Fraction of a column's filled cells that must be e-mails for a column of e-mails, from 0 to 1.
+ * The fraction of a column's filled cells that must contain e-mails before the column counts as a
+ * column of e-mails, from 0 to 1.
  */
 const lookShare = 0.6
 

@@ -29,9 +29,12 @@ const marks: [Encoding, number[]][] = [
   ['utf-16be', [0xfe, 0xff]]
 ]
 
-/** A file counts as UTF-16 if a greater fraction of every second byte is NUL. */
+/**
+ * Minimum fraction of NUL bytes, among the bytes at even or at odd positions, in a file that counts
+ * as UTF-16.
+ */
 const utf16Share = 0.3
-/** A file does not count as text if a greater fraction of its bytes is NUL. */
+/** Minimum fraction of NUL bytes in a file that counts as binary, unless it counts as UTF-16. */
 const binaryShare = 0.01
 
 /** Returns the kind of a file from its first bytes. A few thousand bytes are enough. */

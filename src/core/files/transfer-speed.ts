@@ -1,7 +1,7 @@
 const windowMilliseconds = 5_000
 /**
- * The remaining time is not estimated in this many milliseconds after the start of a transfer,
- * because the estimate would jump.
+ * The remaining time is first estimated this many milliseconds after the start of a transfer. An
+ * earlier estimate would change too much.
  */
 const settlingMilliseconds = 3_000
 

@@ -36,9 +36,10 @@ function trimBlanks(text: string): string {
 }
 
 /**
- * Returns the part of an e-mail before the `@` in lower case, or undefined if it is quoted, because
- * a quoted part may contain the colon that separates e-mail and password in the key derivation.
- * Changes ASCII letters only, because `toLowerCase()` turns U+212A KELVIN SIGN into `k`.
+ * Returns the part of an e-mail before the `@` in lower case, or undefined if it is invalid. A
+ * quoted part is refused, because it may contain a colon, which separates e-mail and password in
+ * the key derivation. Changes ASCII letters only, because `toLowerCase()` turns U+212A KELVIN SIGN
+ * into `k`.
  */
 function canonicalLocal(text: string): string | undefined {
   if (text.length > 64) return undefined

@@ -1,6 +1,6 @@
 /**
- * The colours that a company has chosen for its pages. A colour that is absent is that of the
- * standard theme. `dark` makes the dark mode the default.
+ * The colours that a company has chosen for its pages. If a colour is absent, the pages use that of
+ * the standard theme. `dark` makes the dark mode the default.
  */
 export type ThemeColors = { dark: boolean } & {
   [role in 'background' | 'surface' | Accent]?: string | undefined
@@ -20,9 +20,10 @@ export type ThemeToken =
 export type ThemeTokens = Record<ThemeToken, string>
 
 /**
- * Returns every colour of a page for the light and the dark mode. Changes a company's colours in
- * lightness and chroma, but not in hue, until the contrast is 4.5:1 for text and 3:1 for the seal
- * and controls. `#ff7a00` as primary → `#bd5900` in light mode, where white text is on it
+ * Returns every colour of a page for the light and the dark mode. Changes the lightness and chroma
+ * of a company's colours, but not their hue, until the contrast is 4.5:1 for text and 3:1 for the
+ * seal and controls. In light mode, the primary colour `#ff7a00` becomes `#bd5900`, on which white
+ * text can be read.
  */
 export function themeTokens(colors: ThemeColors): { light: ThemeTokens; dark: ThemeTokens } {
   return { light: tokensOf(colors, light), dark: tokensOf(colors, dark) }
@@ -40,9 +41,9 @@ export interface ColorCorrection {
 }
 
 /**
- * Returns the chosen colors that pages replace because they would be hard to read, once for each
- * mode. Background and surface are listed for the company's default mode only, because pages always
- * use standard surfaces in the other mode.
+ * Returns the chosen colors that pages replace because they would be hard to read. A color has one
+ * entry for each mode in which it is replaced. Background and surface are listed for the company's
+ * default mode only: the other mode always uses standard lightness for both.
  */
 export function themeCorrections(colors: ThemeColors): ColorCorrection[] {
   const tokens = themeTokens(colors)
@@ -59,8 +60,8 @@ export function themeCorrections(colors: ThemeColors): ColorCorrection[] {
 }
 
 /**
- * Returns the CSS that sets the colors of a page, and shows or hides its pictures by mode. It is in
- * no cascade layer, so it overrides daisyUI's themes, and it contains the dark mode itself.
+ * Returns the CSS that sets the colors of a page for both modes, and shows each picture only in its
+ * mode. The CSS is in no cascade layer, so it overrides daisyUI's themes.
  */
 export function themeCss(colors: ThemeColors): string {
   const tokens = themeTokens(colors)
@@ -102,8 +103,9 @@ type Mode = {
   content: string
   accents: Record<Accent, string>
   /**
-   * 1 (lighter) in light mode, -1 (darker) in dark mode: how the lightness of a surface changes for
-   * more contrast with text. Accents and text change in the opposite direction.
+   * The direction in which the lightness of a surface changes for more contrast with text: 1
+   * (lighter) in light mode, -1 (darker) in dark mode. The lightness of accents and text changes in
+   * the opposite direction.
    */
   surfaceStep: 1 | -1
 }
@@ -221,8 +223,9 @@ function hairline(desk: string, sheet: string, mode: Mode): string {
 type Pair = [color: string, least: number]
 
 /**
- * Returns a colour that has its minimum contrast with every colour in `pairs`. Changes the
- * lightness in steps: upwards for `direction` 1 and downwards for -1.
+ * Changes the lightness of a colour in steps until the colour has enough contrast, and returns it.
+ * Each pair has another colour and the minimum contrast with it. `direction` is 1 for lighter and
+ * -1 for darker.
  */
 function correct(color: string, direction: number, pairs: Pair[]): string {
   const { l, c, h } = toOklch(color)

@@ -3,9 +3,10 @@ import { pageBuildId, shellTranslator } from '../kit/page.ts'
 import { isUploading, waitForUploads } from '../upload-progress/running-uploads.ts'
 
 /**
- * Loads a page in full, instead of through ClientRouter, if it is of another build or has another
- * theme. The server may no longer have the files of the open build, and the open page's policy
- * blocks another theme. While uploads run, asks the person first.
+ * Makes the browser load a page in full, instead of through ClientRouter, if the page is of another
+ * build or has another theme. Otherwise, files of the open page's build may be missing on the
+ * server, and the open page's content security policy would block the other theme. While uploads
+ * run, asks the person first.
  */
 export function guardAgainstOtherBuilds(): void {
   document.addEventListener('astro:before-preparation', event => {

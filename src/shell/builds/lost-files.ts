@@ -9,9 +9,9 @@ const leavingMs = 5000
 
 /**
  * Reloads the page when a file of the build cannot be loaded, or when a browser tool has changed
- * elements that React manages. Reloads each path at most once in ten seconds, and never while
- * uploads run. Waits while another page is being opened: Firefox cancels imports then, and a reload
- * would bring the person back.
+ * elements that React manages. Reloads each path at most once in ten seconds. While uploads run,
+ * shows a message with a reload button instead. Does not reload while the browser opens another
+ * page, because Firefox then cancels imports.
  */
 export function reloadOnLostFiles(): void {
   addEventListener('beforeunload', () => {
@@ -39,7 +39,7 @@ export function reloadOnLostFiles(): void {
   )
 }
 
-/** When the browser last began to open another page, by `performance.now()`. */
+/** The time at which the browser last began to open another page, from `performance.now()`. */
 let leftAt = Number.NEGATIVE_INFINITY
 
 function isLeaving(): boolean {
@@ -47,8 +47,9 @@ function isLeaving(): boolean {
 }
 
 /**
- * Reloads the page. If the browser is opening another page, waits five seconds first and reloads if
- * this page is still shown, as after a download or after the person has chosen to stay.
+ * Reloads the page. If the browser is opening another page, first waits five seconds. This page may
+ * still be open after that, for example because the person only started a download; then it is
+ * reloaded.
  */
 function reloadUnlessLeaving(): void {
   if (isLeaving()) setTimeout(reloadUnlessLeaving, leavingMs)

@@ -23,8 +23,8 @@ const smallestSide = 96
 
 /**
  * Shows the targets on which files can be dropped, and highlights the target `over`. Call it again
- * after scrolling. A visible drop zone of the page accepts drops itself, so the overlay shows its
- * targets beside the zone.
+ * after scrolling. The targets are placed beside the page's own drop zones, which also accept
+ * files.
  */
 export function showOverlay(over: HTMLElement | undefined): void {
   drawTargets()

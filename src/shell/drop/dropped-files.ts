@@ -17,8 +17,8 @@ interface Dropped {
 }
 
 /**
- * What was read from one item of a drop or paste during the event. The browser empties its own list
- * of items afterwards.
+ * The contents of one dropped or pasted item. They are read during the event, because the browser
+ * empties its list of items afterwards.
  */
 export interface DroppedItem {
   entry: FileSystemEntry | null

@@ -6,8 +6,8 @@ import { isOnPage, onEachPage, runOnce } from '../kit/page.ts'
 let $summary: ReadableAtom<DepositSummary> | undefined
 
 /**
- * Returns whether closing the tab now would interrupt an upload, including one that waits for the
- * person.
+ * Returns whether closing the tab now would interrupt an upload. Paused uploads and uploads that
+ * wait for a decision by the person also count.
  */
 export function isUploading(): boolean {
   const summary = $summary?.get()
