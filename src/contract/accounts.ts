@@ -3,14 +3,14 @@ import { endpoint } from './kit/endpoint.ts'
 import { maxCodeUnits, pattern } from './kit/text-checks.ts'
 import { Email, LinkDelivery, Username } from './users.ts'
 
-/** A token that a mailed link has in its fragment: 32 random bytes in base64url. */
+/** The secret token of a mailed link, in the fragment of its URL: 32 random bytes in base64url. */
 const MailToken = z
   .string()
   .check(pattern(/^[\w-]{42}[AEIMQUYcgkosw048]$/, 'the 43 characters of a mailed link'))
 
 /**
- * Answer of a call that sends a link. `delivery` says how the link reaches the person. Older API
- * versions leave it out.
+ * Output of a call that sends a link. `delivery` says how the link reaches the person. Older API
+ * versions omit `delivery`.
  */
 const Promised = z.object({ delivery: z.optional(LinkDelivery) })
 
@@ -38,9 +38,9 @@ export const checkMailLink = endpoint({
 })
 
 /**
- * Confirms the e-mail of a sign-up. In the browser that signed up, the mailed token is enough,
- * because the browser has a session. In another browser the call also takes a username and a
- * `public_key_jwt` of purpose `verify`, which replace the username and key of the sign-up.
+ * Confirms the e-mail of a sign-up. The browser that signed up has a session, so it sends only the
+ * mailed token. Another browser also sends a username and a `public_key_jwt` of purpose `verify`.
+ * They replace the username and the public key of the sign-up.
  */
 export const verifyEmail = endpoint({
   method: 'POST',
@@ -117,10 +117,10 @@ export const resetKey = endpoint({
 })
 
 /**
- * Starts a change of e-mail. The e-mail is part of the key derivation, so the key changes, too.
- * `challenge_response` is a challenge of purpose `rekey` signed with the current key.
- * `public_key_jwt`, of purpose `email`, contains that challenge and proves that the browser has the
- * new key. Nothing changes until the new e-mail is confirmed.
+ * Starts a change of e-mail. The key pair is derived from the e-mail and the password, so it
+ * changes too. `challenge_response` is a challenge of purpose `rekey` signed with the current key.
+ * `public_key_jwt` has the purpose `email` and contains the same challenge. It proves that the
+ * browser has the new key. The account does not change until the person confirms the new e-mail.
  */
 export const changeEmail = endpoint({
   method: 'POST',
@@ -148,7 +148,7 @@ export const confirmEmail = endpoint({
 
 /**
  * Deletes the caller's account. `challenge_response` is a signed challenge of purpose `rekey`. It
- * is sent in the body, because proxies log addresses.
+ * is sent in the body, because proxies log URLs.
  */
 export const deleteUser = endpoint({
   method: 'DELETE',

@@ -77,9 +77,9 @@ export const createApiKey = endpoint({
 })
 
 /**
- * Creates an API key of a company, as `createApiKey` does for a person. The key belongs to a group.
- * Deposits made with it carry the key's own name. The key stays valid when its creator leaves the
- * company.
+ * Creates an API key of a company. The key belongs to a group, and its deposits count towards the
+ * limits of that group. Its deposits show the name of the key in place of a person's name. The key
+ * stays valid when its creator leaves the company.
  */
 export const createCompanyApiKey = endpoint({
   method: 'POST',

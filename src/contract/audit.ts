@@ -5,7 +5,8 @@ import { listEndpoint } from './kit/lists.ts'
 
 /**
  * The actions that the audit log records, as `noun.verb`. The noun is the kind of the changed item.
- * Actions may be added, but never renamed or reused. Each has its sentence in `changes.json`.
+ * Actions may be added, but never renamed or reused. `changes.json` contains the sentence that
+ * pages show for each action.
  */
 export const AuditAction = z.enum([
   'api_key.create',
@@ -77,11 +78,12 @@ export const AuditLogEntry = z.object({
     company: z.optional(z.string())
   }),
   /**
-   * Name of the company in which the change was made, if it is not the company of this log. The
-   * changed fields are then in the log of that company only.
+   * Name of the company that was changed. Present only if an operator's change of another company
+   * is listed in the log of the operator's own company. Then `changes` is `null`, because only the
+   * log of the changed company has the fields.
    */
   acted_in: z.optional(z.string()),
-  /** What was done, as in `AuditAction`. A later release may add actions. */
+  /** What was done: a value of `AuditAction`, or an action that a later release has added. */
   action: z.string(),
   /** The changed item. */
   target: z.object({
@@ -89,7 +91,8 @@ export const AuditLogEntry = z.object({
     /** Kind of the item, which is the first word of the action: `user`, `group`. */
     kind: z.string(),
     /**
-     * Name that the item has now. A deleted item has its last name. `null` if the name is unknown.
+     * Current name of the item. For a deleted item, the name that it had when it was deleted.
+     * `null` if the name is unknown.
      */
     name: z.nullable(z.string())
   }),
@@ -109,8 +112,8 @@ const filter = {
   /** Only changes by this person. */
   actor: z.optional(Id),
   /**
-   * Only changes of this item, such as a group. For a person, also the imports that have created or
-   * changed the person.
+   * Only changes of the item with this id, such as a group. If the item is a person, the list also
+   * contains the imports that have created or changed the person.
    */
   target: z.optional(Id),
   action: z.optional(AuditAction),
@@ -129,8 +132,9 @@ export const listAuditEntries = listEndpoint({
 })
 
 /**
- * Exports the entries of a company's audit log that match the filter as one CSV file, oldest first:
- * UTF-8 with a byte order mark. Each line has what is needed to compute the entry's hash again.
+ * Exports the entries of a company's audit log that match the filter, oldest first, as one CSV
+ * file. The file is UTF-8 with a byte order mark. Each line has all values from which the hash of
+ * the entry can be computed again.
  */
 export const exportAuditEntries = stream({
   method: 'GET',

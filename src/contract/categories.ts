@@ -3,8 +3,8 @@ import { endpoint } from './kit/endpoint.ts'
 import { StoredContent } from './requests.ts'
 
 /**
- * Who can verify the documents of a category: everybody (`public`), nobody yet (`receipt_only`), or
- * administrators and the members of groups that may use the category (`private`).
+ * Who can verify the documents of a category. `public`: everybody. `private`: administrators, and
+ * the members of groups that may use the category. `receipt_only`: nobody in this release.
  */
 export const Visibility = z.enum(['public', 'receipt_only', 'private'])
 export type Visibility = z.infer<typeof Visibility>

@@ -80,11 +80,12 @@ export const listCompanies = listEndpoint({
 })
 
 /**
- * Creates a company with its first domain and its first administrator, who is invited by mail. No
- * page of the company opens before the domain is verified, so the invitation is mailed only then.
- * Answers `host_taken` if a company has proved the host, or if a company of the same name has
- * claimed it without a proof so far. Two kinds of domains are verified immediately: domains below a
- * wildcard domain of the operator's own company, and `*.localhost` on a developer's machine.
+ * Creates a company with its first domain and its first administrator. No page of the company opens
+ * before the domain is verified, so the administrator is invited by mail only then. Answers
+ * `host_taken` if another company has proved that it owns the host, or if an earlier company of the
+ * same name has claimed the host without a proof so far. Two kinds of domains are verified
+ * immediately: domains below a wildcard domain of the operator's own company, and `*.localhost` on
+ * a developer's machine.
  */
 export const createCompany = endpoint({
   method: 'POST',
@@ -146,7 +147,8 @@ export const suspendCompany = endpoint({
 })
 
 /**
- * Ends the suspension of a company. The company's people can continue with their earlier sessions.
+ * Ends the suspension of a company. Sessions of the company's people that have not expired are
+ * valid again.
  */
 export const resumeCompany = endpoint({
   method: 'POST',

@@ -23,7 +23,7 @@ export const Retention = z
     )
   )
 
-/** The most media types that a category may list. */
+/** Maximum number of media types that a category may list. */
 const maxMediaTypes = 50
 
 /**

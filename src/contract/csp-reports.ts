@@ -2,9 +2,9 @@ import * as z from 'zod/mini'
 import { stream } from './kit/endpoint.ts'
 
 /**
- * Receives the reports that browsers send when a page breaks its content security policy, as
- * `application/reports+json` or `application/csp-report`. Logs only the directive, the page and the
- * source.
+ * Receives reports from browsers about pages that violate their content security policy. Accepts
+ * the formats `application/reports+json` and `application/csp-report`. Logs only the directive, the
+ * page and the source of each report.
  */
 export const receiveCspReports = stream({
   method: 'POST',

@@ -77,11 +77,11 @@ export const PictureTransform = z.strictObject({
 export type PictureTransform = z.infer<typeof PictureTransform>
 
 /**
- * Creates a deposit, reserves storage and answers 201 with a history entry (`request`) and the
- * address of an upload. `size` is the number of bytes that will be uploaded. In a category that
- * stores only fingerprints the deposit is made immediately, without an upload. Answers 200 and
- * reserves nothing for a file that the caller has deposited before (`duplicate`) or whose upload in
- * the category is unfinished (`continued`).
+ * Creates a deposit and reserves storage. Answers 201 with a history entry (`request`) and the URL
+ * to which the file is uploaded (`upload`). `size` is the number of bytes that will be uploaded. In
+ * a category that stores only fingerprints, the deposit is made immediately, without an upload.
+ * Answers 200 and reserves nothing if the caller has deposited the same file before (`duplicate`)
+ * or has begun to upload it in the same category (`continued`).
  */
 export const createDeposit = endpoint({
   method: 'POST',
@@ -299,9 +299,10 @@ export const getDeposit = endpoint({
 })
 
 /**
- * Returns an address from which the caller's browser can download the file of a deposit. The
- * address works for a minute, and only while the session lasts. A download needs it because a link
- * must not contain a token and a script cannot hold 5 GB in memory.
+ * Returns a URL from which the caller's browser can download the file of a deposit. The URL
+ * contains a signed link instead of the session token. It works for one minute, and only while the
+ * session lasts. The browser downloads the file itself, because a script cannot hold 5 GB in
+ * memory.
  */
 export const createContentLink = endpoint({
   method: 'POST',
@@ -345,9 +346,10 @@ export const headUpload = stream({
 })
 
 /**
- * Appends bytes to an upload at `Upload-Offset` (tus 1.0). The 204 of the last call promises that
- * the deposit will be recorded. If two calls write to one upload, one of them answers
- * `upload_busy`: the earlier call if its client has stopped sending, else the later call.
+ * Appends bytes to an upload at `Upload-Offset` (tus 1.0). The status 204 for the last bytes
+ * promises that the deposit will be recorded. Only one call at a time writes to an upload. If
+ * another call arrives meanwhile, one of the two answers `upload_busy`: the earlier call if its
+ * client sends no more bytes, otherwise the later call.
  */
 export const patchUpload = stream({
   method: 'PATCH',

@@ -1,7 +1,10 @@
 import * as z from 'zod/mini'
 import { endpoint, stream } from './kit/endpoint.ts'
 
-/** Returns the OpenAPI 3.1 document of all API calls, for the host of the HTTP request. */
+/**
+ * Returns the OpenAPI 3.1 document of all API calls. Its `servers` is the API of the requested
+ * host.
+ */
 export const getOpenApi = endpoint({
   method: 'GET',
   path: '/openapi.json',

@@ -7,7 +7,7 @@ import { customCheck, maxCodeUnits, pattern, textLine } from './kit/text-checks.
 const Colour = z.string().check(pattern(/^#[0-9a-f]{6}$/, 'a colour in lower case such as #112233'))
 
 /**
- * The colors of a company's pages. A color that is absent is that of the standard theme. `dark`
+ * The colors of a company's pages. An absent color has the value of the standard theme. `dark`
  * makes the dark mode the default.
  */
 export const Colors = z.object({
@@ -36,8 +36,9 @@ export const Theme = z.object({
 export type Theme = z.infer<typeof Theme>
 
 /**
- * Changes to a theme: only the parts that the input contains. `colors` is replaced as a whole, and
- * `null` removes `logo_dark`. The pictures are SVG text of at most 64 KB without active content.
+ * Changes to a theme. Parts that the input does not contain stay unchanged. `colors` replaces all
+ * colors, and `null` removes `logo_dark`. The pictures are SVG text of at most 64 KB, without
+ * scripts, links and raster images.
  */
 const ThemeChanges = z.strictObject({
   colors: z.optional(z.strictObject(Colors.shape)),
@@ -103,11 +104,14 @@ const PageAddress = z.string().check(
 )
 
 /**
- * State of a domain. `unverified`: the company has not proved yet that the host is its own, so no
- * page is served there. `verified`: pages are served. `failing`: pages are served, but the DNS
- * record that proves the domain was missing at the last check. `quarantined`: the record was
- * missing for seven days, so no page is served until it is back. `taken`: another company has
- * proved the host, so it cannot be proved here, unless that company loses or gives up the host.
+ * State of a domain.
+ * - `unverified`: the company has not proved yet that it owns the host, so no page is served there.
+ * - `verified`: pages are served.
+ * - `failing`: pages are served, but the DNS record that proves the domain was missing at the last
+ *   check.
+ * - `quarantined`: the record was missing for seven days, so no page is served until it is found.
+ * - `taken`: another company has proved that it owns the host. This company can prove the host only
+ *   after the other company loses it or removes it.
  */
 export const DomainState = z.enum(['unverified', 'verified', 'failing', 'quarantined', 'taken'])
 export type DomainState = z.infer<typeof DomainState>
@@ -144,20 +148,20 @@ export const Domain = z.object({
   created: z.iso.datetime(),
   state: DomainState,
   /**
-   * Whether this is the company's primary domain: the domain that an administrator has chosen or,
-   * while no page is served on that domain, the oldest one. Mails link to the primary domain,
-   * unless somebody requested the mail on another host that is not a wildcard. The primary domain
-   * is verified, is not a wildcard and cannot be removed.
+   * Whether this is the company's primary domain, which is always verified and never a wildcard. An
+   * administrator chooses it. If no page is served on the chosen domain, the oldest suitable domain
+   * is the primary one. Mails link to the primary domain, unless somebody requested the mail on
+   * another host that is not a wildcard. The primary domain cannot be removed.
    */
   primary: z.boolean(),
   /** The DNS record that proves the domain. `null` if the domain needs no proof. */
   proof: z.nullable(
     z.object({
-      /** Name of the TXT record: `_domain-check.docs.acme.fr`. */
+      /** Name of the TXT record, such as `_domain-check.docs.acme.fr`. */
       name: z.string(),
       /** Value of the TXT record. */
       value: z.string(),
-      /** The DNS zone to which people add the record: `acme.fr`. */
+      /** The DNS zone in which the record must be created, such as `acme.fr`. */
       zone: z.string()
     })
   ),
@@ -174,8 +178,8 @@ export const Domain = z.object({
   failing_since: z.nullable(z.iso.datetime()),
   /**
    * Time at which pages stopped being served, because the DNS record had been missing for seven
-   * days. Kept while another company has the host (`taken`). `null` if pages are served, or never
-   * were.
+   * days. `null` if pages are served, or if they never were. Stays set while another company has
+   * proved the host (`taken`).
    */
   quarantined_since: z.nullable(z.iso.datetime())
 })
@@ -219,7 +223,10 @@ export const ThemeVersion = z.object({
 
 /** The themes of a domain: the published one, the draft and the earlier ones. */
 export const DomainThemes = z.object({
-  /** The version for `If-Match`. Each change of the draft and each publication increments it. */
+  /**
+   * Version number to send in `If-Match`. Each change of the draft and each publication increments
+   * it.
+   */
   version: z.number(),
   /** The theme that pages show now. */
   published: z.object({
@@ -236,7 +243,7 @@ export const DomainThemes = z.object({
       by: Author
     })
   ),
-  /** The published themes, newest first. The last 20 are kept. */
+  /** The published themes, newest first. Only the 20 newest themes are stored. */
   versions: z.array(ThemeVersion)
 })
 export type DomainThemes = z.infer<typeof DomainThemes>
@@ -256,12 +263,12 @@ export const listDomains = listEndpoint({
 
 /**
  * Claims a host for the company. Pages are served on the host as soon as DNS has the record that
- * `proof` of the answer describes. Several companies may claim a host, each with a record of its
- * own; the first that proves the host has it. Answers `host_taken` if any company has proved the
- * host, or if this company has claimed it already. No proof is needed below a verified wildcard
- * domain of the company, for `*.localhost` on a developer's machine, and in an installation without
- * DNS checks. The new domain gets the theme of the company's oldest domain. The host is stored in
- * lower case and punycode.
+ * `proof` of the output describes. Several companies may claim a host, and each company gets a
+ * different record. The first company whose record is found owns the host. Answers `host_taken` if
+ * another company owns the host, or if this company has claimed it already. No proof is needed
+ * below a verified wildcard domain of the company, for `*.localhost` on a developer's machine, and
+ * in an installation without DNS checks. The new domain gets the theme of the company's oldest
+ * domain. The host is stored in lower case and punycode.
  */
 export const createDomain = endpoint({
   method: 'POST',
@@ -271,7 +278,10 @@ export const createDomain = endpoint({
   idempotency: 'honoured',
   versioned: 'settings',
   input: z.strictObject({
-    /** `docs.acme.fr`, or `*.acme.fr` for all hosts with one label before `.acme.fr`. */
+    /**
+     * `docs.acme.fr` for one host, or `*.acme.fr` for all hosts with exactly one label before
+     * `.acme.fr`.
+     */
     host: z.string().check(
       maxCodeUnits(253),
       pattern(/^(?:\*\.)?[\p{L}\p{N}\p{M}.-]+$/u, 'a host name such as docs.acme.fr or *.acme.fr'),
@@ -331,8 +341,8 @@ export const updateDomain = endpoint({
 })
 
 /**
- * Removes a domain. Its pages, tokens and event streams end immediately. Answers `domain_needed`
- * for the company's primary domain and for its only one.
+ * Removes a domain. Its pages, session tokens and event streams stop working immediately. Answers
+ * `domain_needed` for the company's primary domain and for its only domain.
  */
 export const deleteDomain = endpoint({
   method: 'DELETE',
@@ -346,8 +356,8 @@ export const deleteDomain = endpoint({
 })
 
 /**
- * Asks DNS now for the record that proves a domain, and returns the domain with the answer. A found
- * record verifies the domain immediately.
+ * Asks DNS immediately for the record that proves a domain. If the record is found, the domain
+ * becomes verified. Returns the domain with the result of the check.
  */
 export const checkDomain = endpoint({
   method: 'POST',
@@ -359,9 +369,9 @@ export const checkDomain = endpoint({
 })
 
 /**
- * Moves a domain to another company. Its tokens and event streams end immediately, and its pages
- * become those of the other company. Answers `domain_needed` for the primary domain of its company,
- * and `host_taken` if the other company has claimed the host too.
+ * Moves a domain to another company. The domain's session tokens and event streams stop working
+ * immediately, and its pages show the other company. Answers `domain_needed` for the primary domain
+ * of its company, and `host_taken` if the other company has already claimed the host.
  */
 export const moveDomain = endpoint({
   method: 'POST',
@@ -375,9 +385,9 @@ export const moveDomain = endpoint({
 })
 
 /**
- * Makes a domain the company's primary one. Links in mails that were already sent do not change.
- * Does nothing if it is the primary domain. Answers `domain_unsuitable` for a wildcard and for a
- * domain that is not verified.
+ * Makes a domain the company's primary domain. Links in mails that were already sent do not change.
+ * Does nothing if the domain is the primary one already. Answers `domain_unsuitable` for a wildcard
+ * and for a domain that is not verified.
  */
 export const makeDomainPrimary = endpoint({
   method: 'POST',
@@ -440,8 +450,8 @@ export const publishTheme = endpoint({
 })
 
 /**
- * Publishes an earlier theme of a domain again, under a new number. `number` says which of
- * `versions`. The draft stays.
+ * Publishes an earlier theme of a domain again, under a new number. `number` is the number of the
+ * earlier theme. The draft does not change.
  */
 export const restoreTheme = endpoint({
   method: 'POST',

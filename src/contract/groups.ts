@@ -16,8 +16,8 @@ export const LimitInterval = z.enum(['P1D', 'P30D', 'P1Y'])
 export type LimitInterval = z.infer<typeof LimitInterval>
 
 /**
- * How many requests (deposits and verifications) of the current period and how many bytes a group
- * has used and has left. `null`: no limit.
+ * Usage of a group: the requests (deposits and verifications) in the current period and the stored
+ * bytes. For both, what the group has used and what it has left. `null`: no limit.
  */
 export const GroupUsage = z.object({
   requests_used: z.number(),
@@ -38,14 +38,17 @@ export const Group = z.object({
   version: z.number(),
   name: z.string(),
   features: z.array(GroupFeature),
-  /** The most requests (deposits and verifications) of the group in a period. `null`: no limit. */
+  /**
+   * Maximum number of requests (deposits and verifications) of the group in a period. `null`: no
+   * limit.
+   */
   max_requests: z.nullable(z.number()),
   /**
    * Length of the period of `max_requests`. `null`: the limit counts all requests since the group
    * was created.
    */
   max_requests_interval: z.nullable(LimitInterval),
-  /** The most bytes that the group may store. `null`: no limit. */
+  /** Maximum number of bytes that the group may store. `null`: no limit. */
   max_storage: z.nullable(z.number()),
   /** Whether new people of the company join this group. A company has exactly one such group. */
   is_default: z.boolean(),

@@ -17,26 +17,37 @@ import { textLine } from './kit/text-checks.ts'
 
 /** Limits of an import. Pages show them before somebody chooses a file. */
 export const importLimits = {
-  /** The most rows of an import. */
+  /** Maximum number of rows of an import. */
   rows: 100_000,
-  /** The most bytes of the file, and the most bytes of all stored cells together. */
+  /**
+   * Maximum size of the file in bytes. Also the maximum size in bytes of all stored cells together.
+   */
   bytes: 25_000_000,
-  /** The most rows of one call of `storeImportRows`. */
+  /** Maximum number of rows in one call of `storeImportRows`. */
   rowsPerCall: 500,
-  /** The most bytes of the JSON body of one call of `storeImportRows`. */
+  /** Maximum size in bytes of the JSON body of one call of `storeImportRows`. */
   bytesPerCall: 2 * 1024 * 1024,
   /**
-   * The most values in the JSON body of one call of `storeImportRows`. Each cell, group, row and
-   * list counts as one value. The same limit holds for every call of the API.
+   * Maximum number of JSON values in the body of one call of `storeImportRows`. Each cell, group,
+   * row and list is one value. The same limit applies to the JSON body of every API call.
    */
   valuesPerCall: 10_000,
-  /** The most imports of a company that are neither done nor undone. */
+  /**
+   * Maximum number of unfinished imports of a company: imports in any state but `done` and
+   * `undone`.
+   */
   open: 20,
-  /** The most characters of a cell. A longer cell is stored in part, and its row is refused. */
+  /**
+   * Maximum number of characters of a cell. A longer cell is cut when it is stored, and its row is
+   * refused.
+   */
   cell: 1_000,
-  /** The most groups of one row. */
+  /** Maximum number of groups in one row. */
   groups: 50,
-  /** Number of days during which an import can be undone. Then it is erased with its rows. */
+  /**
+   * Number of days during which an import can be undone. After these days the import and its rows
+   * are erased.
+   */
   days: 30
 } as const
 
@@ -91,7 +102,6 @@ export const noCounts: ImportCounts = { new: 0, changed: 0, unchanged: 0, refuse
 export const ImportFailure = z.enum(['changed_meanwhile', 'interrupted'])
 export type ImportFailure = z.infer<typeof ImportFailure>
 
-/** Options of an import of people. */
 export const UserImportOptions = z.object({
   /** Ids of the groups that everybody in the file joins, besides the groups of each row. */
   groups: z.array(z.uuid()),
@@ -115,9 +125,9 @@ export const Import = z.object({
   created_by: z.nullable(z.string()),
   state: ImportState,
   options: UserImportOptions,
-  /** The number of rows of the file. */
+  /** Total number of rows in the file, without its header. */
   rows: z.number(),
-  /** The number of rows that are stored so far. */
+  /** Number of rows that have been stored so far. */
   stored: z.number(),
   /**
    * Number of rows that the job has processed (`done`), and of all rows that it must process
@@ -153,7 +163,7 @@ export const Import = z.object({
    * before the undo has ended.
    */
   undone: z.nullable(z.object({ removed: z.number(), restored: z.number(), kept: z.number() })),
-  /** Time until which the import can be undone. Then it is erased with its rows. */
+  /** Time until which the import can be undone. At this time the import and its rows are erased. */
   expires: z.iso.datetime()
 })
 export type Import = z.infer<typeof Import>
@@ -164,12 +174,13 @@ export type UserImportColumn = z.infer<typeof UserImportColumn>
 
 /**
  * Why a row is refused. Codes may be added, but never renamed or reused.
- * - `email`: `required`, `format`, `too_long`; `duplicate` (an earlier row, `row`, has the same
- *   e-mail in some spelling); `administrator` (the row would change an administrator or operator);
- *   `disabled`, `deleted` (the person with this e-mail is); `changed_meanwhile` (the person was
- *   invited or changed after the check, so the run skipped the row).
+ * - `email`: `required`, `format`, `too_long`; `duplicate` (an earlier row has the same e-mail, and
+ *   `row` is its number); `administrator` (the person is an administrator or operator, whom an
+ *   import cannot change); `disabled` (the person is disabled); `deleted` (the person was deleted);
+ *   `changed_meanwhile` (the person was invited or changed after the check, so the run skipped the
+ *   row).
  * - `username`: `format` (control characters or nothing visible), `too_long`.
- * - `groups`: `unknown` (`value` is the name that no group has), `too_many`.
+ * - `groups`: `unknown` (no group has the name `value`), `too_many`.
  * - `locale`: `unknown` (neither English nor French).
  */
 export const ImportReasonCode = z.enum([
@@ -187,8 +198,9 @@ export const ImportReasonCode = z.enum([
 export type ImportReasonCode = z.infer<typeof ImportReasonCode>
 
 /**
- * Why an undo left a person as they are: they have activated their account, or somebody else has
- * changed what the import had set (`changed`), made them an administrator or deleted them.
+ * Why an undo did not change a person. `activated`: the person has activated the account.
+ * `changed`: somebody has changed the values that the import had set. `administrator`: the person
+ * has become an administrator. `deleted`: the person has been deleted.
  */
 export const ImportKeptReason = z.enum(['activated', 'changed', 'administrator', 'deleted'])
 export type ImportKeptReason = z.infer<typeof ImportKeptReason>
@@ -205,7 +217,10 @@ const UserCells = {
    * group.
    */
   groups: z.optional(z.array(z.string()).check(z.maxLength(1_000))),
-  /** `en` or `fr`, or the language's name in English or French: `Français`, `fr-FR`. */
+  /**
+   * The person's language: its code (`en`, `fr`, `fr-FR`), or its name in English or French
+   * (`French`, `Français`).
+   */
   locale: z.optional(z.string())
 }
 
