@@ -23,7 +23,7 @@ import { NeedsAttention } from './NeedsAttention.tsx'
 
 const ApiKeys = lazyPart(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
 
-/** The most groups that the page names as close to their limits. */
+/** Maximum number of nearly reached limits that the page lists. */
 const mostNamed = 5
 
 /**

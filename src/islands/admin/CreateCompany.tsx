@@ -15,7 +15,10 @@ import { useWords, withWords } from '../kit/use-words.ts'
 
 const languages = ['en', 'fr'] as const
 
-/** Creates a company with its first domain and its first administrator, and opens it. */
+/**
+ * The form that creates a company with its first domain and its first administrator. Afterwards
+ * opens the page of the company.
+ */
 export const CreateCompany = withWords(function CreateCompany() {
   const { locale, t } = useWords()
   const check = useInputCheck('createCompany')

@@ -14,7 +14,10 @@ interface GroupFieldProps {
   error: string | undefined
 }
 
-/** A field for the group of a company's key. The company's default group is chosen at first. */
+/**
+ * A field to choose the group of a company's API key. The default group of the company is
+ * preselected.
+ */
 export function GroupField({ name, error }: GroupFieldProps) {
   const { locale } = useWords()
   const say = apiKeyTranslator(locale)

@@ -13,7 +13,7 @@ export interface RecentChangesProps {
   /** Id of the item. */
   target: string
   /**
-   * The values of the item that the page shows. When one of them changes, the entries are loaded
+   * The values of the item that the page shows. When a value changes, the list of changes is loaded
    * again.
    */
   shown: readonly unknown[]

@@ -39,8 +39,8 @@ export function readAuditUrl(search: string): AuditUrl {
 }
 
 /**
- * Returns the query of an address for filters, such as `?action=group.update`. Empty without
- * filters.
+ * Returns the filters as the query of an address, such as `?action=group.update`. Returns an empty
+ * text without filters.
  */
 export function writeAuditUrl(address: AuditUrl): string {
   return writeFilters(names, address)
@@ -54,5 +54,5 @@ export function auditFilterOf(address: AuditUrl): AuditFilter {
   return { ...address, ...timesOfDays(address) }
 }
 
-/** The filters of an address, some of which may be undefined or empty. */
+/** A change of the filters. An undefined or empty value removes a filter. */
 export type AuditUrlChange = { [Name in keyof AuditUrl]?: AuditUrl[Name] | undefined }

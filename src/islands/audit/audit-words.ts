@@ -7,8 +7,8 @@ import { parseAuditAction, type TranslateChange } from './change-translator.ts'
 /** A part of a sentence: plain text, or the name of a person or an item. */
 export type SentencePart = string | { role: Role; name: string }
 /**
- * The place of a name in a sentence about a change: who made it, what was changed, or a person or
- * category that it mentions.
+ * What a name in the sentence about a change refers to: the person who made the change (`who`), the
+ * changed item (`what`), or another person or category in the sentence.
  */
 type Role = 'who' | 'what' | 'user' | 'category'
 
@@ -58,7 +58,10 @@ function namelessOf(kind: string, t: TranslateChange): string {
   }
 }
 
-/** Returns the name of the item that a field refers to by its id. */
+/**
+ * Returns the name of the item whose id is the value of a field, such as `user_id`. Returns
+ * undefined if the name is unknown.
+ */
 function mentioned({ changes, names }: AuditLogEntry, field: string): string | undefined {
   const change = changes?.find(each => each.field === field)
   const id = change?.after ?? change?.before
@@ -79,7 +82,7 @@ export interface ChangeDescription {
 /** In these fields, a missing value means that there is no limit. */
 const limits = ['max_requests', 'max_requests_interval', 'max_storage']
 
-/** Fields that hold the hash of a picture. */
+/** Fields whose value is the hash of a picture. */
 const pictures = ['logo', 'logo_dark', 'favicon']
 
 /**
@@ -185,7 +188,9 @@ function objectWords(field: string, value: object, around: Surroundings): string
     .join(', ')
 }
 
-/** Returns the text of a key of `changes.json`, or `otherwise` if there is no such key. */
+/**
+ * Returns the text of a translation key of `changes.json`, or `otherwise` if there is no such key.
+ */
 function wordOr(key: string, otherwise: string, t: TranslateChange): string {
   // as: the key comes from what was stored, and may be one that this release does not know
   const found = t(key as 'nothing')

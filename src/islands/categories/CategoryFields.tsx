@@ -19,7 +19,8 @@ export type CategorySettings = Pick<
 >
 
 /**
- * The settings with a few possible values. Each value has a label and a sentence that explains it.
+ * The settings that have a fixed list of values. Each value has a translated label and a translated
+ * sentence that explains the value.
  */
 export const settingChoices = {
   visibility: ['public', 'private', 'receipt_only'],
@@ -176,7 +177,8 @@ export function categoryNamesFromForm(values: Values): {
 }
 
 /**
- * Checks the field `retention`. It may be empty, and it is hidden if only fingerprints are stored.
+ * Checks the field `retention`. Accepts an empty field and whole numbers from 1 to 999. Accepts any
+ * text if only fingerprints are stored, because the form then hides the field.
  */
 export const retentionRule: Validator = (value, form) => {
   const isValid = /^(?:[1-9]\d{0,2})?$/.test(String(value ?? '').trim())

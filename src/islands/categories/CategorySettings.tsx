@@ -101,8 +101,8 @@ function Shown({ category }: CategoryProps) {
 }
 
 /**
- * Returns all settings from the values of the form. An empty name keeps the previous one. If only
- * fingerprints are stored, the settings of files keep their previous values.
+ * Returns all settings from the values of the form. An empty name keeps its previous value. If only
+ * fingerprints are stored, `keep_originals` and `retention` also keep their previous values.
  */
 function changesOf(values: Values, was: CompanyCategory): Settings {
   const { en = was.names.en, fr = was.names.fr } = categoryNamesFromForm(values)

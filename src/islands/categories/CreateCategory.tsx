@@ -18,7 +18,7 @@ import {
   retentionRule
 } from './CategoryFields.tsx'
 
-/** Creates a category and opens it. */
+/** The form that creates a category. Afterwards opens the page of the category. */
 export const CreateCategory = withWords(function CreateCategory() {
   const { locale, t } = useWords()
   const check = useInputCheck('createCategory')
@@ -52,8 +52,8 @@ export const CreateCategory = withWords(function CreateCategory() {
 })
 
 /**
- * Returns the input of the call from the values of the form. A name that is empty becomes the same
- * as the name in the language of the page.
+ * Returns the input of the API call from the values of the form. If the name in one language is
+ * empty, uses the name in the language of the page.
  */
 function inputOf(values: Values, locale: Locale) {
   const names = categoryNamesFromForm(values)

@@ -117,7 +117,10 @@ export const Deposit = withWords(function Deposit() {
   )
 })
 
-/** Lets the person choose a category. Hidden where there is only one category. */
+/**
+ * A field to choose a category. Shows no field if there is only one category. Until the categories
+ * are loaded, says how many chosen files (`held`) wait for them.
+ */
 function CategoryChoice({ held }: { held: number }) {
   const { locale, t } = useWords()
   const state = useStore($categories, { ssr: 'initial' })
@@ -173,7 +176,10 @@ function chosenOf({ categories, chosen }: ReadyCategories): Category | undefined
   return categories.find(({ id }) => id === chosen)
 }
 
-/** Shows what the category requires of documents before the person chooses one. */
+/**
+ * Shows the rules of a category, such as its accepted file types, before the person chooses a
+ * document.
+ */
 function Rules({ category }: { category: Category }) {
   const { locale, t } = useWords()
   const { store, media_types } = category

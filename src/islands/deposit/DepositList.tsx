@@ -165,8 +165,8 @@ function More({ label, onMore }: { label: string; onMore: () => void }) {
 }
 
 /**
- * Returns the error of the limit that all paused uploads wait for, or undefined if they wait for
- * none.
+ * Returns the error of the first upload that is paused because a limit is reached. Returns
+ * undefined if there is no such upload.
  */
 function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
   for (const { $state } of deposits) {

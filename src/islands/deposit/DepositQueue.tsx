@@ -18,8 +18,8 @@ import { DepositList, summaryText } from './DepositList.tsx'
 
 export interface DepositQueueProps {
   /**
-   * Chosen files that have not been added to the queue yet, because the queue's code or their
-   * category is not loaded.
+   * Chosen files that are not in the queue yet. They are added when the code of the queue and the
+   * category are loaded.
    */
   files: readonly File[]
   category: DepositCategory | undefined
@@ -76,8 +76,8 @@ export function DepositQueue(props: DepositQueueProps) {
 }
 
 /**
- * Announces each quarter and the end to screen readers, and shows the percentage in the title of
- * the window.
+ * Announces the total progress of the deposits to screen readers, at each quarter and at the end.
+ * Shows the percentage in the title of the window.
  */
 function Announcements() {
   const { locale, t } = useWords()

@@ -196,8 +196,8 @@ function Save({ request, name }: SaveProps) {
 }
 
 /**
- * Before a picture is sent, asks which version to deposit. Afterwards states which version was
- * deposited.
+ * Asks the person to choose between a picture and a smaller copy of the picture. When nothing has
+ * to be chosen, says that the smaller copy is deposited. Shows nothing without a smaller copy.
  */
 function PictureWords({ deposit, state }: DepositRowProps & { state: DepositState }) {
   const { locale, t } = useWords()

@@ -11,7 +11,10 @@ import {
 import type { Locale, Translate } from '../../i18n/index.ts'
 import type { DepositState } from '../../stores/deposits/deposit-states.ts'
 
-/** Returns the state of the seal for the state of a deposit. */
+/**
+ * Returns the state in which to draw the seal of a deposit. The seal is a ring that shows how far
+ * the deposit is.
+ */
 export function sealStateOfDeposit(state: DepositState): SealState {
   switch (state.status) {
     case 'waiting':
@@ -92,8 +95,8 @@ function uploadingWords(
 }
 
 /**
- * Returns the sentence for an error whose message contains figures or the name of a field. Returns
- * undefined for other errors: the sentence of their code is enough.
+ * Returns the sentence for an error that needs more than the translation of its code: figures of a
+ * limit, or the reason why a name is refused. Returns undefined for other errors.
  */
 export function errorText(error: AppError, t: Translate, locale: Locale): string | undefined {
   const { figures, fields } = error

@@ -15,7 +15,7 @@ interface DetailFrameProps<Item> {
   store: ReadableAtom<ItemState<Item>>
   /** Loads the item into the store. Must be the same at every render. */
   open: (id: string) => Promise<unknown>
-  /** Name of the parameter in the page's address that is the item's id. */
+  /** Name of the route parameter that contains the id of the item. */
   param: string
   /** The list page that a link opens if the item does not exist. */
   list: 'categories' | 'dataSources' | 'domains' | 'groups' | 'users'

@@ -107,7 +107,10 @@ function hostWords(host: string, t: Translate): string {
     : t('domains.create.both', { host, api: `api.${host}` })
 }
 
-/** Loads the list of top-level domains, which only this page needs. Until then, any is accepted. */
+/**
+ * Loads the list of top-level domains, which only this page needs. Returns a ref of the function
+ * that checks a top-level domain. The function accepts any text until the list is loaded.
+ */
 function useTopLevels() {
   const isTopLevel = useRef<IsTopLevel>(() => true)
   useEffect(() => {

@@ -25,8 +25,9 @@ const mostSeconds = 60
 const backOff = 1.4
 
 /**
- * Shows whether DNS proves that the company owns a domain. Checks again until it does: every ten
- * seconds at first, later once a minute, and not while the page is in the background.
+ * Shows whether DNS proves that the company owns a domain. Repeats the check until DNS proves it:
+ * every ten seconds at first, later once a minute. Does not check while the page is in the
+ * background.
  */
 export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
   const { locale, t } = useWords()
@@ -134,13 +135,16 @@ function outcomeWords({ check, proof }: DomainDetails, t: ReturnType<typeof useW
   return t(`domains.check.outcomes.${check.outcome}`, { name: proof?.name ?? '' })
 }
 
-/** Returns after how many seconds DNS is asked again. */
+/**
+ * Returns the number of seconds before the next check of DNS. `asked` is the number of checks so
+ * far.
+ */
 function pauseAfter(asked: number, failure: AppError | undefined): number {
   const pause = Math.min(mostSeconds, firstSeconds * backOff ** Math.max(0, asked - 3))
   return Math.max(pause, failure?.retryAfter ?? 0)
 }
 
-/** `10 seconds ago`, « il y a 10 secondes » */
+/** Returns how long ago a time was: `10 seconds ago`, « il y a 10 secondes » */
 function ago(at: string, now: number, locale: Locale): string {
   const format = new Intl.RelativeTimeFormat(languageTag(locale), { numeric: 'auto' })
   // the clocks of server and device may differ

@@ -55,7 +55,10 @@ export function GoLive({ domain, toCheck, onDone }: GoLiveProps) {
   )
 }
 
-/** Returns the web address of a host, with the scheme and the port of the current page. */
+/**
+ * Returns the web address of a host, with the scheme and the port of the current page. Returns
+ * undefined until the script of the page runs.
+ */
 function useOrigin(host: string): string | undefined {
   const [origin, setOrigin] = useState<string>()
   useEffect(() => {

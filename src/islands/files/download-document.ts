@@ -2,8 +2,8 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import { createContentLink } from '../../stores/content-link.ts'
 
 /**
- * Downloads the stored document of a request. The browser writes the bytes to disk as they arrive.
- * Does nothing for a request without a document.
+ * Downloads the stored document of a deposit. The browser writes the bytes to disk as they arrive.
+ * Does nothing for a verification, and for a deposit that has not been recorded.
  */
 export async function downloadDocument(request: ProcessedRequest): Promise<void> {
   if (!request.deposit_id) return

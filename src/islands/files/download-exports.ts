@@ -6,8 +6,8 @@ import { $verifiedFileNames } from '../../stores/verified-file-names.ts'
 import { downloadFile } from './download-file.ts'
 
 /**
- * Downloads the history as a CSV file called `name` with the date. Adds the names of verified
- * files, which only this browser knows.
+ * Downloads the part of the history that matches the filter as a CSV file. Adds the names of
+ * verified files, which only this browser knows. The file is called `name` with the date of today.
  */
 export async function downloadHistory(filter: RequestFilter, name: string): Promise<void> {
   const content = await fetchHistoryExport(filter)

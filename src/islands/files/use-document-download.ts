@@ -4,7 +4,7 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import { downloadDocument } from './download-document.ts'
 
 /**
- * Returns a function that downloads the stored document of a request, whether the download runs,
+ * Returns a function that downloads the stored document of a deposit, whether the download runs,
  * and the error of a failed download.
  */
 export function useDocumentDownload(request: ProcessedRequest) {

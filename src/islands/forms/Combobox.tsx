@@ -3,9 +3,9 @@ import { asAppError } from '../../contract/kit/errors.ts'
 import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-/** An item that a `Combobox` offers, with its texts. */
+/** An entry in the list of a `Combobox`. */
 export interface ComboboxChoice<Item> {
-  /** The item that the person chooses with it. */
+  /** The item that the person chooses with this entry. */
   item: Item
   id: string
   label: string
@@ -15,13 +15,13 @@ export interface ComboboxChoice<Item> {
 
 interface ComboboxProps<Item> extends FieldTexts {
   /**
-   * Name of the form's value that the chosen item fills in. The form checks the value when it
-   * changes, and an error of the value leads to this field.
+   * Name of the hidden field that gives the chosen item to the form. When `value` changes, the form
+   * checks the hidden field. If the value has an error, the form focuses this combobox.
    */
   name?: string
-  /** The form's value for the chosen item. Empty if nothing is chosen. */
+  /** Value of the hidden field. Empty if nothing is chosen. */
   value?: string
-  /** Runs when the form fills in a value, such as a draft. */
+  /** Runs when the form fills in the hidden field, for example from a draft. */
   restore?: (value: string) => void
   /** Returns the choices that match the typed text. Returns the first choices for an empty text. */
   search: (text: string) => Promise<ComboboxChoice<Item>[]>

@@ -5,7 +5,7 @@ import { useWords } from '../kit/use-words.ts'
 import { LazyAccountError } from './LazyAccountError.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
 
-/** The texts that show in which fields the changes of two people differ. */
+/** Functions that return the texts for a list of changed fields: the labels and the values. */
 export interface DifferenceWords {
   /** Returns the label of a field. */
   labelOf: (name: string) => string
@@ -14,7 +14,9 @@ export interface DifferenceWords {
 }
 
 interface EditConflictProps extends DifferenceWords {
-  /** What `useVersionedSave()` has returned. */
+  /**
+   * The conflict, if there is one, and the function that resolves it, from `useVersionedSave()`.
+   */
   versioned: {
     conflict: { theirs: { version: number }; differences: readonly Difference[] } | undefined
     resolve: (mine: readonly string[]) => Promise<void>

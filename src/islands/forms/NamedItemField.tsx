@@ -8,9 +8,12 @@ export interface NamedItem {
 }
 
 interface NamedItemFieldProps {
-  /** Name of the field above it. */
+  /** Label of the whole field, such as `Group`. `label` is the label of the search. */
   legend: string
-  /** Name of the form's value: see `parseNamedItem()`. */
+  /**
+   * Name of the form value with the id and the name of the chosen item. `parseNamedItem()` parses
+   * this value.
+   */
   name: string
   label: string
   hint: string

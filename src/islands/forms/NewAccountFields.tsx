@@ -25,7 +25,10 @@ export function UsernameField({
 }
 
 interface NewPasswordFieldsProps extends AccountFieldProps {
-  /** Returns the person who chooses the password, from the values of the other fields. */
+  /**
+   * Returns name and e-mail of the person who chooses the password, because a password that
+   * contains them is weak.
+   */
   owner: () => PasswordOwner
 }
 

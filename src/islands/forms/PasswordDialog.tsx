@@ -9,7 +9,10 @@ import { Form } from './Form.tsx'
 import { HiddenUsername, PasswordField } from './PasswordField.tsx'
 import { useForm } from './use-form.ts'
 
-/** A dialog that asks for the password and confirms it. Escape and the second button give up. */
+/**
+ * A dialog that asks for the password and checks it on the server. When the dialog closes, calls
+ * `answer`: with true if the password was right, with false if the person has cancelled.
+ */
 export function PasswordDialog({ answer }: { answer: (isConfirmed: boolean) => void }) {
   const { t } = useWords()
   const id = useId()

@@ -10,8 +10,8 @@ interface SeveralValuesProps extends FieldTexts {
 
 /**
  * A field for any number of typed values, such as e-mails. Enter, a comma or leaving the input adds
- * the typed value; a pasted list adds all of its entries. The form's value of the field has one
- * line for each. The page must pass the translations `forms` to the island.
+ * the typed value; a pasted list adds all of its values. In the form value of the field, each value
+ * is a line. The page must pass the translations `forms` to the island.
  */
 export function SeveralValues({ name, initial = [], ...texts }: SeveralValuesProps) {
   const { t } = useWords()
@@ -22,7 +22,8 @@ export function SeveralValues({ name, initial = [], ...texts }: SeveralValuesPro
   const list = useRef<HTMLUListElement>(null)
 
   /**
-   * Writes the values into the input that the form reads, with a typed value that is not added yet.
+   * Writes the values into the hidden field that the form reads. Also writes a value that is typed
+   * but not added yet.
    */
   const write = (next: readonly string[]) => {
     if (store.current)
@@ -128,7 +129,10 @@ export function SeveralValues({ name, initial = [], ...texts }: SeveralValuesPro
   )
 }
 
-/** `'a@b.fr, c@d.fr'` → `['a@b.fr', 'c@d.fr']` */
+/**
+ * Splits a text at commas, semicolons and line breaks, without repeated values: `'a@b.fr, c@d.fr'`
+ * → `['a@b.fr', 'c@d.fr']`
+ */
 function entriesOf(text = ''): string[] {
   const entries = text.split(/[\n,;]/).map(entry => entry.trim())
   return [...new Set(entries)].filter(Boolean)

@@ -37,7 +37,10 @@ export const emailRule = firstOf(required, email)
 
 export const usernameRule: Validator = value => usernameFault(String(value ?? ''))
 
-/** Returns the sentence for the error of a field, such as `{ rule: 'min', limit: 12 }`. */
+/**
+ * Returns the translated message for the error of the field `name`, or undefined if the field has
+ * no error.
+ */
 export function fieldSentence(errors: FieldErrors, name: string, t: Translate): string | undefined {
   const error = errors[name]
   if (!error) return undefined
@@ -45,8 +48,8 @@ export function fieldSentence(errors: FieldErrors, name: string, t: Translate): 
 }
 
 /**
- * Opens the next page after a sign-in and replaces the form in the browser's history. Shows the
- * message `news` on the next page.
+ * Opens the next page after a sign-in. Back in the browser then skips the page with the form.
+ * `news` is a message for the next page; it is shown only if the e-mail of the person is confirmed.
  */
 export async function continueAfterSignIn(news?: string): Promise<void> {
   const [{ addressAfterSignIn }, { navigate }, { $user }] = await loadCode(() =>

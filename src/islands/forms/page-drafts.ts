@@ -2,8 +2,8 @@ import { defaultLocale, localizedPath } from '../../i18n/index.ts'
 import * as drafts from '../../stores/form-drafts.ts'
 
 /**
- * Returns the value that `keepPageDraft()` stored under `name` when the person changed the language
- * of the page. Returns undefined if there is none.
+ * Returns and removes the value that `keepPageDraft()` stored under `name` when the person changed
+ * the language of the page. Returns undefined if there is none.
  */
 export function takePageDraft(name: string): unknown {
   return drafts.takeDraft(pagePath(), name)

@@ -23,7 +23,7 @@ export type { Values } from '../../stores/form-values.ts'
 
 export interface FormOptions<Result> extends ActionOptions<Values, Result> {
   rules?: Readonly<Record<string, Validator>>
-  /** Returns errors that the rules do not find, such as those of the contract's schema. */
+  /** Returns errors that `rules` do not find, such as those of the API's schema. */
   inputErrors?: (values: Values) => FieldErrors
   /**
    * Returns errors of asynchronous checks, or undefined without errors. Called when the form is
@@ -31,11 +31,14 @@ export interface FormOptions<Result> extends ActionOptions<Values, Result> {
    */
   slowErrors?: (values: Values) => Promise<FieldErrors | undefined>
   /**
-   * The errors of fields that an error code stands for:
-   * `{ name_taken: { name: { rule: 'taken' } } }`.
+   * For an error code of the API, the field errors that the form shows: `{ name_taken: { name: {
+   * rule: 'taken' } } }`.
    */
   codeErrors?: Partial<Record<ErrorCode, FieldErrors>>
-  /** Name of the field that gets the focus after a failure that names no field. */
+  /**
+   * Name of the field that gets the focus when sending has failed and the error is about no single
+   * field.
+   */
   focusAfterFailure?: string
   /** Whether the fields are emptied when the form has succeeded. */
   isEmptiedBySuccess?: boolean

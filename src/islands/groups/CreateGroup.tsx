@@ -13,7 +13,7 @@ import { GroupFields, groupFromForm } from './GroupFields.tsx'
 
 const unlimited = { max_requests: null, max_requests_interval: null, max_storage: null }
 
-/** Creates a group and opens it. */
+/** The form that creates a group. Afterwards opens the page of the group. */
 export const CreateGroup = withWords(function CreateGroup() {
   const { locale, t } = useWords()
   const check = useInputCheck('createGroup')

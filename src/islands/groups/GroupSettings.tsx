@@ -172,7 +172,10 @@ function labelOf(name: string, t: Translate): string {
   return labels[name] ?? name
 }
 
-/** Describes a value of a setting, to compare it with another one. */
+/**
+ * Returns the value of a setting in words. The person sees the words when somebody else has changed
+ * the same setting.
+ */
 function wordsOf(name: string, value: unknown, locale: Locale, t: Translate): string {
   // as: the fields of the forms
   switch (name as keyof Group) {

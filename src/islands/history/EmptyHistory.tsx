@@ -5,14 +5,17 @@ import { useWords } from '../kit/use-words.ts'
 import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
 
 interface EmptyHistoryProps {
-  /** Whether a search or a filter leaves requests out. */
+  /** Whether a search or a filter is set. */
   isFiltered: boolean
   /** The search text, or undefined if only filters are set. */
   query: string | undefined
   onClear: () => void
 }
 
-/** Replaces an empty list of requests. */
+/**
+ * Replaces the list of the history when it has no rows. Says that nothing matches the search and
+ * the filters, or that there are no deposits and verifications yet.
+ */
 export function EmptyHistory({ isFiltered, query, onClear }: EmptyHistoryProps) {
   const { t } = useWords()
   if (!isFiltered) return <NoRequests />

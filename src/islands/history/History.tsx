@@ -70,7 +70,10 @@ interface ResultsProps {
   onChange: (address: HistoryUrl) => void
 }
 
-/** The list of requests that match the filters, or the reason why it is empty. */
+/**
+ * The list of requests (deposits and verifications) that match the filters, or a text that says why
+ * the list is empty.
+ */
 function Results({ address, names, onChange }: ResultsProps) {
   const { t } = useWords()
   const requests = useStore($requests, { ssr: 'initial' })
@@ -140,7 +143,10 @@ interface DetailsProps {
   onClose: () => void
 }
 
-/** The details of a request. Their code is loaded when the first request is opened. */
+/**
+ * The details of a request (deposit or verification). Loads the code that draws them when the first
+ * request is opened.
+ */
 function Details({ id, names, onClose }: DetailsProps) {
   useStore($requests, { ssr: 'initial' })
   const drawer = useLazyPart(async () => (await import('./HistoryDetails.tsx')).HistoryDetails)

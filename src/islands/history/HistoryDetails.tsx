@@ -28,8 +28,8 @@ import { UnfinishedUpload } from './UnfinishedUpload.tsx'
 interface HistoryDetailsProps {
   id: string
   /**
-   * The request as the list has it, so that the details show its changes, too. Undefined if the
-   * list does not contain it.
+   * The request (deposit or verification) from the list of the history, which is updated live.
+   * Undefined if the list does not contain the request.
    */
   request: ProcessedRequest | undefined
   categories: ReadonlyMap<string, string>
@@ -39,8 +39,8 @@ interface HistoryDetailsProps {
 type Loaded = { request: ProcessedRequest; deposit?: Deposit }
 
 /**
- * A dialog with all details of a request, and buttons such as Download. It is beside the list in
- * wide windows, and covers the list in narrow windows.
+ * A dialog with all details of a request (deposit or verification), and buttons such as Download.
+ * Wide windows show the dialog beside the list. In narrow windows it covers the list.
  */
 export function HistoryDetails({ id, request: listed, categories, onClose }: HistoryDetailsProps) {
   const { locale, t } = useWords()

@@ -6,7 +6,7 @@ import { useWords } from '../kit/use-words.ts'
 import { useOnline } from './use-online.ts'
 
 /**
- * Says whether the list is updated live, at intervals or not at all. Hidden while the device is
+ * Says whether the history is updated live, at intervals or not at all. Hidden while the device is
  * offline, because a banner already says so.
  */
 export function StreamNote({ now }: { now: number | undefined }) {
@@ -38,7 +38,10 @@ export function StreamNote({ now }: { now: number | undefined }) {
   )
 }
 
-/** Returns the latest `now` for which `holds` was true. */
+/**
+ * Returns `now` while `holds` is true. While `holds` is false, returns the last `now` before it
+ * became false.
+ */
 function useLastTime(holds: boolean, now: number | undefined): number | undefined {
   const [time, setTime] = useState(now)
   useEffect(() => {

@@ -12,7 +12,9 @@ interface UnfinishedUploadProps {
   name: string
 }
 
-/** Buttons that continue or cancel an unfinished upload, on any device. */
+/**
+ * Buttons that continue or cancel an unfinished upload, even if the upload began on another device.
+ */
 export function UnfinishedUpload({ request, name }: UnfinishedUploadProps) {
   const { locale, t } = useWords()
   const [isAsking, setAsking] = useState(false)

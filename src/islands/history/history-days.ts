@@ -2,7 +2,7 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import { withFrenchOrdinal } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 
-/** A line of the history: the heading of a day, or a request. */
+/** A line of the history: the heading of a day, or a request (a deposit or a verification). */
 export type HistoryLine = { day: string; request?: undefined } | { request: ProcessedRequest }
 
 const known = new Map<string, string>()

@@ -56,7 +56,10 @@ export function readHistoryUrl(search: string): HistoryUrl {
   })
 }
 
-/** Returns the query for filters and open request: `?kind=deposit`, or an empty text. */
+/**
+ * Returns the filters and the open request as the query of an address: `?kind=deposit`. Returns an
+ * empty text if there are none.
+ */
 export function writeHistoryUrl(address: HistoryUrl): string {
   return writeFilters(names, address)
 }

@@ -5,8 +5,8 @@ import type { Translate } from '../../i18n/index.ts'
 import { $verifiedFileNames } from '../../stores/verified-file-names.ts'
 
 /**
- * Returns the name of a request. A verification has the name of the verified file, if this browser
- * remembers it.
+ * Returns the name of a request (deposit or verification) in the history. The name of a
+ * verification contains the name of the verified file if this browser remembers it.
  */
 export function requestName({ id, kind, name, items }: ProcessedRequest, t: Translate): string {
   const [first, ...others] = $verifiedFileNames.get().get(id) ?? []
@@ -28,7 +28,10 @@ export function stateLabel(
   return t(`history.states.${kind === 'verify' && state === 'done' ? 'checked' : state}`)
 }
 
-/** Returns the CSS class that colors the label of the request's state. */
+/**
+ * Returns the CSS class for the color of the state label in a row of the history. Returns an empty
+ * text for the usual color.
+ */
 export function stateColorClass({ kind, state, verdict }: ProcessedRequest): string {
   if (state === 'rejected' || state === 'failed') return 'text-error'
   if (state !== 'done' || (kind === 'verify' && verdict !== 'authentic')) return ''
@@ -43,7 +46,10 @@ export function sealStateOfRequest({ kind, state, leaf_hash }: ProcessedRequest)
   return { kind: 'idle' }
 }
 
-/** Returns whether the file of a history entry (request) can be downloaded. */
+/**
+ * Returns whether the history can offer to download the file of a request. Returns true only for a
+ * recorded deposit whose file is stored.
+ */
 export function isDownloadable({
   kind,
   state,

@@ -58,7 +58,10 @@ function usePrinting(): boolean {
   return isPrinting
 }
 
-/** Returns the lines within the window and a margin around it. */
+/**
+ * Returns the range of lines that are in the window or in a margin around it, from `start` up to
+ * but not including `end`.
+ */
 function useVisibleLines(root: RefObject<HTMLElement | null>, lines: LinePositions) {
   const [range, setRange] = useState({ start: 0, end: 24 })
   useLayoutEffect(() => {

@@ -21,9 +21,12 @@ import type { ImportWizardProps } from './wizard-props.ts'
 
 interface CheckStepProps extends ImportWizardProps {
   state: Extract<ShownImport, { status: 'ready' }>
-  /** Starts again with another file. */
+  /** Runs when the person wants to import another file. The import is already deleted then. */
   onAgain: () => void
-  /** Goes back to the columns of the same file, after the import was erased. */
+  /**
+   * Runs when the person wants to assign the columns of the same file again. The import is already
+   * deleted then.
+   */
   onBack: () => void
 }
 
@@ -135,7 +138,7 @@ export function CheckStep(props: CheckStepProps) {
   )
 }
 
-/** Shows the rows by verdict, and the button that starts the import. */
+/** Shows the checked rows and the button that starts the import. */
 function Checked(props: CheckStepProps) {
   const { kind, state, runLabel, summary } = props
   const { t } = useWords()

@@ -13,7 +13,7 @@ import { PastImports } from './PastImports.tsx'
 import type { ImportWizardProps } from './wizard-props.ts'
 
 interface FileStepProps extends ImportWizardProps {
-  /** Runs when another file is being read. */
+  /** Runs when the person has chosen a file and the browser begins to read the file. */
   onRead: () => void
 }
 

@@ -29,8 +29,9 @@ interface RowListProps extends ImportWizardProps {
 const verdicts = ['refused', 'new', 'changed', 'unchanged', 'skipped'] as const
 
 /**
- * Shows the rows of an import by verdict. Before the run, refused rows come first; after it,
- * imported ones.
+ * Shows the rows of an import that have the same check result, such as `refused`. The person
+ * chooses the result. Before the run, the list opens with the refused rows. After the run, it opens
+ * with the imported rows.
  */
 export function RowList(props: RowListProps) {
   const { kind, item, origin, labels, reasonText, canMend } = props
@@ -105,7 +106,10 @@ export function RowList(props: RowListProps) {
     }
   })
 
-  /** Focuses the first wrong cell, or button, of the first row that has one from `row` on. */
+  /**
+   * Focuses the first element in row `row` or a later row that matches `selector`. If there is
+   * none, focuses the first match in the whole list, or else the list itself.
+   */
   function focusAfter(selector: string, row: number): void {
     // after React has drawn
     setTimeout(() => {
@@ -209,7 +213,7 @@ interface RowTableProps extends RowListProps {
   verdict: ImportVerdict
   numberOf: (row: number) => number
   isBusy: boolean
-  /** Whether the rows can be skipped, or taken back if they are skipped. */
+  /** Whether each row has a button that skips the row, or includes a skipped row again. */
   canSkip: boolean
   onMend: (row: StoredRow, values: RowValues) => void
   onSkip: (row: StoredRow) => void

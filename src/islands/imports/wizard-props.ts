@@ -15,7 +15,7 @@ export interface ImportWizardProps {
   reasonText: (reason: RefusalReason) => string
   /** Returns the label of the button that runs the import. */
   runLabel: (count: number) => string
-  /** Returns the sentence that says why an undo left a person as they are. */
+  /** Returns the sentence that says why an undo did not change a person. */
   keptText: (kept: ImportKeptReason) => string
   undoQuestion: string
   /** Returns the sentence that says what an undo has done. */

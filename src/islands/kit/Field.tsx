@@ -29,7 +29,10 @@ interface FieldProps extends Events, FieldTexts {
   ref?: Ref<HTMLInputElement>
 }
 
-/** An input with a label above it, and hint and error below it. The input keeps its own value. */
+/**
+ * An input with a label above it, and hint and error below it. The input is uncontrolled: changing
+ * `initial` later has no effect.
+ */
 export function Field({
   label,
   name,

@@ -24,7 +24,10 @@ export function Meter({ label, words, share }: MeterProps) {
   )
 }
 
-/** Returns the used fraction of a limit. A limit of 0 is used up from the start. */
+/**
+ * Returns the used fraction of a limit, from 0 to 1. Returns 1 for a limit of 0, and undefined
+ * without a limit.
+ */
 export function usedFraction(used: number, limit: number | null): number | undefined {
   if (limit === null) return undefined
   return limit === 0 ? 1 : Math.min(1, used / limit)

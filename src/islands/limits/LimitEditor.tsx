@@ -12,8 +12,9 @@ import { describeRequestLimit, describeStorageLimit } from './limit-words.ts'
 interface LimitEditorProps<Shown extends GroupLimits> {
   limits: Shown
   /**
-   * Saves changed limits. `was` is the item as it was when the form was opened. The parent must
-   * then pass the new limits as `limits`. Without `update`, the limits are read-only.
+   * Saves changed limits. `was` is the item as it was when the form was opened. After saving, the
+   * parent must pass the new limits as `limits`. If `update` is undefined, the limits are
+   * read-only.
    */
   update?: ((limits: GroupLimits, was: Shown) => Promise<void>) | undefined
 }
@@ -160,7 +161,10 @@ function LimitForm<Shown extends GroupLimits>(props: LimitFormProps<Shown>) {
   )
 }
 
-/** `Your limits are not saved. Documents: 7 documents per day. Storage: 2 GB.` */
+/**
+ * Returns the message for limits that could not be saved: `Your limits are not saved. Documents: 7
+ * documents per day. Storage: 2 GB.`
+ */
 function notSaved(limits: GroupLimits, locale: Locale, t: Translate): string {
   return t('limits.notSaved', {
     requests: describeRequestLimit(limits, t),

@@ -2,7 +2,7 @@ import { formatByteLimit } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import type { GroupLimits } from './LimitFields.tsx'
 
-/** Describes a request limit: `1,000 requests per day`, « 1 000 demandes par jour » */
+/** Describes a request limit: `7 documents per day`, « 7 documents par jour » */
 export function describeRequestLimit(
   limits: Pick<GroupLimits, 'max_requests' | 'max_requests_interval'>,
   t: Translate

@@ -26,7 +26,7 @@ interface BulkPanelProps<Change> {
   onDismiss: () => void
 }
 
-/** The most refused items that the panel lists. The downloaded file has all of them. */
+/** Maximum number of refused items that the panel lists. The downloaded file has all of them. */
 const mostListed = 50
 
 /**

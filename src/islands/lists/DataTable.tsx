@@ -22,7 +22,7 @@ export interface TableColumn<Row> {
   label: string
   cell: (row: Row) => ReactNode
   isSortable?: boolean
-  /** Hidden in windows below 1280 px, unless the person has chosen to see it. */
+  /** Whether windows below 1280 px hide the column, unless the person has chosen to see it. */
   isSecondary?: boolean
   /** Width of the column in relation to the others; 1 if absent. */
   width?: number
@@ -39,14 +39,17 @@ interface Selecting<Row> {
 export interface DataTableProps<Row> {
   /** Name of the table for screen readers. */
   label: string
-  /** The first column names the row and is its link. */
+  /**
+   * The columns, from left to right. In each row, the first cell contains the name and the link of
+   * the row.
+   */
   columns: readonly TableColumn<Row>[]
   rows: readonly Row[]
   hrefOf: (row: Row) => string
   /** The column by which the rows are sorted: `name`, or `-name` for the reverse order. */
   sort: string
   onSort: (sort: string) => void
-  /** Whether newer rows are being loaded. */
+  /** Whether the rows are being loaded again. */
   isBusy: boolean
   density?: RowDensity
   selecting?: Selecting<Row>
@@ -56,10 +59,10 @@ export interface DataTableProps<Row> {
 const blockRows = 50
 
 /**
- * A table whose rows are links and can be selected. Tab focuses one row; arrow keys, Home and End
- * move the focus to others, and `selectionAfterKey()` defines the keys that select. Below 600 px
- * each row is a card, and the sorting headings stay above the cards. Rows far outside the window
- * are not drawn.
+ * A table whose rows are links and can be selected. Tab focuses one row. Arrow keys, Home and End
+ * move the focus to other rows. The keys that select rows are those of `selectionAfterKey()`. Below
+ * 600 px each row is a card, and the sorting headings stay above the cards. Rows far outside the
+ * window are not drawn.
  */
 export function DataTable<Row extends { id: string }>(props: DataTableProps<Row>) {
   const { label, columns, rows, sort, onSort, isBusy, density = 'comfortable', selecting } = props

@@ -73,7 +73,10 @@ interface ListRowsProps<Row>
   empty: ReactNode
   /** Buttons above the rows. */
   tools?: ReactNode
-  /** Returns the text that says how many rows match, other than “2 rows”. */
+  /**
+   * Returns the text that says how many rows match a search or filter: `2 people`. If absent, the
+   * text is `2 rows`.
+   */
   foundText?: (count: number, hasMore: boolean) => string
 }
 

@@ -3,7 +3,8 @@ import { flushSync } from 'react-dom'
 
 interface RowBlockProps {
   /**
-   * Whether the rows are drawn wherever they are, because the focus is in them or moves to them.
+   * Whether the rows are drawn even far outside the window, because one of them has the focus or
+   * gets it next.
    */
   isNeeded: boolean
   onKeyDown: (event: KeyboardEvent) => void

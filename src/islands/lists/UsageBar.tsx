@@ -4,7 +4,7 @@ import { usedFraction } from '../kit/Meter.tsx'
 import { useWords } from '../kit/use-words.ts'
 
 interface UsageBarProps {
-  /** What the limit counts: `requests`, or bytes of `storage`. */
+  /** What the limit counts: `requests` (deposits and verifications), or bytes of `storage`. */
   of: 'requests' | 'storage'
   used: number
   /** The limit. `null`: unlimited. */

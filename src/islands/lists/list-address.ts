@@ -51,7 +51,7 @@ export function createListAddress<Sort extends string, Filter extends string = n
     /** Returns the query with some values changed. An empty or undefined value is removed. */
     change: (query: Query, changes: Record<string, string | undefined>): Query =>
       clean({ ...query, ...changes }),
-    /** Returns the query without search and filters, in the same order. */
+    /** Returns the query without search and filters. Keeps the sort order. */
     clear: ({ sort }: Query): Query => clean({ sort }),
     /** Returns the number of filters that are set. The search does not count. */
     filterCount: (query: Query): number => names.filter(name => query[name] !== undefined).length

@@ -44,8 +44,8 @@ export function withoutEmptyFilters<Fields extends object>(
 }
 
 /**
- * Returns the query of an address for filters in the order of `names`: `?kind=deposit`. Returns an
- * empty text without filters.
+ * Returns the filters as the query of an address, in the order of `names`: `?kind=deposit`. Returns
+ * an empty text if no filter has a value.
  */
 export function writeFilters<Name extends string>(
   names: readonly Name[],
@@ -71,8 +71,8 @@ export function timesOfDays({ from, to }: { from?: string; to?: string }) {
 }
 
 /**
- * Returns the time when a day begins in the person's time zone, or when the day `later` days after
- * it begins.
+ * Returns the time when a day begins in the time zone of the person. `later` is a number of days to
+ * add first: 1 returns the beginning of the next day.
  */
 function startOfDay(day: string, later: number): Date {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)

@@ -13,14 +13,14 @@ interface NewPasswordFormProps {
   company: string
   submit: string
   asksForName?: boolean
-  /** Initial value of the name field. Without it the form has no such field. */
+  /** Initial value of the username field. The form has this field only if `asksForName` is true. */
   username?: string | undefined
   /** Handles an error. Returns true if the form must not show the error. */
   handleFailure: (error: AppError) => boolean
   send: (chosen: { username: string; password: string }) => Promise<void>
 }
 
-/** Asks for a new password twice, and for a username where the account has none yet. */
+/** Asks for a new password twice. If `asksForName` is true, also asks for a username. */
 export function NewPasswordForm(props: NewPasswordFormProps) {
   const { email, company, submit, asksForName = false } = props
   const { t } = useWords()

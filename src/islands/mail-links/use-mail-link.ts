@@ -13,9 +13,10 @@ export interface OpenedLink extends MailLink {
 }
 
 /**
- * Returns the link from an e-mail that opened the page: `'none'` where there is none, `'loading'`
- * until the API has checked it. Removes the link from the address immediately, because people copy
- * addresses and browsers store them in their history.
+ * Returns the e-mail link with which the person has opened the page. Returns `'none'` if the page
+ * was opened without such a link, and `'loading'` until the API has checked the link. Removes the
+ * link from the address immediately, because people copy addresses and browsers store them in their
+ * history.
  */
 export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loading' {
   const [link, setLink] = useState<OpenedLink | 'none' | 'loading'>('loading')

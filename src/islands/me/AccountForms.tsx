@@ -9,7 +9,10 @@ import { SessionList } from './SessionList.tsx'
 // the page is for everybody, and few people let programs deposit
 const ApiKeys = lazyPart(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
 
-/** Password, e-mail, sessions, export and deletion of the account. */
+/**
+ * Lets the person manage the account: password, e-mail, sessions, API keys, data export and
+ * deletion.
+ */
 export function AccountForms({ user }: { user: UserInfo }) {
   return (
     <>

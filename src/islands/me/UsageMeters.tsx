@@ -6,8 +6,8 @@ import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 
 /**
- * Shows how many requests and how much storage the person and their groups have used, with a bar
- * where there is a limit.
+ * Shows how many requests (deposits and verifications) and how much storage the person and their
+ * groups have used. A bar shows the used part of a limit.
  */
 export function UsageMeters({ usage }: { usage: Usage }) {
   const { locale, t } = useWords()

@@ -92,7 +92,10 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
 /** A command in parts. A line break is possible only between two parts. */
 const initCommand = ['npm run vidimus -- init', '--domain docs.example.com', '--name Orchard']
 
-/** Shows the addresses of the company, and what is necessary so that other people can open them. */
+/**
+ * Shows the host names of the site and of its API, and says how to make them reachable for other
+ * people.
+ */
 function Address() {
   const { t } = useWords()
   const { host } = location

@@ -74,7 +74,7 @@ export function SetupDone({ stays, demo }: SetupDoneProps) {
   )
 }
 
-/** Returns whether the host of the page is this machine: `localhost` or a host below it. */
+/** Returns whether the host of the page is `localhost` or a subdomain of `localhost`. */
 export function isLocalHost(): boolean {
   const { hostname } = location
   return hostname === 'localhost' || hostname.endsWith('.localhost')

@@ -20,7 +20,10 @@ interface UsageByDayProps {
   group?: string | undefined
 }
 
-/** Shows the deposits and verifications of each of the last days as a chart and as a table. */
+/**
+ * Shows the deposits and verifications per day as a chart and as a table. The person chooses how
+ * many days are shown.
+ */
 export function UsageByDay({ company, group }: UsageByDayProps) {
   const { t } = useWords()
   const titleId = useId()

@@ -115,7 +115,10 @@ function AddToGroups({ member: { id, groups } }: MemberProps) {
   )
 }
 
-/** Lists the groups that the person was added to, and the others with the reason why not. */
+/**
+ * Says to which groups the person was added. Also lists the groups where adding the person failed,
+ * with the reasons.
+ */
 function Additions({ additions }: { additions: GroupAdditionResult[] | undefined }) {
   const { locale, t } = useWords()
   if (!additions || additions.length === 0) return null
@@ -149,7 +152,9 @@ function Additions({ additions }: { additions: GroupAdditionResult[] | undefined
   )
 }
 
-/** `Sales, Support and Tenants`, « Agence, Ventes et Support » */
+/**
+ * Returns the names as a list in words: `Sales, Support and Tenants`, « Agence, Ventes et Support »
+ */
 function listed(names: readonly string[], locale: Locale): string {
   return new Intl.ListFormat(languageTag(locale)).format(names)
 }

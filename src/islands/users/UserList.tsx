@@ -221,7 +221,7 @@ export const UserList = withWords(function UserList() {
   )
 })
 
-/** The most groups whose names a row shows. */
+/** Maximum number of groups whose names a row shows. */
 const mostGroups = 3
 
 function columnsOf(locale: Locale, t: Translate): TableColumn<Member>[] {

@@ -10,8 +10,8 @@ import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 
 /**
- * Shows how much of their limits a person's groups have used, and how much of it the person has
- * used.
+ * Shows how much of its limits each group of a person has used, and how much of this usage is due
+ * to the person.
  */
 export function UserUsage({ member }: { member: Member }) {
   const { locale, t } = useWords()

@@ -15,7 +15,10 @@ import { describeProgress, VerificationFailure, VerificationList } from './Verif
 
 interface ResultProps {
   isSignedIn: boolean
-  /** Whether the documents were chosen on this page, and not before it was left and opened again. */
+  /**
+   * Whether the documents were chosen after the page was opened. False for results that are shown
+   * again when the person returns to the page.
+   */
   isNew: boolean
 }
 
