@@ -27,7 +27,7 @@ interface SearchOptions {
 
 /** The most items of each kind that a search finds. */
 const mostFound = 5
-/** The texts that the API accepts as a search. */
+/** Matches the texts that the API accepts as a search. */
 const searchable = /^[^\p{Cc}\p{Cs}]{1,100}$/u
 
 /**

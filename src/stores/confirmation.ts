@@ -5,14 +5,17 @@ import { addSignOutListener, api } from './sessions.ts'
 import { $user } from './signed-in-user.ts'
 
 /**
- * The dialog that asks for the password, while it is open. The dialog calls `answer` with whether
- * the password was confirmed.
+ * The open dialog that asks for the password, or undefined. The dialog calls `answer` with true
+ * when the password is confirmed, and with false when the person cancels.
  */
 export const $passwordQuestion = personalAtom<
   { answer: (isConfirmed: boolean) => void } | undefined
 >(undefined)
 
-/** Promise of the dialog's answer. Calls that are refused at the same time share one dialog. */
+/**
+ * Resolves to the answer of the open dialog. Calls that need the password at the same time share
+ * one dialog.
+ */
 let asking: Promise<boolean> | undefined
 
 addSignOutListener(() => $passwordQuestion.get()?.answer(false))

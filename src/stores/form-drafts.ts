@@ -1,7 +1,7 @@
 /**
- * Values of unfinished forms, stored while the page changes its language, and while a person whose
- * session has ended signs in again. They stay in memory until another page is opened and are never
- * saved, because they may be private.
+ * Values of unfinished forms. They are stored while the page changes its language, and while a
+ * person whose session has ended signs in again. They stay only in memory, because they may be
+ * private, and are deleted when another page is opened.
  */
 const drafts = new Map<string, unknown>()
 let place: string | undefined
@@ -9,9 +9,9 @@ let place: string | undefined
 let owner: string | undefined
 
 /**
- * Stores a value under `name` until the page `path`, a path without the language, is opened again,
- * for example in another language. With `whose`, the id of a person, stores it until this person
- * has signed in again.
+ * Stores a form value under `name` for the page with the path `path`, without the language. The
+ * value is deleted when another page is opened. With `whose`, the id of a person, it also stays on
+ * the sign-in page, but is deleted if somebody else signs in.
  */
 export function keepDraft(path: string, name: string, value: unknown, whose?: string): void {
   if (place !== path || owner !== whose) drafts.clear()
@@ -29,8 +29,8 @@ export function takeDraft(path: string, name: string): unknown {
 }
 
 /**
- * Deletes the stored values unless they belong to the page `path`. Also keeps them on the sign-in
- * page if their owner's session has ended.
+ * Deletes the stored values when a page other than theirs is opened. `path` is the path of the
+ * opened page. On the sign-in page, values of a person whose session has ended are kept.
  */
 export function keepOnlyDraftsOfPage(path: string): void {
   if (place !== path && !(owner && path.endsWith('/sign-in'))) drafts.clear()

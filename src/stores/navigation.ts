@@ -9,8 +9,8 @@ interface NavigationOptions {
 }
 
 /**
- * Opens a page and keeps what runs on this one, such as uploads. All scripts use this function to
- * open a page.
+ * Opens a page. A page of this site opens without loading a new document, so uploads and other work
+ * continue. All scripts use this function to open a page.
  */
 export async function navigate(
   to: string,

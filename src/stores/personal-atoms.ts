@@ -27,7 +27,10 @@ export function personalAtom<Value>(initial: Value, lifetime: Lifetime = 'sessio
   return store
 }
 
-/** Resets the stores of lifetime `session`, or all stores for `person`. */
+/**
+ * Resets stores to their initial values. `session` resets the stores with this lifetime; `person`
+ * resets all stores.
+ */
 export function resetPersonalAtoms(ended: Lifetime): void {
   for (const { store, initial, lifetime } of personalAtoms) {
     if (lifetime === 'session' || ended === 'person') store.set(initial)

@@ -44,9 +44,8 @@ export async function forgetUploads(): Promise<void> {
 }
 
 /**
- * Creates the store of unfinished uploads of this tab. The tab holds a lock while it is open, and
- * the browser releases the lock even after a crash. So another tab can see that nobody continues
- * these uploads.
+ * Creates the store in which this tab remembers its unfinished uploads. The tab has a lock until it
+ * is closed or crashes. From the missing lock, another tab knows that it can take over the uploads.
  */
 export function createRememberedUploads() {
   const owner = crypto.randomUUID()

@@ -30,8 +30,8 @@ const maxCookieBytes = 4096
  */
 const clockKey = 'vidimus:clock'
 /**
- * Renews a token this many milliseconds before it expires. Normally `users.ts` has renewed it 40
- * minutes before.
+ * Renews a token this many milliseconds before it expires. Normally `signed-in-user.ts` has
+ * received a new token 40 minutes before the expiry.
  */
 const lateMs = 300_000
 const lateRetryMs = 30_000

@@ -32,7 +32,10 @@ const refreshMs = 30_000
  */
 const snapshotKey = 'vidimus:user'
 
-/** How the session began. Undefined once the language of the session is settled. */
+/**
+ * How the session began. Set to undefined once the languages of page and account have been
+ * compared.
+ */
 let sessionStart: SessionStart | undefined
 /** The tabs of this person. One of them calls the API for all. */
 let tabs: TabGroup | undefined
@@ -96,8 +99,8 @@ function end(): void {
 }
 
 /**
- * Makes page and account use the same language, once per session. The language of the account
- * counts or, if it has none, that of the page.
+ * Makes the page and the account use the same language, once per session. The page switches to the
+ * language of the account. An account without a language gets that of the page.
  */
 async function settleLocale(user: UserInfo): Promise<void> {
   const start = sessionStart
@@ -108,8 +111,8 @@ async function settleLocale(user: UserInfo): Promise<void> {
 }
 
 /**
- * Switches the page to a language. Only saves it after a sign-in, because another page opens then
- * in that language.
+ * Saves a language in a cookie. In a restored session, also reloads the page in this language.
+ * After a sign-in, that is not necessary, because another page opens next.
  */
 function switchLanguage(locale: Locale, start: SessionStart): void {
   const address = rememberLanguage(locale)

@@ -70,7 +70,10 @@ const maxPauseSeconds = 86_400
 const steadyRetryMs = 20_000
 let lastId = 0
 let lastBatch = 0
-/** The last call. Each call waits for the one before, so that a pause stops all batches. */
+/**
+ * Promise of the last call. Each call waits for the one before it, so that a pause stops all
+ * batches.
+ */
 let lastCall: Promise<unknown> = Promise.resolve()
 let endPause: () => void = () => {}
 
@@ -241,8 +244,9 @@ async function fingerprint({ id, sha256 }: Verification): Promise<Question | und
 }
 
 /**
- * Calls the server until all fingerprints of the group have results, with pauses between tries.
- * Returns undefined on success. Returns an error if it would stop other groups, too.
+ * Calls the server until all fingerprints of the group have results, with pauses between tries. If
+ * an error cannot be resolved by waiting, records it for the remaining fingerprints. Returns the
+ * error only if other groups would also get it (401 or 429), otherwise undefined.
  */
 async function askAll(group: readonly Question[]): Promise<AppError | undefined> {
   let failures = 0
@@ -304,7 +308,7 @@ function pause(error: AppError, ms: number): Promise<void> {
   return promise
 }
 
-/** Calls the server once. Returns undefined, or the error if the group has no results. */
+/** Sends the group in one call. Returns undefined on success, or the error if the call failed. */
 async function ask(group: readonly Question[]): Promise<AppError | undefined> {
   for (const { id } of group) change(id, { state: { step: 'asking' } })
   try {

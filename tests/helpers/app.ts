@@ -101,7 +101,8 @@ export async function makeApp(
     /** Sends the mails. Without it, mails are collected in `letters`. */
     mails?: MailSender
     /**
-     * DNS servers that are asked for the records that prove domains. Without them, none answers.
+     * Addresses of the DNS servers that are asked for the proof of a domain. Without them, no query
+     * is answered.
      */
     dnsServers?: string[]
     /** `false`: domains need no proof. */
@@ -257,8 +258,8 @@ export async function makeApp(
   }
 
   /**
-   * Sends a request to the real port, also for hosts `*.localhost` that do not resolve. For an
-   * event stream, returns the first piece of the body and closes the connection.
+   * Sends a request over a real port, under any host name: `*.localhost` need not resolve. Returns
+   * the response. For an event stream, returns only its first piece and closes the connection.
    */
   async function request(
     host: string,
@@ -296,7 +297,10 @@ export async function makeApp(
     return port
   }
 
-  /** Reserves an upload for `bytes`. */
+  /**
+   * Reserves an upload for a file with these bytes. Returns the request and the address of the
+   * upload.
+   */
   async function reserve(person: TestPerson, bytes: Uint8Array, name = 'report.pdf', key?: string) {
     const sha256 = createHash('sha256').update(bytes).digest('hex')
     const input = {

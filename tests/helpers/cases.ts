@@ -46,19 +46,22 @@ export type Thing =
   | 'audit entry'
 
 /**
- * Ids of each kind of thing: the caller's own, another person's, another company's, and three that
- * name nothing.
+ * One id of each kind for each thing: the caller's own, another person's, another company's, and
+ * three ids that belong to nothing.
  */
 export type Things = Record<Thing, Record<IdKind, string>>
 
 export interface RouteCase {
-  /** Returns the input of a valid call except for its ids, including optional fields. */
+  /**
+   * Returns a valid input, including optional fields. The fields of `ids` and `idLists` are added
+   * to it.
+   */
   input?: (app: TestApp, person: TestPerson) => Promise<object> | object
-  /** Input fields that contain an id, with the kind of thing. */
+  /** Input fields that contain an id, each with the kind of thing that the id belongs to. */
   ids?: Record<string, Thing>
   /**
-   * Input fields that contain a list of ids, with the kind of thing. `instead` is a field of `input`
-   * that a call with this list must not have.
+   * Input fields that contain a list of ids, each with the kind of thing that the ids belong to
+   * (`of`). `instead` names a field of `input` that must be left out of a call with this list.
    */
   idLists?: Record<string, { of: Thing; instead?: string }>
   headers?: (app: TestApp, person: TestPerson) => Record<string, string>
@@ -67,7 +70,10 @@ export interface RouteCase {
   status?: number
   /** Error code for the id of another person's thing. `not_found` when absent. */
   refusal?: ErrorCode
-  /** Error code for other callers, if the input itself proves who makes the call. */
+  /**
+   * Error code when anybody else sends the same input. Set only for calls whose input itself proves
+   * who makes the call.
+   */
   proves?: ErrorCode
   /** Error code for a malformed id. `invalid_input` when absent. */
   malformed?: ErrorCode
@@ -85,7 +91,7 @@ export interface RouteCase {
     | 'domain'
     | 'category'
     | ImportThing
-  /** Set if the call changes a company other than the caller's: one that it names or creates. */
+  /** Set if the call changes or creates a company other than the caller's. */
   reachesOthers?: true
   /**
    * Error code of a valid call for the caller's own company, if the call only works for other
@@ -110,12 +116,15 @@ export interface RouteCase {
 export type RouteCases = Partial<Record<RouteName, RouteCase>>
 
 /**
- * A function that provokes each error code of a noun's routes, by route and code: `'createUser
- * email_taken'`.
+ * Functions that each provoke one error code of one route. Each is named after route and code:
+ * `'createUser email_taken'`.
  */
 export type Refusals = Record<string, () => Promise<RawResponse>>
 
-/** What functions need to provoke error codes. */
+/**
+ * What the functions that provoke error codes have in common: a test app, a person and ways to make
+ * calls.
+ */
 export interface Stage {
   app: TestApp
   /** A person of `acme.localhost` with administrator rights. */
@@ -178,8 +187,8 @@ function wellFormed(value: unknown): string {
 }
 
 /**
- * Makes a group that nobody is in, for the categories of its company's default group. Returns its
- * id.
+ * Makes a group without members, which may use the categories of its company's default group.
+ * Returns the group's id.
  */
 export async function makeGroup(
   app: TestApp,
@@ -282,7 +291,8 @@ const importStates = { import: 'open', 'checked import': 'checked', 'done import
 type ImportThing = keyof typeof importStates
 
 /**
- * Makes an import for one call, and finishes those of earlier calls: a company has few open ones.
+ * Makes an import for a call that uses it up. First marks the imports of earlier calls as undone,
+ * because a company may have only a few open ones. Returns the id of the new import.
  */
 export async function makeSpentImport(
   app: TestApp,
@@ -349,8 +359,8 @@ export async function domainOf(owner: pg.Pool, host: string): Promise<string> {
 }
 
 /**
- * Makes a verified domain that its company can do without. Returns its id. The ids of such domains
- * are later than those of the companies' own, so none becomes the primary domain.
+ * Makes a verified domain that a test may change or delete. Its id sorts after those of the
+ * company's other domains, so it never becomes the primary domain. Returns the id.
  */
 export async function makeDomain(owner: pg.Pool, company: string | undefined): Promise<string> {
   const id = `ffffffff${randomUUID().slice(8)}`
@@ -370,7 +380,10 @@ export async function companyWithoutHost(app: TestApp): Promise<{ company: strin
   return { company }
 }
 
-/** Makes a call while another, unfinished call uses the same idempotency key. */
+/**
+ * Makes a call with an idempotency key that another, unfinished call already uses. Returns the
+ * response.
+ */
 export async function whileKeyInUse(
   app: TestApp,
   actor: string,
@@ -394,9 +407,9 @@ export async function whileKeyInUse(
 }
 
 /**
- * Returns functions that provoke the two refusals of an `Idempotency-Key`: while another call uses
- * the key, and with another input. `send` makes the call with the headers; `text` differs in each
- * input.
+ * Returns functions that provoke the two errors of an `Idempotency-Key`: another call with the key
+ * is unfinished, or the key was used with another input. `send` makes a call with the given headers
+ * and puts `text`, which is new each time, into its input.
  */
 export function keyRefusals(
   { app, ada }: Stage,
@@ -416,7 +429,7 @@ export function keyRefusals(
   }
 }
 
-/** Makes a call while no group has requests left. */
+/** Makes a call while the quota of requests of every group is 0. Returns the response. */
 export async function withoutRequests(
   app: TestApp,
   call: () => Promise<RawResponse>
@@ -432,8 +445,8 @@ export async function withoutRequests(
 }
 
 /**
- * Adds an API key: of the person, or of the person's company if `isCompanys`. Returns the id
- * of the key, and the key itself.
+ * Adds an API key to the database: one of the person or, if `isCompanys`, of the person's company.
+ * Returns its id, and as `key` the secret that calls are made with.
  */
 export async function makeApiKey(
   app: TestApp,

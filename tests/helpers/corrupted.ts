@@ -20,8 +20,9 @@ const pieces = [
 ]
 
 /**
- * Returns an arbitrary for parser tests: `good` with up to three changes, its segments in another
- * order, or a random text. A few are `good` itself.
+ * Returns a fast-check generator of texts for parser tests. Most texts are `good` with up to three
+ * changes. Others consist of segments of `good` in another order, or of random characters. A few
+ * are `good` itself.
  */
 export function corruptedText(good: string): fc.Arbitrary<string> {
   const change = fc.record({

@@ -51,7 +51,7 @@ function keysOf(key: KeyObject, jwk: PublicKeyJwk): TestKeys {
   }
 }
 
-/** Argon2id of Node, which confirms the two implementations that browsers use. */
+/** The Argon2id of Node. Tests use it to check the two implementations that browsers use. */
 export const argon2id: Argon2id = ({ password, salt, memoryKib, passes, lanes, bytes }) =>
   new Uint8Array(
     argon2Sync('argon2id', {

@@ -36,7 +36,10 @@ export async function makeSignUp(app: TestApp): Promise<MailRecipient> {
   return { id, email, keys }
 }
 
-/** Creates a person of acme: invited and without a key, or signed up with a key. */
+/**
+ * Creates a person of acme who has signed up and has a key. If `isInvited`, the person is only
+ * invited and the server knows no key of theirs.
+ */
 export async function makePerson(app: TestApp, isInvited = false): Promise<MailRecipient> {
   const keys = makeKeys()
   const email = newEmail()

@@ -45,12 +45,15 @@ const folder = join(import.meta.dirname, '../api')
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(file =>
   file.endsWith('.cases.ts')
 )
-/** The cases of each noun, whose file is beside the noun's tests. */
+/** The cases of all nouns, one module per file `tests/api/<room>/<noun>.cases.ts`. */
 const nouns: Cases[] = await Promise.all(files.sort().map(file => import(join(folder, file))))
 
 export const rows: Record<string, RouteCase> = Object.assign({}, ...nouns.map(noun => noun.rows))
 
-/** Returns a function that provokes each error code of a route, by route and code. */
+/**
+ * Returns all functions that provoke an error code of a route. Each is named after route and code:
+ * `'createUser email_taken'`.
+ */
 export function refusalsOf(stage: Stage): Refusals {
   return Object.assign({}, ...nouns.map(noun => noun.refusals?.(stage)))
 }
@@ -134,7 +137,10 @@ export function idFieldsOf(route: Endpoint | Stream): string[] {
   return [...new Set([...pathParameters(route.path), ...named])].sort()
 }
 
-/** Returns the input fields that contain a list of ids, which the row's `idLists` has. */
+/**
+ * Returns the input fields that contain a list of ids. The tests check that the row's `idLists` has
+ * each of them.
+ */
 export function idListFieldsOf(route: Endpoint | Stream): string[] {
   const schema = z.toJSONSchema(route.input, { io: 'input', unrepresentable: 'any' })
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
@@ -153,8 +159,8 @@ export function optionalFieldsOf(route: Endpoint | Stream): string[] {
 }
 
 /**
- * Creates one of each thing, the person's own or their company's. Returns their ids, and the
- * fingerprint of the deposit.
+ * Creates one thing of each kind, which belongs to the person or to the person's company. Returns
+ * the ids of the things, and the fingerprint of the deposit.
  */
 export async function makeThings(app: TestApp, person: TestPerson, name: string) {
   const bytes = randomBytes(500)
@@ -190,13 +196,16 @@ export async function makeThings(app: TestApp, person: TestPerson, name: string)
   } satisfies Record<Thing | 'fingerprint', string>
 }
 
-/** Returns the field of a row's input that names what the call uses up. */
+/**
+ * Returns the input field with the id of the thing that the call uses up. Undefined if the call
+ * uses up nothing, or a thing that its input does not name.
+ */
 export function spentFieldOf({ ids = {}, spends }: RouteCase): string | undefined {
   if (spends === 'person' || spends === 'session' || spends === 'suspension') return undefined
   return Object.keys(ids).find(field => ids[field] === spends) ?? (spends && 'id')
 }
 
-/** Makes what one call of a row uses up, in a company. Returns its id. */
+/** Makes a thing of the kind that one call of the row uses up, in a company. Returns its id. */
 export async function makeSpent(
   app: TestApp,
   { spends }: RouteCase,
@@ -250,7 +259,10 @@ export async function makeOperators(owner: pg.Pool): Promise<void> {
   await owner.query(`update "user" set permissions = '{admin,operator}'`)
 }
 
-/** Returns the names of all tables, and of those with rows of companies. */
+/**
+ * Returns the names of all tables (`all`), and of the tables whose rows belong to companies
+ * (`tenant`).
+ */
 export function tablesOf(owner: pg.Pool): Promise<Tables> {
   const known = knownTables.get(owner) ?? readTables(owner)
   knownTables.set(owner, known)
@@ -281,8 +293,8 @@ async function readTables(owner: pg.Pool): Promise<Tables> {
 }
 
 /**
- * Returns what a refused call must not change: the number of rows of every table, and the charged
- * usage.
+ * Returns what a refused call must not change: the number of rows of every table, the charged usage
+ * and a digest of all people.
  */
 export async function snapshot(owner: pg.Pool): Promise<Record<string, number | string>> {
   const { all } = await tablesOf(owner)
@@ -302,8 +314,8 @@ export async function snapshot(owner: pg.Pool): Promise<Record<string, number | 
 }
 
 /**
- * Returns one digest of all rows that match a condition, for each of several tables. Leaves out
- * when sessions were confirmed, because `confirmSessions` confirms those of everybody.
+ * Returns one digest for each table, of all its rows that match a condition. Ignores when sessions
+ * were confirmed, because `confirmSessions` changes that in all companies.
  */
 export async function digestRows(
   owner: pg.Pool,
@@ -435,8 +447,8 @@ export function withoutPredicates(sql: string): string {
 
 /**
  * Removes the conditions on `company_id` from every statement of the pool, to test that row level
- * security alone isolates companies. Returns a function that counts the changed statements, and all
- * original texts.
+ * security alone isolates companies. In the result, `stripped()` returns the number of statements
+ * changed so far, and `texts` has the original text of all statements.
  */
 export function stripPredicates(db: Db): { stripped: () => number; texts: Set<string> } {
   const wrapped = new WeakSet<pg.PoolClient>()

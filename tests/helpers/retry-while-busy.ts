@@ -2,7 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import { AppError } from '../../src/contract/kit/errors.ts'
 
 /**
- * Runs `work` until the server does not refuse it with `unavailable`, as it does on a busy machine.
+ * Runs `work`, and repeats it as long as it fails with `unavailable`, the error of a busy server.
+ * Returns the result. Throws any other error.
  */
 export async function retryWhileBusy<Result>(work: () => Promise<Result>): Promise<Result> {
   for (;;) {

@@ -8,9 +8,9 @@ const prefix = 'vidimus-tests-'
 const neededBytes = 2_000_000_000
 
 /**
- * Makes the folder for everything that the tests of one run write, and removes what killed runs
- * have left. It is in main memory where the system has room there: a new database is 500 files,
- * which take a disk twenty times as long.
+ * Makes the folder for everything that the tests of one run write, and deletes the folders of runs
+ * that were killed. The folder is in main memory if there are two gigabytes free, because creating
+ * a database of 500 files takes twenty times as long on a disk. Returns the path.
  */
 export function makeScratchFolder(): string {
   const parent = hasRoom(memory) ? memory : tmpdir()

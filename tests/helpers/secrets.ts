@@ -2,8 +2,9 @@ import type pg from 'pg'
 import { tablesOf } from './matrix.ts'
 
 /**
- * Returns the forms in which a secret may appear in a dump: as text, URL-encoded, and as hex or
- * base64 of its letters and of the bytes that it encodes.
+ * Returns the forms in which a secret may appear in a dump: as it is, URL-encoded, and in hex and
+ * base64. If the secret is itself hex or base64url, also returns the hex and base64 of the bytes
+ * that it encodes.
  */
 export function encodingsOf(secret: string): string[] {
   const encoded = encodeURIComponent(secret)

@@ -10,7 +10,7 @@ import { findPostmaster, isProcessAlive } from '../../src/server/db/postmaster.t
 
 const root = join(import.meta.dirname, '../..')
 const readySeconds = 120
-/** Where Node keeps compiled modules: a start takes half as long with them. */
+/** Folder in which Node caches compiled modules. With the cache, a start takes half as long. */
 const compiled = process.env.NODE_COMPILE_CACHE
 
 export type ServiceProcess = Awaited<ReturnType<typeof makeServiceProcess>>

@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 
-/** Set by `npm run soak`: the ratio of the long counts to run. */
+/**
+ * Set by `npm run soak`: the factor by which the counts `long` are multiplied. Undefined in a
+ * normal run.
+ */
 const soak = process.env.SOAK === undefined ? undefined : Number(process.env.SOAK)
 
 /**
@@ -11,7 +14,10 @@ export const seed = Number(process.env.SEED ?? 20_260_503)
 
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed })
 
-/** Returns how often to test a property: `here` in a normal run, `long` in `npm run soak`. */
+/**
+ * Returns the number of random cases that test a property. It is `here` in a normal run, and about
+ * `long` in `npm run soak`.
+ */
 export function runCount(here: number, long: number): number {
   return soak === undefined ? here : Math.max(here, Math.round(long * soak))
 }

@@ -6,8 +6,9 @@ import { join } from 'node:path'
 const socketName = '.s.PGSQL.5432'
 
 /**
- * Opens a socket in front of PostgreSQL's that records the statements sent, in order. `holdAnswers`
- * delays PostgreSQL's answers until the function that it returns is called.
+ * Opens a Unix socket that forwards connections to PostgreSQL and records the statements sent, in
+ * order. `holdAnswers()` holds back PostgreSQL's answers; it returns the function that lets them
+ * pass again.
  */
 export async function recordStatements(socketDir: string) {
   const directory = await mkdtemp(join(tmpdir(), 'wire-'))

@@ -3,7 +3,10 @@ import { environment } from '../environment.ts'
 import { api, forgetSession } from '../sessions.ts'
 import type { Credentials } from './accounts.ts'
 
-/** Replaces the key of the person by that of the password `next`. `password` is the current one. */
+/**
+ * Changes the password of the signed-in person. Registers the signing key derived from the new
+ * password `next` in place of the one derived from the current `password`.
+ */
 export async function changePassword(input: Credentials & { next: string }): Promise<void> {
   const { email, password, next } = input
   const proofs = await proveBoth({ email, password }, { email, password: next }, 'rekey')
@@ -11,8 +14,9 @@ export async function changePassword(input: Credentials & { next: string }): Pro
 }
 
 /**
- * Requests a change of e-mail, with a new key, because the key depends on the e-mail. Returns how
- * the link to confirm the new address is delivered.
+ * Requests a change of the e-mail to `next`. Sends a new signing key, too, because the key is
+ * derived from e-mail and password. Returns how the link that confirms the new address is
+ * delivered.
  */
 export async function changeEmail(input: Credentials & { next: string }): Promise<LinkDelivery> {
   const { email, password, next } = input

@@ -23,8 +23,8 @@ export async function signIn({ email, password }: Credentials): Promise<void> {
 }
 
 /**
- * Returns the e-mail and password of the demonstration's public account. Returns undefined where
- * there is none or it does not work.
+ * Returns the e-mail and password of the demonstration's public account. Returns undefined if there
+ * is no such account or if loading it fails.
  */
 export async function findDemoAccount(): Promise<Credentials | undefined> {
   try {
@@ -35,7 +35,10 @@ export async function findDemoAccount(): Promise<Credentials | undefined> {
   }
 }
 
-/** Registers the key of e-mail and password, then signs in with it. */
+/**
+ * Creates an account with the signing key derived from e-mail and password, then signs in with this
+ * key.
+ */
 export async function signUp(
   input: Credentials & { username: string; locale: Locale }
 ): Promise<void> {
@@ -47,7 +50,7 @@ export async function signUp(
 
 interface NewKey extends Credentials {
   purpose: Exclude<PublicKeyPurpose, 'rekey' | 'email'>
-  /** Token of the mailed link that allows the new key. */
+  /** Token from a mailed link. It proves that the person may register a new key. */
   token?: string
 }
 

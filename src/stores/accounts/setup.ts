@@ -6,10 +6,10 @@ import { createRetries } from '../retries.ts'
 import { api } from '../sessions.ts'
 import { signInWithNewKey } from './accounts.ts'
 
-/** The company with example data of a new installation. */
+/** The company with example data that a new installation contains. */
 export interface Demonstration {
   address: string
-  /** The published account of the demonstration. */
+  /** The demonstration's account, whose password is public. Undefined if there is none. */
   account?: { email: string; password: string } | undefined
 }
 
@@ -48,8 +48,8 @@ interface FirstOperator {
 }
 
 /**
- * Creates the first operator and signs in. Returns what happened to the demonstration. `kept` also
- * means that it could not be removed.
+ * Creates the first operator and signs in. Returns what happened to the demonstration: there was
+ * `none`, it was `removed`, or it was `kept`, by choice or because removing it failed.
  */
 export async function finishSetup(input: FirstOperator): Promise<'none' | 'kept' | 'removed'> {
   const { password, ...operator } = input

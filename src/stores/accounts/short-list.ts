@@ -29,7 +29,10 @@ export function createShortList<Row extends { id: string }>(
     /** Loads the list. Rows of the same owner stay visible meanwhile. */
     open: (owner: string): Promise<void> => list.open(owner, {}),
 
-    /** Hides a row and runs `call`, which deletes it. Ignores that the row no longer exists. */
+    /**
+     * Hides a row and runs `call`, which deletes it on the server. The error `not_found` counts as
+     * success. After any other error, shows the row again and rethrows the error.
+     */
     remove: (id: string, call: () => Promise<unknown>): Promise<void> =>
       list.change(id, undefined, async () => {
         try {

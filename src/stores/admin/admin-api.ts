@@ -32,8 +32,9 @@ export function companyIdOfPage(): string {
 }
 
 /**
- * Creates the function that starts a load of a store. It returns a function that says whether this
- * load is still the latest one, in the same session. The result of any other load is dropped.
+ * Returns a function to call at the start of each load of a store. That function returns a check:
+ * it is true as long as no later load has started and the session has not changed. Results for
+ * which the check is false must be dropped.
  */
 export function createLoadStart(): () => () => boolean {
   let loads = 0

@@ -50,7 +50,8 @@ export async function openCategory(id: string): Promise<void> {
 export const reloadCategory = category.reload
 
 /**
- * Loads the first groups whose members may use the category or, with `after`, those that follow.
+ * Loads the first page of the groups whose members may use the category. With `after`, the id of a
+ * group in the list, loads the page that follows that group.
  */
 export const loadCategoryGroups = groups.load
 

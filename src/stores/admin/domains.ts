@@ -68,7 +68,10 @@ export async function changeDomain(
   await domain.change(id, () => adminApi('updateDomain', { ...changes, id }, { version }))
 }
 
-/** Asks DNS for the record that proves a domain, and shows the domain with the result. */
+/**
+ * Makes the server look up the DNS record that proves the company's control of a domain. Shows the
+ * domain with the result.
+ */
 export function checkDomain(id: string): Promise<DomainDetails> {
   return domain.change(id, () => adminApi('checkDomain', { id }))
 }

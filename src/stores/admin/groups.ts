@@ -55,13 +55,22 @@ export async function deleteGroup({ id, version }: Group): Promise<void> {
   await adminApi('deleteGroup', { id }, { version })
 }
 
-/** Loads the first members of the group or, with `after`, those that follow. */
+/**
+ * Loads the first page of the group's members. With `after`, the id of a member in the list, loads
+ * the page that follows that member.
+ */
 export const loadMembers = members.load
 
-/** Loads the first members whose name or e-mail contains the words of a text. */
+/**
+ * Searches the members of the group: loads the first page of those whose name or e-mail contains
+ * the words of a text.
+ */
 export const searchMembers = members.search
 
-/** Loads the first categories that the group may use or, with `after`, those that follow. */
+/**
+ * Loads the first page of the categories that the group may use. With `after`, the id of a category
+ * in the list, loads the page that follows that category.
+ */
 export const loadGroupCategories = categories.load
 
 export async function addMember(id: string, member: Member): Promise<void> {

@@ -7,8 +7,9 @@ import { adminApi, companyIdOfPage } from './admin-api.ts'
 import { type MemberFilter, maxPeoplePerCall } from './member-list.ts'
 
 /**
- * The people for whom links are created: the people with these ids, or all who match a filter.
- * `import` is the id of an import whose people match. `cursor` is where the previous call ended.
+ * The people for whom links are created: either the people with the ids `ids`, or all people who
+ * match `filter`. In the filter, `import` selects the people of the import with this id. `cursor`
+ * is where the previous call ended.
  */
 export type LinkRecipients =
   | { ids: readonly string[] }
@@ -19,9 +20,9 @@ export interface InvitationLinkFile {
   content: Blob
   /** Number of links. */
   count: number
-  /** Time until which all links work. */
+  /** Time until which all links of the file work. */
   until: string
-  /** The error of a failed call, and the people who still need a link. */
+  /** Present if a call failed: its error, and the people who still need a link. */
   stopped?: { error: AppError; rest: LinkRecipients }
 }
 
@@ -31,8 +32,8 @@ const columns = ['username', 'email', 'link', 'valid_until'] as const
 
 /**
  * Creates an invitation link for each person who has not activated the account yet. Returns the
- * links as a CSV file. If a call fails, the file has the links created so far, or the error is
- * thrown if there are none. `onProgress` gets the number of links so far.
+ * links as a CSV file. If a call fails, the file contains the links created before. If there are
+ * none, throws the error. `onProgress` gets the number of links created so far.
  */
 export async function createInvitationLinkFile(
   people: LinkRecipients,
@@ -69,7 +70,10 @@ export async function createInvitationLinkFile(
   return { content, count: lines.length, until, ...(stopped && { stopped }) }
 }
 
-/** Creates the links of one call by `create`. Returns the people who remain, if any. */
+/**
+ * Runs `create` once, for the next people. Returns the people who still need a link, or undefined
+ * if there are none.
+ */
 async function createNext(
   people: LinkRecipients,
   create: (input: Input) => Promise<string | null>

@@ -2,8 +2,8 @@ import { AppError } from '../../contract/kit/errors.ts'
 import { personalAtom } from '../personal-atoms.ts'
 
 /**
- * A list that belongs to the item that an administration page shows, such as the members of a
- * group. `hasMore`: the server has further entries.
+ * State of a list that belongs to the item of an administration page, such as the members of a
+ * group. `hasMore`: the server may have further entries.
  */
 export type ItemEntriesState<Entry> =
   | { status: 'loading' }
@@ -16,14 +16,14 @@ const pageSize = 50
 interface Page {
   limit: number
   cursor: string | undefined
-  /** Words that the entries contain. Undefined for all entries. */
+  /** Search words. The page contains only entries with these words. Undefined for all entries. */
   q: string | undefined
 }
 
 /**
- * Creates the store of a list that belongs to the shown item. `load` returns a page of the list.
- * `watch`, of `createShownItem()`, tells whether the item is still shown; otherwise answers are
- * dropped.
+ * Creates the store of a list that belongs to the item of a page, such as the members of a group.
+ * `load` returns a page of the list from the server. `watch` is the function of
+ * `createShownItem()`: responses are dropped if it says that the item is no longer shown.
  */
 export function createItemEntries<Entry extends { id: string }>(
   watch: (id: string) => () => boolean,
@@ -33,8 +33,9 @@ export function createItemEntries<Entry extends { id: string }>(
   const $q = personalAtom('')
 
   /**
-   * Loads the first entries or, with `after`, those that follow this one. Throws if the following
-   * entries could not be loaded; the current ones stay.
+   * Loads the first page of the entries. With `after`, the id of an entry in the list, adds the
+   * page that follows that entry. If this following page fails to load, keeps the current entries
+   * and throws.
    */
   async function loadPage(id: string, after?: string): Promise<void> {
     const [isStillShown, q] = [watch(id), $q.get()]
@@ -53,7 +54,10 @@ export function createItemEntries<Entry extends { id: string }>(
     }
   }
 
-  /** Makes a call, then replaces the entry by `added` at the top of the list. */
+  /**
+   * Makes a call, removes `entry` from the list, then puts the entries of `added` at the top.
+   * Returns whether the page still shows the item; if not, the list stays unchanged.
+   */
   async function change(
     id: string,
     entry: Entry,
@@ -74,7 +78,7 @@ export function createItemEntries<Entry extends { id: string }>(
   return {
     $part,
 
-    /** The search. Empty if all entries are shown. */
+    /** The text that the person searches for. Empty if all entries are shown. */
     $q,
 
     /** Empties the list before another item is shown. */
@@ -85,7 +89,10 @@ export function createItemEntries<Entry extends { id: string }>(
 
     load: loadPage,
 
-    /** Loads the first entries that contain the words of `text`, or all with an empty text. */
+    /**
+     * Loads the first page of the entries that contain the words of `text`. An empty `text` matches
+     * all entries.
+     */
     async search(id: string, text: string): Promise<void> {
       $q.set(text)
       await loadPage(id)

@@ -21,7 +21,10 @@ export function findCategories(text: string): Promise<CompanyCategory[]> {
   return adminApi('listCompanyCategories', queryOf(text))
 }
 
-/** Returns other companies of the installation whose name contains the text. */
+/**
+ * Returns companies of the installation whose name contains the text, except the company of the
+ * page.
+ */
 export async function findCompanies(text: string): Promise<ListedCompany[]> {
   const { id: present, ...query } = queryOf(text)
   const found = await adminApi('listCompanies', query)

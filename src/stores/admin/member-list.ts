@@ -24,7 +24,7 @@ export const memberSortKeys = [
 export type MemberSortKey = (typeof memberSortKeys)[number]
 
 export interface MemberFilter {
-  /** Words from the name and the e-mail, or the id of a person. */
+  /** Words that the name or e-mail of the person contains, or the id of the person. */
   q?: string
   state?: MemberState
   /** Id of a group. */
@@ -75,13 +75,13 @@ export interface MemberChange {
   group?: { id: string; name: string }
   reason?: DisabledReason
   /**
-   * For `enable`, and for the change that undoes it: the reason for which each person was disabled,
-   * by the id of the person.
+   * Why each person was disabled, by the id of the person. Filled by the change `enable`, and used
+   * by the `disable` that undoes it.
    */
   reasons: Map<string, DisabledReason>
 }
 
-/** The bulk change of people that is running or was made last. */
+/** The bulk change of people that is running now, or else the last one. */
 export const memberChanges = createBulkRun<MemberChange, MemberFilter>({
   limit: maxPeoplePerCall,
   async send(change, { ids, ...others }, key) {

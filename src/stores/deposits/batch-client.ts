@@ -5,8 +5,8 @@ import { fromProblem } from '../../contract/kit/problems.ts'
 import { type sendUploadRequest, tryParseJson, type UploadResponse } from './http-upload.ts'
 
 /**
- * The result of one file of a batch: the history entry of its deposit, an earlier deposit of the
- * same file, or the problem.
+ * The result of one file of a batch: the history entry of its new deposit, the entry of an earlier
+ * deposit of the same file, or the problem with which the file was refused.
  */
 export type BatchItemResult = z.output<typeof createDepositBatch.message>['results'][number]
 
@@ -16,8 +16,8 @@ interface BatchFile {
 }
 
 /**
- * Sends the files of one call and returns their results in order. Rejects with the error of the
- * call. `onProgress` gets the fraction of the body that has been sent, from 0 to 1.
+ * Sends files in one call. Returns one result per file, in the same order. Rejects if the whole
+ * call fails. `onProgress` gets the fraction of the body that has been sent, from 0 to 1.
  */
 export type SendBatch = (
   files: readonly BatchFile[],
@@ -27,7 +27,7 @@ export type SendBatch = (
 interface BatchClientOptions {
   http: typeof sendUploadRequest
   token: () => string | undefined
-  /** Runs for every error that the server answers. */
+  /** Runs for every error response, with the token that the call was sent with. */
   onProblem: (problem: AppError, token: string | undefined) => void
 }
 
@@ -84,8 +84,8 @@ function problemOf({ status, header, body }: UploadResponse): AppError {
 }
 
 /**
- * Returns the refusals of files that were moved or changed since they were chosen. One such file
- * makes its whole call look like a lost connection.
+ * Returns the files that can no longer be read because they were moved or changed, each with the
+ * error `file_unreadable` as its result. A call with such a file fails like a lost connection.
  */
 async function findUnreadable(
   files: readonly BatchFile[]

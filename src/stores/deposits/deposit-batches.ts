@@ -6,8 +6,8 @@ import { fromProblem } from '../../contract/kit/problems.ts'
 import type { BatchItemResult, SendBatch } from './batch-client.ts'
 
 /**
- * The most bytes of files in one call. The rest of its 8 MiB is for the list of the items and the
- * multipart form.
+ * The most bytes of files in one call. The 512 KiB below the limit of a call are for the list of
+ * items and the multipart form.
  */
 const callBytes = maxBatchBytes - 512 * 1024
 /**
@@ -16,7 +16,7 @@ const callBytes = maxBatchBytes - 512 * 1024
  */
 const maxCalls = 2
 
-/** The result of a file that the server has not refused. */
+/** The result of a file that the server has accepted. */
 export type AcceptedFileResult = Exclude<BatchItemResult, { problem: unknown }>
 
 interface FileOptions {
@@ -35,8 +35,8 @@ interface FileOptions {
    */
   onSent: () => void
   /**
-   * Runs with the result of the file. It runs for all files of a call before the refusal of any
-   * file is reported, because a refusal may pause other files.
+   * Runs with the result of an accepted file. Runs for all accepted files of a call before the
+   * refusal of any other is reported, because that refusal may pause files.
    */
   onResult: (result: AcceptedFileResult) => void
 }
@@ -58,7 +58,10 @@ export function createDepositBatches(sendBatch: SendBatch) {
   const waiting = new Set<WaitingFile>()
   let calls = 0
 
-  /** Sends one file with others. Throws the error of the file, or of the call that carried it. */
+  /**
+   * Queues a file, which is then sent in one call together with other files. Returns its result.
+   * Rejects if the file is refused or the whole call fails.
+   */
   function send(
     item: z.input<typeof BatchItem>,
     bytes: Blob,
@@ -131,7 +134,8 @@ export function createDepositBatches(sendBatch: SendBatch) {
   }
 
   /**
-   * Puts the files of a stopped call at the start of the line, without those that were cancelled.
+   * Puts the files of an aborted call back at the start of the queue, except those whose deposit
+   * was cancelled.
    */
   function sendAgain(files: readonly WaitingFile[]): void {
     const later = [...waiting]
@@ -144,8 +148,8 @@ export function createDepositBatches(sendBatch: SendBatch) {
 }
 
 /**
- * Shows the progress of each file of a call. `share` is the fraction of the body that has been
- * sent; the files are in the body one after the other.
+ * Reports the progress of each file of a call. `share` is the fraction of the body that has been
+ * sent. The body contains the files one after the other.
  */
 function showProgress(files: readonly WaitingFile[], share: number): void {
   let left = share * files.reduce((sum, { bytes }) => sum + bytes.size, 0)
@@ -157,8 +161,8 @@ function showProgress(files: readonly WaitingFile[], share: number): void {
 }
 
 /**
- * Passes all results on before it settles any promise, because the effect of one refusal, such as a
- * reached limit, pauses other files.
+ * Calls `onResult` of all accepted files, then resolves or rejects the promise of each file. The
+ * order matters: a refusal, such as a reached limit, pauses other files.
  */
 function settle(files: readonly WaitingFile[], results: readonly BatchItemResult[]): void {
   const accepted = files.map(({ onResult }, at) => {

@@ -30,7 +30,7 @@ export interface DeliveryDependencies extends Pick<TusClient, 'send' | 'getOffse
     idempotencyKey: string
   ) => Promise<z.output<typeof createDeposit.output>>
   cancelUpload: TusClient['cancel']
-  /** Files up to this size are sent together. */
+  /** The most bytes of a file that is sent together with others. */
   maxBatchedBytes: number
   sendBatch: SendBatch
   getRequest: (id: string) => Promise<ProcessedRequest>
@@ -44,7 +44,10 @@ export interface DeliveryDependencies extends Pick<TusClient, 'send' | 'getOffse
 interface DeliveryContext {
   list: DepositList
   retries: Retries
-  /** Returns the error of a limit that is known to refuse this number of bytes, or undefined. */
+  /**
+   * Returns the error of the category's limit if that limit is known to refuse `bytes` more bytes.
+   * Otherwise returns undefined.
+   */
   findLimit: (entry: DepositEntry, bytes: number) => AppError | undefined
   isSuspended: () => boolean
   onSignedOut: () => void
@@ -52,7 +55,10 @@ interface DeliveryContext {
   onSettled: (entry: DepositEntry) => void
 }
 
-/** Creates the steps of a deposit: from the file on the disk to the record of the server. */
+/**
+ * Creates the functions for the steps of a deposit, from preparing the file to its record on the
+ * server.
+ */
 export function createDepositDelivery(parts: DeliveryDependencies, context: DeliveryContext) {
   const { list, retries } = context
   const batches = createDepositBatches(parts.sendBatch)
@@ -144,7 +150,10 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
     return false
   }
 
-  /** Returns whether the file goes with others in one call. A begun upload continues alone. */
+  /**
+   * Returns whether the file is small enough to be sent in one call with others. False for a
+   * deposit that already has a reservation, because its upload continues alone.
+   */
   function isBatched({ reserved, category, prepared }: DepositEntry): boolean {
     const size = prepared?.bytes.size ?? Number.POSITIVE_INFINITY
     return !reserved && category.store === 'file' && size <= parts.maxBatchedBytes

@@ -59,13 +59,16 @@ export interface DepositEntry extends QueuedDeposit {
   /** When the progress of the deposit was last shown, in milliseconds since the epoch. */
   shownAt: number
   /**
-   * Whether the deposit was added before the files that were added last. Such a deposit counts in
-   * the percentage of the summary only until it has ended.
+   * Whether the deposit was added before the current batch of the summary began. If so, it counts
+   * in the percentage only until it has ended.
    */
   isEarlier: boolean
 }
 
-/** A file that can be sent: the fingerprints of the original and of `bytes`, the bytes to send. */
+/**
+ * A file that is ready to be sent. `bytes` are the bytes to send: those of the original file or of
+ * a reduced copy. `original` is the fingerprint of the original file, and `stored` that of `bytes`.
+ */
 export interface PreparedFile {
   original: string
   stored: string
@@ -75,7 +78,10 @@ export interface PreparedFile {
 
 type Given = Pick<DepositEntry, 'file' | 'name' | 'size' | 'type' | 'category' | 'handle'>
 
-/** Creates a deposit that waits. `given` replaces its initial values. */
+/**
+ * Creates a deposit in the state `waiting`. `given` sets properties of the deposit and replaces
+ * default values.
+ */
 export function createEntry(given: Given & Partial<DepositEntry>): DepositEntry {
   return {
     id: crypto.randomUUID(),
@@ -114,7 +120,8 @@ export function restoreEntry(upload: RememberedUpload): DepositEntry {
 }
 
 /**
- * Returns what to store of a deposit for a reload, or undefined while its fingerprints are unknown.
+ * Returns the data with which the browser can continue a deposit after a reload. Returns undefined
+ * as long as the file has no fingerprints.
  */
 export function toRememberedUpload(
   entry: DepositEntry

@@ -245,8 +245,8 @@ export function createDepositQueue(parts: DepositDependencies) {
   }
 
   /**
-   * Pauses a deposit that exceeds a limit. If no requests are left, also pauses all deposits of the
-   * same category that have no reservation yet.
+   * Pauses a deposit that exceeds a limit. If the limit on the number of requests is reached, also
+   * pauses all deposits of the same category that have no reservation yet.
    */
   function pauseAtLimit(entry: DepositEntry, error: AppError): void {
     const { id } = entry.category
@@ -355,7 +355,11 @@ export function createDepositQueue(parts: DepositDependencies) {
     return undefined
   }
 
-  /** Sets the file of a deposit after a reload. Hashing then shows whether it is the right file. */
+  /**
+   * Sets the file of a deposit that has lost its file in a reload, and queues the deposit. Hashing
+   * later shows whether the file is the right one. If already its size differs, only marks it as
+   * wrong. `isAssigned`: the person chose the file for this deposit.
+   */
   function attach(entry: DepositEntry, file: File, isAssigned: boolean): void {
     const state = entry.$state.get()
     if (state.status !== 'missing') return

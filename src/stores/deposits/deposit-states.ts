@@ -5,7 +5,7 @@ import type { AppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { TransferSpeed } from '../../core/files/transfer-speed.ts'
 
-/** The most unfinished files in the queue. */
+/** Maximum number of unfinished files in the queue. */
 export const maxQueued = 1000
 
 /** The category of a deposit, with the rules for its files. */
@@ -54,7 +54,10 @@ export type DepositState =
 
 export const emptySummary = {
   total: 0,
-  /** Number of files that count for the percentage: files added since all earlier ones ended. */
+  /**
+   * Counts of the current batch, to which the percentage refers. A new batch begins when files are
+   * added while no deposit is in progress. Deposits from before count only until they have ended.
+   */
   batch: { total: 0, ended: 0 },
   /** Number of deposits in progress, neither ended nor waiting for the person. */
   active: 0,
@@ -91,8 +94,8 @@ interface Summarized {
   /** Fraction of the bytes of the file that the server has received, from 0 to 1. */
   sent?: number
   /**
-   * Whether the deposit was added before the files that were added last. Such a deposit counts in
-   * the percentage of the summary only until it has ended.
+   * Whether the deposit was added before the current batch of the summary began. If so, it counts
+   * in the percentage only until it has ended.
    */
   isEarlier?: boolean
 }
@@ -140,8 +143,7 @@ function counterOf({ status }: DepositState): Counter | 'active' {
 }
 
 /**
- * Returns the ratio of a deposit that counts as done, from 0 to 1. A deposit with nothing left to
- * send counts as 1.
+ * Returns how much of a deposit is done, from 0 to 1. A deposit with nothing left to send is at 1.
  */
 function ratioOf(state: DepositState, sent: number): number {
   if (state.status === 'uploading' || state.status === 'paused' || state.status === 'missing') {

@@ -201,8 +201,8 @@ function start(): void {
 }
 
 /**
- * If the server refused a token (401) that has been renewed since, throws `unavailable`, so that
- * the call is retried. Rethrows any other error.
+ * Throws `unavailable`, so that the call is retried, if the server has refused the token of the
+ * call (401) and the session has a newer token by now. Otherwise rethrows the error.
  */
 function allowRetry(error: unknown): never {
   const isStale = error instanceof AppError && error.status === 401 && sessionToken()

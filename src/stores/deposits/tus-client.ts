@@ -147,7 +147,9 @@ function createRequest(http: typeof sendUploadRequest, method: string, uri: stri
   }
 }
 
-/** Adapts a blob to the upload library, which has its own reader for blobs only in browsers. */
+/**
+ * Adapts a blob to the upload library. The library's own reader for blobs works only in browsers.
+ */
 function sourceOf(input: Blob) {
   return {
     size: input.size,

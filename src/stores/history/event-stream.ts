@@ -120,7 +120,11 @@ export function openEventStream(options: EventStreamOptions): () => void {
     options.onSeen({ before, at: id })
   }
 
-  /** Decides by `error`, with which a connection ended, whether to reconnect, to poll or to stop. */
+  /**
+   * Handles the end of a connection. Sets the state and schedules the next connection: after a
+   * fixed interval if the server refuses another stream (429), otherwise after a growing pause.
+   * `error` is undefined if the server ended the stream.
+   */
   function settle(mine: AbortController, error: unknown): void {
     if (closed || connection !== mine) return
     // the connection may still be open where reading it has failed

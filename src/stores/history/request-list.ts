@@ -42,8 +42,8 @@ export function newestFirst(a: ProcessedRequest, b: ProcessedRequest): number {
 }
 
 /**
- * Returns the rows to show while the person reads the list, so that it does not move. The rows of
- * `before`, those now on the screen, stay in their newest state, even where the filter no longer
+ * Returns the rows to show while the person reads the list, so that it does not move. `before` are
+ * the rows now on the screen: all of them stay, in their newest state, even if the filter no longer
  * matches. Rows of `present` are added only below the first row of `before`.
  */
 export function updateRows(

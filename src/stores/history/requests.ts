@@ -192,7 +192,7 @@ export async function loadDetails(id: string): Promise<RequestDetails> {
 
 /**
  * Returns the rows to show while the person reads the list: the rows of `before` in their newest
- * state, and those of `present` that are older than the first of them.
+ * state, and the rows of `present` that are older than the first row of `before`.
  */
 export function updateShownRows(
   before: readonly ProcessedRequest[],

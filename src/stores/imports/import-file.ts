@@ -28,7 +28,10 @@ export type ImportFile =
   | { status: 'failed'; file: File; error: AppError }
   | OpenedFile
 
-/** A chosen file, the dialect in which it is read, and the columns of its fields. */
+/**
+ * A chosen file that has been read: its first rows, its CSV dialect, and the column that each field
+ * is in.
+ */
 export interface OpenedFile {
   status: 'read'
   file: File
@@ -46,9 +49,7 @@ export const $importFile = personalAtom<ImportFile>({ status: 'none' })
 /** Fraction of the file that has been counted, from 0 to 1. */
 export const $countProgress = personalAtom(0)
 
-/**
- * Number of times that a file was read so far. It shows which results are late and must be dropped.
- */
+/** Number of reads started so far. The results of a read are dropped if a later one has started. */
 let reads = 0
 let stopCount = new AbortController()
 
@@ -70,7 +71,10 @@ export function changeColumn(field: string, column: number | undefined): void {
   $importFile.set({ ...now, mapping: assignColumn(now.mapping, field, column) })
 }
 
-/** Stores which columns the fields have, as a proposal for the next file of this kind. */
+/**
+ * Remembers in this browser which field the person chose for each heading, as a proposal for the
+ * next file of this kind. Does nothing for a file without a header.
+ */
 export function keepColumns({ name }: ImportKind): void {
   const now = $importFile.get()
   if (now.status !== 'read' || !now.dialect.hasHeader) return

@@ -44,7 +44,7 @@ export interface ImportKind {
   name: string
   fields: readonly ImportField[]
   limits: { rows: number; bytes: number }
-  /** Returns the cells as the server will return them after it has stored them. */
+  /** Normalizes the cells of a row as the server does when it stores them. */
   normalize(values: RowValues): RowValues
   /** Creates an import with the options that the person has chosen. */
   create(input: NewImport): Promise<Import>
@@ -56,7 +56,7 @@ export interface ImportKind {
   store(id: string, from: number, rows: readonly RowValues[]): Promise<Import>
   list(id: string, query: RowQuery): Promise<{ rows: StoredRow[]; next: number | null }>
   check(id: string): Promise<Import>
-  /** Leaves rows out of the run, or takes them back. */
+  /** Excludes rows from the run or, if `skip` is false, includes them again. */
   skip(id: string, rows: number[], skip: boolean): Promise<Import>
   run(id: string, skipsRefused: boolean): Promise<Import>
   undo(id: string): Promise<Import>

@@ -5,8 +5,8 @@ import { companyIdOfPage } from '../admin/admin-api.ts'
 import { environment } from '../environment.ts'
 
 /**
- * Facts about the file of an import. With them, the refused rows can be written in the same form
- * even after the page was reloaded. Contains no cells of the file.
+ * What this browser remembers about the file of an import. With it, refused rows can be downloaded
+ * in the format of that file even after the page was reloaded. Contains no cells of the file.
  */
 const SourceFile = z.object({
   id: z.string(),
@@ -27,12 +27,13 @@ const SourceFile = z.object({
 export type SourceFile = z.infer<typeof SourceFile>
 
 /**
- * The headings of an earlier file with the fields that the person chose for them, `''` for none.
+ * The headings of an earlier file, each with the field that the person chose for it. `''`: no
+ * field.
  */
 const Columns = z.array(z.object({ heading: z.string(), field: z.string() }))
 
 const originsKey = 'vidimus:import-files'
-/** The most imports whose files are remembered. */
+/** The most imports for which facts about the file are remembered. */
 const mostOrigins = 20
 
 /** Returns the fields that the person chose for the headings of earlier files, by heading. */
@@ -42,7 +43,8 @@ export function rememberedColumns(kind: string): Record<string, string> {
 }
 
 /**
- * Stores which fields the person chose for headings, for the next file of this company and kind.
+ * Stores the field that the person chose for each heading, as a proposal for the next file of this
+ * company and kind.
  */
 export function rememberColumns(kind: string, columns: Record<string, string>): void {
   const list = Object.entries(columns).map(([heading, field]) => ({ heading, field }))

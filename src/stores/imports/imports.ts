@@ -17,7 +17,7 @@ import {
 import type { ImportKind, RowValues, StoredRow } from './import-kinds.ts'
 import { rememberedSourceFile, rememberSourceFile, type SourceFile } from './import-memory.ts'
 
-/** The import that the address of the page names. */
+/** The import whose id is in the address of the page, with the state of its loading. */
 export type ShownImport =
   | { status: 'none' | 'loading' | 'missing' }
   | { status: 'failed'; error: AppError }
@@ -37,7 +37,7 @@ export interface ImportRows {
   verdict: ImportVerdict
   status: 'loading' | 'ready' | AppError
   rows: readonly StoredRow[]
-  /** The row number to request next. `null`: there are no more rows. */
+  /** The parameter `after` of the call that loads the next rows. `null`: there are no more rows. */
   next: number | null
 }
 
@@ -55,16 +55,18 @@ const pollMs = 700
 const working: readonly Import['state'][] = ['checking', 'running', 'undoing']
 
 /**
- * Number of imports that the page has opened so far. It shows which answers are late and must be
- * dropped.
+ * Counter that increases whenever the page opens or closes an import. A response is dropped if the
+ * counter has changed since its call was made.
  */
 let opened = 0
 let stopPolling = () => {}
 /**
- * Where sending the file continues: the row in the file (`from`) and the row in the import (`row`).
+ * The import whose rows are being sent, and where to continue. `from`: the next row to read from
+ * the file, where a header counts as a row. `row`: the number under which the server stores that
+ * row, where a header does not count.
  */
 let place: { id: string; file: OpenedFile; from: number; row: number } | undefined
-/** The file of the last import that this page has started. */
+/** The last import that this page has started, with its file. */
 let lastSent: { id: string; file: OpenedFile } | undefined
 
 addSignOutListener(() => {
@@ -183,7 +185,7 @@ async function showResult(kind: ImportKind, call: Promise<Import>): Promise<void
   if (isShown()) show(kind, item)
 }
 
-/** Starts the undo of an import, also of one that the page does not show. */
+/** Starts the undo of an import. The import need not be the one that the page shows. */
 export async function undoImport(kind: ImportKind, id: string): Promise<void> {
   const isShown = watch()
   const item = await kind.undo(id)
@@ -191,7 +193,9 @@ export async function undoImport(kind: ImportKind, id: string): Promise<void> {
   if (isShown() && now.status === 'ready' && now.item.id === id) show(kind, item)
 }
 
-/** Erases an import that has changed nothing, and shows none. The chosen file stays. */
+/**
+ * Deletes an import that has changed nothing, and removes it from the page. The chosen file stays.
+ */
 export async function discardImport(kind: ImportKind, id: string): Promise<void> {
   if (place?.id === id) place = undefined
   opened += 1
@@ -210,7 +214,10 @@ export function startOver(): void {
   $import.set({ status: 'none' })
 }
 
-/** Corrects a row and shows the new verdicts. Returns the row with its new verdict. */
+/**
+ * Corrects a row and shows the new verdicts. Returns the row with its new verdict, or undefined if
+ * the page shows another import by then.
+ */
 export async function correctRow(
   kind: ImportKind,
   id: string,
@@ -220,7 +227,10 @@ export async function correctRow(
   return judgedRow(kind, id, row, kind.store(id, row, [values]))
 }
 
-/** Leaves a row out of the run, or takes it back. Returns the row with its new verdict. */
+/**
+ * Excludes a row from the run or, if `skip` is false, includes it again. Returns the row with its
+ * new verdict, or undefined if the page shows another import by then.
+ */
 export async function skipRow(
   kind: ImportKind,
   id: string,
@@ -341,7 +351,8 @@ function fail(error: AppError): void {
 }
 
 /**
- * Returns a function that returns whether the page still shows the same import in the same session.
+ * Returns a function that says whether the page still shows the import that it shows now, in the
+ * same session.
  */
 function watch(): () => boolean {
   const [session, company, mine] = [sessionNumber(), companyIdOfPage(), opened]

@@ -15,7 +15,10 @@ interface OmittedFileOptions {
   errorOf: (reason: RefusalReason) => string
 }
 
-/** The dialect of the downloaded file if the dialect of the import's file is not known here. */
+/**
+ * The dialect of the downloaded file if this browser does not know the dialect of the imported
+ * file.
+ */
 const plain: Dialect = {
   delimiter: ',',
   encoding: 'utf-8',
@@ -26,9 +29,10 @@ const plain: Dialect = {
 const rowsAtOnce = 5_000
 
 /**
- * Returns the refused and skipped rows as a CSV file in the dialect of the import's file, with their
- * line numbers in that file and the reasons. Contains all columns of the file while the page still has
- * the file, otherwise only the imported ones. Corrected cells have their new text.
+ * Returns the refused and skipped rows as a CSV file in the dialect of the imported file. Two
+ * columns are added: the row number in the imported file, and the errors. If the page still has the
+ * imported file, the CSV file has all of its columns, otherwise only the columns that were
+ * imported. Corrected cells have their new text.
  */
 export async function createOmittedFile(
   kind: ImportKind,

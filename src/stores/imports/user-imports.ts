@@ -9,7 +9,7 @@ import type { ImportKind, RowValues } from './import-kinds.ts'
 
 /** Options that apply to all people of an import. */
 export interface UserOptions {
-  /** Groups that everybody joins, in addition to those of their row. */
+  /** Groups that everybody joins, in addition to the groups in their row. */
   groups: readonly Pick<Group, 'id' | 'name'>[]
   /** Language of the people without a language in their row. */
   locale: Locale | undefined
@@ -47,11 +47,14 @@ const fields: ImportField[] = [
   }
 ]
 
-/** Bytes and JSON values of a call that are reserved for everything other than its rows. */
+/**
+ * Size that is reserved in each call for everything other than its rows: a number of bytes, and a
+ * number of JSON values.
+ */
 const [roomBytes, roomValues] = [10_000, 100]
 /**
- * The most characters of a cell and the most groups of a row that are sent. The server accepts
- * fewer, so it still refuses what is too long.
+ * Cells are cut to this many characters, and the groups of a row to this many groups, before they
+ * are sent. Both are more than the server accepts, so the server still refuses what is too long.
  */
 const [longestCell, mostGroups] = [importLimits.cell + 100, 200]
 const past = createList<Import, Record<string, never>>({
@@ -108,7 +111,10 @@ function rowsThatFit(rows: readonly ReturnType<typeof cellsOf>[]): number {
   return rows.length
 }
 
-/** Converts cells of the file to cells of the call. Leaves out blank cells. */
+/**
+ * Converts the cells of a row of the file to the cells that the API expects. Leaves out blank cells
+ * and cuts long ones.
+ */
 function cellsOf({ email = '', username = '', groups = '', locale = '' }: RowValues) {
   const names = splitGroups(groups).slice(0, mostGroups)
   const cut = (text: string) => text.trim().slice(0, longestCell)

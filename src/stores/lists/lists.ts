@@ -102,7 +102,10 @@ export function createList<Row extends { id: string }, Query extends object>({
   }
 }
 
-/** Returns a query without its sort order, so that the list has its usual order. */
+/**
+ * Returns the query without its sort order. Queries that differ only in their order match the same
+ * rows.
+ */
 function unsorted(query: object): object {
   return { ...query, sort: undefined }
 }

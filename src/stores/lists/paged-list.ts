@@ -51,15 +51,16 @@ interface Paging {
   /** Id of the last row of the last page. Up to this row the list is complete. */
   cursor?: string
   /**
-   * Ids of the rows that pages contained. Other rows came from the event stream, and rows may be
-   * missing between them and those of the pages.
+   * Ids of the rows that loaded pages contained. The list may also show rows from the event stream.
+   * Between these rows and the pages, rows may be missing.
    */
   ids: Set<string>
 }
 
 const firstPageRows = 50
 /**
- * The most rows that the server returns in one answer. Few pages then serve people who scroll far.
+ * Number of rows in each page after the first: the most that the server returns in one response.
+ * Large pages mean few calls for people who scroll far.
  */
 const nextPageRows = 200
 

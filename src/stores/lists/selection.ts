@@ -23,8 +23,9 @@ export function isSelected({ ids, all }: Selection, id: string): boolean {
 }
 
 /**
- * Selects a row, or unselects it if it is selected. Later ranges begin at this row. If all rows
- * that match were selected, only those of `shown` stay selected, because the others are not known.
+ * Selects a row, or unselects it if it is selected. The next range begins at this row. If all rows
+ * that match were selected, the selection is first reduced to the rows of `shown`, because the ids
+ * of the other rows are not known.
  */
 export function toggleRow(selection: Selection, id: string, shown: readonly string[]): Selection {
   const ids = knownIds(selection, shown)
@@ -33,9 +34,9 @@ export function toggleRow(selection: Selection, id: string, shown: readonly stri
 }
 
 /**
- * Selects the rows between the row that was toggled last and `to`, in addition to what was selected
- * before the range. If the new range is shorter than the previous one, the rows outside it are
- * unselected.
+ * Selects all rows from the one that was toggled last to `to`. Replaces the previous range from
+ * that row, so rows that only the previous range contained are unselected. Rows that were selected
+ * before any range stay selected.
  */
 export function extendRange(selection: Selection, to: string, shown: readonly string[]): Selection {
   const { from, before } = selection.range ?? { from: to, before: knownIds(selection, shown) }

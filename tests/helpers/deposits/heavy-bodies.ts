@@ -11,8 +11,8 @@ export interface HeavyBody {
 }
 
 /**
- * Returns the path of a call of `endpoint` with its parameters filled in. `known` has values for
- * some of them.
+ * Returns the path of a valid call of `endpoint`. Path parameters that are not in `known` get
+ * example values.
  */
 export function pathOf(endpoint: Endpoint, known: Record<string, unknown> = {}): string {
   const example = { ...exampleOf(endpoint), ...known }
@@ -48,8 +48,8 @@ const fillers = {
 }
 
 /**
- * Returns bodies of about `bytes` bytes that take as long to parse as the input schema of
- * `endpoint` allows.
+ * Returns JSON bodies of about `bytes` bytes that take long to parse with the input schema of
+ * `endpoint`. `known` has values for some fields; the others get example values.
  */
 export function heavyBodies(
   endpoint: Endpoint,
@@ -96,8 +96,8 @@ export function heavyBodies(
 }
 
 /**
- * Returns form bodies of about `bytes` bytes: forms whose part `items` takes as long to parse as
- * its schema allows, and the heaviest valid forms.
+ * Returns form bodies that take long to parse. In some, the part `items` has about `bytes` bytes
+ * and is as slow to parse as its schema `form` allows. The others are the heaviest valid forms.
  */
 export function heavyForms(form: z.ZodMiniType, bytes: number): { what: string; body: Buffer }[] {
   const input = z.strictObject({ items: form })

@@ -66,7 +66,7 @@ export async function inspectInBothSchemes(page: Page): Promise<void> {
 
 /**
  * Waits until fonts are loaded and transitions and animations have ended, because colours and
- * positions are undefined until then. Does not wait for endless animations.
+ * positions change until then. Does not wait for endless animations.
  */
 async function settle(): Promise<void> {
   // the first page of a browser changes its font once

@@ -7,8 +7,8 @@ import { dataDir } from './data-dir.ts'
 import { address, home, type Person, startSession } from './page.ts'
 
 /**
- * Gives a person of the service under test the permission `admin`, or others. Returns the id of the
- * company.
+ * Gives a person these permissions, by default `admin`, in the database of the service under test
+ * or of the one with the data folder `folder`. Returns the id of the person's company.
  */
 export async function makeAdmin(
   email: string,
@@ -104,7 +104,7 @@ export async function leaveDefaultGroup(email: string): Promise<void> {
   )
 }
 
-/** Returns the people of a company that match a condition of SQL. */
+/** Returns the people of a company for whom an SQL condition is true. */
 export function companyRows(
   company: string,
   condition: string
@@ -115,8 +115,8 @@ export function companyRows(
 }
 
 /**
- * Runs a statement as the owner of the database of the service under test, or of the service with
- * another folder of data.
+ * Runs an SQL statement as the owner of the database. `folder` is the data folder of the service to
+ * which the database belongs, by default the service under test. Returns the rows.
  */
 export async function askDatabase<Row extends pg.QueryResultRow>(
   text: string,
@@ -130,11 +130,14 @@ interface People {
   /** Their names are this word and a number of three digits: `Ada 007`. */
   word: string
   count: number
-  /** Whether they are invited and have not activated their accounts. */
+  /** Whether the people are only invited, and have not activated their accounts. */
   isInvited?: boolean
 }
 
-/** Adds people to a company and its default group, without e-mails that anybody reads. */
+/**
+ * Adds people to a company and its default group. Their e-mail addresses are made up; nobody reads
+ * mails to them.
+ */
 export async function addPeople(
   company: string,
   { word, count, isInvited = false }: People

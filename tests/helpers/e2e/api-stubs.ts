@@ -27,7 +27,10 @@ export async function stubAnswer(
   await stand(page, method, path, route => route.fulfill({ json, headers: cors(route) }))
 }
 
-/** Makes the browser receive a person as the signed-in one, with these changes, from now on. */
+/**
+ * Makes the browser receive an example person as the signed-in one, from now on. `changes` replaces
+ * some of the person's fields.
+ */
 export async function stubUser(page: Page, changes: object): Promise<void> {
   await stubAnswer(page, ['GET', '/user'], {
     id: exampleId,

@@ -82,9 +82,9 @@ async function write(name: string, bytes: Uint8Array): Promise<string> {
 const names = ['Zoé Lefèvre', 'François Œuvrard', 'Jürgen Groß', 'Ann “Annie” Lee', '=1+1']
 
 /**
- * Returns a CSV file of 1,000 people like those of offices, with semicolons, the encoding
- * Windows-1252 and formulas. Eight rows have a wrong, a repeated or no e-mail, or an unknown group.
- * The e-mails contain `tag`. The other people are in the group `group`.
+ * Returns a CSV file with 1,000 people, as untidy as lists from real offices: semicolons, the
+ * encoding Windows-1252, and formulas. Eight rows have an error: a wrong, a repeated or no e-mail,
+ * or an unknown group. All other people are in the group `group`. `tag` makes the e-mails unique.
  */
 export function messyList(tag: string, group = ''): Uint8Array {
   const quoted = (text: string) => (/[;"\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

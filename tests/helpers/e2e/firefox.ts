@@ -190,8 +190,8 @@ interface Node {
 }
 
 /**
- * Returns, in the page, whether an element can be used, stands still and is not covered. A click
- * presses and releases at one place, where a moving element may no longer be.
+ * Function for the page that returns whether an element is enabled, stands still and is not
+ * covered. A click on a moving element could miss it.
  */
 const isAtRest = `async element => {
   element.scrollIntoView({ block: 'center', behavior: 'instant' })

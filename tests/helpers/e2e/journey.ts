@@ -1,6 +1,6 @@
 import { test as base, expect, type Page } from '@playwright/test'
 
-/** How many times slower the processor of the browser is. */
+/** Factor by which the processor of the browser is slowed down. 1: not slowed down. */
 const slowness = Number(process.env.E2E_SLOWNESS ?? 1)
 
 interface Journey {

@@ -52,7 +52,10 @@ async function bundle(): Promise<string> {
   return first.output[0].code
 }
 
-/** The gallery opens no other page, so Astro's router is replaced by an empty module. */
+/**
+ * Replaces modules of Astro by an empty module. The gallery opens no other page, so it needs no
+ * router.
+ */
 const isOfAstro = (id: string) => (id.startsWith('astro:') ? `\0${id}` : undefined)
 const stubOfAstro = (id: string) =>
   id.startsWith('\0astro:') ? 'export const navigate = () => {}' : undefined

@@ -51,9 +51,9 @@ export async function signUp(page: Page, home: string, person: Person = {}): Pro
 }
 
 /**
- * Signs a person up like `signUp`, but opens no page, for tests that open another one next. Returns
- * the e-mail. Set `chosen`, the password, only where the person needs it later: deriving its key
- * takes a third of a second.
+ * Signs a person up through the API and puts their session into the browser. Opens no page, unlike
+ * `signUp`. Returns the e-mail. Set `chosen`, the password, only if the test enters it later:
+ * deriving its key takes a third of a second.
  */
 export async function startSession(page: Page, home: string, person: Person = {}): Promise<string> {
   const { email, username } = { ...somebody(), ...person }
@@ -149,7 +149,10 @@ export async function changeLanguage(page: Page, locale: Locale): Promise<void> 
 
 type Files = Parameters<Locator['setInputFiles']>[0]
 
-/** Chooses files, or the files at these paths, in the first file input of a page. */
+/**
+ * Chooses files in the first file input of a page. `files` are the paths of files or their
+ * contents.
+ */
 export async function chooseFiles(page: Page, files: Files): Promise<void> {
   await page.locator('main input[type=file]').first().setInputFiles(files)
 }

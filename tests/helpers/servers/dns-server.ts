@@ -1,13 +1,13 @@
 import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
 
-/** What a name answers to a question for its TXT records. */
+/** How the test server answers a query for the TXT records of a name. */
 export type TxtAnswer =
-  /** The strings of each record. */
+  /** TXT records, each a list of strings. */
   | { txt: string[][] }
-  /** The records of another name, as a recursive resolver returns them. */
+  /** A CNAME record that leads to another name, and the TXT records of that name. */
   | { cname: string; txt: string[][] }
-  /** An answer over UDP that says only that it is too long, and the records over TCP. */
+  /** Over UDP, the answer is empty and marked as truncated. Over TCP, it contains these records. */
   | { truncated: string[][] }
   | 'no name'
   | 'no record'

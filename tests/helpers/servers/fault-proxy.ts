@@ -7,9 +7,9 @@ export interface Cut {
   /** Number of bytes that pass before the break. */
   at: number
   /**
-   * `reset` and `close` break the connection on both ends. `silence` breaks it for the client only,
-   * like a lost network: the server waits for the bytes that it has not received, which
-   * `deliverLate()` sends.
+   * `reset` and `close` break the connection for client and server. `silence` breaks it only for
+   * the client, as a lost network does: the server keeps waiting, until `deliverLate()` sends it
+   * the bytes that it has not received.
    */
   how: 'reset' | 'close' | 'silence'
 }
@@ -77,7 +77,7 @@ export async function startFaultProxy(target: number) {
     cutNext(cut: Cut) {
       planned.push(cut)
     },
-    /** Removes the breaks for connections that have not been made. */
+    /** Discards the planned breaks that no connection has used yet. */
     forget() {
       planned.length = 0
     },

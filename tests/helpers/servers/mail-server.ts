@@ -54,7 +54,10 @@ export async function openMailServer({ port = 0, tls = false, refusal }: MailSer
     connections: () => connections,
     port: address.port,
     url: `smtp://127.0.0.1:${address.port}`,
-    /** Another address of this server, which does not look like one of this machine. */
+    /**
+     * Another URL of this server. Its host does not look like this machine, so the product sends
+     * mails to it only over TLS.
+     */
     remoteUrl: `smtp://0.0.0.0:${address.port}/`,
     async [Symbol.asyncDispose]() {
       await new Promise<void>(resolve => server.close(() => resolve()))

@@ -1,8 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * The files whose tests take longest, most of them because they start processes and wait. Vitest
- * itself takes the largest files first where it has no times of an earlier run.
+ * The test files that take longest, in the order in which they start. Most of them start processes
+ * and wait. Vitest by itself would start with the largest files if it has no durations from an
+ * earlier run.
  */
 export const longest = [
   'access/isolation',

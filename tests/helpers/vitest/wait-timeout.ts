@@ -1,8 +1,8 @@
 import { vi } from 'vitest'
 
 /**
- * Replaces the default timeout of `vi.waitFor`. Its own is one second, which is too short on a busy
- * machine.
+ * Sets the default timeout of `vi.waitFor` to 20 seconds. Vitest's default of one second is too
+ * short on a busy machine.
  */
 const { waitFor } = vi
 const waitForLonger: typeof waitFor = (check, options) =>
