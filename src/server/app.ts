@@ -174,8 +174,8 @@ function beginInFlightCall(c: ApiContext, inFlightCalls: InFlightCalls): InFligh
 }
 
 /**
- * Returns the id of the company that an operator's call administers, if it is not the operator's
- * own; otherwise undefined.
+ * Returns the id of the company that a call administers, if it is not the caller's own company;
+ * otherwise undefined.
  */
 function otherCompany(c: ApiContext): CompanyId | undefined {
   const acting = c.get('acting')
@@ -229,9 +229,9 @@ function methodsOf(pathname: string): string[] {
 }
 
 /**
- * Returns the path pattern to log for a call that no endpoint has served: one that matches the
- * path, if possible with the same method. The path itself is never logged, because it may contain
- * ids and names.
+ * Returns the path pattern to log for a call that no endpoint served. Prefers a pattern with the
+ * method of the call. Returns `(unknown)` if no pattern matches the path. The path itself is never
+ * logged, because it may contain ids and names.
  */
 function routeOf(method: string, pathname: string): string {
   const matching = routes.filter(route => route.pattern.test(pathname))

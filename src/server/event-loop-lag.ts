@@ -7,8 +7,8 @@ const lateBeats = 3
 /** The delay of one timer, in milliseconds, that counts as an overload by itself. */
 const longMs = 1000
 /**
- * The part of the measured lag that remains after a punctual timer. So one punctual timer does not
- * end an overload.
+ * The fraction of the measured lag that is left after a timer that fires on time. It is not 0, so
+ * one such timer does not end an overload.
  */
 const remainingShare = 0.8
 
@@ -38,8 +38,8 @@ export function watchEventLoopLag(now: () => number = () => performance.now()): 
 }
 
 /**
- * Returns a function that measures the lag of the event loop. Call it with the delay of each timer.
- * It returns by how much the event loop is late. Both are in milliseconds.
+ * Returns a function that measures the lag of the event loop. It must be called with the delay of
+ * each timer, and returns by how much the event loop is late. Both values are in milliseconds.
  */
 export function createLagMeter(): (delay: number) => number {
   let late = 0

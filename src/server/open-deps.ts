@@ -98,7 +98,7 @@ export async function openDeps(
     await using _lock = isFirst ? await lockDatabaseSetup(place) : undefined
     const keys = await openKeys({
       directory: join(config.dataDir, 'keys'),
-      findRootSecretId: await findRootSecretId(db),
+      recordedRootSecretId: await findRootSecretId(db),
       clock
     })
     await recordRootSecretId({ db, keys, clock })

@@ -39,8 +39,8 @@ export async function findStartupProblems(circumstances: Circumstances): Promise
 }
 
 /**
- * Reports an https address without a configured proxy. All visitors would then seem to have the
- * address of the proxy.
+ * Returns a problem if the address is https and no proxy is configured. All visitors would then
+ * seem to have the address of the proxy.
  */
 function undeclaredProxyProblems(scheme: 'http' | 'https', trustedProxies: string[]): string[] {
   if (scheme === 'http' || trustedProxies.length > 0) return []
@@ -52,8 +52,8 @@ function undeclaredProxyProblems(scheme: 'http' | 'https', trustedProxies: strin
 const purposes = { PORT: 'pages and API', MANAGEMENT_PORT: 'health checks' }
 
 /**
- * Reports a port that is not free. Runs before anything is created, so that a failed start leaves
- * nothing behind.
+ * Returns a problem if the port is not free. Runs before anything is created, so that a failed
+ * start leaves nothing behind.
  */
 async function portProblems(
   setting: keyof typeof purposes,
@@ -80,8 +80,8 @@ async function portProblems(
 }
 
 /**
- * Reports settings that trust every address as a proxy. Any client could then pretend to have
- * another address.
+ * Returns the problems with the trusted proxies: invalid networks, and networks that together cover
+ * every address. If every address were trusted, any client could pretend to have another address.
  */
 function proxyProblems(trustedProxies: string[]): string[] {
   const ranges: AddressRange[] = []
@@ -118,8 +118,8 @@ function covers(ranges: AddressRange[], whole: AddressRange | undefined): boolea
 }
 
 /**
- * Reports document folders that are not on one file system. Moving a file between them is only
- * atomic on one file system.
+ * Returns the problems with the document folders: folders that are not writable or not on one file
+ * system. Moving a file between two folders is only atomic on one file system.
  */
 async function folderProblems(documents: string): Promise<string[]> {
   const staging = join(documents, 'staging')
@@ -166,8 +166,8 @@ async function shareFileSystem(from: string, to: string): Promise<boolean> {
 }
 
 /**
- * Reports a clock that is earlier than the build. With such a clock, expired sessions would be
- * valid again.
+ * Returns a problem if the clock is earlier than the build. With such a clock, expired sessions
+ * would be valid again.
  */
 function clockProblems(now: Date, built: Date): string[] {
   if (now >= built) return []

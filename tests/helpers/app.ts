@@ -141,7 +141,7 @@ export async function makeApp(
   const { db } = database
   const keys = await openKeys({
     directory: join(folder, 'keys'),
-    findRootSecretId: undefined,
+    recordedRootSecretId: undefined,
     clock
   })
   const deps: Deps = {

@@ -22,9 +22,10 @@ import type { Blobs, CompanyId, FileDigest, StagedFile } from '../domain/deps.ts
  *   writing from another process writes a new file, with the suffix `.<generation>`: the number of
  *   takeovers.
  * - `blobs/<company>/<aa>/<tag>` after the upload is complete. The tag is a keyed hash of the bytes
- *   in hex digits, and `aa` are its first two. Both folders are on one file system, so that a
- *   rename moves the file.
+ *   in hex digits, and `aa` are the first two digits.
  * - `removed/<company>` marks that all files of the company must be deleted.
+ *
+ * `staging` and `blobs` are on one file system, so that a rename moves the file.
  */
 export function openBlobs(directory: string): Blobs {
   const staged = (file: StagedFile) => join(directory, 'staging', file.company_id, nameOf(file))
@@ -192,7 +193,7 @@ async function digest(path: string): Promise<FileDigest | undefined> {
   }
 }
 
-/** Flushes a file to disk, or the list of files in a folder. */
+/** Flushes the file at `path` to disk. If `path` is a folder, flushes its list of files. */
 async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {

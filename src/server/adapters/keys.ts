@@ -19,10 +19,10 @@ export interface KeysOptions {
   /** Folder of the key files. */
   directory: string
   /**
-   * Id of the root secret (key encryption key) that the database names. Undefined for an empty
-   * database: only then are keys created.
+   * Id of the root secret (key encryption key), as recorded in the database. Undefined if the
+   * database is empty; keys are created only then.
    */
-  findRootSecretId: string | undefined
+  recordedRootSecretId: string | undefined
   clock: () => Date
 }
 
@@ -41,13 +41,17 @@ class KeysRefused extends Error {
  * Reads the secrets of the installation from their files. Creates them if the database is empty.
  * Throws `KeysRefused` when files are missing, damaged or readable by others.
  */
-export async function openKeys({ directory, findRootSecretId, clock }: KeysOptions): Promise<Keys> {
-  if (findRootSecretId === undefined) await mkdir(directory, { recursive: true, mode: 0o700 })
+export async function openKeys({
+  directory,
+  recordedRootSecretId,
+  clock
+}: KeysOptions): Promise<Keys> {
+  if (recordedRootSecretId === undefined) await mkdir(directory, { recursive: true, mode: 0o700 })
   await refuseLooseMode(directory, '0700')
   const names = (await readdir(directory)).sort()
-  const secret = await openRootSecret(directory, names, findRootSecretId)
+  const secret = await openRootSecret(directory, names, recordedRootSecretId)
   const tokenKeys = await openTokenKeys(directory, names, {
-    make: findRootSecretId === undefined
+    make: recordedRootSecretId === undefined
   })
   return keysOf(secret, tokenKeys, { directory, clock })
 }
@@ -104,8 +108,9 @@ function keysOf(
   }
   let newestFirst = sortNewestFirst(found)
   /**
-   * Returns `read` with the key object that was loaded earlier for the same key id, if there is
-   * one. Caches of verified tokens compare key objects, so a new object would invalidate them.
+   * Returns `read`. If a key with the same id was loaded earlier, the result contains the earlier
+   * key object, because caches of verified tokens compare key objects: a new object would
+   * invalidate them.
    */
   const sameAsBefore = (read: TokenKey): TokenKey => {
     const known = newestFirst.find(({ kid }) => kid === read.kid)
@@ -165,11 +170,11 @@ function sortNewestFirst(tokenKeys: TokenKey[]): TokenKey[] {
 async function openRootSecret(
   directory: string,
   names: string[],
-  findRootSecretId: string | undefined
+  recordedRootSecretId: string | undefined
 ): Promise<Buffer> {
   const found = names.filter(name => /^kek-[0-9a-f]{8}\.key$/.test(name))
-  if (findRootSecretId !== undefined) {
-    const name = `kek-${findRootSecretId}.key`
+  if (recordedRootSecretId !== undefined) {
+    const name = `kek-${recordedRootSecretId}.key`
     if (found.includes(name)) return readRootSecret(directory, name)
     throw new KeysRefused(
       `${join(directory, name)} is missing: the database was made with it, so put back the copy of your keys`

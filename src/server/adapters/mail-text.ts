@@ -7,8 +7,8 @@ import type { Letter } from '../domain/deps.ts'
 const words = { en, fr }
 
 /**
- * Returns the subject and the plain text of the mail for a letter. The plain text contains every
- * sentence of the HTML version.
+ * Returns the subject and the plain text of the mail that `letter` describes. The plain text
+ * contains every sentence of the HTML version.
  */
 export function mailText(letter: Letter): { subject: string; text: string } {
   const { title, paragraphs, button, footer } = partsOf(letter)
@@ -17,8 +17,8 @@ export function mailText(letter: Letter): { subject: string; text: string } {
 }
 
 /**
- * Returns the HTML of the mail for a letter, in the company's colors and without pictures or remote
- * content. Styles are inline, because mail programs ignore style sheets.
+ * Returns the HTML of the mail that `letter` describes, in the company's colors and without
+ * pictures or remote content. Styles are inline, because mail programs ignore style sheets.
  */
 export function mailHtml(letter: Letter): string {
   const { title, paragraphs, button, footer } = partsOf(letter)

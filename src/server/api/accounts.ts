@@ -104,9 +104,9 @@ function tenantAndAddress(c: ApiContext) {
 }
 
 /**
- * Returns how people get mailed links: by mail, from the folder of written mails, or from an
- * administrator. It does not depend on the e-mail address, so the answer does not reveal which
- * accounts exist.
+ * Returns how people get the links that the service sends them: by mail, from the folder into which
+ * mails are written, or from an administrator. The result is the same for every e-mail address, so
+ * it does not reveal which accounts exist.
  */
 function deliveryOf(c: ApiContext): { delivery: LinkDelivery } {
   return { delivery: mailDelivery(c.get('deps').settings, isFromDeveloper(c)) }

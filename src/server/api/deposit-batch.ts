@@ -170,8 +170,8 @@ async function* joined(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 }
 
 /**
- * Parses the form part `items`, which lists the files of a batch. Returns the item of each file, or
- * the error of an item that breaks a rule.
+ * Parses the form part `items`, which lists the files of a batch. Returns one entry for each listed
+ * file: the parsed item, or an error if the item is invalid.
  */
 function itemsOf(part: MultipartPart): (Item | AppError)[] {
   if (part.name !== 'items') throw refusedForm('the part items before the files')
@@ -188,8 +188,9 @@ function itemsOf(part: MultipartPart): (Item | AppError)[] {
 }
 
 /**
- * Writes the bytes of an item to disk. Returns an error if their size or fingerprint differs from
- * the announced one.
+ * Writes the bytes of an item to disk. Returns the item with its written file. Returns an error
+ * instead if `item` is an error, if the file is empty, if its size or fingerprint differs from
+ * those in `item`, or if it cannot be written.
  */
 async function stage(
   deps: Deps,

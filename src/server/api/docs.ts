@@ -21,8 +21,8 @@ export function mountDocs(app: Api): void {
 }
 
 /**
- * Returns the origin of the company's pages. With the prefix `'api.'`, returns that of its API:
- * `'http://api.localhost:4321'`
+ * Returns the origin of the company's pages: `'http://localhost:4321'`. With the prefix `'api.'`,
+ * returns the origin of the company's API: `'http://api.localhost:4321'`
  */
 function originOf(c: ApiContext, prefix = ''): string {
   const { scheme, port } = c.get('deps').settings

@@ -124,8 +124,9 @@ function changeOf({ action, group_id, reason }: BulkInput): bulkChanges.BulkChan
 }
 
 /**
- * Returns the people whom a bulk call is about. Throws `invalid_input` unless the call has either
- * `ids` or `filter`.
+ * Returns how a bulk call selects people: by their `ids`, or by a `filter` and a `cursor`. Throws
+ * `invalid_input` if the call has neither `ids` nor `filter`, or combines `ids` with one of the
+ * others.
  */
 function peopleOf({
   ids,

@@ -87,8 +87,8 @@ function administrator(c: ApiContext): Person {
 }
 
 /**
- * Returns the canonical form of an e-mail address. Throws `invalid_input` if the address has none;
- * the contract refuses such addresses earlier.
+ * Returns the canonical form of an e-mail address. Throws `invalid_input` if the address has no
+ * canonical form. The contract's schemas already refuse such addresses.
  */
 export function canonicalEmailOf(email: string): string {
   const found = canonicalEmail(email)

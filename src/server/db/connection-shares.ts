@@ -1,16 +1,16 @@
 import { type ActiveCompanies, activeMs } from '../../core/active-companies.ts'
 
 /**
- * Names who uses a database connection: the id of a company, the long background work of a company,
- * or `noCompany`.
+ * The name of a consumer: a party that gets a share of the database connections. It is the id of a
+ * company, `background of <id>` for the long background work of a company, or `noCompany`.
  */
-export type ConnectionUser = string
+export type ConnectionConsumer = string
 
 /**
- * The user of connections that serve no single company, such as those of host look-ups and jobs. It
- * gets a share of the connections as if it were a company.
+ * The consumer of connections that serve no single company, such as those of host look-ups and
+ * jobs. It gets the same share as a company.
  */
-export const noCompany: ConnectionUser = 'platform'
+export const noCompany: ConnectionConsumer = 'platform'
 
 /** How a transaction waits for a database connection. */
 export interface ConnectionOptions {
@@ -51,10 +51,10 @@ interface Options {
    */
   size: number
   /**
-   * The number of additional connections. Only users that hold no other connection can get them.
+   * The number of additional connections. Only consumers that hold no other connection get them.
    */
   reserve: number
-  /** The most connections that the long reads of all users hold together. */
+  /** The most connections that the long reads of all consumers hold together. */
   heavy: number
   /**
    * The most connections that one company may hold while other companies are active: for short
@@ -86,24 +86,25 @@ interface Waiting {
 }
 
 /**
- * The connections that a user holds, and its transactions that wait for one. Deleted when the user
- * has neither.
+ * The connections that a consumer holds, and its transactions that wait for one. Deleted when the
+ * consumer has neither.
  */
 interface Account {
-  /** Whether the user is the background work of a company. */
+  /** Whether the consumer is the background work of a company. */
   isBackground: boolean
   /**
-   * The number of the turn in which the user last got a connection. Each connection that is given
-   * out is one turn.
+   * When the consumer last got a connection, as a number that grows with each connection given out.
    */
   turn: number
-  /** The number of connections that the user holds, including those of long reads. */
+  /** The number of connections that the consumer holds, including those of long reads. */
   held: number
-  /** The number of connections that the user holds for long reads. */
+  /** The number of connections that the consumer holds for long reads. */
   heldHeavy: number
-  /** The user's short transactions that wait for a connection, in the order of their arrival. */
+  /**
+   * The consumer's short transactions that wait for a connection, in the order of their arrival.
+   */
   usual: Waiting[]
-  /** The user's long reads that wait for a connection, in the order of their arrival. */
+  /** The consumer's long reads that wait for a connection, in the order of their arrival. */
   heavy: Waiting[]
 }
 
@@ -113,16 +114,17 @@ interface Account {
  *   active.
  * - While other companies are active, a company holds at most as many as the machine has cores.
  *   More would slow the other companies down.
- * - Of several waiting companies, the next connection goes to the one that holds the fewest. Among
- *   equals it goes to the one that got its last connection the longest time ago.
+ * - Of several waiting companies, the next connection goes to the company that holds the fewest.
+ *   If several hold the same number, it goes to the company that got its last connection the
+ *   longest time ago.
  * - A few connections are reserved for companies that hold none, so that these need not wait for
  *   the transactions of another company.
- * - The long background work of a company counts as a user of its own. Because it limits itself, it
- *   gets a connection also while other companies are active, but never a reserved one.
+ * - The long background work of a company counts as a separate consumer. It limits itself, so it
+ *   gets a connection even while other companies are active, but never a reserved one.
  */
 export class ConnectionShares {
   readonly #options: Options
-  readonly #accounts = new Map<ConnectionUser, Account>()
+  readonly #accounts = new Map<ConnectionConsumer, Account>()
   #recheck: NodeJS.Timeout | undefined
   #held = 0
   #heldHeavy = 0
@@ -144,15 +146,15 @@ export class ConnectionShares {
    * client disconnects.
    */
   take(
-    company: ConnectionUser,
+    company: ConnectionConsumer,
     options: ConnectionOptions = {}
   ): ConnectionSlot | Promise<ConnectionSlot> {
     const { isHeavy = false, isBackground = false } = options
-    const user = isBackground ? `background of ${company}` : company
-    const account = this.#accountOf(user, isBackground)
-    const slot = new Slot(this, user, account, isHeavy)
+    const consumer = isBackground ? `background of ${company}` : company
+    const account = this.#accountOf(consumer, isBackground)
+    const slot = new Slot(this, consumer, account, isHeavy)
     const queue = queueOf(account, isHeavy)
-    if (queue.length === 0 && this.#isFree(user, account, isHeavy)) {
+    if (queue.length === 0 && this.#isFree(consumer, account, isHeavy)) {
       this.#give(slot)
       return slot
     }
@@ -163,14 +165,14 @@ export class ConnectionShares {
    * Takes back the connection of `slot` and gives it to the next waiting transaction. Only `Slot`
    * calls this method.
    */
-  release({ user, account, isHeavy }: Slot): void {
+  release({ consumer, account, isHeavy }: Slot): void {
     this.#held--
     account.held--
     if (isHeavy) {
       this.#heldHeavy--
       account.heldHeavy--
     }
-    this.#forget(user, account)
+    this.#forget(consumer, account)
     this.#serve()
   }
 
@@ -186,19 +188,19 @@ export class ConnectionShares {
     this.#recheck.unref()
   }
 
-  #accountOf(user: ConnectionUser, isBackground: boolean): Account {
-    const found = this.#accounts.get(user)
+  #accountOf(consumer: ConnectionConsumer, isBackground: boolean): Account {
+    const found = this.#accounts.get(consumer)
     if (found) return found
     const turn = this.#turns++
     const account = { isBackground, turn, held: 0, heldHeavy: 0, usual: [], heavy: [] }
-    this.#accounts.set(user, account)
+    this.#accounts.set(consumer, account)
     return account
   }
 
-  #isFree(user: ConnectionUser, account: Account, isHeavy: boolean): boolean {
+  #isFree(consumer: ConnectionConsumer, account: Account, isHeavy: boolean): boolean {
     const { size, reserve, heavy, whenContended } = this.#options
     if (isHeavy && this.#heldHeavy >= heavy) return false
-    if (!account.isBackground && this.#options.present.hasOthers(user)) {
+    if (!account.isBackground && this.#options.present.hasOthers(consumer)) {
       const { held, heldHeavy } = account
       const isFull = isHeavy
         ? heldHeavy >= whenContended.heavy
@@ -210,8 +212,8 @@ export class ConnectionShares {
   }
 
   #give(slot: Slot): void {
-    const { user, account, isHeavy } = slot
-    slot.isContended = this.#options.present.hasOthers(user)
+    const { consumer, account, isHeavy } = slot
+    slot.isContended = this.#options.present.hasOthers(consumer)
     account.turn = this.#turns++
     this.#held++
     account.held++
@@ -231,7 +233,7 @@ export class ConnectionShares {
       const give = (error: Error) => {
         queue.splice(queue.indexOf(waiting), 1)
         stop()
-        this.#forget(slot.user, slot.account)
+        this.#forget(slot.consumer, slot.account)
         reject(error)
       }
       const leave = () => give(new ClientDisconnected())
@@ -269,36 +271,41 @@ export class ConnectionShares {
 
   /**
    * Returns the next transaction to get a connection: a long read if `isHeavy`, otherwise a short
-   * transaction. Chooses among the users that may get one, by the lowest number that `holds`
-   * returns.
+   * transaction. Chooses the consumer for which `holds` returns the lowest number. Returns
+   * undefined if no waiting transaction may get a connection now.
    */
   #next(isHeavy: boolean, holds: (account: Account) => number): Waiting | undefined {
     let best: Account | undefined
-    for (const [user, account] of this.#accounts) {
+    for (const [consumer, account] of this.#accounts) {
       if (queueOf(account, isHeavy).length === 0) continue
-      if (!this.#isFree(user, account, isHeavy)) continue
+      if (!this.#isFree(consumer, account, isHeavy)) continue
       const more = best ? holds(account) - holds(best) : -1
       if (!best || more < 0 || (more === 0 && account.turn < best.turn)) best = account
     }
     return best && queueOf(best, isHeavy)[0]
   }
 
-  #forget(user: ConnectionUser, account: Account): void {
+  #forget(consumer: ConnectionConsumer, account: Account): void {
     const isIdle = account.held === 0 && account.usual.length + account.heavy.length === 0
-    if (isIdle) this.#accounts.delete(user)
+    if (isIdle) this.#accounts.delete(consumer)
   }
 }
 
 class Slot implements ConnectionSlot {
-  readonly user: ConnectionUser
+  readonly consumer: ConnectionConsumer
   readonly account: Account
   readonly isHeavy: boolean
   isContended = false
   readonly #shares: ConnectionShares
 
-  constructor(shares: ConnectionShares, user: ConnectionUser, account: Account, isHeavy: boolean) {
+  constructor(
+    shares: ConnectionShares,
+    consumer: ConnectionConsumer,
+    account: Account,
+    isHeavy: boolean
+  ) {
     this.#shares = shares
-    this.user = user
+    this.consumer = consumer
     this.account = account
     this.isHeavy = isHeavy
   }
@@ -337,8 +344,9 @@ function queueOf(account: Account, isHeavy: boolean): Waiting[] {
 }
 
 /**
- * Compares two waiting transactions for sorting. The one whose user holds fewer connections comes
- * first; among equals, the one whose user got its last connection earlier.
+ * Compares two waiting transactions for sorting. The transaction whose consumer holds fewer
+ * connections comes first. If both hold the same number, the consumer that got its last connection
+ * earlier comes first.
  */
 function byNeed({ slot: { account: a } }: Waiting, { slot: { account: b } }: Waiting): number {
   return a.held - b.held || a.turn - b.turn

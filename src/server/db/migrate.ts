@@ -162,10 +162,10 @@ async function createRoles(client: pg.Client) {
 }
 
 /**
- * Creates two roles on the operator's server and makes the owner of the tables a member of both:
- * the request role `vidimus_app`, to which the owner switches for HTTP requests, and the resolver
- * role `vidimus_resolver`, to which the owner gives some functions. To own functions, the resolver
- * role needs the right to create objects in the schema.
+ * Creates two roles on the operator's server and makes the owner of the tables a member of both.
+ * The owner switches to the request role `vidimus_app` for HTTP requests. The resolver role
+ * `vidimus_resolver` becomes the owner of some functions, so it gets the right to create objects in
+ * the schema.
  */
 async function prepareRoles(client: pg.Client) {
   try {

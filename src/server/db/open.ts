@@ -131,7 +131,8 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
 }
 
 /**
- * Returns the connection pool: with `isHeavy` that for long reads. Only for modules of this folder.
+ * Returns the connection pool for short transactions or, with `isHeavy`, the pool for long reads.
+ * Only modules of this folder may call this function.
  */
 export function poolOf(db: Db, { isHeavy = false } = {}): pg.Pool {
   const { pool, heavyPool } = openedAs(db)
@@ -139,8 +140,8 @@ export function poolOf(db: Db, { isHeavy = false } = {}): pg.Pool {
 }
 
 /**
- * Returns the object that divides the pool's connections between companies. Only for modules of
- * this folder.
+ * Returns the object that divides the pool's connections between companies. Only modules of this
+ * folder may call this function.
  */
 export function connectionSharesOf(db: Db): ConnectionShares {
   return openedAs(db).shares

@@ -10,8 +10,8 @@ import type pg from 'pg'
  *   answer.
  * - `finish` writes `commit` or `rollback`, after the callback of the transaction has ended. If the
  *   transaction is for a single statement, `send` writes `commit` right behind that statement.
- * - `sendLast` keeps a statement that locks a row which many transactions share. `finish` writes
- *   these statements right before the commit, in the order of `lockOrder`.
+ * - `sendLast` keeps back a statement that locks a row which many transactions share. `finish`
+ *   writes these statements right before the commit, in the order of `lockOrder`.
  * - Everything written in one turn of the event loop is sent in one packet.
  *
  * **Why the order holds.** PostgreSQL runs the statements of a connection in the order in which
@@ -19,19 +19,19 @@ import type pg from 'pg'
  * `query-executor.ts`) call `send` before they return their promise.
  * `tests/unit/server/db/statement-order.test.ts` reads the order from the socket.
  *
- * **What fails how.**
+ * **How failures are handled.**
  * - A failed `begin` means that the connection was dead: `begun` throws `TransactionNotBegun`, and
- *   the transaction may start again.
+ *   the transaction may be started again.
  * - After a failed statement PostgreSQL refuses those behind it and turns the commit into a
  *   rollback. `causeOf` returns the first failure, and `finish` returns what PostgreSQL did.
- * - A statement after the end throws. Its caller forgot to await it, and the connection may already
- *   serve another company.
+ * - Sending a statement after the end throws: the caller did not await the statement, and the
+ *   connection may already serve another company.
  */
 export class PipelinedTransaction {
   readonly afterCommit: (() => void)[] = []
   /**
-   * The promise of the transaction's last statement, if `finish` may send the commit together with
-   * it.
+   * The promise of the last statement, if `finish` may send the commit before the answer to this
+   * statement arrives. Otherwise undefined.
    */
   sentWithCommit: Promise<unknown> | undefined
   #last: LastStatement[] = []
@@ -93,8 +93,8 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Sends the statements kept by `sendLast` that take locks before `lock` in `lockOrder`. Call it right
-   * before a statement that takes `lock` itself.
+   * Must be called right before a statement that takes `lock`; does not take the lock itself. Sends
+   * the statements that `sendLast` kept back for the locks that come before `lock` in `lockOrder`.
    */
   lock(lock: HeadLock): void {
     this.#sendKept(lockOrder.slice(0, lockOrder.indexOf(lock)))

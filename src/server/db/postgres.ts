@@ -26,9 +26,9 @@ export interface Postgres {
   /** Resolves when this process loses its connection to PostgreSQL: after `stop` or a crash. */
   lost: Promise<void>
   /**
-   * Shuts PostgreSQL down unless other processes are connected to it. It does so even if another
-   * process has started it, because that process may have crashed. With `evenIfShared` it always
-   * shuts PostgreSQL down; only tests use this.
+   * Shuts PostgreSQL down unless other processes are connected to it. It does not matter which
+   * process started PostgreSQL, because that process may have crashed. With `evenIfShared`, shuts
+   * PostgreSQL down in any case; only tests use this.
    */
   stop(how?: { evenIfShared: boolean }): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -114,8 +114,8 @@ interface Presence {
 }
 
 /**
- * Opens a connection for as long as this process uses PostgreSQL, so that other processes see that
- * it is in use. Returns the error if that fails.
+ * Opens a connection and keeps it open while this process uses PostgreSQL, so that other processes
+ * see that PostgreSQL is in use. Returns the error if connecting fails.
  */
 async function connect(socketDir: string): Promise<Presence | Error> {
   const client = new pg.Client({
@@ -184,8 +184,8 @@ async function shutDown(dir: string, pid: number) {
 }
 
 /**
- * Returns how many connections other processes have to PostgreSQL. Waits up to a second for
- * connections to end, because the connections of a closed pool take a moment.
+ * Returns the number of connections to PostgreSQL besides `presence`. Waits up to a second for this
+ * number to become 0, because the connections of a closed pool take a moment to end.
  */
 async function otherClients(presence: pg.Client): Promise<number> {
   let count = 0

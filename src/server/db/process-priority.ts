@@ -43,8 +43,8 @@ async function lowerSession(pid: number, increase: number): Promise<void> {
 
 /**
  * Returns the name and nice value of the session to which the process `pid` belongs. The name is
- * undefined for the session of the system's first process, whose file is empty. Returns undefined
- * if the process has ended, or if the system does not divide the processor between sessions.
+ * undefined if the system states no session for the process. Returns undefined if the process has
+ * ended, or if the system does not divide the processor between sessions.
  */
 async function sessionOf(
   pid: number | 'self'

@@ -12,9 +12,10 @@ export function listenerName(process: string): string {
 }
 
 /**
- * Returns the SQL condition that a process still runs: its connection for notifications is open.
- * `process` is an SQL expression for the name of the process. The condition also holds if this
- * cannot be known: for null, and if this role may not read the names of connections.
+ * Returns an SQL condition that is true while a process runs, which is while its connection for
+ * notifications is open. `process` is an SQL expression for the name of the process. The condition
+ * is also true if the database cannot tell: if `process` is null, or if this role may not read the
+ * names of connections.
  */
 export function processRunsCondition(process: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql`(${process} is null or exists (

@@ -117,7 +117,7 @@ export interface Database {
     created_at: Date
     expires_at: Date
     used_at: Date | null
-    /** Whether an administrator got the link, to pass it on to the person. */
+    /** Whether an administrator got the link with this token, to pass it on to the person. */
     handed_out: Generated<boolean>
   }
   mail: {

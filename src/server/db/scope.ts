@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Transaction } from 'kysely'
 import {
+  type ConnectionConsumer,
   type ConnectionOptions,
   type ConnectionSlot,
-  type ConnectionUser,
   noCompany
 } from './connection-shares.ts'
 import { connectionSharesOf, type Db, poolOf } from './open.ts'
@@ -68,8 +68,9 @@ function scopeTo(id: CompanyId): string {
 }
 
 /**
- * Runs a transaction of a single statement, otherwise as `inCompany` does. Sends begin, statement
- * and commit together, in one round trip. A second statement throws.
+ * Runs `run` in a transaction that sees only the rows of `company` and consists of one statement.
+ * Sends begin, statement and commit together, in one round trip. A second statement throws. Starts
+ * again after the same failures as `inCompany`.
  */
 export function singleStatementInCompany<T>(
   db: Db,
@@ -172,8 +173,8 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Sends the statements that `sendLast` has kept and whose locks must be taken before `lock`. Must
-   * be called before any statement that takes `lock`.
+   * Must be called right before a statement that takes `lock`; does not take the lock itself. Sends
+   * the statements of earlier `sendLast` calls whose locks must be taken before `lock`.
    */
   lock(lock: HeadLock): void {
     this.sent.lock(lock)
@@ -192,7 +193,7 @@ const retryable = ['40001', '40P01']
 
 async function inTransaction<X, T>(
   db: Db,
-  user: ConnectionUser,
+  consumer: ConnectionConsumer,
   begin: string,
   open: (sent: PipelinedTransaction, slot: ConnectionSlot) => X,
   run: (tx: X) => Promise<T>,
@@ -201,7 +202,7 @@ async function inTransaction<X, T>(
   const shares = connectionSharesOf(db)
   for (let retries = 0; ; retries++) {
     try {
-      const taken = shares.take(user, how)
+      const taken = shares.take(consumer, how)
       // no `await` for a free connection, so that it is used in this turn of the event loop
       const slot = taken instanceof Promise ? await taken : taken
       try {

@@ -2,10 +2,10 @@ import { requestRole } from './connection-config.ts'
 import { type Db, poolOf } from './open.ts'
 
 /**
- * The only functions that run with the rights of their owner: eight read the rows of all
- * companies, one gives hosts of all companies a proof of their own, one moves a domain to another
- * company, one deletes the demonstration company, one deletes people
- * who never had a password, and one erases a person's values from the audit log.
+ * The only functions that run with the rights of their owner. Eight of them read the rows of all
+ * companies. Of the others, one makes the hosts below a wildcard domain need their own DNS records,
+ * one moves a domain to another company, one deletes the demonstration company, one deletes people
+ * who never had a password, and one erases the values of a person from the audit log.
  */
 const definerFunctions = [
   'public.all_companies()',

@@ -47,7 +47,8 @@ export async function choosePostgresUser(dir: string, postgres: string): Promise
 }
 
 /**
- * Returns the user that runs `initdb` if `as` runs PostgreSQL. `initdb` needs a user with a name.
+ * Returns the user that must run `initdb`. This is `as`, the user that runs PostgreSQL, unless `as`
+ * has no name: `initdb` needs a user with a name.
  */
 export function initdbUser(as: PostgresUser): PostgresUser {
   return as.kind === 'user' && as.uid === databaseUser.uid ? nobody : as

@@ -115,8 +115,8 @@ export function parseTrustedNetwork(network: string): AddressRange {
 }
 
 /**
- * Returns a function that returns whether many people may share an address: that of a trusted proxy
- * or of this machine.
+ * Returns a function that tells whether many people may share a network address. It returns true
+ * for the addresses of trusted proxies and of this machine.
  */
 export function createSharedAddressCheck(trustedProxies: string[]): (address: string) => boolean {
   const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(parseTrustedNetwork)

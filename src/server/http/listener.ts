@@ -30,7 +30,8 @@ export interface ListenerOptions {
   present: ActiveCompanies
   log: Log
   /**
-   * The lowest speed at which a request body may arrive. The connection of a slower one is closed.
+   * The lowest speed at which a request body may arrive. If a body is slower, its connection is
+   * closed.
    */
   slowest?: MinimumSpeed
   /**

@@ -5,9 +5,9 @@ import { forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
- * Returns the job that checks every verified domain once a day: does DNS still have the record that
- * proves it? For each company, it first mails invitations that are still unsent although the company
- * has a host by now.
+ * Returns the job that checks once a day whether DNS still has the record that proves each verified
+ * domain. The job also mails the invitations that could not be mailed while their company had no
+ * host.
  */
 export function checkDomainsJob(deps: Deps): Job {
   const name = 'check-domains'

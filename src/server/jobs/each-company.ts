@@ -24,8 +24,9 @@ interface WaitingWork {
   /** Sent with the id of a company when there is work for it. */
   signal: Signal
   /**
-   * Does one piece of work for a company. Returns false if there was none, or if it failed. May call
-   * `onFound` to let another run begin the company's next piece at the same time.
+   * Does one piece of work for a company. Returns false if there was no work or if the work failed.
+   * May call `onFound`, which lets another run begin the next piece of work of this company at the
+   * same time.
    */
   workOnNext: (
     company: CompanyId,

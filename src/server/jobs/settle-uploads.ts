@@ -19,8 +19,8 @@ export function settleUploadsJob(deps: Deps): Job {
 }
 
 /**
- * Returns the job for uploads whose clients send nothing more. After 10 minutes it gives the quota
- * back that is reserved for the missing bytes. After a day it ends the upload.
+ * Returns the job for uploads whose clients have stopped sending. After 10 minutes, the job
+ * releases the quota that is reserved for the missing bytes. After a day, it ends the upload.
  */
 export function endStaleUploadsJob(deps: Deps): Job {
   const name = 'lapse-uploads'

@@ -93,8 +93,8 @@ function choose(
 }
 
 /**
- * The encodings that an `Accept-Encoding` header accepts, by the header: `'gzip, br;q=0'` →
- * `['gzip']`. Browsers send few different headers, so each is parsed once.
+ * The result of parsing each `Accept-Encoding` header, by the text of the header: `'gzip, br;q=0'`
+ * → `['gzip']`. Browsers send few different headers, so each is parsed once.
  */
 const acceptedEncodings = new LRUCache<string, string[]>({
   max: 1000,

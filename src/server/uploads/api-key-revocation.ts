@@ -4,8 +4,8 @@ import { isSignedIn } from '../domain/sessions/authentication.ts'
 import type { Person } from '../domain/sessions/sessions.ts'
 
 /**
- * How often the API key of a running upload is checked, in milliseconds. Signals alone are not
- * enough, because they can get lost.
+ * The milliseconds between two checks of the API key of a running upload. The signal that a key was
+ * revoked is not enough, because signals can get lost.
  */
 const lookMs = 2000
 

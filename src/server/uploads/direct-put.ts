@@ -29,8 +29,8 @@ import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
 
 /**
- * How often the progress of an upload is recorded, in milliseconds. An upload without progress for
- * a minute counts as dead.
+ * The progress of an upload is recorded again after this many milliseconds. An upload whose
+ * progress has not been recorded for a minute counts as dead.
  */
 const touchMs = 10_000
 /**
@@ -109,8 +109,9 @@ async function readFile(
 }
 
 /**
- * Reads the body of `PUT /deposit` in one of the person's upload slots, and hashes it. Writes the
- * bytes only if the call begins a new upload.
+ * Reads and hashes the body of `PUT /deposit` in one of the person's upload slots. Writes the bytes
+ * to disk only if the call begins a new upload. Returns what the call has begun (`begun`) and the
+ * SHA-256 of the body.
  */
 async function takeFile(
   deps: Deps,

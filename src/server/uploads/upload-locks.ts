@@ -53,8 +53,9 @@ export interface UploadLocks {
    */
   acquire(key: string, options: AcquireOptions): Promise<UploadLock>
   /**
-   * Ends the call that holds the lock of the upload `key`, if its client sends nothing. Returns
-   * true if a call holds the lock and continues.
+   * Ends the call that holds the lock of the upload `key` if its client has sent nothing for
+   * `quietMs` milliseconds. Returns true if a call holds the lock and has not been ended, otherwise
+   * false.
    */
   requestRelease(key: string): boolean
   /** Ends the call that holds the lock of the upload `key`. That call then throws `reason`. */
@@ -183,8 +184,8 @@ class Queue {
   }
 
   /**
-   * Ends the call that holds the lock if another call waits and the client of the first has sent
-   * nothing for `quietMs`. Otherwise checks again later.
+   * Ends the call that holds the lock if its client has sent nothing for `quietMs` while another
+   * call waits for the lock. Otherwise checks again later.
    */
   #watch(): void {
     if (this.#timer || this.#waiting.length === 0 || this.#holder?.waitsSince === undefined) return

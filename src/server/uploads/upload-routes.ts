@@ -191,8 +191,9 @@ export function createUploadHandler(deps: Deps): UploadHandler {
   }
 
   /**
-   * Returns how many bytes of an upload the service has. Returning the full size promises that the
-   * deposit will be created, as the response 204 to the last PATCH does.
+   * Returns how many bytes of an upload have arrived. If all have arrived, first makes sure that
+   * the upload is marked as received: the full size promises the client that the deposit will be
+   * created.
    */
   async function offsetOf(upload: Upload, gone: AbortSignal): Promise<number> {
     if (upload.state !== 'uploading') return upload.size
@@ -207,8 +208,8 @@ export function createUploadHandler(deps: Deps): UploadHandler {
   }
 
   /**
-   * Marks an upload as received if all its bytes have arrived, in case the call that sent the last
-   * bytes failed before it did so.
+   * Marks an upload as received if all its bytes have arrived. Needed when the call that sent the
+   * last bytes failed before it could do this.
    */
   async function receiveWhole(upload: Upload, gone: AbortSignal): Promise<void> {
     try {

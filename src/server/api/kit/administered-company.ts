@@ -13,13 +13,13 @@ import { type ApiContext, signedInPerson } from './context.ts'
 import { refusedFieldError } from './refused-fields.ts'
 
 /**
- * Finds the company that a call administers, and sets it as `acting` in the call's context: the
- * company of a path below `/company/{id}` or of the header `Company`, otherwise the person's own
- * company. Does nothing for an endpoint that administers no company. Throws `not_found` for a
- * company that does not exist or that the person may not administer.
+ * Finds the company that a call administers and stores its id as `acting` in the call's context. A
+ * path below `/company/{id}` or the header `Company` names this company. Otherwise it is the
+ * person's own company. Does nothing for an endpoint that administers no company. Throws
+ * `not_found` if the company does not exist or the person may not administer it.
  *
- * `by` must have been read from the database for this call, so that a permission that was taken
- * away no longer counts.
+ * `by` is the person who makes the call. It must have been read from the database for this call, so
+ * that a permission that was taken away no longer counts.
  */
 export async function resolveAdministeredCompany(
   c: ApiContext,
@@ -63,8 +63,8 @@ export async function administeredTenant(c: ApiContext): Promise<Tenant> {
 }
 
 /**
- * Returns the company that a call administers, with the host that its mails name. If the mails have
- * links (`hasLinks`) and the company has no host, throws `host_needed`.
+ * Returns the company that a call administers, with the host that its mails name. Throws
+ * `host_needed` if the mails have links (`hasLinks`) and the company has no host.
  */
 export async function mailSenderOf(c: ApiContext, hasLinks: boolean): Promise<SendingCompany> {
   const [{ company_id }, acting] = [c.get('tenant'), administeredCompany(c)]

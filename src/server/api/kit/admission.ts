@@ -99,7 +99,8 @@ export function hasAccess(person: Person, access: Endpoint['access']): boolean {
 
 /**
  * Returns the token of an `Authorization` header: `'Bearer x.y.z'` → `'x.y.z'`. Returns undefined
- * if there is no header, and `''`, which no token equals, for any other header.
+ * if there is no header. Returns `''` if the header contains no bearer token; no valid token equals
+ * `''`.
  */
 export function bearerToken(header: string | undefined): string | undefined {
   if (header === undefined) return undefined

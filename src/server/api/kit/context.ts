@@ -37,7 +37,7 @@ export interface ContextVariables {
    * the call accepts any version.
    */
   expectedVersion: number | undefined
-  /** HTTP status of a success. Undefined for the status that the contract names. */
+  /** The HTTP status to send if the call succeeds. Undefined means the status in the contract. */
   status: 200 | undefined
 }
 

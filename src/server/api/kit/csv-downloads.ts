@@ -3,15 +3,15 @@ import { isSignedIn } from '../../domain/sessions/authentication.ts'
 import { type ApiContext, signedInPerson } from './context.ts'
 
 /**
- * Options of the database connection that checks the session. They are those of the long read that
- * produces the file, so that downloads take no connections from short calls.
+ * Options for the database connection that checks the session during a download. The check counts
+ * as a long read, like the export itself, so downloads take no connections from short calls.
  */
 const sessionCheckConnection = { isHeavy: true, waitMs: 120_000 }
 
 /**
  * Returns a response that downloads `chunks` as a CSV file called `name` with today's date. Throws
- * the error of reading the first chunk. The download breaks off when the person's session ends or
- * the person loses one of `permissions`.
+ * if the first chunk cannot be read. The download breaks off when the person's session ends or the
+ * person loses one of `permissions`.
  */
 export async function csvDownload(
   c: ApiContext,

@@ -7,7 +7,10 @@ import { administeredCompany, callerAndCompany } from './administered-company.ts
 import type { Api } from './context.ts'
 import { mountEndpoint, mountList } from './mount.ts'
 
-/** What a function of the domain gets in a call of administration, besides the call's input. */
+/**
+ * What a domain function receives for a call that administers a company, in addition to the call's
+ * input.
+ */
 interface AdminCaller {
   /** Id of the company that the call administers. */
   company_id: CompanyId

@@ -59,9 +59,9 @@ export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodM
 }
 
 /**
- * Returns a JSON response. If the listener can write the JSON to the connection itself, the
- * `Response` gets no body: it would turn the text into a stream, which costs more than all the rest
- * of the response.
+ * Returns a JSON response. If the listener can write to the connection itself, gives it the JSON
+ * text and returns a `Response` without a body. A `Response` with a body would turn the text into a
+ * stream, which costs more than all the rest of the response.
  */
 function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response {
   const { takeText } = c.env ?? {}
@@ -92,9 +92,10 @@ export function mountList<Input extends z.ZodMiniType, Item extends z.ZodMiniTyp
 }
 
 /**
- * Adds an endpoint that accepts the header `Idempotency-Key`. `run` gets the key, or undefined if
- * the header is absent, and returns the body of the response. `replayed` is true if an earlier call
- * with the same key created this body; the response then says so in `Idempotent-Replayed`.
+ * Adds an endpoint that accepts the header `Idempotency-Key`. `run` gets the value of this header,
+ * or undefined if the header is absent. It returns the response body, and in `replayed` whether an
+ * earlier call with the same key created this body. If so, the response has the header
+ * `Idempotent-Replayed`.
  */
 export function mountIdempotent<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   app: Api,
@@ -199,8 +200,8 @@ async function admit(
 }
 
 /**
- * Returns query or body merged with the fields of the path. Throws `invalid_input` if a field of
- * the path also occurs in the query or body.
+ * Returns the fields of a call's query or body (`given`) together with the fields of its path.
+ * Throws `invalid_input` if a field occurs in both.
  */
 function withPath(
   given: Record<string, unknown>,

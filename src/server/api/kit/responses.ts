@@ -18,7 +18,10 @@ export function apiHeadersFor({ scheme }: Deps['settings']): Record<string, stri
     : apiHeaders
 }
 
-/** The headers of every API response, with http and https alike. */
+/**
+ * The headers that every API response has under http as well as https. `apiHeadersFor` adds one
+ * more for https.
+ */
 export const apiHeaders = {
   'content-security-policy': apiPolicy,
   'x-content-type-options': 'nosniff',
@@ -28,8 +31,9 @@ export const apiHeaders = {
 }
 
 /**
- * Returns the CORS headers that allow the pages of `host` to read a response of its API. The API
- * uses no cookies, so the headers allow no credentials.
+ * Returns the CORS headers of an API response. They let only the pages of `host` read the response;
+ * any other `origin` gets only the header `Vary`. The API uses no cookies, so the headers allow no
+ * credentials.
  */
 export function corsHeaders(
   deps: Pick<Deps, 'settings'>,

@@ -18,7 +18,7 @@ test('makes a root secret and a token key that only their owner can read', async
 test('finds the same secrets again', async () => {
   const directory = await newDirectory()
   const first = await open(directory)
-  const second = await open(directory, { findRootSecretId: first.rootSecretId })
+  const second = await open(directory, { recordedRootSecretId: first.rootSecretId })
 
   expect(second.rootSecretId).toBe(first.rootSecretId)
   expect(second.signingKey().kid).toBe(first.signingKey().kid)
@@ -93,7 +93,7 @@ test('signs with the newest valid token key and knows the others', async () => {
     { mode: 0o600 }
   )
   const at = (clock: string) =>
-    open(directory, { findRootSecretId: first.rootSecretId, clock: () => new Date(clock) })
+    open(directory, { recordedRootSecretId: first.rootSecretId, clock: () => new Date(clock) })
 
   expect((await at('2029-12-31T23:59:59Z')).signingKey().kid).toBe(file.kid)
   expect((await at('2030-01-01T00:00:00Z')).signingKey().kid).toBe(next.kid)
@@ -157,7 +157,7 @@ test('keeps its private keys to itself', async () => {
 
 const refusals = {
   'a database that names another root secret': {
-    findRootSecretId: () => '00000000',
+    recordedRootSecretId: () => '00000000',
     says: /kek-00000000\.key is missing/
   },
   'a folder that others can enter': {
@@ -208,15 +208,16 @@ test.for(Object.entries(refusals))('refuses to start with %s', async ([, refusal
   const directory = await newDirectory()
   const { rootSecretId } = await open(directory)
   if ('spoil' in refusal) await refusal.spoil(directory)
-  const findRootSecretId = 'findRootSecretId' in refusal ? refusal.findRootSecretId() : rootSecretId
+  const recordedRootSecretId =
+    'recordedRootSecretId' in refusal ? refusal.recordedRootSecretId() : rootSecretId
 
-  await expect(open(directory, { findRootSecretId })).rejects.toThrow(refusal.says)
+  await expect(open(directory, { recordedRootSecretId })).rejects.toThrow(refusal.says)
 })
 
 test('makes no second root secret beside one that a database names', async () => {
   const directory = await newDirectory()
   await mkdir(directory, { mode: 0o700 })
-  await expect(open(directory, { findRootSecretId: '00000000' })).rejects.toThrow()
+  await expect(open(directory, { recordedRootSecretId: '00000000' })).rejects.toThrow()
   expect(await readdir(directory)).toEqual([])
 })
 
@@ -236,7 +237,7 @@ async function newDirectory(): Promise<string> {
 function open(directory: string, options: Partial<Parameters<typeof openKeys>[0]> = {}) {
   return openKeys({
     directory,
-    findRootSecretId: undefined,
+    recordedRootSecretId: undefined,
     clock: () => new Date(),
     ...options
   })
