@@ -1,5 +1,5 @@
 interface Bounds {
-  /** The most items of one query. A single call with more items still gets one query. */
+  /** The most items of one query. A single call with more items is not split. */
   maxItems: number
   /** How many milliseconds the next query waits for the running one. Then both run in parallel. */
   slowMs: number
@@ -10,8 +10,8 @@ interface Bounds {
 /**
  * Returns a function that combines parallel calls into few queries. Items of calls that arrive
  * while a query runs go into the next query together. If no query is running, a call does not wait.
- * `load` must return a result for each item, in the same order. If it fails, all calls with items
- * in that query reject.
+ * `load` must return a result for each item, in the same order. If `load` fails, all calls with
+ * items in that query reject.
  */
 export function createBatchLoader<Item, Answer>(
   load: (items: Item[]) => Promise<Answer[]>,
@@ -56,8 +56,8 @@ export function createBatchLoader<Item, Answer>(
   }
 
   /**
-   * Takes the calls of the next query from the queue: as many as have at most `maxItems` items
-   * together, but at least one.
+   * Takes the calls for the next query from the queue, oldest first. Takes as many calls as fit
+   * into `maxItems` items, but at least one call.
    */
   function take(): Call<Item, Answer>[] {
     let count = 0

@@ -12,7 +12,7 @@ interface CsvExport<Item, Row> extends Pick<ConnectionOptions, 'caller'> {
   company_id: CompanyId
   /**
    * The number of rows that are read at a time. It is smaller while other companies are active, so
-   * that their calls hardly wait.
+   * that the export hardly delays their calls.
    */
   pageRows: { alone: number; whenContended: number }
   /** Reads the items of a page, and the cursor of the next page. The last page has none. */
@@ -20,7 +20,10 @@ interface CsvExport<Item, Row> extends Pick<ConnectionOptions, 'caller'> {
     tx: Tx,
     page: { limit: number; cursor: string | undefined }
   ) => Promise<{ items: Item[]; next?: string | null | undefined }>
-  /** Returns the rows of a page. It runs after the transaction that has read the items. */
+  /**
+   * Converts the items of a page to rows of the CSV file. Runs after the transaction of `readPage`
+   * has ended.
+   */
   toRows: (items: Item[]) => Row[] | Promise<Row[]>
   /** The columns of the CSV file, each with the function that returns the cell of a row. */
   columns: Record<string, (row: Row) => string | number | undefined>

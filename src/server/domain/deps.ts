@@ -44,8 +44,8 @@ export interface Settings {
   /** Whether the configuration says that this is a developer's machine. */
   dev: boolean
   /**
-   * Whether the configuration sets a public address of the installation. If so, only `dev` makes
-   * this a developer's machine.
+   * Whether the configuration sets a public address of the installation. If it does, only the
+   * setting `dev` can make this a developer's machine.
    */
   hasPublicUrl: boolean
   /**
@@ -88,8 +88,8 @@ export interface Tenant {
   /** Whether the host belongs to a wildcard domain, such as `*.acme.fr`. */
   isWildcard: boolean
   /**
-   * Whether the installation serves any verified domain other than `*.localhost`. If so, only the
-   * setting `dev` makes this a developer's machine.
+   * Whether the installation serves any verified domain other than `*.localhost`. If it does, only
+   * the setting `dev` can make this a developer's machine.
    */
   hasOwnDomain: boolean
   /** Why and since when the company is suspended. Undefined for an active company. */
@@ -220,9 +220,9 @@ export interface Blobs {
    */
   sizeStaged(staged: StagedFile): Promise<number | undefined>
   /**
-   * Copies the bytes of the same upload that another process has staged to `staged`, and deletes
-   * the file of that process. If several processes wrote the upload before, takes the file of the
-   * latest. Does nothing if there is none.
+   * Copies the bytes that another process has stored for an upload to the file `staged`, and
+   * deletes the file of the other process. Called after this process has taken over the upload. If
+   * several earlier processes have left a file, uses the newest one. Does nothing if there is none.
    */
   takeOverStaged(staged: StagedFile): Promise<void>
   /**
@@ -252,10 +252,10 @@ export interface Blobs {
   sizeKept(company: CompanyId, tag: Uint8Array): Promise<number | undefined>
   /**
    * Turns the staged file of an upload into a kept file (of recorded deposits): moves it to the
-   * path of `tag`, the keyed hash of its bytes. The move survives a power failure. If the path has
-   * a file of the same size, deletes the staged file instead, because other deposits may refer to
-   * the existing one. `damaged` is the inode of an existing file that must be replaced
-   * nevertheless.
+   * path of `tag`, the keyed hash of its bytes. The move survives a power failure. If the path
+   * already has a file of the same size, deletes the staged file instead, because other deposits
+   * may refer to the existing file. However, an existing file with the inode number `damaged` is
+   * always replaced.
    */
   keep(staged: StagedFile, tag: Uint8Array, damaged?: number): Promise<void>
   /** Deletes a staged file (of an upload in progress). Does nothing if it does not exist. */
@@ -281,9 +281,9 @@ export interface Blobs {
   forgetRemoval(company: CompanyId): Promise<void>
   /**
    * Returns the bytes of the kept file (of recorded deposits) that is stored under `tag`, the keyed
-   * hash of its bytes: all, or those from `start` to `end`, both inclusive. Throws if the file does
-   * not exist. After the promise has resolved, a deletion of the file does not interrupt the
-   * reading.
+   * hash of its bytes. With `range`, returns only the bytes from `start` to `end`, both inclusive.
+   * Throws if the file does not exist. Once the promise has resolved, the stream can be read to its
+   * end even if the file is deleted.
    */
   read(
     company: CompanyId,

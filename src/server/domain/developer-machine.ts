@@ -14,10 +14,10 @@ export interface RequestOrigin {
 }
 
 /**
- * Returns whether a browser on a developer's machine sent the HTTP request. There, e-mails need no
- * confirmation and the demonstration's account works. A loopback address alone proves nothing,
- * because a proxy on the machine connects from it too. So this also looks for headers that proxies
- * add.
+ * Returns whether a browser on a developer's machine sent the HTTP request. On such a machine,
+ * e-mails need no confirmation and the demonstration's account works. A loopback address alone
+ * proves nothing, because a proxy on the machine connects from it too. So this also looks for
+ * headers that proxies add.
  */
 export function isDeveloperMachine(
   { dev, hasPublicUrl }: Pick<Settings, 'dev' | 'hasPublicUrl'>,
@@ -30,8 +30,9 @@ export function isDeveloperMachine(
 }
 
 /**
- * Returns how people get mailed links: by mail or, without a mail server, from the folder of unsent
- * mails (on a developer's machine) or from an administrator.
+ * Returns how people get mailed links. `mail`: by mail, because there is a mail server. Without a
+ * mail server, `outbox` on a developer's machine: from the folder of unsent mails. Otherwise
+ * `administrator`: an administrator passes the links on.
  */
 export function mailDelivery(
   { mailServer }: Pick<Settings, 'mailServer'>,

@@ -5,7 +5,7 @@ import type { CompanyId, Deps } from './deps.ts'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** The tables whose rows expire, with the time for which expired rows are kept in milliseconds. */
+/** The tables whose rows expire. The number says how many milliseconds an expired row is kept. */
 const expiring = [
   // a used challenge must not become valid again if the clock is set back
   ['used_challenge', hourMs],
@@ -15,8 +15,8 @@ const expiring = [
 ] as const
 
 /**
- * Deletes the company's rows that have expired: used challenges an hour later, sessions 30 days
- * later, sign-ups immediately and mail tokens a week later.
+ * Deletes expired rows of the company: used challenges an hour after they expire, sessions 30 days
+ * after, sign-ups immediately and mail tokens a week after.
  */
 export async function deleteExpiredRows(
   deps: Pick<Deps, 'db' | 'clock'>,

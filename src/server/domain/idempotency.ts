@@ -52,7 +52,7 @@ export async function runOnce<Body extends object>(
   return { body, replayed: false }
 }
 
-/** The primary key of the table `idempotency`. */
+/** The columns of the primary key of the table `idempotency`. */
 interface KeyedCall {
   company_id: CompanyId
   actor: string
@@ -72,8 +72,8 @@ const keepAnswer = prepare(
 )
 
 /**
- * Frees the idempotency key of a call whose effect was undone. Does nothing for a call without a
- * key, and unless `body` is the stored answer.
+ * Frees the idempotency key of a call whose effect was undone. Does nothing if the call has no key,
+ * or if the answer stored for the key is not `body`.
  */
 export async function deleteAnswer(
   tx: Tx,
@@ -193,8 +193,8 @@ export async function claimIdempotencyKeys<Body extends object>(
 type MarkedKey = { key: string; fingerprint: Buffer }
 
 /**
- * How many milliseconds to wait for one key that another running call uses. Keys are only claimed
- * one by one after claiming all of them together has timed out.
+ * How many milliseconds to wait for a key that another running call uses. This applies only when
+ * keys are claimed one by one, after an attempt to claim all of them together has timed out.
  */
 const heldKeyMillis = 100
 

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * A range of IP addresses, from `first` to `last`, as numbers of IPv6 addresses. An IPv4 address
- * has the number of `::ffff:a.b.c.d`.
+ * A range of IP addresses from `first` to `last`, both inclusive. Each is an IPv6 address as a
+ * 128-bit number. An IPv4 address counts as the IPv6 address `::ffff:a.b.c.d`.
  */
 export interface AddressRange {
   first: bigint

@@ -59,8 +59,9 @@ export function claimNextRow<Table extends 'upload' | 'mail'>(
 }
 
 /**
- * Leases the row with the id `id` if it is free. `free` replaces the usual condition for this.
- * Returns the updated row, or undefined if another process has the lease.
+ * Leases the row with the id `id` if it satisfies the SQL conditions `free` and `where`. By
+ * default, `free` says that no process has a lease on the row. Returns the updated row, or
+ * undefined if it was not leased.
  */
 export function claimRow<Table extends LeasedTable>(
   tx: Tx,

@@ -117,8 +117,9 @@ function sorted<DB, TB extends keyof DB, Row>(
 }
 
 /**
- * Adds the condition that rows come after the row of the cursor, whose sort values are `place`, in
- * the list's order.
+ * Adds the condition that a row comes after the cursor's row in the order of the list. `place` has
+ * the sort values of the cursor's row. If it is undefined, adds no condition: the first page is
+ * read.
  */
 function behind<DB, TB extends keyof DB, Row>(
   rows: SelectQueryBuilder<DB, TB, Row>,
@@ -161,8 +162,8 @@ async function readPlace<DB, TB extends keyof DB>(
 }
 
 /**
- * Adds the condition that `column` contains every word of `q`. The column must contain text without
- * case and accents.
+ * Adds the condition that `column` contains every word of `q`. Case and accents of `q` are ignored;
+ * the column must contain text in lower case and without accents.
  */
 export function withSearch<DB, TB extends keyof DB, Row>(
   rows: SelectQueryBuilder<DB, TB, Row>,

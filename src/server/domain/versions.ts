@@ -1,6 +1,9 @@
 import { AppError } from '../../contract/kit/errors.ts'
 
-/** A change of an object, such as a group, that the caller may have seen before. */
+/**
+ * A change of an object, such as a group. It can name the version of the object that the caller has
+ * seen.
+ */
 export interface VersionedChange {
   /**
    * The version of the object that the caller has seen. The change is refused if the object has

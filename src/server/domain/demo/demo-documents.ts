@@ -18,8 +18,8 @@ export interface DemoDocument {
    */
   makeBytes: () => Uint8Array
   /**
-   * Digest, size and dimensions (in pixels) of the picture of which the document is a reduced copy.
-   * Absent if it is no such copy.
+   * Digest, size and dimensions (in pixels) of the original picture. Absent unless the document is
+   * a reduced copy of a picture.
    */
   reducedFrom?: { sha256: string; bytes: number; w: number; h: number }
 }
@@ -29,13 +29,13 @@ export interface DemoVerification {
   kind: 'verify'
   day: number
   /**
-   * Names of the verified documents. If no document of the demonstration has the name, it stands
-   * for a file that nobody has deposited.
+   * Names of the verified documents. A name that no document of the demonstration has stands for a
+   * file that nobody has deposited.
    */
   names: string[]
 }
 
-/** The days between the demonstration's first day and the installation. */
+/** How many days the demonstration's history reaches back when the demonstration is created. */
 export const demoSpanDays = 170
 const reducedSize = { w: 600, h: 450 }
 const checkDays = [24.6, 52.4, 91.7, 128.5, 150.2, 168.6]

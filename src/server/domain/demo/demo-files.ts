@@ -5,7 +5,10 @@ export const sampleDataNotice =
   'Document fictif de démonstration : personnes, lieux et montants sont inventés. ' +
   'Fictional document: people, places and amounts are made up.\n'
 
-/** Returns a CSV table with `rows` rows and 20 more, whose second column is `title`. */
+/**
+ * Returns a CSV table with a header and `rows` + 20 rows. Each row has `title` in its second
+ * column.
+ */
 export function makeCsv(title: string, rows: number): string {
   const lines = Array.from({ length: 20 + rows }, (_, row) => `${row + 1};${title};${row * 37}.00`)
   return `numero;objet;montant\n${lines.join('\n')}\n`
@@ -68,7 +71,7 @@ function pngChunk(type: string, content: Uint8Array = Buffer.alloc(0)): Buffer {
   return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)])
 }
 
-/** Returns a WAV of `seconds` seconds, 16 bits at 8 kHz. A tone of one second repeats in it. */
+/** Returns a WAV of `seconds` seconds, 16 bits at 8 kHz. It repeats a tone of one second. */
 export function makeWav(seconds: number): Uint8Array {
   const rate = 8000
   const samples = rate * seconds
@@ -96,8 +99,10 @@ export function makeWav(seconds: number): Uint8Array {
 }
 
 /**
- * Returns a baseline JPEG of gray squares, each 8 pixels wide. `seed` decides the grays. A square
- * stores only its brightness, so twelve codes of 4 bits and an "end of block" of 1 bit are enough.
+ * Returns a baseline JPEG of gray squares, each 8 pixels wide. Different values of `seed` give
+ * different grays. Each square is one block of a single gray. So the file needs only a small
+ * Huffman table: twelve codes of 4 bits for changes of brightness, and a code of 1 bit for the end
+ * of a block.
  */
 export function makeJpeg(width: number, height: number, seed: number): Uint8Array {
   const bits: number[] = []

@@ -37,9 +37,10 @@ const demoUsername = 'Claire Marchand'
 const gigabyte = 1_000_000_000
 const dayMs = 86_400_000
 /**
- * A time that no clock reaches. It keeps background jobs away from uploads of the demonstration. An
- * upload that must stay open has it as the time of its last bytes, so that it never lapses. Every
- * other upload has it as the end of its lease, so that the job `settle-uploads` does not record it.
+ * A time in the far future. It keeps background jobs away from uploads of the demonstration. An
+ * upload that must stay open gets this as the time of its last received bytes, so it never lapses.
+ * Any other upload gets this as the end of its lease, so the job `settle-uploads` does not create
+ * its deposit.
  */
 const farAway = new Date('9999-01-01T00:00:00Z')
 
@@ -53,8 +54,8 @@ interface Demo {
 }
 
 /**
- * Creates the company of the demonstration, dated 170 days back. `fillDemo` adds its deposits
- * later.
+ * Creates the company of the demonstration, with a creation date 170 days in the past. `fillDemo`
+ * adds its deposits later.
  */
 export async function createDemo(deps: Deps): Promise<void> {
   const created_at = new Date(deps.clock().getTime() - demoSpanDays * dayMs)
@@ -200,8 +201,9 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
 }
 
 /**
- * Returns the person's upload that was created at the present time of `deps.clock`, or undefined.
- * That clock shows the time of the entry in the demonstration's history.
+ * Returns the person's upload whose request (entry of the history) was created exactly at
+ * `deps.clock()`, or undefined if there is none. While the demonstration is filled, that clock
+ * shows the time of the entry that is being added.
  */
 async function uploadOf(
   deps: Deps,
@@ -251,8 +253,8 @@ async function register(deps: Deps, person: DemoPerson, document: DemoDocument):
 }
 
 /**
- * Adds a verification to the demonstration's history at the present time of `deps.clock`, unless
- * the history has an entry of that time already.
+ * Adds a verification to the demonstration's history, dated `deps.clock()`. Does nothing if the
+ * person has an entry of exactly that time already.
  */
 async function seedCheck(
   deps: Deps,

@@ -10,8 +10,8 @@ import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /**
- * What may be deposited in a category: types of files, reduced copies, and bytes or only
- * fingerprints.
+ * The rules that limit what may be deposited in a category: the allowed types of files, whether
+ * reduced copies are allowed, and whether the service stores files or only their fingerprints.
  */
 export type CategoryRules = Pick<Category, 'keep_originals' | 'store' | 'media_types'>
 
@@ -25,8 +25,8 @@ interface Wanted {
 }
 
 /**
- * The query of a category's rules. It has a row for each group of the caller that allows the
- * category, so no row means that the caller may not use it.
+ * The query of a category's rules. It returns a row for each of the caller's groups that allows the
+ * category. No row means that the caller may not use the category.
  */
 const allowedGroups = prepare((db, wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>) =>
   allowedCategories(db, wanted)
@@ -96,8 +96,9 @@ export async function readCategoryRules(
 }
 
 /**
- * Throws `type_not_allowed` if a category does not allow the type of a file, and
- * `transform_not_allowed` if it does not allow a reduced copy and the file is one.
+ * Throws `type_not_allowed` if a category does not allow the type of a file. Throws
+ * `transform_not_allowed` if the file is a reduced copy and the category does not allow reduced
+ * copies.
  */
 export function requireAllowedType(
   { media_types, keep_originals, store }: CategoryRules,

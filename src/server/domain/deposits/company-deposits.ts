@@ -15,7 +15,7 @@ interface Listing extends PageInput<'created' | '-created'>, Pick<ConnectionOpti
   to?: string | undefined
 }
 
-/** Returns a page of all recorded deposits of a company. */
+/** Returns a page of the company's recorded deposits that match the given filters. */
 export async function listDeposits(
   deps: Pick<Deps, 'db'>,
   { company_id, caller, limit, cursor, sort, ...filter }: Listing

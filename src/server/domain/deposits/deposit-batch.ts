@@ -63,7 +63,9 @@ interface BatchInput {
   caller: WaitingClient | undefined
 }
 
-/** A file of a batch with what the transaction needs to know about it. */
+/**
+ * A file of a batch, with its digests and the tag (keyed hash) under which its bytes are stored.
+ */
 interface Candidate {
   item: BatchItem
   /** The index of the file in the batch. */
@@ -72,8 +74,8 @@ interface Candidate {
   stored: Buffer
   blobTag: Buffer
   /**
-   * The inode of the file that is stored for the same bytes, if it is damaged and must be replaced.
-   * Undefined otherwise.
+   * The inode number of the stored file that this file must replace. That file was stored for the
+   * same bytes, but its bytes have changed since. Undefined if there is no such file.
    */
   damaged: number | undefined
 }
@@ -123,7 +125,7 @@ async function candidateOf(deps: Deps, item: BatchItem, at: number): Promise<Can
 
 const route = 'POST /deposit'
 
-/** One attempt to run a batch's transaction. Each repetition is a new instance. */
+/** One attempt to run the transaction of a batch. A repeated attempt uses a new instance. */
 class Batch {
   readonly #tx: Tx
   readonly #deps: Deps
@@ -239,8 +241,9 @@ class Batch {
   }
 
   /**
-   * Answers items whose file the person has deposited before or is uploading. Notes which items
-   * repeat the file of an earlier item of the batch. Returns all other items.
+   * Sets the answer to each item whose file the person has deposited before or is uploading. Notes
+   * in `#sameFile` which items repeat the file of an earlier item of the batch. Returns the items
+   * that were neither answered nor noted.
    */
   async #findEarlier(accepted: Accepted[]): Promise<Accepted[]> {
     const asked = accepted.filter(({ item }) => !item.deposit.again)
@@ -335,9 +338,9 @@ class Batch {
   }
 
   /**
-   * Charges the items to the person's groups with `chargeDeposits`, or only predicts the result with
-   * `predictCharges`. Returns the items for which the groups have enough left. Answers the others
-   * with the error.
+   * Charges the items to the person's groups. `charge` is `chargeDeposits`, or `predictCharges` to
+   * only predict the result. Returns the items for which the groups have enough left. Sets the
+   * error as the answer to every other item.
    */
   async #charge(items: Accepted[], charge: typeof chargeDeposits): Promise<Accepted[]> {
     if (items.length === 0) return []
@@ -369,8 +372,8 @@ class Batch {
   }
 
   /**
-   * Writes the rows of the stored files, which locks them, and moves the files to their final
-   * paths.
+   * Writes the database rows of the stored files, which locks these rows. Moves the files to their
+   * final paths.
    */
   async #keepFiles(items: Accepted[]): Promise<void> {
     const kept = items.filter(isKept)
@@ -475,13 +478,17 @@ class Batch {
     return group
   }
 
-  /** Returns whether an item was refused, or the earlier item with the same file was. */
+  /**
+   * Returns whether an item was refused. If the item repeats the file of an earlier item, returns
+   * whether the earlier item was refused.
+   */
   #isRefused(at: number): boolean {
     return this.#answers[this.#sameFile.get(at) ?? at] instanceof AppError
   }
 
   /**
-   * Answers the items that repeat the file or the idempotency key of an earlier item of the batch.
+   * Sets the answers to the items that repeat the file or the idempotency key of an earlier item of
+   * the batch.
    */
   #answerRepeated(): void {
     for (const [at, first] of this.#sameFile) {

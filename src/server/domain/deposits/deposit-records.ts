@@ -55,7 +55,10 @@ export interface RecordNames {
   username: string
   category: string
   visibility: string
-  /** How long the category keeps files. Not part of the record. */
+  /**
+   * How long the service keeps the files of the category, such as `P90D` or `P10Y`. Null means
+   * forever. This is not part of the record.
+   */
   retention: string | null
 }
 
@@ -157,7 +160,9 @@ export async function writeRecords(
   return requests
 }
 
-/** Returns the time of a record, which has no milliseconds. */
+/**
+ * Returns the time that a record states: the time of the deposit, rounded down to a whole second.
+ */
 function recordedAt({ now }: NewRecord): Date {
   return new Date(Math.floor(now.getTime() / 1000) * 1000)
 }

@@ -47,14 +47,16 @@ export type DirectUpload =
   /** Hash the bytes without storing them, because the category stores none. */
   | { kind: 'fingerprint' }
   /**
-   * Hash the bytes and compare the digest, because an earlier call with the same idempotency key
-   * has sent the file.
+   * Hash the bytes and compare the digest with that of an earlier call with the same idempotency
+   * key, which has sent the whole file.
    */
   | { kind: 'repeated'; request_id: string }
 
 /**
- * Checks a file and reserves quota for it, before its bytes are read. Throws if the file cannot be
- * deposited, and `idempotency_in_flight` if a call with the same key is still running.
+ * Checks the file of a `PUT /deposit` before its bytes are read. Reserves quota if the bytes will
+ * be stored. Returns what the server must do with the bytes. Throws if the file may not be
+ * deposited. Throws `idempotency_in_flight` if a call with the same idempotency key is still
+ * running.
  */
 export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<DirectUpload> {
   const { store } = await inCompany(deps.db, file.company_id, async tx => {

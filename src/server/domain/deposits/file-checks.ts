@@ -22,13 +22,13 @@ const discardedAtOnce = 100
 export interface FileCheckReport {
   checked: number
   /**
-   * The files of deposits that do not exist or have the wrong size. Their bytes are lost. Each is
-   * given by its tag (keyed hash of its bytes) in hex.
+   * Tags (keyed hashes of the bytes, in hex) of deposited files that are missing on disk or have
+   * the wrong size. Their bytes are lost.
    */
   missing: string[]
   /**
-   * The files of deposits whose bytes have changed. Their original bytes are lost. Each is given by
-   * its tag (keyed hash of the original bytes) in hex.
+   * Tags (keyed hashes of the original bytes, in hex) of deposited files whose bytes on disk have
+   * changed. The original bytes are lost.
    */
   damaged: string[]
   /** The number of deleted files. They belonged to no upload and no deposit. */
@@ -36,9 +36,10 @@ export interface FileCheckReport {
 }
 
 /**
- * Compares the stored files of a company with its database rows. To find changed bytes, reads a
- * random part of the files again; `rehash` is that part, from 0 to 1. Deletes files older than a day
- * that belong to no upload and no deposit.
+ * Compares the stored files of a company with its database rows, and reports lost and damaged
+ * files. To find changed bytes, reads a random sample of the files; `rehash` is the fraction of the
+ * files to read, from 0 to 1. Deletes files older than a day that belong to no upload and no
+ * deposit.
  */
 export async function checkFiles(
   deps: Deps,
@@ -53,9 +54,9 @@ export async function checkFiles(
 }
 
 /**
- * Deletes files that removed companies have left. A company counts as removed only if its removal
- * was noted on disk. Missing rows prove nothing: they are also missing for newer companies after an
- * older backup was restored.
+ * Deletes files of removed companies that are still on disk. Only a note on disk counts as proof
+ * that a company was removed. Missing database rows are no proof: after an older backup was
+ * restored, the rows of newer companies are missing too.
  */
 export async function deleteLeftoverFiles(
   deps: Pick<Deps, 'db' | 'blobs' | 'clock' | 'log'>

@@ -11,11 +11,12 @@ import { discardUnreferenced } from './unreferenced-files.ts'
 const erasedAtOnce = 50
 
 /**
- * Erases files at the end of their retention, which their category decided at the deposit. One
- * transaction gives their storage back to the groups and people to which it was charged, and notes
- * the erasure in the history. The records stay, so the documents can still be verified. Then
- * deletes the bytes that no other deposit needs; if that fails, the job `check-files` deletes them
- * later. Returns whether there may be more files to erase.
+ * Erases the files of deposits whose retention period has ended. The category set this period at
+ * the time of the deposit. One transaction gives the storage of the files back to the groups and
+ * people to which it was charged, and notes the erasure in the history. The records of the deposits
+ * stay, so the documents can still be verified. After the transaction, deletes the bytes that no
+ * other deposit needs; if that fails, the job `check-files` deletes them later. Returns whether
+ * there may be more files to erase.
  */
 export async function eraseExpiredFiles(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const now = deps.clock()

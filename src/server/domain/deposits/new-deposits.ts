@@ -35,8 +35,8 @@ interface CreateInput {
 }
 
 /**
- * The answer to `POST /deposit`. `duplicate` is the request of the person's earlier deposit of the
- * same file.
+ * The result of `POST /deposit`. If the person has deposited the same file before, it has only
+ * `duplicate`: the request (entry of the history) of the earlier deposit.
  */
 export type DepositAnswer =
   | { duplicate: ProcessedRequest }
@@ -130,7 +130,10 @@ interface PlannedDeposit {
    */
   digests: { original: Buffer; stored: Buffer } | undefined
   rules: CategoryRules
-  /** The limits and current usage of the person's groups, if the caller already reads them. */
+  /**
+   * A pending read of the limits and current usage of the person's groups. Undefined if it has not
+   * been started yet.
+   */
   quotas?: Promise<GroupQuota[]>
   now: Date
 }

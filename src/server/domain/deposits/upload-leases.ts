@@ -25,10 +25,10 @@ export interface WriteLease {
 
 /**
  * Gives the process `writer` the right to write an upload's bytes, unless another process has it:
- * - If the other process has the right now, returns `heldUntil`: when that right ends.
- * - If it has given the right back, `writer` continues its file.
- * - If its right has expired, `writer` gets a file of its own, because the other process may still
- *   have its file open. For this the upload's generation grows by one.
+ * - If another process has the right now, returns `heldUntil`: when that right ends.
+ * - If the previous process has given the right back, `writer` continues the existing file.
+ * - If the right of the previous process has expired, `writer` gets a new file, because the
+ *   previous process may still have the old one open. The upload's generation then grows by one.
  * A right that ends exactly at `ignored` counts as expired.
  */
 export async function takeWriteLease(

@@ -166,8 +166,9 @@ async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<
 
 /**
  * Records the deposit of an upload in one transaction: writes the row of its file, moves the file,
- * charges the reservation and writes the record. `damaged` is the inode of a stored file of the
- * same bytes that must be replaced.
+ * charges the reservation and writes the record. `damaged` is the inode number of the stored file
+ * that must be replaced. That file was stored for the same bytes, but its bytes have changed since.
+ * `damaged` is undefined if there is no such file.
  */
 async function record(
   deps: Deps,

@@ -31,7 +31,9 @@ export interface Upload {
    * create the deposit has failed. `settled`: the deposit exists, or the upload ended without one.
    */
   state: 'uploading' | 'received' | 'held' | 'settled'
-  /** How many of the missing bytes are no longer reserved, because none arrived for some time. */
+  /**
+   * How many of the missing bytes are no longer reserved, because no bytes arrived for some time.
+   */
   released: number
   /** The number of attempts to create the deposit so far. */
   attempts: number

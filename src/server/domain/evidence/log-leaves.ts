@@ -8,9 +8,9 @@ export interface NewLeaf {
 }
 
 /**
- * Appends leaves to the evidence log of the transaction's company, in their order. May be called at
- * any point of the transaction: its last statement writes the leaves, because it locks the head of
- * the log.
+ * Appends leaves, in the given order, to the evidence log of the transaction's company. May be
+ * called at any point of the transaction. The leaves are written by the last statement before the
+ * commit, because writing them locks the head of the log.
  */
 export function appendLeaves(tx: Tx, leaves: readonly NewLeaf[]): void {
   const values = [

@@ -55,8 +55,8 @@ export interface EventReader {
   subscribe(subscriber: EventSubscriber): void
   unsubscribe(subscriber: EventSubscriber): void
   /**
-   * Returns the sequence numbers of the company's oldest and newest events that still exist.
-   * Parallel callers share one query.
+   * Returns the sequence numbers of the company's newest event, which may have been deleted, and of
+   * the oldest event that still exists. Parallel callers share one query.
    */
   bounds(): Promise<{ newest: number; oldest: number }>
 }
@@ -243,9 +243,9 @@ function formatEvent(request: ProcessedRequest): EventText {
 }
 
 /**
- * Returns a page of the events of several people, by the id of the person: events with higher
- * sequence numbers than `after`. All the company's events up to the sequence number `seen` were
- * searched. `isFull` is true if there may be another page.
+ * Returns a page of the events of several people, grouped by the id of the person. The events have
+ * higher sequence numbers than `after`. `seen` is the sequence number up to which the company's
+ * events were searched. `isFull` is true if there may be another page.
  */
 export async function readEvents(
   deps: Pick<Deps, 'db'>,

@@ -12,8 +12,8 @@ const eventDays = 90
 const eventBatch = 1000
 
 /**
- * Returns the newest sequence number that an event of the company ever had, and the oldest one
- * whose event still exists.
+ * Returns the sequence numbers of the company's newest event, which may have been deleted, and of
+ * the oldest event that still exists. If no event exists, `oldest` is `newest` + 1.
  */
 export async function readEventBounds(
   deps: Pick<Deps, 'db'>,
@@ -37,7 +37,8 @@ export async function readEventBounds(
 
 /**
  * Deletes up to 1000 events of a company that are older than 90 days. Returns whether there may be
- * more. Deletes the oldest first, so that all events after the oldest remaining one exist.
+ * more. Deletes the oldest events first, so that no event is missing after the oldest remaining
+ * one.
  */
 export async function deleteExpiredEvents(
   deps: Pick<Deps, 'db' | 'clock'>,

@@ -69,8 +69,8 @@ const columns: Record<string, (request: ExportedRequest) => string | number | un
 }
 
 /**
- * The fingerprints of a deposit in hex: that of the file that the person chose and, if a reduced
- * copy is stored, that of the copy.
+ * The fingerprints (SHA-256, hex) of a deposit. `sha256` is that of the file that the person chose.
+ * `stored_sha256` is that of the reduced copy, or undefined if no reduced copy was made.
  */
 interface Digests {
   sha256: string

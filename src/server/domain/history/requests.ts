@@ -152,8 +152,9 @@ function isSearch({ kind, state, q, from, to }: RequestFilter): boolean {
 }
 
 /**
- * Returns a page of requests (entries of the history), newest first. Throws `not_found` as
- * `requireCategory` does.
+ * Returns a page of requests (entries of the history), newest first. Throws `not_found` if the
+ * filter names a category that the company does not have, or that the person may not use and has
+ * never used.
  */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,
@@ -208,8 +209,9 @@ function filtered(
 }
 
 /**
- * Throws `not_found` if the company has no such category. When the requests of one person are
- * selected, also throws it if the person may not use the category and has never deposited in it.
+ * Throws `not_found` if the company does not have the category of the filter. If the filter selects
+ * the requests of one person, also throws it if that person may not use the category and has never
+ * deposited in it.
  */
 export async function requireCategory(
   tx: Tx,

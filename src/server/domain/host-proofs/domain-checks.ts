@@ -77,8 +77,8 @@ export async function recheckDomains(deps: CheckDeps, company_id: CompanyId): Pr
 }
 
 /**
- * Runs `store`, which stores the answer of DNS. Runs it again if another company has proved the
- * host meanwhile: the domain is then not verified.
+ * Runs `store`, which stores the result of a DNS check. If another company proves the host at the
+ * same time, the first attempt fails. `store` then runs again and leaves the domain unverified.
  */
 async function storeAnswer<T>(store: () => Promise<T>): Promise<T> {
   try {
@@ -103,7 +103,10 @@ interface Answered {
   by?: DomainCall['by']
 }
 
-/** Stores the answer of DNS, and starts or stops serving the domain. */
+/**
+ * Stores the answer of DNS. Starts to serve the domain if its DNS record is there. Stops serving
+ * the domain if the record has been missing for seven days.
+ */
 async function applyAnswer(
   tx: Tx,
   deps: CheckDeps,

@@ -155,9 +155,9 @@ export async function moveDomain(
 }
 
 /**
- * Returns the first of `companies` with a verified wildcard that covers a host, which then needs no
- * proof of its own. Returns undefined if none of them has one. Locks the wildcard, so that it still
- * exists when the host is stored.
+ * Returns the first of `companies` that has a verified wildcard domain covering `host`, or
+ * undefined if none has. A covered host needs no proof of its own. Locks the row of the wildcard
+ * domain, so that it still exists when the host is stored.
  */
 export async function findCoveringCompany(
   tx: Tx,
@@ -174,10 +174,10 @@ export async function findCoveringCompany(
 }
 
 /**
- * Must be called when the transaction's company loses the domain `wildcard`, whose row must be
- * locked. The hosts that only this wildcard proved, of all companies, then need DNS records of their
- * own. They count as failing from now on, and are served until their records have been missing for
- * seven days. Does nothing if `wildcard` is no wildcard.
+ * Demands a DNS record of its own from each host that only the domain `wildcard` proved. The hosts
+ * may belong to any company. They count as failing from now on, and are served until their records
+ * have been missing for seven days. Must be called when the transaction's company loses the domain,
+ * whose row must be locked. Does nothing if `wildcard` is no wildcard.
  */
 export async function requireOwnProofs(
   tx: Tx,
@@ -230,7 +230,10 @@ async function inheritedFields(
   return found
 }
 
-/** Locks a domain that can be removed. Throws `domain_needed` for one that the company needs. */
+/**
+ * Locks and returns a domain that is about to leave the company. Throws `domain_needed` if it is
+ * the company's primary domain or its only one.
+ */
 async function lockUnneeded(tx: Tx, id: string) {
   // two parallel calls must not remove the last two domains
   await lockCompany(tx)

@@ -13,8 +13,8 @@ import { countVerdicts } from './imports.ts'
 type WorkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'process'>
 
 /**
- * The row of an import on which this process works. The import's rows have the numbers 1 to
- * `row_count`.
+ * The entry of the table `import` on which this process works. Its rows in the table `import_row`
+ * are numbered from 1 to `row_count`.
  */
 export type ImportInProgress = Selectable<Database['import']>
 
@@ -25,8 +25,8 @@ export interface RowSlice {
 }
 
 /**
- * The number of items that a run has created, and of existing items that now have the values of
- * their rows.
+ * The number of items that a run has created, and the number of existing items that it has changed.
+ * A changed item counts only if it has the values of its row now.
  */
 export interface AppliedCounts {
   created: number
@@ -69,7 +69,10 @@ export interface ImportSteps {
    * Counts in the database the items that a run has created and changed for the rows of a slice.
    */
   countApplied(tx: Tx, work: ImportInProgress, slice: RowSlice): Promise<AppliedCounts>
-  /** Undoes the changes of a slice. Marks the rows whose items it leaves as they are. */
+  /**
+   * Undoes what a run has done for the rows of a slice. If this is impossible for an item, leaves
+   * the item as it is and marks its row.
+   */
   revert(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<void>
   /** Called at the end of the transaction of an undo. */
   afterUndo(tx: Tx, deps: WorkDeps, work: ImportInProgress): Promise<void>
@@ -82,14 +85,16 @@ const working: Lease<'import'> = {
   ms: 60_000
 }
 /**
- * The number of rows in one statement of a run or an undo (`rowsAtOnce`), and of a check
- * (`checkedAtOnce`), which commits after each statement. Each takes a fraction of a second even on
- * a busy machine.
+ * How many rows one statement handles: `rowsAtOnce` in a run or an undo, `checkedAtOnce` in a
+ * check. A check commits after each statement. A statement takes a fraction of a second even on a
+ * busy machine.
  */
 const [rowsAtOnce, checkedAtOnce] = [1_000, 500]
 /** The number of attempts after which an import fails. */
 const maxAttempts = 5
-/** The pause after a failed attempt in milliseconds, multiplied by the number of attempts. */
+/**
+ * The pause after a failed attempt is this many milliseconds, times the number of attempts so far.
+ */
 const retryMs = 3_000
 
 /**
@@ -100,10 +105,11 @@ class Stale extends Error {}
 class Stopped extends Error {}
 
 /**
- * Checks, runs or undoes the company's import that has waited longest; only one at a time for each
- * company. If the process ends meanwhile, another process takes over: it repeats a run or an undo,
- * which is one transaction, and continues a check after the last finished slice. Returns false if
- * no import waits, or if the import failed and waits for its next attempt.
+ * Checks, runs or undoes one import of the company: the one that has waited longest. Does nothing
+ * while another process works on an import of the company. If this process ends before the work is
+ * done, another process takes over. It repeats a run or an undo, which is one transaction, and
+ * continues a check after the last finished slice. Returns false if there was no work or this
+ * process did not finish it.
  */
 export async function workOnNextImport(
   deps: WorkDeps,
@@ -144,9 +150,9 @@ export async function workOnNextImport(
 }
 
 /**
- * Runs `run` in a transaction of a company that is not counted as one of the company's connections,
- * so that the company's calls are answered meanwhile. At most two run at the same time, because
- * only one import of a company is worked on: one for its step and one to store its progress.
+ * Runs `run` in a background transaction of a company. Such a transaction does not count toward the
+ * company's limit of connections, so the company's calls are answered meanwhile. At most two run at
+ * the same time for a company: one works on the import, the other stores its progress.
  */
 function inBackground<T>(
   deps: WorkDeps,
@@ -277,9 +283,10 @@ async function undo(
 }
 
 /**
- * Makes PostgreSQL use indexes until the transaction ends, even to check foreign keys. A connection
- * keeps the query plans of these checks. A plan from when a table was nearly empty reads the whole
- * table for each row, and PostgreSQL does not replace it while the table grows in one transaction.
+ * Makes PostgreSQL use indexes until the transaction ends, even to check foreign keys. Otherwise
+ * the connection could reuse a query plan that was made while a table was nearly empty. Such a plan
+ * reads the whole table for each row, and PostgreSQL does not replace it while the table grows in
+ * one transaction.
  */
 async function planAsTablesGrow(tx: Tx): Promise<void> {
   await sql`
@@ -314,7 +321,7 @@ async function countUndone(
   return rows[0] ?? { removed: 0, restored: 0, kept: 0 }
 }
 
-/** Yields the slices of an import that follow the row `done`. */
+/** Yields the slices of an import that come after row number `done`. */
 function* slicesOf(
   { row_count }: ImportInProgress,
   { done = 0, atOnce = rowsAtOnce } = {}
@@ -328,9 +335,9 @@ function* slicesOf(
 const shownEveryMs = 500
 
 /**
- * Returns a function that stores the progress of a long transaction and renews the lease. It uses a
- * transaction of its own, because nobody else sees what the long one has written. It does nothing
- * if no connection is free.
+ * Returns a function that stores the progress of a long transaction and renews the lease. The
+ * function uses a transaction of its own, because others cannot see what the long transaction
+ * writes before its commit. It does nothing if no connection is free.
  */
 function createProgress(
   deps: WorkDeps,

@@ -34,11 +34,11 @@ interface NewTenant {
 type CreatedCompany = Company & { invitation?: InvitationResult }
 
 /**
- * Creates a company with its first domain and its first administrator, and invites the
- * administrator if the domain is verified immediately. `replayed` is true if the call repeats an
- * idempotency key; nothing is created then. Throws `host_not_allowed` if the name cannot be a host
- * here. Throws `host_taken` if a company has proved the host, or has the same name and has claimed
- * it.
+ * Creates a company with its first domain and its first administrator. Invites the administrator if
+ * the domain is verified immediately. If the call repeats an idempotency key, creates nothing and
+ * returns the earlier result with `replayed` true. Throws `host_not_allowed` if the installation
+ * does not accept the host name. Throws `host_taken` if another company has proved the host, or if
+ * a company of the same name has claimed it.
  */
 export async function createCompanyWithAdministrator(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,

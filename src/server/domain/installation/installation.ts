@@ -38,8 +38,8 @@ export async function recordRootSecretId(deps: Pick<Deps, 'db' | 'keys' | 'clock
 }
 
 /**
- * Runs a query in the database role that serves HTTP requests. Throws if the database does not
- * answer.
+ * Runs a query to check that the database answers. Uses the database role that serves HTTP
+ * requests. Throws if there is no answer.
  */
 export async function pingDatabase(deps: Pick<Deps, 'db'>): Promise<void> {
   await inNoCompany(deps.db, tx => sql`select 1`.execute(tx))

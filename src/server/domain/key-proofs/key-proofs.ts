@@ -23,8 +23,9 @@ interface Proof {
 }
 
 /**
- * Returns the contents of `public_key_jwt`. Throws `key_invalid` unless its sender has the private
- * key of the public key in it and signed it for this host, e-mail, purpose and mail token.
+ * Returns the contents of `public_key_jwt`, a JWT that contains a public key and is signed with the
+ * private key of the same pair. Throws `key_invalid` if the signature is wrong, or if the JWT was
+ * made for another host, e-mail, purpose or mail token.
  */
 export function verifyKeyProof({
   tenant,

@@ -8,9 +8,9 @@ import type { CompanyId } from '../deps.ts'
 import { type GroupQuota, readQuotasOfPerson, storagePeriodStart } from './usage.ts'
 
 /**
- * What is reserved for one person in a group until it is charged or released: a number of requests
- * (entries of the history) and of bytes. `period_start` is the start of the group's period to which
- * the requests count.
+ * Requests (entries of the history) and bytes that are reserved for a person in a group until they
+ * are charged or released. `period_start` is the start of the group's quota period in which the
+ * requests are counted.
  */
 export interface Reservation {
   user_id: string
@@ -18,7 +18,7 @@ export interface Reservation {
   period_start: Date
   requests: number
   bytes: number
-  /** When the requests were made. They belong to the usage figures of that day. */
+  /** When the requests were made. The usage figures of that day count them. */
   made_at: Date
 }
 
@@ -34,7 +34,10 @@ interface ReserveInput {
   bytes: number
   kind: Kind
   now: Date
-  /** The limits and current usage of the possible groups, if the caller already reads them. */
+  /**
+   * A pending read of the limits and current usage of the groups to choose from. Undefined if it
+   * has not been started yet.
+   */
   quotas?: Promise<GroupQuota[]>
 }
 
@@ -218,8 +221,9 @@ export async function releaseReservation(tx: Tx, held: Reservation): Promise<voi
 }
 
 /**
- * Counts a failed deposit in the figures of the day on which it was begun. Its reservation must
- * have been released in the same transaction, because that locks the group's usage.
+ * Counts a failed deposit in the group's figures of the day on which the deposit was begun. The
+ * caller must have released the deposit's reservation in the same transaction, because the release
+ * locks the group's usage.
  */
 export async function countFailedDeposit(
   tx: Tx,
@@ -464,8 +468,8 @@ const figuresAddition = prepare(
 )
 
 /**
- * Locks the row of a group's used requests and then that of its storage, in the same order as
- * `reserveQuota`. A single update would lock them in the order of its query plan.
+ * Locks two rows of a group: first its used requests, then its used storage. `reserveQuota` locks
+ * them in the same order. A single update would lock them in the order of its query plan.
  */
 async function lockUsage(tx: Tx, held: Reservation): Promise<void> {
   await sql`

@@ -21,9 +21,9 @@ interface Rule {
   seconds: number
   code: ErrorCode
   /**
-   * Whether the response headers tell the caller what remains of the limit. They do not for limits
-   * of an e-mail or a company, which other people use up as well, and for limits of guesses: of
-   * passwords, mailed links and the setup code.
+   * Whether the response headers tell the caller what remains of the limit. False for limits per
+   * e-mail or company, because calls of other people count toward them too. Also false for limits
+   * on guesses: wrong passwords, mailed links and setup codes.
    */
   isReported: boolean
 }
@@ -129,22 +129,24 @@ const rules = {
 export type LimitName = keyof typeof rules
 
 /**
- * What a counter of a rate limit counts: the calls of a company and, for most limits, of one
- * e-mail, person, browser or network address of it.
+ * The key of a rate limit's counter: the company whose calls it counts and, for most limits, one
+ * e-mail, person, browser or network address of that company.
  */
 export type LimitKey = readonly [company: string, ...parts: (string | { address: string })[]]
 
 /**
- * Factors of a rate limit for the IPv6 networks /64, /56 and /48 of an address: a /48 network, for
- * example, may use 16 times the limit. An IPv4 address has only the first factor.
+ * The factors by which a rate limit is multiplied for the IPv6 networks /64, /56 and /48 of an
+ * address. For example, all addresses of a /48 network together may use 16 times the limit. An IPv4
+ * address has only the first factor.
  */
 const tierFactors = [1, 4, 16]
 
 /**
- * Counts `points` toward the limit `name`, for an address in each of its networks. More points than
- * the limit count as the whole limit. If the limit is exceeded, throws the error of the limit, with
- * the seconds after which a call may succeed; the points still count. `isFirst` is true if these
- * are the first points of the widest network in the current period.
+ * Counts `points` toward the limit `name`. If `counted` contains an IPv6 address, counts them in
+ * each of the address's networks. More points than the limit count as the whole limit. If the limit
+ * is exceeded, throws the error of the limit, with the seconds after which a call may succeed; the
+ * points still count. `isFirst` is true if these are the first points of the widest network in the
+ * current period.
  */
 export async function consume(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -221,8 +223,8 @@ export async function consumeMails(
 }
 
 /**
- * Runs an operation that uses a mailed token. If it fails, counts the failure toward the limit of
- * the network address.
+ * Runs `run`, which uses a mailed token, and returns its result. If `run` throws, counts the
+ * failure toward the limit of the network address. Throws if that limit is reached.
  */
 export async function runCountingFailures<T>(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,

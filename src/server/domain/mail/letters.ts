@@ -28,8 +28,8 @@ export interface QueuedMail {
 }
 
 /**
- * Returns the letter of a queued mail, with a newly created link. Returns undefined if nothing must
- * be sent, for example because the account no longer exists.
+ * Returns the letter of a queued mail, with a newly created link. Returns undefined if the mail is
+ * not to be sent, for example because the account no longer exists.
  */
 export async function prepareLetter(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
@@ -62,10 +62,10 @@ export async function prepareLetter(
 }
 
 /**
- * Returns the company of a mail, with the host for the link in it: usually the host on which the
- * mail was requested. If that host is no longer served, or belongs to a wildcard domain, whose
- * first label anybody can invent, it is the company's primary host. Returns undefined if the
- * company has no host.
+ * Returns the company of a mail, with the host to which the link in the mail leads. Usually that is
+ * the host on which the mail was requested. It is the company's primary host if the requested host
+ * is no longer served. It is also the primary host if the requested host belongs to a wildcard
+ * domain, because anybody can invent such a host. Returns undefined if the company has no host.
  */
 async function findSender(
   deps: Pick<Deps, 'db'>,

@@ -15,8 +15,8 @@ interface NewMail {
   email: string
   locale?: string | undefined
   /**
-   * The id of the sign-up or the person that the mail is about. Undefined if only the e-mail
-   * decides whom it is about.
+   * The id of the sign-up or the person that the mail is about. Undefined if the e-mail alone
+   * identifies the person.
    */
   subject?: string | undefined
   /** When to send the mail. Undefined means now. */

@@ -41,7 +41,7 @@ export async function createMailToken(
 
 interface NewTokens {
   purpose: LinkPurpose
-  /** Who gets a link each: people, or sign-ups that wait for confirmation. */
+  /** The people, or the sign-ups that wait for confirmation, who get one link each. */
   people: readonly { id: string; email: string }[]
   /** Whether an administrator gets the links, to pass them on. */
   isHandedOut?: boolean
@@ -49,7 +49,7 @@ interface NewTokens {
 
 /**
  * Creates a token for each of `people`, as `createMailToken` does. Returns the tokens in the same
- * order, with the time `until` which they are valid.
+ * order, and the time `until` when all of them expire.
  */
 export async function createMailTokens(
   tx: Tx,
@@ -110,9 +110,9 @@ export function mailLink(
 }
 
 /**
- * Returns the person or sign-up and the e-mail for which a mail token was created, without using it
- * up. Throws `mail_token_used` if it was used, and `mail_token_invalid` if it is unknown or
- * expired, or if the person's key has changed since.
+ * Returns the person or sign-up and the e-mail for which a mail token was created. Does not use up
+ * the token. Throws `mail_token_used` if the token was used before. Throws `mail_token_invalid` if
+ * it is unknown or expired, or if the person's key has changed since the token was created.
  */
 export async function readMailToken(
   tx: Tx,

@@ -159,9 +159,9 @@ async function prove(
 }
 
 /**
- * Returns the public key that the header of a token names. Throws `unauthenticated` for a header
- * with anything but the three fields that this service issues, such as a key or the address of a
- * key.
+ * Returns the public key that the header of a token names. Throws `unauthenticated` if there is no
+ * such key. Also throws it if the header has fields other than `alg`, `typ` and `kid`, for example
+ * a key or the URL of a key.
  */
 function verifyingKey(keys: Pick<Keys, 'verifyingKey'>, header: unknown): CryptoKey {
   const ours = Header.safeParse(header)

@@ -188,8 +188,8 @@ async function findSession(
 }
 
 /**
- * Returns those sessions and API keys with one of `ids` that are valid, by their ids. If a program
- * makes a call, the id of its API key stands for the id of the session.
+ * Returns the valid sessions and API keys with the given ids, by id. For a call of a program, the
+ * id of its API key takes the place of a session id.
  */
 async function findLive(
   deps: Pick<Deps, 'db' | 'clock'>,

@@ -144,7 +144,10 @@ async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
   return { user_id, disabled, tokens_valid_after, key }
 }
 
-/** How many unconfirmed sign-ups of one e-mail can sign in: only the newest. */
+/**
+ * The most unconfirmed sign-ups of one e-mail that can sign in. If there are more, only the newest
+ * can.
+ */
 const maxWaiting = 3
 
 interface Waiting {

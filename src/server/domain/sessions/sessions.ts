@@ -174,9 +174,9 @@ export async function createSession(
 }
 
 /**
- * Creates a session and uses up the challenge. Also notes when the person was last seen, unless
- * that was noted within `seenMinutes`, or somebody is changing the person: a login locks the key
- * and must not wait for the person's row.
+ * The statement that creates a session and uses up the challenge. It also updates the person's
+ * `last_seen_at` if the last update was more than `seenMinutes` minutes ago. It skips that update
+ * while another transaction changes the person, because a login must not wait for the person's row.
  */
 const createSessionSql = `
   with spent as (
