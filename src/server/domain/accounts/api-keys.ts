@@ -31,7 +31,7 @@ interface Owner {
   user_id: string | undefined
 }
 
-/** Returns a page of the keys of a person or of a company, newest first. */
+/** Returns a page of the owner's API keys, newest first. */
 export async function listApiKeys(
   deps: Pick<Deps, 'db'>,
   { company_id, user_id, ...page }: Owner & PageInput
@@ -50,15 +50,17 @@ export async function listApiKeys(
 interface Creation extends z.output<typeof call.input> {
   company_id: CompanyId
   by: Person
-  /** The group of a company's key. Undefined for a key of the person `by`. */
+  /**
+   * Id of the group, for an API key of the company. Undefined for an API key of the person `by`.
+   */
   group_id?: string
 }
 
 /**
- * Creates an API key. With `group_id` it belongs to the company: it gets an account of its own,
- * which is a member of that group and makes the key's deposits. Otherwise it belongs to the person
- * `by`. Throws `key_limit_reached` if the owner has 100 keys, and `not_found` if the company has no
- * such group.
+ * Creates an API key and returns it with its secret. Without `group_id`, the key belongs to the
+ * person `by`. With `group_id`, it belongs to the company, and a new account in that group makes
+ * the key's deposits. Throws `key_limit_reached` if the owner has 100 keys, and `not_found` if the
+ * company has no such group.
  */
 export async function createApiKey(
   deps: Pick<Deps, 'db' | 'clock' | 'random'>,
@@ -101,8 +103,9 @@ interface Revocation extends Owner {
 
 /**
  * Revokes an API key of a person or of the company. After the commit, calls with the key are
- * refused, and its streams, downloads and uploads end. If the key belongs to the company, its
- * account leaves its group and keeps its history. Throws `not_found` if there is no such key.
+ * refused, and its streams, downloads and uploads end. If the key belongs to the company, the key's
+ * account is removed from its group, but the history keeps the account's entries. Throws
+ * `not_found` if there is no such key.
  */
 export async function deleteApiKey(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
@@ -174,9 +177,9 @@ function toKey(row: Row): ApiKey {
 }
 
 /**
- * Locks the row of the person who creates a key. This prevents a deletion of the account at the
- * same time, and makes parallel creations take turns. Throws `unauthenticated` if the account is
- * deleted.
+ * Locks the row of the person who creates an API key. Until the transaction ends, the account
+ * cannot be deleted, and parallel calls that create API keys for this person wait. Throws
+ * `unauthenticated` if the account is already deleted.
  */
 async function lockOwner(tx: Tx, { id }: Person): Promise<void> {
   const found = await selectById(tx, 'user', id)
@@ -198,8 +201,8 @@ async function requireRoom(tx: Tx, user_id: string | undefined): Promise<void> {
 }
 
 /**
- * Creates the account of a company's key. The account belongs to no person, and nobody can sign in
- * to it.
+ * Creates the account of a company's API key. The account belongs to no person, and nobody can sign
+ * in to it.
  */
 async function createAccount(
   tx: Tx,

@@ -27,7 +27,10 @@ export type BulkChange =
   | { action: 'disable'; reason: DisabledReason }
   | { action: Exclude<BulkAction, 'add_to_group' | 'remove_from_group' | 'disable'> }
 
-/** The people of a bulk change: those with these ids, or those who match the filter. */
+/**
+ * Selects the people of a bulk change, by their ids or by a filter. With `cursor`, selects only
+ * people whose ids come after it.
+ */
 export type BulkPeople = { ids: string[] } | { filter: MemberFilter; cursor?: string | undefined }
 
 interface Bulk {
@@ -39,10 +42,7 @@ interface Bulk {
   idempotencyKey: string | undefined
 }
 
-/**
- * Counts the people whom a bulk change would affect, and changes nobody. `matching` of the result
- * is their number.
- */
+/** Returns the number of people whom a bulk change would affect, as `matching`. Changes nobody. */
 export async function countPeople(
   deps: Pick<Deps, 'db' | 'clock'>,
   { sender, people }: Pick<Bulk, 'sender' | 'people'>
@@ -52,9 +52,10 @@ export async function countPeople(
 }
 
 /**
- * Applies a bulk change to the first 200 of the selected people after the cursor, in one
- * transaction. People who cannot be changed are listed in `refused` of the result; the others are
- * changed. `next` is the cursor for the following call, or null if nobody is left.
+ * Applies a bulk change in one transaction. With a filter, changes only the first 200 people after
+ * the cursor. In the result, `done` lists the people who were changed, `unchanged` lists those who
+ * needed no change, and `refused` lists those who cannot be changed. `next` is the cursor for the
+ * following call, or null if nobody is left.
  */
 export async function changeUsers(
   deps: BulkDeps,
@@ -93,8 +94,8 @@ async function treatNext(tx: Tx, deps: BulkDeps, treatment: Treatment): Promise<
 }
 
 /**
- * Returns the ids of the first 200 of the wanted people after the cursor. `next` is the cursor for
- * the following people, or null if there are none.
+ * Returns the ids of the selected people. With a filter, returns only the first 200 ids after the
+ * cursor. `next` is the cursor for the following call, or null if nobody is left.
  */
 export async function nextPeopleIds(
   tx: Tx,
@@ -106,7 +107,10 @@ export async function nextPeopleIds(
   return { ids: people.map(({ id }) => id), next }
 }
 
-/** Returns the code of the error if a person cannot be changed, otherwise undefined. */
+/**
+ * Returns the error code that says why a person cannot be changed. Returns undefined if the change
+ * is possible.
+ */
 function refusalOf(
   { by, change: { action } }: Treatment,
   people: LockedMembers,
@@ -125,8 +129,8 @@ function refusalOf(
 }
 
 /**
- * Changes people for whom `refusalOf` has returned no error. Returns the ids of those whom this has
- * really changed.
+ * Applies a bulk change to people for whom `refusalOf` has returned undefined. Returns the ids of
+ * the people who were changed, without those who needed no change.
  */
 async function apply(
   tx: Tx,

@@ -4,8 +4,9 @@ import { confirmSession } from '../sessions/sessions.ts'
 import { type PasswordDeps, type PasswordProof, requirePassword } from './user-keys.ts'
 
 /**
- * Checks that the caller has entered the password again, and notes this in the session for five
- * minutes. Throws `password_wrong` or, if the challenge is expired or used, `challenge_invalid`.
+ * Checks that the caller knows their password, and marks their session as confirmed for five
+ * minutes. Throws `password_wrong`, or `challenge_invalid` if the challenge is expired, used or for
+ * another purpose.
  */
 export async function confirmPassword(
   deps: PasswordDeps & Pick<Deps, 'db'>,

@@ -15,9 +15,9 @@ interface Deletion {
 }
 
 /**
- * Deletes the caller's account and personal data, as `eraseUsers` does. Throws `password_wrong` if
- * the caller does not prove their password, and `last_operator` if the caller is the company's only
- * enabled operator.
+ * Deletes the caller's account. Erases the personal data, but keeps the deposits. Throws
+ * `password_wrong` if the caller does not prove that they know their password, and `last_operator`
+ * if the caller is the only enabled operator.
  */
 export async function deleteUser(
   deps: PasswordDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
@@ -35,8 +35,8 @@ export async function deleteUser(
 interface Erasure {
   sender: SendingCompany
   /**
-   * The person who deletes the accounts: an administrator, or the owner of the account if it is
-   * only one.
+   * The person who deletes the accounts: an administrator, or a person who deletes their own
+   * account.
    */
   by: Person
   people: readonly { id: string; email: string; locale: string }[]

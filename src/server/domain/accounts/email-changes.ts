@@ -32,8 +32,8 @@ interface NewEmail {
 }
 
 /**
- * Requests a change of the caller's e-mail. The public key derives from e-mail and password, so
- * `public_key_jwt` must prove the key for the new e-mail. The current e-mail and password stay
+ * Requests a change of the caller's e-mail. `public_key_jwt` must contain a new public key, because
+ * the key pair is derived from the e-mail and the password. The current e-mail and public key stay
  * valid until the new e-mail is confirmed.
  */
 export async function changeEmail(
@@ -76,9 +76,10 @@ export async function changeEmail(
 }
 
 /**
- * Confirms a change of e-mail: replaces the person's e-mail and key. Throws `mail_token_invalid`
- * unless the caller has requested the change. Otherwise, after a typing error, the owner of the
- * mistyped address could confirm an account whose password somebody else knows.
+ * Confirms a change of e-mail with the token of a mailed link: replaces the person's e-mail and
+ * public key. Throws `mail_token_invalid` if the change has expired or if somebody else has
+ * requested it. So a stranger who gets the link because of a typing error cannot confirm an account
+ * whose password somebody else knows.
  */
 export async function confirmEmail(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,

@@ -11,9 +11,9 @@ const pageLength = 200
 const maxSessions = 100
 
 /**
- * Returns the data that the service stores about a person: account, sessions and a page of their
- * requests (entries of the history), newest first. The page begins after the request with the id
- * `cursor`. `complete` is true if no page follows.
+ * Returns the data that the service stores about a person. `requests` is a page of the person's
+ * deposits and verifications, newest first. The page begins after the deposit or verification with
+ * the id `cursor`. `complete` is true if no page follows.
  */
 export async function getExport(
   deps: Pick<Deps, 'db' | 'clock'>,

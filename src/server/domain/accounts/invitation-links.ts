@@ -10,9 +10,10 @@ import { createLinksToPassOn, requireInvitable } from './invitations.ts'
 import { type LockedMember, type LockedMembers, lockMemberRows } from './locked-members.ts'
 
 /**
- * Creates invitation links for the first 200 of the selected people after the cursor. The
- * administrator passes the links on. Leaves out people who need no link and people whom the caller
- * may not change. Throws `forbidden` if a mail server is configured, because it mails the links.
+ * Creates invitation links for the administrator to pass on. With a filter, creates links only for
+ * the first 200 people after the cursor. Leaves out people who need no link and people whom the
+ * caller may not change. Throws `forbidden` if a mail server is configured, because the service
+ * then mails the links itself.
  */
 export async function createInvitationLinks(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,

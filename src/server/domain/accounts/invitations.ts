@@ -32,7 +32,7 @@ interface Invitation {
 /** The result of sending a person a link that invites them or confirms their sign-up. */
 export interface InvitationResult {
   id: string
-  /** The link, if no mail server is configured: the administrator must pass it on. */
+  /** The link, for the administrator to pass on. Absent if a mail server is configured. */
   link?: string
   /** When the link will be mailed. Absent unless a limit on mails delays it. */
   queued_until?: string
@@ -149,9 +149,10 @@ async function sendNow(
 
 /**
  * Mails a new invitation link to a person who has no password yet. If no mail server is configured,
- * returns the link. Throws `already_active` if the person has a password, and `person_disabled` if
- * the person is disabled. Throws `confirmation_required` if it would return the link of a person
- * with permissions and the caller has not just entered their password again.
+ * the result contains the link. Throws `already_active` if the person has a password, and
+ * `person_disabled` if the person is disabled. If the result would contain the link of an
+ * administrator, throws `confirmation_required` unless the caller has entered their password again
+ * in the last five minutes.
  */
 export async function resendInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
@@ -181,8 +182,9 @@ export function requireInvitable({ state }: Pick<LockedMember, 'state'>): void {
 }
 
 /**
- * Queues new invitation mails for people whom `requireInvitable` accepts. Returns for each person
- * when the mail will be sent, if a limit on mails delays it.
+ * Queues new invitation mails for people whom `requireInvitable` accepts. Returns an item for each
+ * person, in the order of `members`. `queued_until` is the time when the mail will be sent. It is
+ * absent if no limit delays the mail.
  */
 export async function queueNewInvitations(
   tx: Tx,
@@ -202,8 +204,8 @@ interface Activation {
 }
 
 /**
- * Activates the account of an invited person, so that they can sign in. Stores their first key and
- * the name that they chose.
+ * Activates the account of an invited person, so that they can sign in. Stores the person's public
+ * key and the username that they chose.
  */
 export async function activateUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
@@ -239,8 +241,8 @@ interface Invitee {
 type Queued = Pick<InvitationResult, 'queued_until'>
 
 /**
- * Queues the mails of invitations. Returns for each invitation when it will be mailed, if a limit
- * delays it.
+ * Queues invitation mails. Returns an item for each person, in the order of `invitees`.
+ * `queued_until` is the time when the mail will be sent. It is absent if no limit delays the mail.
  */
 async function queueInvitations(
   tx: Tx,
@@ -265,8 +267,8 @@ async function queueInvitations(
 }
 
 /**
- * Returns an invitation link for the administrator to pass on, or nothing if a mail server is
- * configured.
+ * Returns an invitation link for the administrator to pass on, or an empty object if a mail server
+ * is configured.
  */
 async function linkWithoutMail(
   tx: Tx,
@@ -280,10 +282,10 @@ async function linkWithoutMail(
 }
 
 /**
- * Creates invitation links that an administrator passes on. Returns them in the order of
- * `invitees`, with the time `until` which they work. They lead to the tenant's host, or to the
- * company's primary host if the tenant's host belongs to a wildcard domain, below which anybody can
- * invent a host.
+ * Creates invitation links for an administrator to pass on, in the order of `invitees`. `until` is
+ * the time when the links expire. The links lead to the tenant's host. If that host belongs to a
+ * wildcard domain, they lead to the company's primary host instead, because anybody can invent a
+ * host below a wildcard domain.
  */
 export async function createLinksToPassOn(
   tx: Tx,
@@ -330,8 +332,8 @@ export async function scheduleInvitation(
 }
 
 /**
- * Reserves a time for mailing each of several invitations, as `scheduleInvitation` does for one. No
- * e-mail may occur twice in `emails`.
+ * Reserves a time for mailing each of several invitations, as `scheduleInvitation` does for one.
+ * Returns the reservations in the order of `emails`. No e-mail may occur twice.
  */
 export async function scheduleInvitations(
   tx: Tx,
@@ -395,7 +397,8 @@ export async function cancelInvitations(
 }
 
 /**
- * Returns the times of the invitations to each recipient, latest first, by the recipient in hex.
+ * Returns the times of the invitations to each recipient, latest first, in milliseconds. The keys
+ * of the map are the recipients in hex.
  */
 async function ownTimes(tx: Tx, recipients: Buffer[]): Promise<Map<string, number[]>> {
   const { rows } = await sql<{ recipient: Buffer; due_at: Date }>`
@@ -415,7 +418,7 @@ function recipientOf(tx: Tx, deps: Pick<Deps, 'keys'>, email: string): Buffer {
   return deps.keys.mac('pseudonym', JSON.stringify(['invitation', tx.companyId, email]))
 }
 
-/** Returns the time `ms` after `start`. Returns 0 if there is no start. */
+/** Returns `start` plus `ms`, or 0 if `start` is undefined. */
 function endOf(start: number | undefined, ms: number): number {
   return start === undefined ? 0 : start + ms
 }

@@ -94,9 +94,9 @@ async function replaceGroups(
 
 /**
  * Replaces the permissions of a person. Throws `forbidden` if a caller who is not an operator
- * grants or removes `operator`, or if an operator grants it in another company. Throws
- * `not_oneself` if callers remove a permission of their own, so that a company never loses its last
- * administrator.
+ * grants or removes the permission `operator`, or if an operator grants it to a person of another
+ * company. Throws `not_oneself` if callers remove a permission from themselves, so that a company
+ * never loses its last administrator.
  */
 export async function setPermissions(
   deps: ChangeDeps,
@@ -215,8 +215,9 @@ export async function eraseMembers(
 }
 
 /**
- * Disables people in the transaction `tx`. Returns the ids of those who were not yet disabled for
- * the same reason. Throws `not_oneself` if the caller is among them.
+ * Disables people in the transaction `tx`. Returns the ids of the people whom this has changed.
+ * Does not change people who are already disabled for the same reason. Throws `not_oneself` if the
+ * caller is one of the people.
  */
 export async function disableMembers(
   tx: Tx,

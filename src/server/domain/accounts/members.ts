@@ -107,7 +107,10 @@ export async function getUsage(
   })
 }
 
-/** Returns how many people have one of the ids or, with a filter, match the filter. */
+/**
+ * Returns the number of people who have one of the given ids or who match the given filter. Throws
+ * `not_found` if the filter names a group that the company does not have.
+ */
 export async function countMembers(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -159,7 +162,10 @@ const orders = {
   usual: 'name'
 } as const
 
-/** The people of a company: its accounts, or the sign-ups that wait for confirmation. */
+/**
+ * A query of people of a company: either of its accounts, or of its sign-ups that wait for
+ * confirmation.
+ */
 type People = SelectQueryBuilder<Database & { person: PersonRow }, 'person', object>
 
 interface PersonRow {
@@ -173,7 +179,8 @@ interface PersonRow {
 }
 
 /**
- * Returns the queries that can find people for a filter: one of accounts, one of sign-ups, or both.
+ * Returns a query of accounts, a query of sign-ups, or both. Leaves out a query if none of its rows
+ * can match the filter.
  */
 function peopleOf(tx: Tx, deps: Pick<Deps, 'clock'>, filter: MemberFilter): People[] {
   const { state, group, permission } = filter
@@ -203,9 +210,9 @@ function peopleOf(tx: Tx, deps: Pick<Deps, 'clock'>, filter: MemberFilter): Peop
 }
 
 /**
- * Returns the SQL condition that a person has a permission. It makes PostgreSQL read the few people
- * with permissions first, from their index. Under row-level security PostgreSQL has no statistics
- * about permissions and would otherwise read everybody in the order of the list.
+ * Returns the SQL condition that a person has a permission. Its subquery makes PostgreSQL first
+ * look up the few people with permissions in an index. Otherwise PostgreSQL would read everybody,
+ * because under row-level security it has no statistics about permissions.
  */
 function permissionCondition(tx: Tx, permission: Permission) {
   return sql<boolean>`person.id in (
@@ -232,7 +239,10 @@ interface Found {
   state: MemberState
 }
 
-/** Adds the conditions of a filter to a query. They only need the columns of the list's indexes. */
+/**
+ * Adds the conditions of a filter to a query of people. The conditions use only columns that the
+ * indexes of the list contain, so that PostgreSQL can filter without reading the rows.
+ */
 function matching(tx: Tx, people: People, filter: MemberFilter) {
   const { q, state, group, permission, email } = filter
   const id = Id.safeParse(q?.trim()).data

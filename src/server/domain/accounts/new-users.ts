@@ -12,8 +12,8 @@ interface NewUser {
   locale: 'en' | 'fr' | undefined
   company_id: CompanyId
   /**
-   * The id of the sign-up that becomes this person, who keeps the id. Undefined if there was no
-   * sign-up.
+   * Id of the sign-up that becomes this person. The person gets the same id. Undefined if there was
+   * no sign-up.
    */
   id?: string
   permissions?: string[]
@@ -27,8 +27,8 @@ interface NewUser {
    */
   isInvited?: boolean
   /**
-   * Ids of the person's groups, whose rows must be locked. Undefined stands for the company's
-   * default group.
+   * Ids of the person's groups. The caller must have locked the rows of these groups. Undefined
+   * stands for the company's default group.
    */
   group_ids?: string[] | undefined
 }

@@ -7,8 +7,8 @@ import { endSessions } from '../sessions/sessions.ts'
 import { setKeyByMail } from './user-keys.ts'
 
 /**
- * Queues a mail with a link to choose a new password. The account is looked up only when the mail
- * is sent, so the response time does not reveal whether the e-mail has one.
+ * Queues a mail with a link to choose a new password. Looks up the account only when the mail is
+ * sent, so the response time does not reveal whether the e-mail has an account.
  */
 export async function requestReset(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,

@@ -49,7 +49,7 @@ interface NewSignUp {
 
 /**
  * Stores a sign-up until its e-mail is confirmed, and queues the mail with the link. Does not look
- * up whether the e-mail has an account, so the response time does not reveal it.
+ * up whether the e-mail already has an account, so the response time cannot reveal this.
  */
 export async function insertSignUp(
   tx: Tx,
@@ -107,16 +107,17 @@ interface Confirmation {
   person: Person | undefined
   token: string
   /**
-   * The username and the key of the password that the person chose in a browser other than that of
-   * the sign-up. Undefined in the browser of the sign-up.
+   * The username and public key of a person who opens the link in a different browser than the one
+   * in which they signed up. Undefined in the browser of the sign-up.
    */
   chosen: { public_key_jwt: string; username: string } | undefined
 }
 
 /**
- * Confirms the e-mail of a sign-up and turns the sign-up into a person. The caller must have the
- * session of the sign-up, or send a new password and name that replace those of the sign-up.
- * Otherwise the owner of an e-mail could confirm an account whose password somebody else chose.
+ * Confirms the e-mail of a sign-up and turns the sign-up into a person. Throws `proof_required`
+ * unless the caller has the session of the sign-up or sends a new public key and username.
+ * Otherwise the owner of the e-mail could confirm an account whose password somebody else has
+ * chosen.
  */
 export async function verifySignUp(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
@@ -164,8 +165,8 @@ export async function verifySignUp(
 }
 
 /**
- * A sign-up whose e-mail is not confirmed yet, as the command line shows it. It was created at
- * `since` and expires at `until`.
+ * A sign-up whose e-mail is not confirmed yet, as the command line shows it. `since` is the time of
+ * the sign-up, and `until` is the time when it expires.
  */
 export interface WaitingSignUp {
   email: string
@@ -174,8 +175,8 @@ export interface WaitingSignUp {
   since: Date
   until: Date
   /**
-   * A link that confirms the sign-up and works once. It must be opened in the browser of the
-   * sign-up or together with a new password.
+   * A link that confirms the sign-up and works once. A person who opens it outside the browser of
+   * the sign-up must choose a new password.
    */
   link: string
 }
@@ -267,8 +268,8 @@ export async function sendVerifyLink(
 }
 
 /**
- * Deletes the sign-ups with an e-mail or with one of several ids. Ends their pending sessions and
- * their mailed links. Returns the ids of the deleted sign-ups.
+ * Deletes the sign-ups that have the given e-mail or one of the given ids. Ends their sessions and
+ * deletes their unused mailed links. Returns the ids of the deleted sign-ups.
  */
 export async function deleteSignUps(
   tx: Tx,

@@ -4,9 +4,9 @@ import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 
 /**
- * Checks the rows with these `numbers` of the import `id`: decides for each row whether it is new,
- * changed, unchanged or refused, and stores this verdict. Also stores what a run needs to apply the
- * row and what an undo needs to restore it. Changes no person. A skipped row stays skipped.
+ * Checks rows of an import of people, which are selected by their `numbers`. Stores for each row
+ * the verdict: new, changed, unchanged or refused. Also stores what a run needs to apply the row
+ * and what an undo needs to restore the person. Changes no person. A skipped row stays skipped.
  */
 export async function checkUserRows(
   tx: Tx,
@@ -97,8 +97,9 @@ export async function checkUserRows(
 }
 
 /**
- * Returns the numbers of the rows with one of `emails` whose verdict is out of date. Such a row
- * names another row as the first one with its e-mail than the row that is now the first.
+ * Returns the numbers of the rows with one of `emails` whose verdict is out of date. A row that
+ * repeats the e-mail of earlier rows is refused as a duplicate of the first such row. Its verdict
+ * is out of date when a different row has become the first.
  */
 export async function findStaleRows(tx: Tx, id: string, emails: string[]): Promise<number[]> {
   const { companyId: company_id } = tx
@@ -114,8 +115,9 @@ export async function findStaleRows(tx: Tx, id: string, emails: string[]): Promi
 }
 
 /**
- * Returns SQL that selects, as one JSON object, the number of the first row of each of `emails`
- * that is not skipped. It reads each of their rows once, however many have the same e-mail.
+ * Returns SQL that selects one JSON object. It maps each of `emails` to the number of the first row
+ * with this e-mail that is not skipped. The SQL reads each row once, even if many rows have the
+ * same e-mail.
  */
 function firstRowsSql(company_id: string, id: string, emails: RawBuilder<unknown>) {
   return sql`
@@ -126,20 +128,23 @@ function firstRowsSql(company_id: string, id: string, emails: RawBuilder<unknown
 }
 
 /**
- * The number of the row before a row that has its e-mail, in a statement with `first` as
- * `firstRowsSql` selects it. Null if it is the first one.
+ * SQL for the number of the first row that has the e-mail of the current row. Null if no earlier
+ * row has this e-mail. The statement must define `first` with `firstRowsSql`.
  */
 const earlierRowSql = sql`nullif(least(
   ((select numbers from first) ->> import_row.email)::integer, import_row.number
 ), import_row.number)`
 
-/** Returns the condition of rows with one of `emails`, which only the index on e-mails serves. */
+/**
+ * Returns the SQL condition that a row of the import has one of `emails`. It is written so that
+ * PostgreSQL can only use the index on e-mails.
+ */
 function hasEmailSql(company_id: string, id: string, emails: RawBuilder<unknown>) {
   return sql`company_id = ${company_id} and email = any (${emails})
     and import_id is not distinct from ${id}::uuid`
 }
 
-/** Returns SQL that creates a new id for each row as `newId` does: a UUIDv7. */
+/** Returns SQL that creates a new id for each row. The id is a UUIDv7, like the ids of `newId`. */
 function newIdSql(deps: Pick<Deps, 'clock'>): RawBuilder<string> {
   const time = Buffer.alloc(6)
   time.writeUIntBE(deps.clock().getTime(), 0, 6)

@@ -47,7 +47,8 @@ interface ReadRow {
 }
 
 /**
- * The number of rows that are parsed in one turn of the event loop. They take a few milliseconds.
+ * The number of rows that are parsed in one turn of the event loop. Parsing them takes a few
+ * milliseconds.
  */
 const readAtOnce = 250
 
@@ -101,9 +102,9 @@ interface Skipping extends z.output<typeof endpoints.skipImportRows.input> {
 }
 
 /**
- * Marks rows of a checked import as skipped, so that its run leaves them out, or removes the mark.
- * Gives these rows and all rows with the same e-mails new verdicts. Throws `not_found` if the
- * import has no such row.
+ * Marks rows of a checked import as skipped or, if `skip` is false, removes this mark. A run leaves
+ * out skipped rows. Checks these rows and the rows with the same e-mails again. Throws `not_found`
+ * if the import has no such row.
  */
 export async function skipUserRows(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -137,14 +138,14 @@ interface Changed {
 }
 
 /**
- * The number of rows with equal e-mails that one statement checks again. It takes a fraction of a
+ * The largest number of rows that one statement checks again. The statement takes a fraction of a
  * second.
  */
 const checkedAgainAtOnce = 2_000
 
 /**
- * Gives changed rows new verdicts, and the rows with the same e-mails whose first row has become
- * another. Returns the new counts.
+ * Checks changed rows again. Also checks other rows with the same e-mails if their verdicts are out
+ * of date. Returns the new number of rows with each verdict.
  */
 async function checkAgain(
   tx: Tx,
@@ -202,7 +203,8 @@ export async function listUserRows(
 }
 
 /**
- * Parses the cells of a row. A faulty cell does not throw: the result says why the row is refused.
+ * Parses the cells of a row. Does not throw if a cell is faulty: `faults` of the result says why
+ * the row is refused.
  */
 function readRow(number: number, sent: Cells): ReadRow {
   const cells: Cells = {
@@ -268,8 +270,8 @@ function readLocale(cell: string, faults: Reason[]): string | null {
 }
 
 /**
- * Returns the text of a cell without white space around it, and only with characters that the
- * database can store.
+ * Returns the text of a cell without white space around it. Replaces characters that the database
+ * cannot store, and shortens texts that are too long.
  */
 function storable(cell: string): string {
   // the ends of a long text, so that trimming it is not quadratic

@@ -154,7 +154,10 @@ async function refuseMissed(tx: Tx, { id }: ImportInProgress, numbers: number[])
 /** Number of e-mails for which invitations are scheduled together. */
 const invitedAtOnce = 1_000
 
-/** Queues the invitations of the people whom a run has created, within the limits of mails. */
+/**
+ * Queues the invitation mails to the people whom a run has created. Limits on mails may delay some
+ * of these mails.
+ */
 async function invitePeople(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'signals'>,
@@ -178,7 +181,7 @@ async function invitePeople(
   }
 }
 
-/** Cancels invitations that were not sent before an undo removed the people. */
+/** Cancels the queued invitations of people whom an undo has removed. */
 async function withdrawInvitations(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock'>,
@@ -197,8 +200,8 @@ async function withdrawInvitations(
 }
 
 /**
- * Yields batches of the people whom a run has created, without those whom an undo has left in
- * place.
+ * Yields the people whom a run has created, in batches. Leaves out people whom an undo could not
+ * remove.
  */
 async function* createdPeople(
   tx: Tx,
@@ -218,9 +221,10 @@ async function* createdPeople(
 }
 
 /**
- * Returns a hash of which people a run has created or changed: the SHA-256 of their ids in the
- * order of the file, each after the first letter of the row's verdict. It stays in the audit log
- * when the rows are erased. It does not include e-mails, because they could be guessed from a hash.
+ * Returns a SHA-256 hash in hex that identifies the people whom a run has created or changed. It
+ * covers the ids, each after the first letter of the row's verdict. It does not cover e-mails,
+ * because somebody could guess them from the hash. The audit log still contains the hash after the
+ * rows are erased.
  */
 async function digestOf(tx: Tx, { id }: ImportInProgress): Promise<string> {
   const { rows } = await sql<{ digest: string | null }>`
@@ -275,8 +279,9 @@ async function lockPeople(tx: Tx, { id }: ImportInProgress, { from, to }: RowSli
 }
 
 /**
- * Removes the people whom a run has created, and erases their values from the audit log. Marks
- * those who must stay.
+ * Removes the people whom a run has created, and erases their data from the audit log. Does not
+ * remove administrators or people whose account is activated or deleted. For them, `kept` of the
+ * row stores the reason.
  */
 async function removePeople(
   tx: Tx,
@@ -319,9 +324,9 @@ async function removePeople(
 }
 
 /**
- * Restores the values that people had before a run changed them. Keeps values that have been
- * changed again since, and all values of administrators and of deleted people. `kept` of a row says
- * why something was kept.
+ * Restores the values that people had before a run changed them. Does not restore values that have
+ * been changed again since, or any values of administrators and of deleted people. For them, `kept`
+ * of the row stores the reason.
  */
 async function restorePeople(
   tx: Tx,

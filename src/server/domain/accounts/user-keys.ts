@@ -56,9 +56,9 @@ export async function requirePassword(
 }
 
 /**
- * Locks the row of a person until the transaction ends and returns it. Call it before `lockKey`, so
- * that the later of two parallel changes sees the key that the earlier one has stored. Throws
- * `not_found` for a deleted person.
+ * Locks the row of a person until the transaction ends. Returns the person's e-mail, language and
+ * username. Must be called before `lockKey`, so that the second of two parallel changes sees the
+ * key that the first has stored. Throws `not_found` for a deleted person.
  */
 export async function lockPerson(
   tx: Tx,
@@ -100,9 +100,9 @@ interface MailedKey {
 }
 
 /**
- * Stores the key of a person who followed a mailed link, and uses up the link. Locks the rows of
- * the person and the key until the transaction ends. Returns the person. Throws as `readMailToken`
- * does, and `mail_token_invalid` if the person's e-mail has changed since the mail.
+ * Stores the public key of a person who followed a mailed link, and uses up the link. Locks the
+ * rows of the person and the key until the transaction ends. Returns the person. Throws the errors
+ * of `readMailToken`, and `mail_token_invalid` if the person's e-mail has changed since the mail.
  */
 export async function setKeyByMail(
   tx: Tx,
@@ -123,8 +123,8 @@ export async function setKeyByMail(
 }
 
 /**
- * Stores the public key in a verified proof as the person's current key. Revokes their unused
- * mailed links.
+ * Replaces a person's current public key with the key from a verified proof. Revokes the person's
+ * unused mailed links.
  */
 export async function setKey(
   tx: Tx,

@@ -120,9 +120,9 @@ export async function updateUser(
 }
 
 /**
- * The id that stands for the caller of a sign-up, who is not signed in, in the table of idempotency
- * keys. Strangers cannot get each other's answers, because a key is random and the input must be
- * equal too.
+ * The id that replaces the id of the caller in the table of idempotency keys when somebody signs
+ * up, because nobody is signed in then. Callers who share this id cannot get each other's
+ * responses: an idempotency key is random, and the input must be equal too.
  */
 const nobody = '00000000-0000-0000-0000-000000000000'
 

@@ -31,8 +31,8 @@ export interface AuditCheck {
 const pageSize = 500
 
 /**
- * Verifies the audit log of a company. Recomputes the hash of each entry, oldest first, and
- * compares the last hash with the one that the database stores for the whole log.
+ * Verifies the audit log of a company and returns the result. Recomputes the hash of each entry,
+ * oldest first, and compares the last hash with the stored hash of the whole log.
  */
 export async function checkAuditLog(
   deps: Pick<Deps, 'db'>,
@@ -71,8 +71,9 @@ export async function checkAuditLog(
 }
 
 /**
- * Returns the stored head of the audit log and the number of its newest entry. Reads both with one
- * statement, because another transaction may add an entry at any time.
+ * Returns `head`, which is the stored length and last hash of the audit log, and `newest`, which is
+ * the number of its newest entry. Reads both with one statement, because another transaction may
+ * add an entry at any time.
  */
 async function readEnds(tx: Tx, company_id: CompanyId) {
   const row = await tx
@@ -93,9 +94,9 @@ async function readEnds(tx: Tx, company_id: CompanyId) {
 }
 
 /**
- * An SQL expression for the person whose deletion erases the changed fields of an entry. This is
- * the target, or the actor if the target is an API key, because people create and revoke only their
- * own keys.
+ * SQL for the id of the person whose deletion erases the changed fields of an entry. For an entry
+ * about an API key, this is the actor, because people create and revoke their API keys themselves.
+ * Otherwise it is the target.
  */
 const personOf = sql<string>`case
   when starts_with(entry.action, 'api_key.') then entry.actor_id else entry.target_id end`

@@ -3,7 +3,10 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from './audit.ts'
 
-/** An entry stands for all further reads by the same person in this many milliseconds. */
+/**
+ * After an audit entry about a read of the history, further reads by the same person add no entry
+ * for this many milliseconds.
+ */
 const entryMs = 10 * 60_000
 
 interface Reading {
@@ -15,7 +18,7 @@ interface Reading {
 
 /**
  * Adds an entry to the audit log which says that an administrator reads the history of the whole
- * company. Adds none if it has an entry about this administrator from the last ten minutes.
+ * company. Adds nothing if the administrator's last such entry is less than ten minutes old.
  */
 export async function auditHistoryRead(
   deps: Pick<Deps, 'db' | 'clock' | 'random'>,

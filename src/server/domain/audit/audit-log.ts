@@ -10,7 +10,10 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 import { auditTextOf } from './audit-check.ts'
 
-/** Selects entries of the audit log, and the language of the names in them. */
+/**
+ * Selects entries of the audit log. `locale` is the language of the names that are returned with
+ * the entries.
+ */
 interface AuditFilter {
   company_id: CompanyId
   locale?: 'en' | 'fr' | undefined
@@ -19,7 +22,7 @@ interface AuditFilter {
   action?: string | undefined
   from?: string | undefined
   to?: string | undefined
-  /** Number of the newest entry to return. */
+  /** The highest entry number (`seq`) to return. Undefined for no maximum. */
   newest?: number | undefined
 }
 
@@ -120,8 +123,9 @@ async function readRows(
 }
 
 /**
- * Returns the SQL condition that an entry is about the item with the id `target`. If that is a
- * person, the entries about imports that have created or changed the person count too.
+ * Returns the SQL condition that an entry is about the item with the id `target`. If the item is a
+ * person, the condition also includes entries about imports that have created or changed this
+ * person.
  */
 async function concerns(tx: Tx, target: string): Promise<RawBuilder<boolean>> {
   const { rows: imports } = await sql<{ id: string }>`
@@ -187,8 +191,8 @@ function changedFields(text: string): AuditChange[] {
 }
 
 /**
- * Returns the name of the changed item from the fields of the entry itself, for items that no
- * longer exist. Returns undefined if the fields contain no name.
+ * Returns the name of a changed item that may no longer exist. Takes the name from the changed
+ * fields of an entry. Returns undefined if these fields contain no name.
  */
 function nameIn(fields: readonly AuditChange[] | undefined): string | undefined {
   const named = fields?.find(({ field }) => field === 'name' || field === 'username')
@@ -202,8 +206,8 @@ interface Mention {
 }
 
 /**
- * Returns the items that an entry mentions: those whose ids are the values of fields such as
- * `user_id` and `group_ids`.
+ * Returns the items whose ids are in the changed fields of an entry, in fields such as `user_id`
+ * and `group_ids`.
  */
 function mentionsOf(fields: readonly AuditChange[]): Mention[] {
   return fields.flatMap(({ field, before, after }) => {
@@ -215,7 +219,7 @@ function mentionsOf(fields: readonly AuditChange[]): Mention[] {
 
 /**
  * Returns the names of the items that the entries are about or mention, and of the people who made
- * the changes, as far as they belong to the company.
+ * the changes. Leaves out items and people of other companies.
  */
 async function readNames(tx: Tx, rows: readonly Row[], locale: 'en' | 'fr'): Promise<Names> {
   const isHere = ({ acted_in }: Row) => acted_in === tx.companyId
@@ -243,7 +247,10 @@ const nameSql: Record<string, (locale: 'en' | 'fr') => RawBuilder<string | null>
   company: () => sql`name`
 }
 
-/** Returns the names of the transaction's company's items of one kind, by their ids. */
+/**
+ * Returns the names of items of one kind, by the ids of the items. Leaves out items that the
+ * transaction's company does not have.
+ */
 async function readNamesOfKind(
   tx: Tx,
   kind: string,
@@ -263,9 +270,9 @@ async function readNamesOfKind(
 type OtherCompanies = Map<string, { name: string; people: Names }>
 
 /**
- * Adds to `others` the other companies that the entries mention: their names, and the names of
- * their operators who made changes. Reads each of them in a transaction of its own. They are few,
- * because few companies have operators.
+ * Adds to `others` the names of all other companies that the entries mention, and the names of the
+ * people of these companies who made changes. Reads each company in a transaction of its own.
+ * Returns `others`.
  */
 async function readOtherCompanies(
   deps: Pick<Deps, 'db'>,

@@ -40,7 +40,7 @@ interface AuditedChange {
   after?: object
   /**
    * The id of the person whose deletion erases the changed fields from the log. If absent, it is
-   * `target` for a person, and nobody for any other object.
+   * `target` if the changed object is a person. Changes of other objects are then never erased.
    */
   concerns?: string
 }

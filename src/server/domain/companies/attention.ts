@@ -20,22 +20,27 @@ type AttentionDeps = Pick<Deps, 'db' | 'clock' | 'settings' | 'blobs' | 'log'>
 /** What a check has found. Undefined if an administrator need do nothing. */
 type Finding = Omit<AttentionItem, 'kind'> | undefined
 
-/** A limit needs attention when this part of it is used. */
+/** A limit needs attention when at least this share of it is used. */
 const nearShare = 0.8
-/** The most limits, and the most domains of a kind, that an answer names. */
+/** A response lists at most this many limits, and at most this many domains in each state. */
 const mostNamed = 5
 /** How long a claimed host may wait for its proof before it needs attention, in milliseconds. */
 const proofDelayMs = 24 * 3_600_000
 /** How long a mail may wait before it counts as delayed, in milliseconds. */
 const mailDelayMs = 5 * 60_000
-/** How long mails may wait before something is broken, in milliseconds. */
+/**
+ * How long a mail may wait before the delay is an error and no longer a warning, in milliseconds.
+ */
 const mailFailureMs = 3_600_000
-/** A call begins to check further companies for at most this many milliseconds. */
+/** `readAllAttention` starts no further checks after this many milliseconds. */
 const allChecksMs = 2_000
 /** How many companies are checked at the same time. */
 const companiesAtOnce = 4
 
-/** A check of a company. `kinds` are the kinds of things that it can find. */
+/**
+ * A check that looks for things in a company that need attention. `kinds` are the kinds of things
+ * that it can find.
+ */
 interface Check {
   kinds: readonly AttentionKind[]
   find: (tx: Tx, deps: AttentionDeps, now: Date) => Promise<AttentionItem[]>
@@ -55,15 +60,18 @@ const checks = [
   }
 ] as const satisfies Check[]
 
-/** What the checks have found, and which checks failed. */
+/**
+ * What the checks have found, and the kinds of things that could not be checked because of an
+ * error.
+ */
 type Findings = Pick<Attention, 'items' | 'unchecked'>
 
 const severities = ['error', 'warning', 'info']
 
 /**
- * Returns what needs the attention of a company's administrators, the most severe first. A check
- * that fails is logged and named in `unchecked`; the others still count. Operators also learn of a
- * disk that is nearly full.
+ * Returns what needs the attention of a company's administrators, the most severe items first. If a
+ * check throws an error, logs the error, lists the check's kinds in `unchecked` and runs the other
+ * checks. For operators, also checks whether the disk is nearly full.
  */
 export async function readAttention(
   deps: AttentionDeps,
@@ -111,8 +119,8 @@ export async function readAllAttention(deps: AttentionDeps): Promise<AllAttentio
 }
 
 /**
- * Runs all checks of a company in one transaction. If one fails, runs each in a transaction of its
- * own.
+ * Runs all checks of a company in one transaction. If a check throws an error, runs every check
+ * again, each in a transaction of its own.
  */
 async function checkCompany(deps: AttentionDeps, company_id: CompanyId): Promise<Findings> {
   const now = deps.clock()
@@ -140,7 +148,10 @@ function checkDisk(deps: AttentionDeps): Promise<Findings> {
   return runChecks(deps, undefined, [[[kind], run]])
 }
 
-/** Runs checks one after the other. Logs those that fail. */
+/**
+ * Runs checks one after the other. If a check throws an error, logs the error and lists the check's
+ * kinds in `unchecked` of the result.
+ */
 async function runChecks(
   deps: AttentionDeps,
   company: CompanyId | undefined,
@@ -182,7 +193,7 @@ function rankOf(item: AttentionItem | undefined): number {
 
 /**
  * Returns whether the disk of the documents is nearly full: less than 5 % and less than 10 GB are
- * free. Two of the largest documents need 10 GB.
+ * free. 10 GB is the space for two documents of the largest size. `total` and `free` are in bytes.
  */
 export function isDiskNearlyFull({ total, free }: { total: number; free: number }): boolean {
   return free < total * 0.05 && free < 10_000_000_000
@@ -195,7 +206,10 @@ async function findFullDisk({ blobs }: AttentionDeps): Promise<Finding> {
   return { severity: 'error', count: used, since: null }
 }
 
-/** Selects the number of rows and the oldest time, as columns `count` and `since`. */
+/**
+ * Returns the columns for a query that counts rows: `count` is the number of rows, and `since` is
+ * the earliest value of the column that `time` names.
+ */
 const countAndOldest = (time: string) => [
   sql<number>`count(*)`.as('count'),
   sql<Date | null>`min(${sql.ref(time)})`.as('since')
@@ -232,7 +246,10 @@ async function findWaitingPeople(tx: Tx, { settings }: AttentionDeps, now: Date)
   return finding(waiting, settings.mailServer ? 'info' : 'warning')
 }
 
-/** Finds invited people who have no valid link, and no link in a queued mail. */
+/**
+ * Counts invited people who have neither a valid link nor a queued mail. Returns undefined if there
+ * are none or no mail server is configured.
+ */
 async function findExpiredInvitations(
   tx: Tx,
   { settings }: AttentionDeps,
@@ -241,7 +258,10 @@ async function findExpiredInvitations(
   return settings.mailServer ? findWithoutLink(tx, now, mailedLink) : undefined
 }
 
-/** Finds invited people for whom no administrator has a link that still works. */
+/**
+ * Counts invited people for whom no administrator has received a link that is still valid. Returns
+ * undefined if there are none or a mail server is configured.
+ */
 async function findUnmailedInvitations(
   tx: Tx,
   { settings }: AttentionDeps,
@@ -251,7 +271,8 @@ async function findUnmailedInvitations(
 }
 
 /**
- * The SQL condition that a person has a link that works at the time `now`, or will get one by mail.
+ * The SQL condition that a person has a link that is valid at the time `now`, or that a mail to the
+ * person is queued.
  */
 const mailedLink = (now: Date) => sql<boolean>`(exists (
     select from mail_token
@@ -260,7 +281,10 @@ const mailedLink = (now: Date) => sql<boolean>`(exists (
     select from mail where mail.company_id = "user".company_id and subject = "user".id
   ))`
 
-/** The SQL condition that an administrator has a link for a person that works at the time `now`. */
+/**
+ * The SQL condition that an administrator has received a link to pass on to a person, and that this
+ * link is valid at the time `now`.
+ */
 const handedOutLink = (now: Date) => sql<boolean>`exists (
     select from mail_token
      where mail_token.company_id = "user".company_id and subject = "user".id and handed_out
@@ -268,9 +292,9 @@ const handedOutLink = (now: Date) => sql<boolean>`exists (
   )`
 
 /**
- * Finds invited people without a link. Finds nobody in a company that has not proved a domain: no
- * link can lead there, and with a mail server its invitations are mailed as soon as it has proved
- * one.
+ * Counts invited people for whom `hasLink` is false. Returns undefined if there are none. Also
+ * returns undefined if the company has not yet proved that it owns a host, because no link could
+ * lead there.
  */
 async function findWithoutLink(
   tx: Tx,
@@ -296,8 +320,8 @@ const domainSeverities = {
 } as const
 
 /**
- * Finds the domains that are not served or soon will not be. A single statement finds all their
- * states.
+ * Finds the domains that are not served or soon will not be. Returns an item for each state of a
+ * domain, such as `unverified` or `failing`.
  */
 async function findDomains(tx: Tx, _deps: AttentionDeps, now: Date): Promise<AttentionItem[]> {
   const claimedBefore = new Date(now.getTime() - proofDelayMs)

@@ -157,9 +157,9 @@ function attributesOf(tag: SaxesTagNS): string {
 }
 
 /**
- * Returns whether the value of an attribute loads nothing from elsewhere. The only allowed
- * reference is `url(#id)`. CSS escapes and comments are refused, because they could hide another
- * one.
+ * Returns whether the value of an attribute loads nothing from outside the picture. The only
+ * allowed reference is `url(#id)`. CSS escapes and comments are refused, because they could hide a
+ * forbidden reference.
  */
 function isHarmless(name: string, value: string): boolean {
   if (/[\\<]|\/\*|@|javascript:|data:|\p{Cf}/iu.test(value)) return false

@@ -48,8 +48,8 @@ interface ListInput extends PageInput {
 }
 
 /**
- * Returns a page of the company's categories, or only of those that the members of `group` may use.
- * Throws `not_found` if the company has no such group.
+ * Returns a page of the company's categories. With `group`, returns only categories that the
+ * members of this group may use. Throws `not_found` if the company has no such group.
  */
 export async function listCompanyCategories(
   deps: Pick<Deps, 'db'>,
@@ -174,8 +174,8 @@ export async function updateCategory(
 }
 
 /**
- * Deletes a category. Throws `in_use`, with the counts, if deposits were begun in it, groups may
- * use it, or it is the company's default category.
+ * Deletes a category. Throws `in_use` if deposits were begun in it, if groups may use it, or if it
+ * is the company's default category. The error contains the numbers of these deposits and groups.
  */
 export async function deleteCategory(
   deps: AuditedDeps,
@@ -204,10 +204,10 @@ export async function deleteCategory(
 }
 
 /**
- * Returns the id of the category of a deposit whose caller has chosen none: the only one that the
- * caller may use, otherwise the company's default. Throws `category_required` with the possible
- * categories if there are several and no default, and `category_unknown` if the caller may use
- * none.
+ * Returns the id of the category for a deposit whose caller has not chosen one. If the caller may
+ * use only one category, this is it; otherwise it is the company's default category. Throws
+ * `category_unknown` if the caller may use no category. Throws `category_required`, with the
+ * possible categories, if the caller may use several but not the default.
  */
 export async function chooseCategory(tx: Tx, caller: Caller): Promise<string> {
   const categories = await readCategories(tx, caller)

@@ -115,7 +115,7 @@ export async function getCompany(
   })
 }
 
-/** Reads a company as operators see it in the list. */
+/** Returns a company as operators see it in the list of companies, but without its usage. */
 export async function readCompany(tx: Tx | NoCompanyTx, id: CompanyId): Promise<Company> {
   const row = await selectCompanies(tx)
     .selectAll()
@@ -168,7 +168,8 @@ export async function updateCompany(
 }
 
 /**
- * Renames a company. Also changes the names and titles of its domains that equal the old name.
+ * Renames a company. If the name or the title of one of its domains equals the old name, changes it
+ * to the new name too.
  */
 export async function renameCompany(tx: Tx, company_id: CompanyId, name: string): Promise<void> {
   const company = await tx
@@ -189,8 +190,8 @@ export async function renameCompany(tx: Tx, company_id: CompanyId, name: string)
 
 /**
  * Suspends a company: its people's calls are refused from now on, and their event streams end.
- * Throws `own_company` for the operator's own company. All operators belong to one company, so none
- * of them can be locked out.
+ * Throws `own_company` for the operator's own company. This also protects the other operators,
+ * because all operators belong to one company.
  */
 export async function suspendCompany(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
@@ -207,7 +208,7 @@ export async function suspendCompany(
   })
 }
 
-/** Ends the suspension of a company. Does nothing if it is not suspended. */
+/** Ends the suspension of a company. Also succeeds if the company is not suspended. */
 export async function resumeCompany(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
   { company_id, by }: AdminCall
@@ -221,8 +222,8 @@ export async function resumeCompany(
 }
 
 /**
- * Changes columns of a company while its row is locked. `decide` gets the present values and
- * returns the new ones.
+ * Locks the row of a company, calls `decide` with the present values, and stores the columns that
+ * `decide` returns. Returns the changed company.
  */
 async function changeCompany(
   deps: Pick<Deps, 'db' | 'signals'>,
@@ -282,9 +283,9 @@ export async function listCompanyIds(deps: Pick<Deps, 'db'>): Promise<CompanyId[
 }
 
 /**
- * Deletes the demonstration company: first its rows, then its files. `deleteLeftoverFiles` later
- * deletes files that a crash has left. Returns false and deletes nothing if the company is not a
- * demonstration.
+ * Deletes a demonstration company: first its rows, then its files. If a crash leaves files,
+ * `deleteLeftoverFiles` deletes them later. Returns false and deletes nothing if the company is not
+ * a demonstration.
  */
 export async function removeCompany(
   deps: Pick<Deps, 'db' | 'blobs' | 'signals' | 'log'>,

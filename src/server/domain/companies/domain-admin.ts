@@ -93,8 +93,8 @@ export async function updateDomain(
 }
 
 /**
- * Makes a domain the company's primary domain. Does nothing if it is that already. Throws
- * `domain_unsuitable` for a wildcard and for a domain that is not verified.
+ * Makes a domain the company's primary domain. Does nothing if the domain already is the primary
+ * domain. Throws `domain_unsuitable` for a wildcard and for a domain that is not verified.
  */
 export async function makeDomainPrimary(
   deps: Pick<Deps, 'db' | 'signals' | 'clock' | 'random'>,
@@ -143,7 +143,7 @@ export function proofRecordName(host: string): string {
   return `_domain-check.${host.replace(/^\*\./, '')}`
 }
 
-/** The state of a domain as an SQL expression. */
+/** SQL for the state of a domain, such as `verified` or `failing`. */
 export const domainStateSql = sql<DomainState>`case
   when domain.verified_at is null and is_proved_host(domain.host) then 'taken'
   when domain.quarantined_at is not null then 'quarantined'

@@ -33,8 +33,8 @@ export async function lockDomain(tx: Tx, id: string): Promise<DomainRow> {
 }
 
 /**
- * Returns whether the company has proved that it owns a host. A host also counts if it is no longer
- * served because its DNS record has been missing.
+ * Returns whether the company has proved that it owns at least one host. This includes hosts that
+ * are no longer served because their DNS record has been missing.
  */
 export async function hasProvedHost(tx: Tx): Promise<boolean> {
   const found = await selectInCompany(tx, 'domain')
@@ -53,8 +53,8 @@ export async function isProvedHost(tx: Tx, host: string): Promise<boolean> {
 }
 
 /**
- * Returns the error `host_taken`: another company has proved that it owns the host, or the same
- * company has already claimed it.
+ * Returns the error `host_taken`. It means that another company has proved that it owns the host,
+ * or that the same company has already claimed the host.
  */
 export function hostTakenError(cause?: unknown): AppError {
   return new AppError('host_taken', 'The host is proved by a company or claimed already', { cause })

@@ -18,7 +18,7 @@ import { requireVersion, type VersionedChange } from '../versions.ts'
 import { canonicalTheme } from './canonical-svg.ts'
 import { type DomainCall, type DomainRow, domainNotFoundError, lockDomain } from './domain-rows.ts'
 
-/** Number of published themes of a domain that are kept, including the present one. */
+/** Number of published themes that are stored for each domain, including the present theme. */
 const keptVersions = 20
 
 type ThemeCall = DomainCall & VersionedChange
@@ -84,8 +84,8 @@ export async function publishTheme(
 }
 
 /**
- * Publishes an earlier theme of a domain again, under a new number. Throws `not_found` if the theme
- * `number` is not kept.
+ * Publishes an earlier theme of a domain again, under a new number. `number` is the number of the
+ * earlier theme. Throws `not_found` if this theme is no longer stored.
  */
 export async function restoreTheme(
   deps: AuditedDeps & Pick<Deps, 'signals'>,
@@ -130,7 +130,10 @@ interface Publication {
   restored?: number
 }
 
-/** Stores a theme as the published theme of a domain, under the next number. Keeps earlier ones. */
+/**
+ * Stores a theme as the published theme of a domain, under the next number. Deletes all but the
+ * last 20 published themes.
+ */
 export async function storePublishedTheme(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -173,7 +176,10 @@ export function themeForAudit({ colors, logo, logo_dark, favicon }: Theme): obje
 
 const noDraft = { draft: null, draft_at: null, draft_by: null }
 
-/** Sets the draft of a domain and increments the version of its themes. */
+/**
+ * Stores or removes the draft of a domain's theme, and increments the version of the domain's
+ * themes.
+ */
 async function setThemes(
   tx: Tx,
   domain: DomainRow,

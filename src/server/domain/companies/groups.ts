@@ -125,8 +125,8 @@ export async function updateGroup(
 }
 
 /**
- * Deletes a group. Throws `default_group_needed` for the default group, and `in_use`, with the
- * counts, if the group has members, API keys, deposits or charged requests.
+ * Deletes a group. Throws `default_group_needed` for the default group. Throws `in_use` if the
+ * group has members, API keys, deposits or charged requests. The error contains their numbers.
  */
 export async function deleteGroup(
   deps: AuditedDeps,
@@ -256,7 +256,7 @@ async function readGroup(tx: Tx, deps: Pick<Deps, 'clock'>, id: string): Promise
   return group
 }
 
-/** Returns groups with their limits and usage, sorted by name. */
+/** Returns the groups with the given ids, with their limits and usage, sorted by name. */
 export async function readGroups(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,

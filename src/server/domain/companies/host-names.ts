@@ -14,10 +14,11 @@ export function isLocalhost(name: string): boolean {
 }
 
 /**
- * Throws `host_not_allowed` unless a company may claim the host name. It may claim domain names
- * below a known top-level domain, also after `*.`, which stands for exactly one label, and on a
- * developer's machine `*.localhost` names. It may not claim names that begin with `api.`, which
- * serve the API of another host, or names of a whole registry, such as `co.uk` and `*.co.uk`.
+ * Throws `host_not_allowed` unless a company may claim the host name. Allowed are names below a
+ * known top-level domain, such as `docs.acme.fr`, and wildcards for one label, such as `*.acme.fr`.
+ * On a developer's machine, names such as `acme.localhost` are allowed too. Names that begin with
+ * `api.` are refused, because they serve the API of another host. Names of a whole registry are
+ * refused too, such as `co.uk` and `*.co.uk`.
  */
 export function requireHostName(host: string, isDeveloper: boolean): void {
   const base = host.startsWith(wildcard) ? host.slice(wildcard.length) : host

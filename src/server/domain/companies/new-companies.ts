@@ -26,8 +26,8 @@ export interface NewCompany {
      */
     isVerified?: boolean
     /**
-     * The company whose verified wildcard domain includes the host, which then needs no proof of its
-     * own. Absent if there is no such wildcard.
+     * The company that owns a verified wildcard domain which includes this host. The host then
+     * needs no proof of its own. Absent if there is no such wildcard domain.
      */
     coveredBy?: CompanyId | undefined
   }[]
@@ -48,8 +48,8 @@ export interface NewCompany {
 }
 
 /**
- * Creates a company with everything that the first sign-up needs: domains, keys, log, default group
- * and one public category. Returns the company's id.
+ * Creates a company with everything that the first sign-up needs: domains, keys, a log of its
+ * deposits, a default group and one public category. Returns the company's id.
  */
 export async function createCompany(
   deps: Pick<Deps, 'db' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
@@ -138,9 +138,10 @@ export async function insertCompany(
 }
 
 /**
- * Adds the log of a new company, with a name that never changes. If the company has proved its host
- * and no other log has the name `name`, that is the name. Otherwise the company's id is added to
- * it: a mistyped host must never name the log of the wrong company.
+ * Adds the log in which a new company's deposits will be recorded. The name of a log never changes.
+ * If the company has proved its host and no other log is called `name`, the log gets this name.
+ * Otherwise the company's id is appended to `name`, so that a mistyped host cannot reserve the name
+ * of another company's log.
  */
 async function insertLogHead(tx: Tx, name: string, isProved: boolean): Promise<void> {
   const company_id = tx.companyId
@@ -157,8 +158,8 @@ async function insertLogHead(tx: Tx, name: string, isProved: boolean): Promise<v
 }
 
 /**
- * Returns the host as it is part of a log's name, with the port if web addresses need one. The port
- * distinguishes the logs of two development servers on one machine.
+ * Returns the host for use in a log's name. Appends the port if the service's web addresses contain
+ * one, because two development servers on one machine need logs with different names.
  */
 function withPort(deps: Pick<Deps, 'settings'>, host: string): string {
   const { port } = deps.settings

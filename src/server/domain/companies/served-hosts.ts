@@ -8,7 +8,8 @@ import type { DomainRow } from './domain-rows.ts'
 import { isLocalhost } from './host-names.ts'
 
 /**
- * For how many milliseconds a process may use a configuration after another process has changed it.
+ * How long a process may use an outdated configuration after another process has changed it, in
+ * milliseconds.
  */
 const freshMs = 1000
 
@@ -23,9 +24,10 @@ export interface TenantCache {
 }
 
 /**
- * Creates a cache that finds the company of a host. Changes by this process apply immediately,
- * those by other processes within a second. Unknown hosts cause no query of their own, and all
- * hosts of a wildcard domain share one entry.
+ * Creates a cache that finds the company of a host. Changes by this process apply immediately, and
+ * changes by other processes apply within a second. All hosts of a wildcard domain share one cached
+ * result. An unknown host causes no query of its own, because the cache also contains the list of
+ * served hosts.
  */
 export function openTenantCache(
   deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'settings'>
@@ -66,8 +68,9 @@ export interface ServedHosts {
 const listedMs = 1000
 
 /**
- * Reads the list of served hosts and keeps it in memory. Reads it again after each signal about
- * domains, and when `has` finds that it is older than a second. `has` does not wait for this.
+ * Reads the list of served hosts and keeps it in memory. Reads the list again after each signal
+ * about domains, and when `has` is called and the list is older than a second. `has` does not wait
+ * for the new list.
  */
 export async function openServedHosts(
   deps: Pick<Deps, 'db' | 'signals' | 'log'>
@@ -110,8 +113,9 @@ export async function openServedHosts(
 }
 
 /**
- * Returns the name of the domain among `hosts` that serves a host: the same name, otherwise a
- * wildcard such as `*.acme.fr`. A wildcard does not serve hosts that begin with `api.`.
+ * Returns which of the domains in `hosts` serves a host: the domain with the same name, or else a
+ * wildcard such as `*.acme.fr`. Returns undefined if no domain serves the host. A wildcard does not
+ * serve hosts that begin with `api.`.
  */
 function domainOf(host: string, hosts: Set<string>): string | undefined {
   if (hosts.has(host)) return host
@@ -133,8 +137,8 @@ function fresh<Key, Value>(
     at: number
     value: Promise<Value>
     /**
-     * The entry that will replace this one as soon as `find` returns. Undefined if `find` is not
-     * running.
+     * The entry that replaces this one when the running call of `find` succeeds. Undefined if no
+     * call is running.
      */
     next?: Entry
   }
@@ -194,7 +198,10 @@ interface HostRow extends Pick<DomainRow, 'host' | ConfigColumn> {
   has_own_domain: boolean
 }
 
-/** Reads the company of a domain from the database. Returns undefined for an unknown domain. */
+/**
+ * Reads the company and the configuration of a host from the database. Returns undefined for an
+ * unknown host.
+ */
 export async function findTenant(
   deps: Pick<Deps, 'db'>,
   host: string
@@ -240,8 +247,8 @@ export async function getPrimaryHost(tx: Tx): Promise<string> {
 
 /**
  * Returns the host for the links in a company's mails when the HTTP call came to a host of another
- * company. It is the host of the primary domain, otherwise of the oldest domain, which may not be
- * served.
+ * company. This is the host of the primary domain. If there is no primary domain, it is the host of
+ * the oldest domain, even if that host is not served.
  */
 export async function readSenderHost(
   deps: Pick<Deps, 'db'>,

@@ -9,15 +9,19 @@ import { requireGroup } from './groups.ts'
 const dayMs = 86_400_000
 /** How many days to return if the caller names no first day. */
 const usualDays = 30
-/** The earliest day that can be read. No service ran earlier, and the database knows no year 0. */
+/**
+ * The earliest day that can be requested. There is no usage from before, and PostgreSQL would
+ * refuse the year 0.
+ */
 const firstDay = '2000-01-01'
 
 interface UsageQuery {
   company_id: CompanyId
   /** Id of the group whose usage is returned. Undefined for the whole company. */
   group?: string | undefined
-  /** The first day to return, in UTC: `2026-11-22`. The last one is `to`. */
+  /** The first day to return, in UTC, such as `2026-11-22`. If undefined, 30 days are returned. */
   from?: string | undefined
+  /** The last day to return, in UTC. Today if undefined. */
   to?: string | undefined
 }
 
@@ -42,7 +46,10 @@ export async function readUsageDays(
   })
 }
 
-/** Returns the number of deposits of the company that were begun since yesterday and failed. */
+/**
+ * Returns the number of the company's deposits that were begun yesterday or today (in UTC) and
+ * failed.
+ */
 export async function countFailedDeposits(tx: Tx, now: Date): Promise<number> {
   const yesterday = dayOf(now.getTime() - dayMs)
   const { failed } = await selectInCompany(tx, 'usage_day')

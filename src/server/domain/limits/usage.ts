@@ -18,23 +18,23 @@ import type { CompanyId } from '../deps.ts'
 export const storagePeriodStart = new Date(0)
 
 /**
- * Returns how much the person's groups may use and have used together, and how much of it this
- * person has used. A limit is `null` if one of the groups is unlimited.
+ * Returns the sums of the limits and of the usage of the person's groups. `own` is the part that
+ * this person has used. The sum of the limits is `null` if one of the groups is unlimited.
  */
 export async function readPersonUsage(tx: Tx, input: PersonQuotaQuery): Promise<Usage> {
   const { total } = await readPersonUsageByGroup(tx, input)
   return total
 }
 
-/** What one person has used. */
+/** What one person has used in one group. `storage_used` is in bytes. */
 interface OwnUsage {
   requests_used: number
   storage_used: number
 }
 
 /**
- * Returns the result of `readPersonUsage` as `total`, and as `own` what the person has used in each
- * group, by the group's id.
+ * Returns the usage of a person. `total` is the result of `readPersonUsage`. `own` is what the
+ * person has used in each group, by the id of the group.
  */
 export async function readPersonUsageByGroup(
   tx: Tx,
@@ -110,8 +110,8 @@ function groupsOfPerson(db: StatementBuilder, query: PersonQuotaQuery) {
 }
 
 /**
- * Builds the query of groups with their limits and usage. A group has a row for each period with
- * usage that may be the current one, or a single row without usage.
+ * Builds the query of groups with their limits and usage. The query returns a row for each period
+ * with usage that may be a group's current period. A group without such a period has a single row.
  */
 function groupsFrom(db: StatementBuilder, query: QuotaQuery) {
   return db
@@ -143,10 +143,10 @@ function groupsFrom(db: StatementBuilder, query: QuotaQuery) {
 }
 
 /**
- * Returns SQL for a time before the start of a group's current period, so that earlier periods need
- * not be read. It may be up to a day too early, because years differ in length; `limitPeriodAt`
- * picks the exact period afterwards. The SQL uses only `now` and the group's interval, because
- * under row-level security PostgreSQL could not use the index with anything else.
+ * Returns SQL for a time before the start of a group's current period, so that a query can leave
+ * out earlier periods. The time may be up to a day too early. `limitPeriodAt` picks the exact
+ * period afterwards. The SQL uses only `now` and the group's interval, because with other values
+ * PostgreSQL could not use the index under row-level security.
  */
 function earliestPeriod(now: Date) {
   return sql<Date>`
@@ -236,7 +236,7 @@ function intervalOf(text: string | null): LimitPeriodLength {
 
 /**
  * Returns what a person has used in the current period of each group in `quotas`, by the group's
- * id. `used` has one entry for each group and period.
+ * id. `used` has one entry for each group, kind and period.
  */
 function ownUsageOf(used: PersonalUsage[], quotas: GroupQuota[]): Map<string, OwnUsage> {
   const amountOf = (group_id: string, kind: PersonalUsage['kind'], start: Date) =>
@@ -267,8 +267,8 @@ interface PersonalUsage {
 
 /**
  * The query that sums what a person has used and reserved in each group, by kind and period. It
- * leaves out periods that cannot be the current one. Open uploads are read by one query for each of
- * their states, because each state has its own index.
+ * leaves out periods that cannot be the current one. It reads uploads in the state `uploading`
+ * separately from other open uploads, because they have their own index.
  */
 const ownUsage = prepare(
   (_db, { company_id, user_id, now }: PersonQuotaQuery) => sql<PersonalUsage>`
