@@ -96,7 +96,7 @@ const legal: Record<string, string> = {
     import { page } from '../kit/page.ts'
     export const draw = page`,
   'src/shell/builds/lost-files.ts': `
-    import { isUploading } from '../uploads/running-uploads.ts'
+    import { isUploading } from '../upload-progress/running-uploads.ts'
     export const reload = isUploading`,
   'src/shell/drop/drop-anywhere.ts': `
     import { targets } from './drop-targets.ts'
@@ -192,9 +192,9 @@ const faults: Record<string, string> = {
   'src/components/Fault.astro': `---\nimport '../contract/groups.ts'\n---`,
   'src/shell/fault.ts': `import '@nanostores/react'`,
   'src/shell/kit/fault.ts': `import '../drawer.ts'`,
-  'src/shell/uploads/fault.ts': `import '../builds/lost-files.ts'`,
-  'src/shell/builds/fault.ts': `const draw = import('../uploads/upload-progress.ts')`,
-  'src/shell/drop/fault.ts': `import '../uploads/running-uploads.ts'`,
+  'src/shell/upload-progress/fault.ts': `import '../builds/lost-files.ts'`,
+  'src/shell/builds/fault.ts': `const draw = import('../upload-progress/upload-progress.ts')`,
+  'src/shell/drop/fault.ts': `import '../upload-progress/running-uploads.ts'`,
   'src/shell/targets.ts': `import './drop/drop-targets.ts'`,
   'src/layouts/Fault.astro': `---\nimport '../contract/groups.ts'\n---`,
   'src/layouts/Script.astro': `<script>import '../islands/deposit/Deposit.tsx'</script>`,
