@@ -78,7 +78,10 @@ export class Connection {
   }
 }
 
-/** Returns the text of a request with or without a JSON body. */
+/**
+ * Returns the text of an HTTP request. `body` is sent as JSON; if it is undefined, the request has
+ * no body.
+ */
 export function requestText(
   method: string,
   path: string,
@@ -96,7 +99,10 @@ export function requestText(
   return `${[`${method} ${path} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n${text}`
 }
 
-/** Returns the JSON of a response. The body must have been sent plain or in one chunk. */
+/**
+ * Returns the parsed JSON of a response. Throws for a status of 300 or more. A chunked body must
+ * consist of one chunk.
+ */
 export function jsonOf({ status, head, body }: HttpAnswer): unknown {
   if (status >= 300) throw new Error(`answered ${status}: ${body.toString()}`)
   const text = body.toString()

@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 
-/** The core for the service and its database. This process, the client, runs on the second core. */
+/**
+ * The processor core on which the service and its database run. The benchmark's own process, which
+ * is the client, runs on `clientCore`.
+ */
 const serverCore = '0'
 const clientCore = '1'
 const everyCore = `0-${availableParallelism() - 1}`

@@ -80,9 +80,9 @@ async function makeFiles(folder: string, count: number): Promise<string[]> {
 }
 
 /**
- * Resolves when the page shows a heading with this text. The waiting happens inside the page:
- * Playwright would poll with tasks in the page's main thread that examine every element, and those
- * would be the longest tasks.
+ * Resolves when the page shows a heading with this text. The page itself waits for the heading.
+ * Playwright would poll with long tasks in the page's main thread, and these would distort the
+ * measurement.
  */
 function headingOf(page: Page, text: string): Promise<void> {
   return page.evaluate(

@@ -14,8 +14,8 @@ const people = 10
 /**
  * Measures how much one busy company slows another one down: the time of `GET /user` calls of a
  * quiet company while the busy one floods the service in different ways. `peer` is the time of the
- * same calls on an idle service. The two clients are two processes on the same core; that of the
- * quiet company has the higher priority.
+ * same calls on an idle service. Each company's client is a process of its own. Both run on the
+ * same core, and the client of the quiet company has the higher priority.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService({ DEMO: 'true' })

@@ -106,7 +106,7 @@ async function sha256sum({ path }: BenchFile): Promise<number> {
 /** The exported functions of the built module, by their names in the build. */
 type HashModule = Record<string, (file: File) => Promise<string>>
 
-/** Adds the file input with which `choose()` hands files to the page. */
+/** Adds a file input to the page, into which `choose()` puts files. */
 async function addInput(page: Page): Promise<void> {
   await page.evaluate(() => {
     const input = document.createElement('input')
@@ -175,7 +175,7 @@ async function openHashing(browser: Browser, build: Build, address: string) {
         return (performance.now() - start) / 1000
       }, module)
     },
-    /** Reads the file without keeping its bytes. */
+    /** Reads the whole file and discards its bytes. */
     async read(file: BenchFile): Promise<void> {
       await choose(page, [file])
       await page.evaluate(async () => {
@@ -196,8 +196,8 @@ async function choose(page: Page, files: BenchFile[]): Promise<void> {
 type Hashing = Awaited<ReturnType<typeof openHashing>>
 
 /**
- * Measures the largest growth of memory in the browser's page processes. Returns no row on systems
- * other than Linux.
+ * Measures how much memory the browser's page processes use at most while the page reads or hashes
+ * files. Returns the rows of the report, or none on systems other than Linux.
  */
 async function memoryOf(
   browser: Browser,

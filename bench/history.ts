@@ -57,7 +57,7 @@ async function loadAll(page: Page, signal: AbortSignal): Promise<number> {
 interface Scroll {
   /** Milliseconds between consecutive frames. */
   frames: number[]
-  /** The part of the time in which the page's main thread was busy, from 0 to 1. */
+  /** The fraction of the time in which the page's main thread was busy, from 0 to 1. */
   busy: number
 }
 

@@ -12,9 +12,9 @@ import { type Options, quantile, type Row } from './table.ts'
 /**
  * Measures the list of people: its pages in a company of 100,000 people and in one of 100, and
  * searches that must read every person because few or none match. One service has both companies,
- * and their pages are requested in turn, each over a new connection. Then measures the overview of
- * the large company, in which nobody has answered the invitation and each of the last 400 days has
- * usage.
+ * and their pages are requested alternately, each over a new connection. Then measures the overview
+ * of the large company. Half of its people have not accepted their invitation, and each of the last
+ * 400 days has usage.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const [many, few] = quick ? [2000, 100] : [100_000, 100]
@@ -156,8 +156,8 @@ function dayBefore(days: number): string {
 type Company = Awaited<ReturnType<typeof fill>>
 
 /**
- * Adds people to a company. Returns its administrator, the ids of its groups, and the call that
- * reads a page in the middle.
+ * Adds people to a company. Returns its administrator, the ids of its groups, and an API call that
+ * reads a page in the middle of the list.
  */
 async function fill(sql: pg.Client, person: Client, count: number) {
   const { company } = await person.call(getUser, {})

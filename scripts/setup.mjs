@@ -73,8 +73,8 @@ function installStamp() {
 }
 
 /**
- * Stops unless this Node or the `node` on the PATH is version 24 or newer. The packages put the
- * pinned Node on the PATH.
+ * Stops the setup unless this Node or the `node` on the PATH is version 24 or newer. The installed
+ * npm packages include a Node 24, but only for some platforms.
  */
 function requireNode24() {
   if (Number.parseInt(process.versions.node, 10) >= 24) return
@@ -279,8 +279,9 @@ function isExecutable(path) {
 }
 
 /**
- * Runs npm and returns whether it succeeded. Uses the Node that npm came with, because `npm ci`
- * deletes the Node in node_modules.
+ * Runs npm and returns whether it succeeded. With `shows` set to `on failure`, prints npm's output
+ * only if npm fails. Uses the Node that npm came with, because `npm ci` deletes the Node in
+ * node_modules.
  */
 function npm(args, shows = 'always') {
   const { npm_execpath, npm_node_execpath } = process.env
@@ -297,9 +298,10 @@ function npm(args, shows = 'always') {
 }
 
 /**
- * Waits until this process holds the lock. Returns the function that frees it. The lock is a folder
- * with one file that has the name of its owner. Only the process that deletes the file of a dead
- * owner removes the folder, so two waiting processes never both get the lock.
+ * Waits until this process holds the lock, and returns a function that frees it. The lock is a
+ * folder that contains one file, named after the process that holds the lock. If that process is
+ * dead, a waiting process must delete this file before it removes the folder. Only one process can
+ * delete the file, so two waiting processes never both get the lock.
  */
 function lock() {
   const owner = `${process.pid}-${startedAt(process.pid)}`

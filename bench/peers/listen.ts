@@ -10,8 +10,8 @@ const headEnd = Buffer.from('\r\n\r\n')
 const openAtOnce = 16
 
 /**
- * Opens event streams. The returned function waits until a number of events have arrived. It
- * returns when each of them arrived, in milliseconds of `process.hrtime`.
+ * Opens event streams. Returns a function that waits until a number of events have arrived, and
+ * returns the arrival time of each event in milliseconds of `process.hrtime`.
  */
 export async function listenToStreams({ port, requests }: { port: number; requests: string[] }) {
   let arrivals: number[] = []

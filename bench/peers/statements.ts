@@ -43,8 +43,9 @@ const deps = {
 }
 
 /**
- * Opens one database connection for each caller, in the role that serves HTTP requests. The
- * returned function runs SQL statements on them for some seconds and returns how fast that was.
+ * Opens one database connection for each caller, in the role that serves HTTP requests. Returns a
+ * function that runs SQL statements on these connections for some seconds, and returns their number
+ * and speed.
  */
 export async function replayStatements({ socketDir, callers, company }: Setup) {
   const clients = Array.from(

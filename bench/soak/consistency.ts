@@ -100,8 +100,8 @@ const invariants: Record<string, string> = {
 }
 
 /**
- * Compares the service with what the depositors remember, and its tables with its files. Returns
- * the faults, and figures about the service.
+ * Compares the documents in the service with those that the depositors remember, and the database
+ * tables with the stored files. Returns the faults, and figures about the service.
  */
 export async function checkConsistency(
   service: ServiceProcess,

@@ -92,6 +92,8 @@ export async function killDuringDeposits(options: {
 
 /**
  * Kills the service at random moments, sometimes together with its database, and starts it again.
+ * Returns the faults, the time of each restart in milliseconds, and how many times the database was
+ * killed.
  */
 export async function killAtRandom(
   service: ServiceProcess,

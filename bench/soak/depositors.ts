@@ -6,8 +6,8 @@ import { type Client, type HttpAnswer, signUpAt } from '../../tests/helpers/clie
 import type { Random } from '../../tests/helpers/random.ts'
 
 /**
- * A document as its depositor remembers it. After the test, the service must have it in the same
- * form.
+ * A document as its depositor remembers it, to be compared with what the service has stored after
+ * the test.
  */
 export interface RememberedDocument {
   host: string

@@ -27,8 +27,8 @@ export interface Fault {
   /** What the failing call was meant to do. */
   title: string
   /**
-   * The name of the system call to fail. `when` selects calls of this name, in the syntax of
-   * strace.
+   * The name of the system call that strace makes fail. `when` selects the calls of this name that
+   * fail, in the syntax of strace.
    */
   call: string
   when: number
@@ -52,8 +52,8 @@ interface FaultOptions<OneFault extends Fault, Sent> {
   rounds?: number | undefined
   faults: readonly OneFault[]
   /**
-   * Sends one document while a fault is active, or without a fault. `settled` resolves when its fate
-   * is known.
+   * Sends one document, and makes a system call fail meanwhile if `fault` is given. `settled`
+   * resolves when the document is either recorded or refused.
    */
   send: (
     fault?: OneFault

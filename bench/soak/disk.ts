@@ -62,8 +62,8 @@ export async function checkFlushOrder(options: { seed: number; deposits: number 
 }
 
 /**
- * Returns a sentence for each response or event that was sent before its data was on disk, or
- * never.
+ * Returns a sentence for each response or event that was never sent, or was sent before its data
+ * was on disk.
  */
 function orderFaultsOf(calls: SystemCall[], upload: string, request: string): string[] {
   const staged = new RegExp(`/staging/[^/>"]+/${upload}`)

@@ -36,9 +36,9 @@ const patienceMs = 240_000
 /**
  * Test C-01 with imports. Each round kills the process that works on an import three times: during
  * the check, the run and the undo. After the first kill the same process is restarted. After the
- * other kills a second process continues the import, and must not take longer than the lease of the
- * killed process lasts. The run must add exactly the people of the file. The undo must restore
- * exactly the people from before.
+ * other kills a second process takes over the import, and must do so before the lease of the killed
+ * process ends. The run must add exactly the people of the file. The undo must restore exactly the
+ * people from before.
  */
 export async function killDuringImports({ seed, rounds, rows, onKill = () => undefined }: Options) {
   const random = createRandom(seed)

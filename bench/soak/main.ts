@@ -10,7 +10,7 @@ import { measureWaitingCalls } from './waiting.ts'
 
 interface Options {
   seed: number
-  /** The part of the full number of rounds to run, such as 0.1. */
+  /** The fraction of the full number of rounds to run, such as 0.1. */
   scale: number
 }
 type Scenario = (options: Options) => Promise<{ faults: string[] }>

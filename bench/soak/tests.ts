@@ -16,7 +16,9 @@ export function runTests(files: string[]) {
   return run('vitest/vitest.mjs', ['run', '--testTimeout=86400000', ...files])
 }
 
-/** Returns a scenario that runs those tests of a browser test file whose titles contain `title`. */
+/**
+ * Returns a scenario that runs only the tests of a browser test file whose titles contain `title`.
+ */
 export function runBrowserTests(file: string, title: string) {
   return run('@playwright/test/cli.js', ['test', file, '--grep', title])
 }

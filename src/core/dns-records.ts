@@ -19,7 +19,8 @@ interface DnsRecordInput {
   /** The host of the domain: `docs.acme.fr`, or `*.acme.fr`. */
   host: string
   /**
-   * The record that proves the host, and the DNS zone of all records. `null` if no proof is needed.
+   * The record that proves who controls the host, and the DNS zone of all records. `null` if no
+   * proof is needed.
    */
   proof: { name: string; value: string; zone: string } | null
   /** A host whose DNS records lead to the server already. Undefined if none is known. */
@@ -27,9 +28,9 @@ interface DnsRecordInput {
 }
 
 /**
- * Returns the DNS records that a domain needs: the one that proves it, then those that lead to the
- * server. The API's host `api.…` needs a record of its own, except below a wildcard, whose record
- * covers both.
+ * Returns the DNS records that a domain needs. First comes the record that proves who controls the
+ * domain, then the records that lead to the server: one for the host of the pages and one for the
+ * host of the API (`api.…`). A wildcard domain has one record for both.
  */
 export function dnsRecords({ host, proof, server }: DnsRecordInput): DnsRecord[] {
   const zone = proof?.zone

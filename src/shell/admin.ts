@@ -10,9 +10,9 @@ import { onThisAndLaterPages, pageLocale } from './kit/page.ts'
 let asked: string | undefined
 
 /**
- * Completes the administration pages, whose HTML is the same for all companies. Adds the company of
- * the address to their links, shows a banner if an operator acts in another company, and redirects
- * administrators from `/admin` to their own company.
+ * Completes the administration pages, whose HTML is the same for all companies. Adds the company's
+ * id from the page's address to their links, shows a banner if an operator acts in another company,
+ * and redirects administrators from `/admin` to their own company.
  */
 export function startAdminPages(): void {
   onThisAndLaterPages(() => {

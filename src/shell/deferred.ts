@@ -8,8 +8,8 @@ import { startSmoothScroll } from './smooth-scroll.ts'
 import { startUserMenu } from './user-menu.ts'
 
 /**
- * Starts the parts that a page does not need immediately. Until then, bar and drawer work with
- * features of the browser alone.
+ * Starts the parts of the shell that a page does not need immediately. Until they run, the top bar
+ * and the drawer work with features of the browser alone.
  */
 export function startDeferredParts(): void {
   watchForBuilds()

@@ -15,7 +15,8 @@ export interface ImportField {
 export type ColumnMapping = Readonly<Record<string, number>>
 
 /**
- * The fewest characters that a known heading must have to be recognized inside a longer heading.
+ * The minimum length of a known heading that is recognized as a part of a longer heading, in
+ * characters.
  */
 const minPart = 4
 /**
@@ -26,7 +27,7 @@ const lookShare = 0.6
 
 /**
  * Guesses the column of each field: first from what the person chose for the same heading before,
- * then from the headings, then from what the cells look like. No column gets two fields.
+ * then from the headings, then from what the cells look like. Each column gets at most one field.
  */
 export function guessMapping(
   fields: readonly ImportField[],

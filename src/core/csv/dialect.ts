@@ -17,7 +17,7 @@ export interface Dialect {
   hasHeader: boolean
 }
 
-/** The most rows of a sample that are examined. */
+/** The maximum number of rows of a sample that are examined. */
 const comparedRows = 100
 
 /**

@@ -87,8 +87,8 @@ const high =
   '\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178'
 
 /**
- * Encodes a text. Returns undefined if the encoding lacks one of its characters. `hasMark` adds the
- * byte order mark, which Windows-1252 does not have.
+ * Encodes a text. Returns undefined if the text has a character that the encoding lacks. With
+ * `hasMark`, the result begins with a byte order mark, except in Windows-1252, which has none.
  */
 export function encodeText(
   text: string,

@@ -4,8 +4,8 @@ import { encodeText } from './encodings.ts'
 
 /**
  * Returns rows as a CSV file in a dialect. A cell that a spreadsheet would evaluate as a formula
- * gets a `'`. If the encoding of the dialect lacks one of the characters, the file is UTF-8
- * with a byte order mark.
+ * gets a `'`. If a row has a character that the dialect's encoding lacks, the file is UTF-8 with a
+ * byte order mark instead.
  */
 export function writeCsv(
   rows: readonly (readonly string[])[],

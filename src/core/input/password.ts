@@ -3,9 +3,9 @@ import { toUtf8 } from '../bytes.ts'
 const maxPasswordBytes = 1024
 const minPasswordCharacters = 12
 /**
- * The longest password that is normalised, in UTF-16 code units. A longer one has more than
- * `maxPasswordBytes` in any case, because NFKC turns at most two code units into one byte: U+1D400
- * into `A`.
+ * The maximum length of a password that is normalised, in UTF-16 code units. NFKC turns at most two
+ * code units into one byte (U+1D400 into `A`), so a longer password has more than
+ * `maxPasswordBytes` bytes in any case.
  */
 const maxTypedLength = 4 * maxPasswordBytes
 

@@ -9,8 +9,8 @@ export interface UsernameFault {
 }
 
 /**
- * Returns the rule that a username breaks, or undefined. Gives the same result as the contract's
- * `Username`, for pages that do not load zod. `'  '` → `{ rule: 'required' }`
+ * Returns the rule that a username breaks, or undefined. Gives the same result as the schema
+ * `Username` of the API contract, for pages that do not load zod. `'  '` → `{ rule: 'required' }`
  */
 export function usernameFault(typed: string): UsernameFault | undefined {
   const name = typed.trim()

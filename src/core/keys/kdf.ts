@@ -44,8 +44,8 @@ export interface Argon2idInput extends Pick<Kdf, 'memoryKib' | 'passes' | 'lanes
 }
 
 /**
- * A function that computes Argon2id version 0x13 without secret or associated data, such as those
- * of hash-wasm, noble and Node.
+ * A function that computes Argon2id (version 0x13) without a secret or associated data. The
+ * libraries hash-wasm and noble have such a function, and so has Node.
  */
 export type Argon2id = (input: Argon2idInput) => Uint8Array | Promise<Uint8Array>
 

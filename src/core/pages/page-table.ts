@@ -8,7 +8,10 @@ export interface PageEntry {
    */
   path: string
   guard: GuardName
-  /** The most kB of scripts, compressed with brotli, that the page may load. A test checks it. */
+  /**
+   * The maximum weight in kB of the scripts that the page loads, compressed with brotli. A test
+   * checks it.
+   */
   scriptBudget: number
   /** Whether search engines may list the page. A page that they may list needs a description. */
   isListed: boolean
@@ -23,7 +26,7 @@ const parameters = /\{(\w+)\}/g
 
 /**
  * All pages by name. Each has a file below `src/pages/[locale]`. The server does not start if a
- * page has no file, or if a file there has no page.
+ * page has no file in that folder, or if a file in that folder belongs to no page.
  */
 export const pages = {
   home: page('/', 'none', 20, 'listed', 'returnable'),

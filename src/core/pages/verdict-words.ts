@@ -21,8 +21,8 @@ export interface VerdictDescription {
   key: 'original' | 'stored_copy' | 'not_found' | 'fingerprint' | 'fingerprint_not_found'
   tone: 'success' | 'neutral'
   /**
-   * The time that the sentence states: that of the record, or that of the verification if no record
-   * was found.
+   * The time that the sentence names: when the document was recorded or, if no record was found,
+   * when it was verified.
    */
   time: string
   /**
@@ -42,8 +42,8 @@ export interface VerdictDescription {
 }
 
 /**
- * Returns how to show the result of a verification. If several records were found, shows a record
- * of the original file rather than of a reduced copy, and the oldest of those. For a fingerprint
+ * Returns how to show the result of a verification. If several records were found, shows the oldest
+ * record of the original file, or else the oldest record of a reduced copy. For a fingerprint
  * without its file, the words do not claim that a file is unchanged.
  */
 export function describeVerdict(

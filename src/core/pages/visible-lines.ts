@@ -22,9 +22,9 @@ export function measureLines(length: number, heightOf: (index: number) => number
 }
 
 /**
- * Returns the indexes of the lines between `from` and `to`, in pixels from the top of the list: the
- * first index `start`, and the index `end` after the last one. Extends the lines to multiples of
- * eight, so that scrolling seldom redraws.
+ * Returns the lines to draw between the positions `from` and `to`, in pixels from the top of the
+ * list. `start` is the index of the first line, and `end` the index after the last line. Both are
+ * rounded outwards to multiples of eight, so that scrolling seldom redraws.
  */
 export function visibleLines(
   lines: LinePositions,

@@ -3,7 +3,8 @@ import { isUploading } from '../upload-progress/running-uploads.ts'
 
 const pauseMs = 10_000
 /**
- * A page may stay open for this many milliseconds after the browser has begun to open another one.
+ * The number of milliseconds, after the browser has begun to open another page, in which the
+ * current page may still be shown.
  */
 const leavingMs = 5000
 

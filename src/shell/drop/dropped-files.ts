@@ -27,8 +27,8 @@ export interface DroppedItem {
 }
 
 /**
- * Passes dropped files, including those in folders, to the page that deposits, verifies or imports
- * them, and opens this page.
+ * Opens the page that deposits, verifies or imports files, and passes it the dropped files,
+ * including those in folders.
  */
 export async function handOffItems(to: DropTarget, items: readonly DroppedItem[]): Promise<void> {
   const [{ files, unreadable, leftOut, names, handles }, handoff] = await Promise.all([
