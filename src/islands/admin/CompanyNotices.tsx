@@ -16,7 +16,7 @@ interface CompanyProps {
 }
 
 /**
- * Shows notices about a company that is suspended, has no verified domain, or whose first
+ * Shows a notice if a company is suspended, if it has no verified domain, or if its first
  * administrator still needs the invitation link.
  */
 export function CompanyNotices({ company }: CompanyProps) {
@@ -74,7 +74,7 @@ function Suspended({ company: { id, name }, suspended }: SuspendedProps) {
   )
 }
 
-/** Says that a company has no verified domain, and how to verify one. */
+/** Says that a company has no verified domain, and how to verify a domain. */
 function Unproved({ company: { id, domains, people } }: CompanyProps) {
   const { locale, t } = useWords()
   const [first] = domains

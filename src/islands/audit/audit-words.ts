@@ -69,8 +69,8 @@ function mentioned({ changes, names }: AuditLogEntry, field: string): string | u
 }
 
 /**
- * A changed field in words, with its values before and after the change. If one value alone says
- * what happened, the other is undefined.
+ * A changed field in words, with its values before and after the change. `before` or `after` is
+ * undefined if the other value alone says what happened.
  */
 export interface ChangeDescription {
   field: string

@@ -13,7 +13,7 @@ import { useWords } from '../kit/use-words.ts'
 interface DetailFrameProps<Item> {
   /** The store of the item that the page shows. */
   store: ReadableAtom<ItemState<Item>>
-  /** Loads the item into the store. Must be the same at every render. */
+  /** Loads the item into the store. Must be the same function at every render. */
   open: (id: string) => Promise<unknown>
   /** Name of the route parameter that contains the id of the item. */
   param: string

@@ -14,7 +14,7 @@ import { useWords } from '../kit/use-words.ts'
 
 interface DomainCheckProps {
   domain: DomainDetails
-  /** Opens the step with the DNS records. Undefined if the records are on the same page. */
+  /** Opens the step that shows the DNS records. Undefined if this page already shows them. */
   toRecords?: () => void
   /** Opens the next step. Undefined if there is none. */
   onDone?: () => void

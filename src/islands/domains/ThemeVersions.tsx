@@ -15,7 +15,7 @@ interface ThemeVersionsProps {
 }
 
 /**
- * Lists the published themes of a domain, and lets an administrator publish an earlier one again.
+ * Lists the published themes of a domain, and lets an administrator publish an earlier theme again.
  */
 export function ThemeVersions({ domain, themes, draft }: ThemeVersionsProps) {
   const { locale, t } = useWords()

@@ -6,7 +6,7 @@ import { type EditedTheme, editedTheme } from '../../stores/admin/domains.ts'
 export type ThemePart = 'colors' | 'logo' | 'logo_dark' | 'favicon'
 export const themeParts: readonly ThemePart[] = ['colors', 'logo', 'logo_dark', 'favicon']
 
-/** The colors of a theme. The editor always shows the first two and the others on demand. */
+/** The colors of a theme. The editor always shows the first two. It shows the rest on demand. */
 export const colorRoles = [
   'primary',
   'secondary',
@@ -31,8 +31,9 @@ const roleOrder = [
 ] as const
 
 /**
- * Returns `colors` with `color` in a role, or with the standard color if `color` is undefined. The
- * keys have the same order as in the server's answers, so that themes can be compared as JSON.
+ * Returns a copy of `colors` in which the color of one role is `color`, or the standard color if
+ * `color` is undefined. The keys have the order of the answers of the server, so that themes can be
+ * compared as JSON.
  */
 export function withColor(
   colors: Colors,

@@ -13,8 +13,8 @@ interface DropZoneProps {
 }
 
 /**
- * A labelled file input. Also accepts files that were chosen before the script had loaded. Dropped
- * and pasted files arrive through `useFileHandoff()`.
+ * A labelled file input. Also accepts files that were chosen before the script had loaded. Calls
+ * `onFiles` only with chosen files: dropped and pasted files come from `useFileHandoff()`.
  */
 export function DropZone({ to, label, hint, onFiles, multiple, children }: DropZoneProps) {
   const input = useRef<HTMLInputElement>(null)

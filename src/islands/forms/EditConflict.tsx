@@ -26,10 +26,10 @@ interface EditConflictProps extends DifferenceWords {
 }
 
 /**
- * Shows how the person's changes differ from what somebody else has saved at the same time. The
- * person chooses which values to keep, for each field or for all. Asks before the page is left
- * without a choice. Shows nothing without a conflict. The page must pass the translations `forms`
- * to the island.
+ * Shows how the changes of the person differ from changes that somebody else has saved at the same
+ * time. The person chooses which values to keep, for each field or for all. Asks before the person
+ * leaves the page without having chosen. Shows nothing without a conflict. The page must pass the
+ * translations `forms` to the island.
  */
 export function EditConflict({ versioned, title, ...words }: EditConflictProps) {
   const { conflict, resolve } = versioned

@@ -19,7 +19,7 @@ interface NamedItemFieldProps {
   hint: string
   /** Error message of the field, if it has an error. */
   error: string | undefined
-  /** The item that counts as chosen until the person chooses one. */
+  /** The item that is chosen at first. */
   preset?: NamedItem | undefined
   /** Returns the items whose names contain the text. */
   find: (text: string) => Promise<readonly NamedItem[]>

@@ -31,9 +31,9 @@ const asked = new WeakSet<Event>()
 let isReturning = false
 
 /**
- * Protects the unsaved changes of a form. Asks before the page is left. If the session ends,
- * restores the changes after the same person has signed in again. Render it outside the form. The
- * page must pass the translations `forms` to the island.
+ * Protects the unsaved changes of a form. Asks before the person leaves the page. If the session
+ * ends, restores the changes after the same person has signed in again. Render this component
+ * outside the form. The page must pass the translations `forms` to the island.
  */
 export function UnsavedGuard({ form, isUnsaved = false }: UnsavedProps) {
   const { locale, t } = useWords()

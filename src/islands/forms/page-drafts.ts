@@ -11,7 +11,7 @@ export function takePageDraft(name: string): unknown {
 
 /**
  * Stores the result of `read` under `name` when the person changes the language of the page.
- * Returns a function that removes the listener.
+ * Returns a function that ends this.
  */
 export function keepPageDraft(name: string, read: () => unknown): () => void {
   const keep = () => drafts.keepDraft(pagePath(), name, read())

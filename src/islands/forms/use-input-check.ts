@@ -4,9 +4,9 @@ import { loadInputCheck } from '../../stores/input-check.ts'
 import type { CallName } from '../../stores/sessions.ts'
 
 /**
- * Returns a function that checks an input with the schema of a call and returns the errors by
- * field. Until the schema is loaded, the function returns no errors; the call then finds them when
- * the form is sent.
+ * Returns a function that checks an input with the schema of an API call and returns the errors by
+ * field. Until the schema is loaded, the function returns no errors. The API call then finds the
+ * errors.
  */
 export function useInputCheck(name: CallName): (input: unknown) => FieldErrors {
   const check = useRef<(input: unknown) => FieldErrors>(() => ({}))

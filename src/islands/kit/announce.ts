@@ -2,8 +2,8 @@ type News = DocumentEventMap['vidimus:news']['detail']
 
 /**
  * Shows a short message in the corner of the window. The message stays when another page is opened.
- * With `undo`, it has a button that runs `undo`; it disappears after ten seconds or when the person
- * signs out.
+ * A message with `undo` has a button that runs `undo`. Such a message disappears after ten seconds,
+ * and when the person signs out.
  */
 export function announce(text: string, undo?: News['undo']): void {
   document.dispatchEvent(

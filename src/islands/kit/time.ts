@@ -36,9 +36,9 @@ export function useWaitPhase(isWaiting: boolean): 'silent' | 'skeleton' | 'text'
 }
 
 /**
- * Returns a time of today as `2 hours ago`, « il y a 2 heures », and an earlier one by calendar
- * days: `yesterday`, « hier ». Shows a future time as now, because the clocks of server and device
- * may differ.
+ * Describes when a time was. For a time of today: `2 hours ago`, « il y a 2 heures ». For an
+ * earlier day: `yesterday`, « hier ». A time in the future counts as now, because the clocks of
+ * server and device may differ.
  */
 export function relativeTime(time: Date, now: number, locale: Locale): string {
   const format = new Intl.RelativeTimeFormat(languageTag(locale), { numeric: 'auto' })

@@ -16,7 +16,10 @@ interface BulkBarProps<Action extends string> {
   onAct: (action: Action) => void
   /** Whether no action can be started now, because the last change is still running. */
   isBusy: boolean
-  /** Counts all rows that match, and selects them. */
+  /**
+   * Counts all rows that match the search and the filters, including rows that are not loaded, and
+   * selects them.
+   */
   onSelectAll: () => void
   isCounting: boolean
   /** The error, if the rows could not be counted. */

@@ -24,7 +24,7 @@ export interface TableColumn<Row> {
   isSortable?: boolean
   /** Whether windows below 1280 px hide the column, unless the person has chosen to see it. */
   isSecondary?: boolean
-  /** Width of the column in relation to the others; 1 if absent. */
+  /** Width of the column in proportion to the other columns. The default is 1. */
   width?: number
 }
 

@@ -4,7 +4,10 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWords } from '../kit/use-words.ts'
 
 interface ExportButtonProps {
-  /** Downloads all rows that match, including those that the page has not loaded. */
+  /**
+   * Downloads all rows that match the search and the filters, including rows that the page has not
+   * loaded.
+   */
   save: () => Promise<void>
   className?: string
 }

@@ -17,8 +17,8 @@ interface ListFrameProps {
   /** Shown instead of the rows if there are none. */
   empty: ReactNode
   /**
-   * Text that says that the rows may be out of date, because refreshing them failed. Absent if the
-   * list says so itself.
+   * Text that says that the rows may be out of date, because refreshing them failed. Undefined if
+   * `children` already contain such a text.
    */
   stale?: string
   onRetry: () => void

@@ -17,9 +17,9 @@ interface KeyContext {
 }
 
 /**
- * Returns the selection and the focused row after a key was pressed in a list. Space selects the
- * row, Shift with Space or an arrow key a range, Ctrl+A or Cmd+A all rows, Escape none. Returns
- * undefined for any other key.
+ * Returns the selection and the focused row after a key was pressed in a list. Space selects or
+ * deselects the row. Shift with Space or an arrow key selects a range. Ctrl+A or Cmd+A selects all
+ * rows. Escape deselects all rows. Returns undefined for any other key.
  */
 export function selectionAfterKey(
   { key, altKey, ctrlKey, metaKey, shiftKey }: PressedKey,

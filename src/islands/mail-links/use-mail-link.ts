@@ -57,9 +57,9 @@ function closedLinkState(link: OpenedLink | 'none' | 'loading'): 'used' | 'over'
 }
 
 /**
- * Returns as `closed` why a link no longer works: it was `used` or it is `over` (expired). Returns
- * undefined if it works. `handleFailure` takes the error of a call and returns whether the error
- * means that the link no longer works.
+ * Returns `closed` and `handleFailure`. `closed` says why a link no longer works: `used` or `over`
+ * (expired). It is undefined while the link works. `handleFailure` takes the error of an API call.
+ * It returns true if the error means that the link no longer works, and updates `closed`.
  */
 export function useClosedLink(link: OpenedLink | 'none' | 'loading') {
   const [refused, setRefused] = useState<'used' | 'over'>()

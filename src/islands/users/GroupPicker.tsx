@@ -109,8 +109,8 @@ export function GroupPicker(props: GroupPickerProps) {
 }
 
 /**
- * Returns the groups in the value of a `GroupPicker` field. The value has one line for each group,
- * with its id and its name.
+ * Returns the groups in the form value of a `GroupPicker`. Each line of the value has the id and
+ * the name of a group.
  */
 export function parseGroupPicker(value = ''): NamedGroup[] {
   return value.split('\n').flatMap(line => parseNamedItem(line) ?? [])

@@ -15,7 +15,10 @@ import { VerdictFacts, VerdictSeal, VerdictSentence, VerdictWord } from './Verdi
 
 const shownAtOnce = 50
 
-/** Lists several verifications, one per line. The person can open each one that has a result. */
+/**
+ * Lists several verifications, one per line. The person can open each verification that has a
+ * result.
+ */
 export function VerificationList({ checks }: { checks: readonly Verification[] }) {
   const { t } = useWords()
   const [shown, setShown] = useState(shownAtOnce)
