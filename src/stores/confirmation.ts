@@ -34,7 +34,10 @@ export async function withConfirmation<Result>(run: () => Promise<Result>): Prom
   }
 }
 
-/** Proves to the server that the person knows their password, which counts for five minutes. */
+/**
+ * Proves to the server that the person knows their password. The server accepts the proof for five
+ * minutes.
+ */
 export async function confirmPassword(password: string): Promise<void> {
   const { openSigningKeys, pageLocation } = environment()
   const email = $user.get()?.email

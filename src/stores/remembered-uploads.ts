@@ -69,8 +69,8 @@ export function createRememberedUploads() {
     },
 
     /**
-     * Takes over the person's remembered uploads that no open tab is sending, and deletes those of
-     * other people.
+     * Takes over and returns the person's remembered uploads that no open tab is sending. Deletes
+     * the remembered uploads of other people.
      */
     async claim(person: string): Promise<RememberedUpload[]> {
       lock()

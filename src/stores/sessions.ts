@@ -75,8 +75,8 @@ export function addSignOutListener(run: (end: SessionEnd) => void): void {
 }
 
 /**
- * Starts the session in the cookie and reacts to other tabs that sign in or out. Runs once per
- * document.
+ * Restores the session from the cookie, if there is one, and from then on follows other tabs that
+ * sign in or out. Runs once per document.
  */
 export function startSession(): void {
   if (isStarted) return

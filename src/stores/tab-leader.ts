@@ -1,6 +1,9 @@
 import type { Environment } from './environment.ts'
 
-/** The tabs of one browser. One of them is the leader and works for all. */
+/**
+ * The tabs of one browser. One of them, the leader, does the work for all and sends messages to the
+ * others, the followers.
+ */
 export interface TabGroup {
   /** Sends a message from the leader to the followers. Does nothing in a follower. */
   send(news: unknown): void

@@ -36,7 +36,7 @@ export interface Verification {
 /** Why the verifications are paused, and when they continue automatically. */
 export interface VerificationPause {
   error: AppError
-  /** Milliseconds since the epoch. */
+  /** Time at which the pause ends, in milliseconds since the epoch. */
   until: number
 }
 

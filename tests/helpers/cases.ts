@@ -110,8 +110,8 @@ export interface RouteCase {
 }
 
 /**
- * A valid call for each route of a noun. The tests of isolation, bad input, tokens, fuzzing and
- * documentation make these calls.
+ * A valid call for each route of a noun (such as groups or domains). The tests of isolation, bad
+ * input, tokens, fuzzing and documentation make these calls.
  */
 export type RouteCases = Partial<Record<RouteName, RouteCase>>
 

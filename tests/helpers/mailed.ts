@@ -71,7 +71,10 @@ export async function proofFor(
   return keys.publicKeyJwt({ aud: host, email, purpose, nonce, th: mailTokenHash(token) })
 }
 
-/** Creates an unconfirmed change of e-mail. The new e-mail is the current one by default. */
+/**
+ * Creates an unconfirmed change of e-mail, to the current e-mail by default. Returns the token of
+ * the link that confirms it.
+ */
 export async function makeEmailChange(
   app: TestApp,
   person: MailRecipient,

@@ -15,8 +15,8 @@ export const seed = Number(process.env.SEED ?? 20_260_503)
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed })
 
 /**
- * Returns the number of random cases that test a property. It is `here` in a normal run, and about
- * `long` in `npm run soak`.
+ * Returns the number of random cases that test a property: `here` in a normal run, and `long` times
+ * the factor `soak` in `npm run soak`.
  */
 export function runCount(here: number, long: number): number {
   return soak === undefined ? here : Math.max(here, Math.round(long * soak))

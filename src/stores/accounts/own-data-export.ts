@@ -4,7 +4,10 @@ import { $verifiedFileNames } from '../verified-file-names.ts'
 
 export interface ExportOptions {
   signal: AbortSignal
-  /** Runs after each page of the answer. `count` is the number of requests loaded so far. */
+  /**
+   * Runs after each page of the API's response. `count` is the number of history entries (requests)
+   * loaded so far.
+   */
   onProgress: (count: number) => void
 }
 

@@ -131,7 +131,10 @@ export async function removeGroupCategory(id: string, category: Category): Promi
   await categories.remove(id, category, call)
 }
 
-/** Loads and shows the new number of members. Ignores a failure, because the next load shows it. */
+/**
+ * Reloads the group to show its new number of members. Ignores a failure, because the number is
+ * also shown by the next load.
+ */
 function countMembers(id: string): void {
   reloadGroup(id).catch(() => {})
 }

@@ -6,8 +6,8 @@ import { fromProblem } from '../../contract/kit/problems.ts'
 import type { BatchItemResult, SendBatch } from './batch-client.ts'
 
 /**
- * The most bytes of files in one call. The 512 KiB below the limit of a call are for the list of
- * items and the multipart form.
+ * The most bytes of files in one call. It is 512 KiB below the limit of a call, to leave room for
+ * the list of items and the multipart form.
  */
 const callBytes = maxBatchBytes - 512 * 1024
 /**
@@ -51,8 +51,8 @@ interface WaitingFile extends FileOptions {
 export type DepositBatches = ReturnType<typeof createDepositBatches>
 
 /**
- * Sends small files together. Files that are added while a call is being sent go with the next
- * call.
+ * Creates the queue that sends small files together in few calls. Files that are added while a call
+ * is being sent go with the next call.
  */
 export function createDepositBatches(sendBatch: SendBatch) {
   const waiting = new Set<WaitingFile>()

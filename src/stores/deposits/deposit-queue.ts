@@ -245,8 +245,9 @@ export function createDepositQueue(parts: DepositDependencies) {
   }
 
   /**
-   * Pauses a deposit that exceeds a limit. If the limit on the number of requests is reached, also
-   * pauses all deposits of the same category that have no reservation yet.
+   * Pauses a deposit that exceeds a limit. If no further deposits are allowed at all
+   * (`request_limit_reached`), also pauses the other deposits of the category that have no
+   * reservation yet.
    */
   function pauseAtLimit(entry: DepositEntry, error: AppError): void {
     const { id } = entry.category
@@ -356,9 +357,9 @@ export function createDepositQueue(parts: DepositDependencies) {
   }
 
   /**
-   * Sets the file of a deposit that has lost its file in a reload, and queues the deposit. Hashing
-   * later shows whether the file is the right one. If already its size differs, only marks it as
-   * wrong. `isAssigned`: the person chose the file for this deposit.
+   * Sets the file of a deposit that has lost its file in a reload, and queues the deposit. If the
+   * size differs, marks the file as wrong instead; other differences are found when it is hashed.
+   * `isAssigned`: the person chose the file for this deposit.
    */
   function attach(entry: DepositEntry, file: File, isAssigned: boolean): void {
     const state = entry.$state.get()

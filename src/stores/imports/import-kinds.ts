@@ -38,7 +38,7 @@ export interface RowQuery {
   limit?: number
 }
 
-/** A kind of things that can be imported, such as people, with the calls that import them. */
+/** One kind of import, such as the import of people: its fields, its limits and its API calls. */
 export interface ImportKind {
   /** Name under which the browser stores the choice of columns. */
   name: string

@@ -1,6 +1,6 @@
 /** The rows that a person has selected in a list. */
 export interface Selection {
-  /** Ids of the selected rows, also of rows that the list does not show now. */
+  /** Ids of the selected rows, including rows that the list does not show now. */
   ids: ReadonlySet<string>
   /**
    * Number of rows that match the search and the filters, if all of them are selected. In this case
@@ -34,9 +34,9 @@ export function toggleRow(selection: Selection, id: string, shown: readonly stri
 }
 
 /**
- * Selects all rows from the one that was toggled last to `to`. Replaces the previous range from
- * that row, so rows that only the previous range contained are unselected. Rows that were selected
- * before any range stay selected.
+ * Selects all rows from the row that was toggled last to `to`. Replaces the previous range from
+ * that row: rows that only the previous range contained are unselected. All other selected rows
+ * stay selected.
  */
 export function extendRange(selection: Selection, to: string, shown: readonly string[]): Selection {
   const { from, before } = selection.range ?? { from: to, before: knownIds(selection, shown) }

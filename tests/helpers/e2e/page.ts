@@ -97,8 +97,8 @@ export async function expectSignedInAt(page: Page, url: string | RegExp): Promis
 }
 
 /**
- * Collects what a page logs as an error, throws or asks in a dialog. Ignores lines that match
- * `provoked`.
+ * Returns a list to which everything is added that the page logs as an error, throws or asks in a
+ * dialog from now on. Ignores errors that match `provoked`.
  */
 export function watchFaults(page: Page, provoked = /status of 404/): string[] {
   const faults: string[] = []
@@ -113,8 +113,9 @@ export function watchFaults(page: Page, provoked = /status of 404/): string[] {
 }
 
 /**
- * Collects the calls that a page sends, except GET, by method and path. Adds the size of bodies
- * over 1,000 bytes, because they could contain more than fingerprints.
+ * Collects the calls that a page sends, except GET. Returns a function that returns them so far,
+ * each as method and path. Adds the size of a body over 1,000 bytes, because it could contain more
+ * than fingerprints.
  */
 export function watchSent(page: Page): () => Promise<string[]> {
   const sent: Promise<string>[] = []

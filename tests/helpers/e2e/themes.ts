@@ -8,7 +8,7 @@ export async function mainColour(visitor: Page, address: string): Promise<string
   )
 }
 
-/** Returns a logo as SVG text, with more content inside. */
+/** Returns a logo as SVG text. `inside` is more SVG to put into it. */
 export function logoSvg(inside = ''): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 30">${inside}<rect width="90" height="30" fill="#0a7"/></svg>`
 }

@@ -73,7 +73,10 @@ export async function startFaultProxy(target: number) {
 
   return {
     port: await listenLocally(proxy),
-    /** Breaks the next connection. A second call is for the connection after it. */
+    /**
+     * Plans a break for the next new connection. A second call plans one for the connection after
+     * it.
+     */
     cutNext(cut: Cut) {
       planned.push(cut)
     },
