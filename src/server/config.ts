@@ -197,8 +197,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
 }
 
 /**
- * Returns the value of a setting for an error message. Returns no addresses of servers, because
- * they contain passwords.
+ * Returns a setting as an error message shows it: `PORT=80`. Leaves out the value of a server's
+ * URL, which can contain a password.
  */
 function shown(key: string, given: Record<string, string | undefined>): string {
   return /^(DATABASE|SMTP)_\w*URL$/.test(key) ? key : `${key}=${given[key]}`

@@ -138,9 +138,9 @@ export function openBlobs(directory: string): Blobs {
 }
 
 /**
- * Returns the file name of a staged file (a file whose upload is in progress): the id of the
- * upload, followed by `.` and the number of takeovers unless that is 0. Throws for an invalid id,
- * because the name becomes part of a path.
+ * Returns the file name of a staged file (a file whose upload is in progress): `<upload id>` or
+ * `<upload id>.<generation>`. `generation` is the number of times that another process took over
+ * the writing; 0 is left out. Throws for an invalid id, because the name becomes part of a path.
  */
 function nameOf({ id, generation }: StagedFile): string {
   if (!/^[A-Za-z0-9_-]{22}$/.test(id)) throw new Error('an upload id has 22 characters')

@@ -68,8 +68,8 @@ const announcedMinutes = 10
 const replacedHours = 24
 
 /**
- * Creates a key that will sign access tokens, from ten minutes after its creation. Running
- * processes load it by themselves.
+ * Creates a new key for signing access tokens. The key signs from ten minutes after its creation;
+ * by then every running process has loaded it.
  */
 export async function rotateTokenKey({
   directory,
@@ -109,8 +109,8 @@ function keysOf(
   let newestFirst = sortNewestFirst(found)
   /**
    * Returns `read`. If a key with the same id was loaded earlier, the result contains the earlier
-   * key object, because caches of verified tokens compare key objects: a new object would
-   * invalidate them.
+   * key object. A new object would invalidate the caches of verified tokens, which compare key
+   * objects.
    */
   const sameAsBefore = (read: TokenKey): TokenKey => {
     const known = newestFirst.find(({ kid }) => kid === read.kid)

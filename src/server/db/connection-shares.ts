@@ -21,8 +21,8 @@ export interface ConnectionOptions {
   isHeavy?: boolean
   /**
    * Whether the transaction is a step of background work that may last long, such as the run of an
-   * import. It does not count as a connection of its company, so the company's calls need not wait
-   * for its end. The background work must itself limit the number of such transactions.
+   * import. Its connection does not count as one of the company's, so the company's calls need not
+   * wait for it. The background work must itself limit the number of such transactions.
    */
   isBackground?: boolean
   /**

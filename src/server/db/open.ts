@@ -19,8 +19,8 @@ export interface Db {
 
 export type OpenOptions = DatabaseLocation & {
   /**
-   * Whether the service itself runs PostgreSQL. Then the PostgreSQL processes get a lower priority
-   * than the service, and those that answer long reads an even lower one.
+   * Whether the service itself runs PostgreSQL. If so, the PostgreSQL processes get a lower
+   * priority than the service. PostgreSQL processes that serve long reads get the lowest priority.
    */
   isEmbedded?: boolean
   /** Called when a connection is lost, whether it is idle or in use. */
@@ -63,8 +63,9 @@ const longReadNiceDifference = 10
 interface Opened {
   pool: pg.Pool
   /**
-   * The connections for long reads. If the database is embedded, it is a pool of its own, because
-   * PostgreSQL processes of lower priority serve it; otherwise it is `pool`.
+   * The pool of connections for long reads. For an embedded database this is a separate pool,
+   * because PostgreSQL processes of lower priority serve it. Otherwise it is the same object as
+   * `pool`.
    */
   heavyPool: pg.Pool
   shares: ConnectionShares

@@ -210,8 +210,8 @@ interface Attempt {
 }
 
 /**
- * Chooses the user that runs PostgreSQL and creates the data directory and the socket directory.
- * Returns a function that starts PostgreSQL.
+ * Chooses the operating system user that runs PostgreSQL. Creates the data directory and the socket
+ * directory. Returns a function that starts PostgreSQL.
  */
 async function prepare(dir: string, settings: Record<string, string>, binaries: Binaries) {
   const as = await choosePostgresUser(dir, binaries.postgres)

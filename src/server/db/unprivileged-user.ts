@@ -19,8 +19,9 @@ export type PostgresUser =
 const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
 
 /**
- * The user that runs the database if this process is root. No account has this id: a process of the
- * same user could read the files and log in as anybody.
+ * The user that runs the database if this process is root. No account of the system has this id,
+ * because other processes of the same user could read the files of the database and log in to it as
+ * anybody.
  */
 const databaseUser = { kind: 'user', uid: 65_525, gid: 65_525 } as const
 

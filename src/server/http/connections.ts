@@ -98,7 +98,7 @@ export function watchConnections(
 }
 
 /**
- * How much a socket had sent when `left` or `written` last changed. If neither changes for too
+ * How far a socket had come with sending when its progress last changed. If nothing changes for too
  * long, the client has stopped reading.
  */
 interface SendProgress {

@@ -14,7 +14,7 @@ import { refusedFieldError } from './refused-fields.ts'
 
 /**
  * Finds the company that a call administers and stores its id as `acting` in the call's context. A
- * path below `/company/{id}` or the header `Company` names this company. Otherwise it is the
+ * path below `/company/{id}` or the header `Company` names this company. If neither does, it is the
  * person's own company. Does nothing for an endpoint that administers no company. Throws
  * `not_found` if the company does not exist or the person may not administer it.
  *

@@ -42,7 +42,7 @@ export interface ContextVariables {
 }
 
 /**
- * The connection of a call, as the listener passes it to the API. Empty for a call from within the
+ * What the listener tells the API about the connection of a call. Empty for a call from within the
  * process.
  */
 interface Bindings {

@@ -35,8 +35,8 @@ export interface InFlightCall {
 
 export interface InFlightCalls {
   /**
-   * Counts a call of a company until `end` of the result is called. Throws `unavailable` when the
-   * company has too many calls at the same time, and `rate_limited` when the network of a
+   * Counts a call of a company as running until `end` is called on the result. Throws `unavailable`
+   * when the company has too many calls at the same time, and `rate_limited` when the network of a
    * signed-out caller has too many. Calls of signed-out people may use only half of the company's
    * limit, so that signed-in people are still served.
    */

@@ -33,7 +33,7 @@ const maxDepth = 32
  * few fields each has a few thousand values.
  */
 const maxValues = 10_000
-/** When timers fire later than this many milliseconds, calls without a token are refused. */
+/** If timers fire more than this many milliseconds late, calls without a token are refused. */
 const maxLagMs = 200
 
 /**
