@@ -309,9 +309,10 @@ export const storeImportRows = endpoint({
 })
 
 /**
- * Returns at most `limit` stored rows in the order of the file: those after the row number `after`.
- * `verdict` limits them to rows with this verdict, `kept` to people whom the undo left as they are.
- * `next` is the `after` of the next call, or `null` if no more rows follow.
+ * Returns at most `limit` stored rows in the order of the file, beginning after the row number
+ * `after`. With `verdict`, returns only rows with this verdict. With `kept`, returns only rows of
+ * people whom the undo did not change. `next` is the value of `after` for the next call, or `null`
+ * if no more rows follow.
  */
 export const listImportRows = endpoint({
   method: 'GET',
@@ -342,10 +343,11 @@ export const checkImport = endpoint({
 })
 
 /**
- * Leaves rows out of the run, or with `skip: false` takes them back. These rows and all rows with
- * the same e-mails get new verdicts before the call answers, so the second of two rows with one
- * e-mail can take the place of the first. Skipped rows stay skipped when all rows are checked
- * again; `storeImportRows` takes a row back. Answers `import_state` in any state but `checked`.
+ * Marks rows as skipped, so that the run leaves them out. `skip: false` removes the mark. These
+ * rows and all rows with the same e-mails get new verdicts before the call answers. For example, if
+ * two rows have the same e-mail and the first row is skipped, the second row is no longer a
+ * duplicate. Another check keeps the marks. `storeImportRows` removes the marks of the rows that it
+ * overwrites. Answers `import_state` in any state but `checked`.
  */
 export const skipImportRows = endpoint({
   method: 'POST',

@@ -21,8 +21,9 @@ export const Permission = z.enum(['admin', 'operator'])
 export type Permission = z.infer<typeof Permission>
 
 /**
- * A person of a company as its administrators see the person. A person in the state `waiting` is a
- * sign-up: it has no groups and no permissions, and keeps its id when it is confirmed.
+ * A person of a company as the company's administrators see the person. In the state `waiting` it
+ * is a sign-up, without groups and permissions. The id stays the same when the sign-up is
+ * confirmed.
  */
 export const Member = z.object({
   id: z.uuid(),
@@ -44,7 +45,7 @@ export type Member = z.infer<typeof Member>
 
 /** Filter of lists, exports and bulk changes of people. A person must match every given field. */
 const memberFilter = {
-  /** Words from name and e-mail, or the id of one person. */
+  /** Words to search for in names and e-mails, or the id of one person. */
   q: SearchText,
   state: z.optional(MemberState),
   group: z.optional(Id),
@@ -69,8 +70,8 @@ export const listUsers = listEndpoint({
 })
 
 /**
- * Exports the people of a company who match the filter as one CSV file, ordered by id: UTF-8 with a
- * byte order mark.
+ * Exports the people of a company who match the filter as one CSV file, ordered by id. The file is
+ * UTF-8 with a byte order mark.
  */
 export const exportUsers = stream({
   method: 'GET',
@@ -143,8 +144,9 @@ export const deleteMember = endpoint({
 })
 
 /**
- * Invites a person again who has not activated the account. If the answer contains the link of a
- * person with permissions, the caller must have entered the password again.
+ * Invites a person again who has not activated the account. If no mail server is configured, the
+ * answer contains the invitation link. For an invited person with permissions, the call then
+ * answers `confirmation_required` unless the caller has entered their own password again.
  */
 export const resendInvitation = endpoint({
   method: 'POST',
@@ -209,7 +211,7 @@ export const signOutUser = endpoint({
   errors: ['not_oneself', 'email_unconfirmed']
 })
 
-/** Returns the active sessions of a person, by last use, at most 100. */
+/** Returns at most 100 active sessions of a person, most recently used first. */
 export const listUserSessions = endpoint({
   method: 'GET',
   path: '/user/{id}/sessions',
@@ -218,11 +220,9 @@ export const listUserSessions = endpoint({
   output: z.array(Session)
 })
 
-/** What a person has used and may use: in all groups together, and in each of them. */
+/** What a person has used and may use: in all groups together (`total`), and in each group. */
 export const MemberUsage = z.object({
-  /**
-   * What the person may use and has used in all groups together: the figures that the person sees.
-   */
+  /** Usage and limits of the person's groups, added up. The person sees the same figures. */
   total: Usage,
   groups: z.array(
     z.object({
@@ -262,10 +262,13 @@ export const BulkAction = z.enum([
 ])
 export type BulkAction = z.infer<typeof BulkAction>
 
-/** The most people whom one call of `changeUsers` changes. */
+/** Maximum number of people whom one call of `changeUsers` changes. */
 export const maxBulkPeople = 200
 
-/** The people of a bulk call, if they are not chosen by a filter. */
+/**
+ * Input fields of a bulk call. `ids` are the ids of the people, if the call has no `filter`.
+ * `cursor` is the `next` of the answer before, to continue with the next people.
+ */
 const people = {
   ids: z.optional(z.array(Id).check(z.minLength(1), z.maxLength(maxBulkPeople))),
   cursor: z.optional(z.string().check(pattern(/^[0-9a-f-]{36}$/, '`next` of the answer before')))
@@ -273,7 +276,10 @@ const people = {
 
 /** What one call of a bulk change did, and how to continue. */
 export const BulkResult = z.object({
-  /** Number of people in the whole change. Present only in the answer to a dry run. */
+  /**
+   * Number of people whom all calls of the bulk change would process together. Present only in the
+   * answer to a dry run.
+   */
   matching: z.optional(z.number()),
   /** Ids of the changed people. */
   done: z.array(z.uuid()),
@@ -315,12 +321,12 @@ export const changeUsers = endpoint({
   errors: ['host_needed', 'idempotency_in_flight', 'idempotency_key_reused']
 })
 
-/** Invitation links to pass on, and how to continue. */
+/** Invitation links that an administrator passes on, and how to continue. */
 export const InvitationLinks = z.object({
   links: z.array(
     z.object({ id: z.uuid(), username: z.string(), email: z.string(), link: z.string() })
   ),
-  /** Time until which these links work. */
+  /** Time at which these links expire. */
   until: z.iso.datetime(),
   /** The `cursor` of the next call. `null`: all people have been processed. */
   next: z.nullable(z.uuid())
@@ -328,12 +334,12 @@ export const InvitationLinks = z.object({
 export type InvitationLinks = z.infer<typeof InvitationLinks>
 
 /**
- * Creates invitation links for many people who have not activated their account yet: those in
- * `ids`, or those who match `filter`, which can also name the `import` that created them. Other
- * people are left out. One call processes at most 200 people, in the order of their ids; `next` of
- * its answer is the `cursor` of the next call. Links that were created earlier keep working until
- * they expire. The caller passes the links on. If a mail server is configured, which mails the
- * links itself, the call answers `forbidden`.
+ * Creates invitation links for people who have not activated their account yet, and skips all other
+ * people. The caller passes the links on. The people are those in `ids`, or those who match
+ * `filter`. In `filter`, `import` is the id of an import that created the people. One call
+ * processes at most 200 people, in the order of their ids; `next` of its answer is the `cursor` of
+ * the next call. Links that were created earlier work until they expire. Answers `forbidden` if a
+ * mail server is configured, because the server then mails the links itself.
  */
 export const createInvitationLinks = endpoint({
   method: 'POST',

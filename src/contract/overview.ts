@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 
-/** The most days that one call of `getUsage` returns. */
+/** Maximum number of days that one call of `getUsage` returns. */
 export const maxUsageDays = 400
 
 /** What a company or one of its groups used on one day in UTC. */
@@ -20,9 +20,9 @@ export const UsageDay = z.object({
 export type UsageDay = z.infer<typeof UsageDay>
 
 /**
- * Returns what a company, or with `group` one of its groups, used on each day from `from` to `to`,
- * both included, also on days without usage. The last day is today if `to` is absent, and the first
- * is 29 days before the last if `from` is absent. At most 400 days.
+ * Returns what a company, or one of its groups (`group`), used on each day from `from` to `to`. The
+ * output includes both days, and days without usage. If `to` is absent, the last day is today. If
+ * `from` is absent, the first day is 29 days before the last. At most 400 days.
  */
 export const getUsage = endpoint({
   method: 'GET',
@@ -43,15 +43,17 @@ export const getUsage = endpoint({
  * - `invitations_expired`: invited people whose mailed link has expired.
  * - `invitations_by_hand`: invited people who wait for a link from an administrator, because no
  *   mail server is configured.
- * - `group_limits`: limits of groups of which at least 80 % is used.
- * - `deposits_held`: deposits that could not be made in several attempts. An operator retries them.
+ * - `group_limits`: limits of which a group has used at least 80 %.
+ * - `deposits_held`: deposits that have stopped after several failed attempts. An operator can
+ *   retry them.
  * - `deposits_failed`: deposits that have failed since yesterday.
  * - `mails_delayed`: mails that have been due for five minutes and could not be sent.
- * - `domains_unverified`: claimed hosts whose proof has been waiting for a day.
+ * - `domains_unverified`: hosts that were claimed more than a day ago and are still not verified.
  * - `domains_failing`: hosts that are served although the DNS record that proves them is missing.
- * - `domains_quarantined`: hosts that are no longer served, because their record was missing.
- * - `domains_taken`: hosts that another company has proved.
- * - `disk_nearly_full`: the disk of the installation. Only operators learn of it.
+ * - `domains_quarantined`: hosts that are no longer served, because the DNS record was missing.
+ * - `domains_taken`: claimed hosts that another company owns.
+ * - `disk_nearly_full`: the disk of the installation is nearly full. Only operators get this
+ *   finding.
  */
 export const AttentionKind = z.enum([
   'people_waiting',
@@ -79,7 +81,7 @@ export const NearLimit = z.object({
 })
 export type NearLimit = z.infer<typeof NearLimit>
 
-/** A finding that an administrator should act on, such as people who wait. */
+/** A finding that an administrator should act on, such as mails that could not be sent. */
 export const AttentionItem = z.object({
   kind: AttentionKind,
   /**
@@ -148,7 +150,10 @@ export const AllAttention = z.object({
       unchecked: z.array(AttentionKind)
     })
   ),
-  /** Number of companies that were not checked, because two seconds had passed. */
+  /**
+   * Number of companies that were not checked, because the check of all companies stops after two
+   * seconds.
+   */
   skipped: z.number()
 })
 export type AllAttention = z.infer<typeof AllAttention>

@@ -81,12 +81,15 @@ export const ProcessedRequest = z.object({
   erased: z.optional(z.iso.datetime()),
   /** Id of the deposit's record, 22 base64url characters. Absent for a verification. */
   deposit_id: z.optional(z.string()),
-  /** Leaf hash of the deposit's record in hex, from which the seal is drawn. */
+  /**
+   * Leaf hash of the deposit's record in hex. Pages draw the seal, a picture that differs for each
+   * record, from this hash.
+   */
   leaf_hash: z.optional(z.string()),
   rung: z.optional(Rung),
   /**
-   * Result of a verification of one document. A verification of several documents has the number of
-   * documents for each result in `items`.
+   * Result of a verification of one document. Absent if several documents were verified: `items`
+   * then has the number of documents for each result.
    */
   verdict: z.optional(Verdict),
   match: z.optional(MatchedFingerprint),
@@ -123,8 +126,8 @@ export const listRequests = listEndpoint({
 })
 
 /**
- * Exports the caller's history entries that match the filter as one CSV file: UTF-8 with a byte
- * order mark, and category names in the language `locale`.
+ * Exports the caller's history entries that match the filter as one CSV file. The file is UTF-8
+ * with a byte order mark. Names of categories are in the language `locale`.
  */
 export const exportRequests = stream({
   method: 'GET',
@@ -146,9 +149,10 @@ export const getRequest = endpoint({
 })
 
 /**
- * Streams changes of the caller's history. Each event without a name is a changed entry. The event
- * `tick` has the sequence number of the last change and is sent at the start and then every 15 s.
- * `reset` tells the client to load its list again. `bye` and `disabled` end the stream.
+ * Streams changes of the caller's history. An event without a name contains a changed entry. `tick`
+ * contains the sequence number of the last change, and is sent at the start and then every 15 s.
+ * `reset` tells the client to load its list again. `bye` or `disabled` is the last event of a
+ * stream.
  */
 export const streamRequests = stream({
   method: 'GET',

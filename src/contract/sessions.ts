@@ -22,8 +22,9 @@ export const getChallenge = endpoint({
 
 /**
  * Signs in and returns a session token. `challenge_response` is the challenge, a dot, and the ES256
- * signature of the challenge in base64url. `device` comes from the answer to an earlier sign-in in
- * this browser and keeps failed attempts by strangers from locking the owner out.
+ * signature of the challenge in base64url. `device` is a value from the answer to an earlier
+ * sign-in in this browser. With `device`, the person can sign in even after strangers have made too
+ * many failed attempts.
  */
 export const logIn = endpoint({
   method: 'POST',
@@ -63,8 +64,8 @@ export const Session = z.object({
 export type Session = z.infer<typeof Session>
 
 /**
- * Lists the active sessions of the caller: the session that makes the call first, then the others
- * by last use. A page has 100 sessions unless the call names a `limit`.
+ * Lists the active sessions of the caller. The session that makes the call comes first, then the
+ * others, most recently used first. A page has 100 sessions unless the call has a `limit`.
  */
 export const listSessions = listEndpoint({
   path: '/user/session',

@@ -20,8 +20,8 @@ export const getSetup = endpoint({
   output: z.object({
     company: z.string(),
     /**
-     * Address of the demonstration company. `account` is an account that visitors may use, if there
-     * is one. Absent in an installation without a demonstration.
+     * The demonstration company: the URL of its pages (`address`) and, if there is one, an account
+     * that visitors may use (`account`). Absent in an installation without a demonstration company.
      */
     demo: z.optional(
       z.object({
@@ -63,8 +63,9 @@ export const createOperator = endpoint({
     locale: z.optional(z.enum(['en', 'fr']))
   }),
   /**
-   * The new operator's id, and what happened to the demonstration company. `kept` after the input
-   * `remove` means that removing the company failed.
+   * The new operator's id, and in `demo` what happened to the demonstration company. `none`: there
+   * was no such company. If the input was `remove` and the output is `kept`, the removal has
+   * failed.
    */
   output: z.object({ id: z.uuid(), demo: z.enum(['none', 'kept', 'removed']) }),
   errors: [

@@ -46,8 +46,8 @@ export const Usage = z.object({
   storage_limit: z.nullable(z.number()),
   storage_remaining: z.nullable(z.number()),
   /**
-   * Time at which the count of requests begins again at 0 in one of the person's groups, whichever
-   * comes first. `null`: never.
+   * Time at which the count of requests next begins again at 0 in any of the person's groups.
+   * `null`: never.
    */
   resets_at: z.nullable(z.iso.datetime()),
   /**
@@ -139,9 +139,9 @@ const Invitation = z.strictObject({
 })
 
 /**
- * Answer to a sign-up or an invitation. `link` is the invitation link, present only if no mail
- * server is configured. `queued_until` is the time at which the invitation is mailed if it is
- * beyond a limit: 3 invitations an hour to one e-mail, or 5,000 a day by one company.
+ * Output of a sign-up or an invitation. `link` is the invitation link, present only if no mail
+ * server is configured. `queued_until` is the time at which the invitation is mailed, present only
+ * if a limit delays the mail: 3 invitations an hour to one e-mail, or 5,000 a day by one company.
  */
 export const InvitedUser = z.object({
   id: z.uuid(),
@@ -151,8 +151,8 @@ export const InvitedUser = z.object({
 export type InvitedUser = z.infer<typeof InvitedUser>
 
 /**
- * Creates a user: either a person who signs up with a key, or a person whom an administrator
- * invites and who has no key yet.
+ * Creates a user, for a sign-up or an invitation. A person who signs up sends a public key. A
+ * person whom an administrator invites has no key yet.
  */
 export const createUser = endpoint({
   method: 'POST',

@@ -12,7 +12,10 @@ export const FoundRecord = z.object({
   match: MatchedFingerprint,
   /** Time of the record, by the server's clock. */
   recorded: z.iso.datetime(),
-  /** Leaf hash of the record in hex, from which the seal is drawn. */
+  /**
+   * Leaf hash of the record in hex. Pages draw the seal, a picture that differs for each record,
+   * from this hash.
+   */
   leaf_hash: Sha256
 })
 export type FoundRecord = z.infer<typeof FoundRecord>
@@ -26,8 +29,8 @@ export const VerificationResult = z.object({
   /** Time of the verification, by the server's clock. */
   at: z.iso.datetime(),
   /**
-   * At most two records: the oldest whose original file has the fingerprint, then the oldest whose
-   * stored copy has it. Empty if the verdict is `not_found`.
+   * At most two records: first the oldest record whose original file has the fingerprint, then the
+   * oldest record whose stored copy has the fingerprint. Empty if the verdict is `not_found`.
    */
   findings: z.array(FoundRecord)
 })

@@ -12,11 +12,11 @@ const ask = createPool<CsvRequest, CsvResult>(
 /** Reads CSV files in a worker. Rejects with `file_unreadable` for a file that was moved. */
 export interface CsvReader {
   /**
-   * Returns what kind of file it is and, for a CSV file, the dialect and the first rows. With
-   * `dialect`, reads the rows in this dialect instead of detecting one.
+   * Returns the kind of a file and, for a CSV file, the dialect and the first rows. With `dialect`,
+   * reads the rows in this dialect instead of detecting one.
    */
   inspect(file: Blob, dialect?: Dialect): Promise<FileInspection>
-  /** Reads a whole file, counts its rows and finds its faults. */
+  /** Reads a whole file. Returns its number of rows and the faults in them. */
   count(file: Blob, dialect: Dialect, options?: TaskOptions): Promise<FileCount>
   /** Returns a range of the rows that are not blank. */
   take(file: Blob, dialect: Dialect, part: RowRange): Promise<RowPage>

@@ -2,7 +2,10 @@ import { type Dialect, detectDelimiter, detectNewline } from '../core/csv/dialec
 import { createUtf8Check, detectFileKind, type Encoding } from '../core/csv/encodings.ts'
 import { csvPieceBytes, isBlankRow, type RowBatch, readRows } from './csv-rows.ts'
 
-/** What kind of file it is. For text, also the CSV dialect and the first rows, at least one. */
+/**
+ * Result of the inspection of a file: its kind and, for text, the CSV dialect and the first rows. A
+ * text has at least one row.
+ */
 export type FileInspection =
   | { kind: 'empty' | 'spreadsheet' | 'binary' }
   | { kind: 'text'; dialect: Dialect; rows: string[][] }
@@ -21,7 +24,7 @@ export interface FileCount {
   rows: number
   /** Number of cells of the first row. */
   columns: number
-  /** Numbers of the first blank rows. */
+  /** Numbers of the first blank rows of the file, at most 1,000. */
   blank: number[]
   faults: {
     /** Rows with more cells than the first row. */
@@ -34,30 +37,30 @@ export interface FileCount {
     malformed?: RowFault
     /** Rows with an opening quotation mark that is never closed. */
     unclosed?: RowFault
-    /** Rows with NUL characters, which no text contains. */
+    /** Rows with NUL characters. */
     nul?: RowFault
-    /** Rows with bytes that are not valid in the encoding. */
+    /** Rows with bytes that are not valid in the file's encoding. */
     unknown?: RowFault
   }
 }
 
 /** A row of a file with its number. */
 export interface NumberedRow {
-  /** Number of the row in the file, from 1. Blank rows and the header count. */
+  /** Number of the row in the file, from 1. The header and blank rows are counted, too. */
   row: number
   cells: string[]
 }
 
 /**
- * Some rows that are not blank. `next` is the number of the row to continue with. Absent at the end
- * of the file.
+ * Some rows of a file, without blank rows. `next` is the number of the row at which the next page
+ * begins. `next` is absent at the end of the file.
  */
 export interface RowPage {
   rows: NumberedRow[]
   next?: number
 }
 
-/** The most blank rows that are returned by number. */
+/** Maximum number of blank rows whose numbers are returned. */
 const notedBlanks = 1_000
 const sampleBytes = 256 * 1024
 const previewRows = 21
@@ -68,8 +71,8 @@ const previewRows = 21
 const rangePieceBytes = 1024 * 1024
 
 /**
- * Returns what kind of file it is and, for a CSV file, the dialect and the first rows. With
- * `chosen`, reads the rows in this dialect instead of detecting one.
+ * Returns the kind of a file and, for a CSV file, the dialect and the first rows. With `chosen`,
+ * reads the rows in this dialect instead of detecting one.
  */
 export async function inspectFile(file: Blob, chosen?: Dialect): Promise<FileInspection> {
   const bytes = new Uint8Array(await file.slice(0, sampleBytes).arrayBuffer())
@@ -105,8 +108,8 @@ async function firstRows(file: Blob, dialect: Dialect): Promise<string[][]> {
 }
 
 /**
- * Reads a whole file, counts its rows and finds its faults. `onProgress` gets the number of bytes
- * that have been read.
+ * Reads a whole file. Returns its number of rows and the faults in them. `onProgress` gets the
+ * number of bytes that have been read.
  */
 export async function countRows(
   file: Blob,
@@ -142,10 +145,10 @@ export async function countRows(
 }
 
 /**
- * Returns a function that returns at most `most` rows of a file, from the row with the number
- * `from`. It remembers where it stopped, so it finds the following rows without reading the file
- * from the start. `key` identifies the file and the dialect. With `columns`, the rows have only
- * these cells.
+ * Returns a function that returns at most `most` rows of a file, beginning with the row number
+ * `from`. Blank rows are left out. With `columns`, each row has only these cells. `key` identifies
+ * the file and the dialect. The function remembers its position in the file, so it can continue
+ * with the next rows without reading the file from the start.
  */
 export function createRangeReader() {
   let reading: { key: string; batches: AsyncGenerator<RowBatch, void> } | undefined

@@ -13,14 +13,14 @@ export interface RowBatch {
   unclosed?: number
 }
 
-/** The result of Papa's parser, which its types leave open. */
+/** The members of Papa's parse result that are used here. */
 interface Parsed {
   data: string[][]
   errors: Pick<ParseError, 'code' | 'row'>[]
   meta: { cursor: number }
 }
 
-/** A file is read and parsed in pieces of this many bytes: 10 MB, as specified. */
+/** Size in bytes of the pieces in which a file is read and parsed. */
 export const csvPieceBytes = 10 * 1024 * 1024
 
 /**

@@ -11,8 +11,8 @@ import type { WorkerAnswer } from './pool.ts'
 
 /**
  * A message to the worker that reads CSV files. `kind` names the function of `csv-files.ts` to
- * call. `key` identifies file and dialect, because a file in a message is a copy that equals no
- * other file.
+ * call. `key` identifies the file and the dialect. It is needed because each message contains a new
+ * copy of the `Blob`.
  */
 export type CsvRequest =
   | { kind: 'inspect'; file: Blob; dialect?: Dialect | undefined }

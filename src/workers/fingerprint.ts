@@ -3,8 +3,8 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import { createSHA256 } from 'hash-wasm'
 
 /**
- * Bytes that are read in one piece: many enough for speed, few enough for two files at a time on a
- * phone.
+ * Size in bytes of the pieces in which a file is read. Large pieces are faster, but a phone must
+ * have memory for the pieces of two files at a time.
  */
 const readBytes = 4 * 1024 * 1024
 
@@ -31,7 +31,7 @@ export const oneAtATimeBytes = 8 * 1024 * 1024
 /** Name of the Web Lock that a worker of any tab holds while it hashes a file as a whole. */
 const lockName = 'vidimus-whole-file'
 
-/** What the browser offers for hashing. Pages without HTTPS have neither. */
+/** The browser APIs for hashing. Both are undefined on pages without HTTPS. */
 interface Platform {
   subtle?: Pick<SubtleCrypto, 'digest'> | undefined
   locks?: Pick<LockManager, 'request'> | undefined
@@ -45,10 +45,10 @@ interface FingerprintOptions {
 
 /**
  * Returns the SHA-256 of a file in hex. Hashes a file of up to 32 MB with the browser's own
- * `digest`, which is two to three times as fast as WebAssembly but takes whole files only and
- * exists only on pages with HTTPS. Hashes any other file piece by piece, and also a file of 8 MiB
- * or more while another one is hashed as a whole: waiting for it would take as long and would block
- * the worker.
+ * `digest`. It is two to three times as fast as WebAssembly, but it needs the whole file in memory
+ * and exists only on pages with HTTPS. Larger files are hashed piece by piece. If `digest` is busy
+ * with another file of 8 MiB or more, a file of this size is hashed piece by piece too, because
+ * waiting would take as long.
  */
 export async function fingerprintFile(
   file: Blob,
@@ -68,8 +68,9 @@ function findPlatform(): Platform {
 }
 
 /**
- * Runs `work` while it holds the lock. Returns undefined without running it if the lock is held
- * elsewhere or cannot be had. The browser releases the lock of a worker that is terminated.
+ * Runs `work` while it holds the lock `lockName`, and returns the result. Returns undefined without
+ * running `work` if the lock is not free, or if the browser refuses locks. The browser releases the
+ * lock when it terminates the worker.
  */
 async function whenFree<Result>(
   locks: Platform['locks'],
@@ -88,8 +89,8 @@ async function whenFree<Result>(
 }
 
 /**
- * Returns the SHA-256 of a file in hex, hashed as a whole. Returns undefined if the file cannot be
- * read as a whole.
+ * Reads a whole file into memory and returns its SHA-256 in hex. Returns undefined if the file
+ * cannot be read as a whole.
  */
 async function fingerprintWhole(
   file: Blob,

@@ -2,8 +2,8 @@ import { createFileHasher } from './file-hasher.ts'
 import { createPool } from './pool.ts'
 
 /**
- * The most workers that hash files at the same time. More would gain nothing, because they share
- * one disk and a phone's few cores.
+ * Maximum number of workers that hash files at the same time. More workers would not be faster,
+ * because they share one disk and a phone's few cores.
  */
 const maxWorkers = 2
 

@@ -4,8 +4,8 @@ import type { ReducedPicture } from './image.ts'
 import { createPool, type TaskOptions } from './pool.ts'
 
 /**
- * Name of the program that reduces pictures, recorded with each reduced picture. Change its number
- * with every change of the scaler or the encoder's settings.
+ * Name and version of the program that reduces pictures, stored with each reduced picture.
+ * Increment the version with every change of the scaler or of the encoder's settings.
  */
 const tool = 'vidimus/1 canvas'
 
@@ -16,9 +16,9 @@ export interface PictureReduction {
 }
 
 /**
- * Returns whether to try to reduce a file before its upload: true for every picture of more than
- * 1,000,000 bytes, except vector drawings. Animations and pictures that the browser cannot decode
- * still stay unchanged.
+ * Returns whether a file is a picture that should be reduced before its upload. True for every
+ * picture of more than 1,000,000 bytes, except vector drawings. `reducePicture` can still return
+ * undefined, for example for an animation.
  */
 export function isReducible({ size, type }: Pick<Blob, 'size' | 'type'>): boolean {
   return size > reduceAboveBytes && type.startsWith('image/') && !type.startsWith('image/svg')

@@ -5,7 +5,7 @@ import type { WorkerAnswer } from './pool.ts'
 const box = { w: 600, h: 600 }
 const quality = 0.7
 
-/** A reduced picture, with its size in pixels before (`from`) and after (`to`). */
+/** A reduced picture. `from` is its size in pixels before the reduction, and `to` after it. */
 export interface ReducedPicture {
   blob: Blob
   from: PixelSize

@@ -6,7 +6,7 @@ const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
 const listed = new Set(dictionary['passwords-common'].map(String))
 
 /**
- * The fewest letters and digits that a good password has in addition to words of its owner, such as
+ * Minimum number of letters and digits in a good password, not counting words of its owner such as
  * name and e-mail.
  */
 const minOthers = 6
@@ -27,8 +27,8 @@ export function ratePassword(password: string, words: string[]): PasswordStrengt
 }
 
 /**
- * Returns whether a password consists of its owner's words and too few other characters:
- * `'gracehopper12'` for the words `'grace'` and `'hopper'`
+ * Returns whether a password contains words of its owner and fewer than six other letters and
+ * digits, such as `'gracehopper12'` for the words `'grace'` and `'hopper'`.
  */
 function isOwn(password: string, words: string[]): boolean {
   const longestFirst = words.toSorted((a, b) => b.length - a.length)

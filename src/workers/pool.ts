@@ -14,7 +14,10 @@ export interface TaskOptions {
   signal?: AbortSignal | undefined
 }
 
-/** The members of `Worker` that a pool of workers uses. Tests replace them. */
+/**
+ * The members of `Worker` that a pool of workers uses. Tests pass an object with these members
+ * instead of a real worker.
+ */
 export type PoolWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'>
 
 /**

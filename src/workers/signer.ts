@@ -34,8 +34,8 @@ export interface PublicKeyRequest {
   /** Token of the mailed link that the person has opened. Undefined if there is none. */
   token?: string | undefined
   /**
-   * Current e-mail of the person in canonical form, given only for a change of e-mail, because the
-   * challenge is then for the current e-mail and the key for the new one.
+   * Current e-mail of the person in canonical form. Given only for a change of e-mail: the
+   * challenge is then for the current e-mail, and the key is for the new e-mail.
    */
   present?: string | undefined
 }
@@ -54,8 +54,9 @@ export interface Signer {
 }
 
 /**
- * Creates a signer for an e-mail in canonical form. `derive` derives the key from the password; it
- * is called once per kind of key derivation, and only for a challenge that has passed every check.
+ * Creates a signer for an e-mail in canonical form. `derive` derives the key from the password. The
+ * signer calls `derive` at most once per kind of key derivation, and only after a challenge has
+ * passed every check.
  */
 export function createSigner(email: string, derive: (kdf: KdfId) => Promise<SigningKey>): Signer {
   const held = new Map<KdfId, Promise<SigningKey>>()

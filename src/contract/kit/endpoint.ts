@@ -8,7 +8,10 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
  */
 export type Access = 'public' | 'user' | 'admin' | 'operator'
 
-/** What an API key may do. Each call lists the scopes that allow it. */
+/**
+ * A permission of an API key. An endpoint lists in `scopes` the permissions of which the key needs
+ * one.
+ */
 export const KeyScope = z.enum(['deposit', 'verify', 'history'])
 export type KeyScope = z.infer<typeof KeyScope>
 
@@ -45,29 +48,31 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   /** Whether the call answers a list in pages. The header `Link` of a page names the next page. */
   paged?: boolean
   /**
-   * Whether the output has a `version`, which the header `ETag` repeats. PUT and DELETE calls, and
-   * POST calls that list `changed_meanwhile`, compare it with `If-Match`: they answer
-   * `changed_meanwhile` if the resource has another version. Without `If-Match` they change the
-   * resource whatever its version. With `content`, the version covers the whole output, so GET
-   * answers 304 to a matching `If-None-Match`. With `settings`, the output also has figures that
-   * change without a new version.
+   * Set if the output has a `version`, which the header `ETag` repeats. PUT and DELETE calls, and
+   * POST calls that list `changed_meanwhile`, compare the version of the resource with the header
+   * `If-Match`. They answer `changed_meanwhile` if the two differ. Without `If-Match` they compare
+   * nothing.
+   * - `content`: the version covers the whole output, so GET answers 304 to a matching
+   *   `If-None-Match`.
+   * - `settings`: the output also has figures that change without a new version, so GET never
+   *   answers 304.
    */
   versioned?: 'content' | 'settings'
   /**
    * Whether the call takes its input from the JSON body although it is a DELETE. Needed for
-   * secrets, which must not be in addresses.
+   * secrets, which must not be in URLs.
    */
   body?: boolean
   /** Whether people whose e-mail is not confirmed yet may make the call. */
   pending?: boolean
   /**
-   * Whether the call also works for a suspended company. The pages of the company stay online and
-   * need the call.
+   * Whether the call also works for a suspended company. The pages of a suspended company stay
+   * online, so the calls that every page needs must work.
    */
   suspended?: boolean
   /**
-   * Whether administrators also make this public call for their company, as they make `createUser`
-   * to invite a person.
+   * Whether administrators use this public call, too. For example, anybody can sign up with
+   * `createUser`, and administrators invite people to their company with the same call.
    */
   acting?: boolean
   /**
@@ -117,8 +122,8 @@ interface EndpointOptions<Input extends Shape, Output extends Shape>
 }
 
 /**
- * Defines an API call with a JSON answer. The status is 204 for an output of `z.void()`, else 200
- * unless given.
+ * Defines an API call with a JSON answer. Its status is 204 if `output` is `z.void()`. Otherwise it
+ * is `options.status`, by default 200.
  */
 export function endpoint<Input extends Shape, Output extends Shape>(
   options: EndpointOptions<Input, Output>
@@ -141,12 +146,13 @@ export function hasJsonBody({ method, body }: Pick<Endpoint, 'method' | 'body'>)
   return method === 'POST' || method === 'PUT' || body === true
 }
 
-/** The parts of an API call that show whether it administers a company. */
+/** The fields of an API call that `administersCompany` needs. */
 export type CallAccessFields = Pick<Endpoint | Stream, 'access' | 'path'> & Pick<Endpoint, 'acting'>
 
 /**
- * Returns whether an API call administers a company. An operator chooses the company by the path
- * below `/company/{id}` or by the header `Company`.
+ * Returns whether an API call administers a company. By default this is the caller's own company.
+ * An operator can choose another company by a path below `/company/{id}` or by the header
+ * `Company`.
  */
 export function administersCompany(route: CallAccessFields): boolean {
   const isAdministration = route.access === 'admin' || route.access === 'operator'

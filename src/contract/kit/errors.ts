@@ -168,8 +168,8 @@ export interface FieldError {
 export type FieldErrors = Record<string, FieldError>
 
 /**
- * Usage and size of a limit that has been reached, and the time at which the usage begins again at
- * 0 (`null`: never).
+ * A limit that has been reached: its usage (`used`), its size (`limit`), and the time at which the
+ * usage begins again at 0 (`null`: never).
  */
 export interface LimitFigures {
   used: number
@@ -178,8 +178,8 @@ export interface LimitFigures {
 }
 
 /**
- * The reason why an item cannot be deleted: how many things still refer to it, by kind.
- * `{ users: 3, deposits: 12 }`
+ * Number of things that still use an item, by kind. Such an item cannot be deleted. `{ users: 3,
+ * deposits: 12 }`
  */
 export type UseCounts = Record<string, number>
 

@@ -18,7 +18,7 @@ export interface IssueLike {
   errors?: readonly (readonly IssueLike[])[] | undefined
 }
 
-/** The most refused fields that an error answer lists. */
+/** Maximum number of refused fields that an error answer lists. */
 const maxFields = 20
 const maxFieldNameLength = 64
 
@@ -73,8 +73,8 @@ export function shortenFieldName(field: string): string {
 }
 
 /**
- * Returns an issue unchanged, except for the issue of a union: returns the issues of the
- * alternative that the value matches best.
+ * Returns the issues to report for one issue. For an issue of a union, these are the issues of the
+ * alternative that has the fewest. Any other issue is returned unchanged.
  */
 function bestIssues(issue: IssueLike): IssueLike[] {
   const [first, ...others] = issue.errors ?? []

@@ -2,24 +2,24 @@
 export const maxFileBytes = 5_000_000_000
 /** Pictures with more bytes than this are reduced by the browser before the upload. */
 export const reduceAboveBytes = 1_000_000
-/** The most categories that the error `category_required` lists. */
+/** Maximum number of categories that the error `category_required` lists. */
 export const maxListedCategories = 50
-/** The most bytes that a page sends in one PATCH of an upload: 8 MiB. */
+/** Maximum number of bytes that a page sends in one PATCH of an upload: 8 MiB. */
 export const uploadChunkBytes = 8 * 1024 * 1024
 
-/** The most fingerprints in one verification by a caller who is not signed in. */
+/** Maximum number of fingerprints in one verification by a caller who is not signed in. */
 export const maxFingerprintsSignedOut = 20
-/** The most fingerprints in one verification by a caller who is signed in. */
+/** Maximum number of fingerprints in one verification by a caller who is signed in. */
 export const maxFingerprintsSignedIn = 1000
 
-/** The most files of one batch deposit (`POST /deposit/batch`). */
+/** Maximum number of files in one batch deposit (`POST /deposit/batch`). */
 export const maxBatchItems = 50
-/** The most bytes of one file of a batch deposit: 1 MiB. */
+/** Maximum size in bytes of each file of a batch deposit: 1 MiB. */
 export const maxBatchFileBytes = 1024 * 1024
-/** The most bytes of the whole body of a batch deposit: 8 MiB. */
+/** Maximum size in bytes of the whole body of a batch deposit: 8 MiB. */
 export const maxBatchBytes = 8 * 1024 * 1024
 
-/** The most days until an API key expires: five years. */
+/** Maximum number of days until an API key expires: five years. */
 export const maxApiKeyDays = 1826
-/** The most API keys that one person may have at a time, and the most that one company may have. */
+/** Maximum number of API keys of one person. Also the maximum number of API keys of one company. */
 export const maxApiKeys = 100

@@ -5,7 +5,7 @@ import { maxCodeUnits, pattern } from './text-checks.ts'
 
 /** Number of items on a page of a list if the call has no `limit`. */
 export const defaultLimit = 50
-/** The most items on a page of a list: the largest `limit` of a call. */
+/** Maximum number of items on a page of a list: the largest `limit` that a call accepts. */
 const maxLimit = 200
 
 /**
@@ -23,8 +23,8 @@ export const SearchText = z.optional(
 )
 
 /**
- * Schema of the parameter `sort` of a list. Accepts each key, and each key after a minus sign for
- * the reverse order: `name`, `-name`.
+ * Schema of the query parameter `sort` of a list. Accepts each of `keys` and, for the reverse
+ * order, each of `keys` after a minus sign: `name`, `-name`.
  */
 export function sortParameter<Key extends string>(...keys: Key[]) {
   const orders = keys.flatMap((key): (Key | `-${Key}`)[] => [key, `-${key}`])

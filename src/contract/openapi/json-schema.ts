@@ -41,8 +41,8 @@ export interface JsonSchema {
   maxItems?: number
   additionalProperties?: boolean | JsonSchema
   /**
-   * Rules that JSON Schema cannot express. They have the names that the `fields` of an error answer
-   * use.
+   * Rules that JSON Schema cannot express. Each rule has the same name as in the `fields` of an
+   * error answer.
    */
   'x-rules'?: FieldError[]
 }
