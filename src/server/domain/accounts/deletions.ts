@@ -43,7 +43,7 @@ interface Erasure {
 }
 
 /**
- * Deletes the personal data of accounts: e-mail, username, keys, sessions, API keys, group
+ * Deletes the personal data of accounts: e-mail, username, public keys, sessions, API keys, group
  * memberships, mailed links and rows of imports. Keeps the accounts' rows and the deposits, because
  * the history refers to their ids. The caller must have locked the rows of these people.
  */

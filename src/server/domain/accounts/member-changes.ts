@@ -197,8 +197,9 @@ interface Erasures {
 }
 
 /**
- * Deletes people and sign-ups in the transaction `tx`. Returns their ids, without sign-ups that a
- * parallel call has confirmed or deleted. Throws `not_oneself` if the caller is among them.
+ * Deletes people and sign-ups in the transaction `tx`. Returns the ids of the deleted people and
+ * sign-ups. Sign-ups that a parallel call has confirmed or deleted are left out. Throws
+ * `not_oneself` if the caller is one of the people.
  */
 export async function eraseMembers(
   tx: Tx,

@@ -74,8 +74,8 @@ export async function lockPerson(
 }
 
 /**
- * Locks the row of a person's current key until the transaction ends, which makes logins and other
- * changes of the key wait. Returns the key, or undefined if the person has none.
+ * Locks the row of a person's current public key until the transaction ends. Logins and other
+ * changes of the key wait meanwhile. Returns the key, or undefined if the person has none.
  */
 export async function lockKey(tx: Tx, user_id: string): Promise<SealedKey | undefined> {
   const company_id = tx.companyId

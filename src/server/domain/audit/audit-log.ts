@@ -84,7 +84,7 @@ const columns: Record<string, (row: ExportedRow) => string | number | undefined>
 }
 
 type Row = Awaited<ReturnType<typeof readRows>>['items'][number]
-/** Names of items by their ids. */
+/** The names of items. The keys are the ids of the items. */
 type Names = Map<string, string>
 
 async function readEntries(tx: Tx, filter: AuditFilter, page: PageInput) {

@@ -29,7 +29,7 @@ export function canonicalSvg(text: string, field: 'logo' | 'logo_dark' | 'favico
 
 /**
  * Checks the pictures of a theme. Returns the theme with each picture in its canonical form. Throws
- * `svg_refused`.
+ * `svg_refused` for a picture that is not allowed.
  */
 export function canonicalTheme<
   T extends { logo: string; logo_dark?: string | undefined; favicon: string }

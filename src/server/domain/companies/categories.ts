@@ -299,9 +299,9 @@ async function readCategory(tx: Tx, id: string): Promise<CompanyCategory> {
 }
 
 /**
- * Locks a category and returns its settings and version. With `withDefault`, locks all categories
- * of the company, for a change of the default category: until all are locked, another call could
- * make a different category the default.
+ * Locks a category and returns its settings and version. If `withDefault` is true, locks all
+ * categories of the company, so that no other call can change the default category at the same
+ * time.
  */
 async function lockCategory(tx: Tx, id: string, withDefault: boolean | undefined) {
   const locked = await selectInCompany(tx, 'category')

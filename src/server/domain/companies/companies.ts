@@ -62,7 +62,10 @@ export async function listCompanies(
   })
 }
 
-/** Returns the usage of companies, by their ids. */
+/**
+ * Returns the usage of companies, by the company's id. Requests are counted from the start of the
+ * current month.
+ */
 async function readUsage(
   tx: NoCompanyTx,
   companies: { id: string }[],

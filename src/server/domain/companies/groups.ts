@@ -294,9 +294,8 @@ async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promis
 }
 
 /**
- * Locks a group and returns its settings and version. With `withDefault`, locks all groups of the
- * company, for a change of the default group: until all are locked, another call could make a
- * different group the default.
+ * Locks a group and returns its settings and version. If `withDefault` is true, locks all groups of
+ * the company, so that no other call can change the default group at the same time.
  */
 async function lockGroup(tx: Tx, id: string, withDefault: boolean | undefined) {
   const locked = await selectInCompany(tx, 'group')
