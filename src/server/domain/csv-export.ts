@@ -3,8 +3,8 @@ import { type ConnectionOptions, inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
 /**
- * How long an export waits for a database connection for its next page, in milliseconds. Then the
- * download breaks off.
+ * How long an export waits for a database connection for its next page, in milliseconds. If no
+ * connection is free by then, the download breaks off.
  */
 const nextPageMs = 120_000
 

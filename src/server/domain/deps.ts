@@ -416,7 +416,7 @@ export interface PersonId {
   user: string
 }
 
-/** A signal that is sent with a value of type `T`: the id of a company unless stated otherwise. */
+/** A signal that is sent with a value of type `T`. By default, the value is the id of a company. */
 export interface Signal<T = CompanyId> {
   /** Calls all listeners with `value`. */
   send(value: T): void

@@ -30,9 +30,9 @@ export function isDeveloperMachine(
 }
 
 /**
- * Returns how people get mailed links. `mail`: by mail, because there is a mail server. Without a
- * mail server, `outbox` on a developer's machine: from the folder of unsent mails. Otherwise
- * `administrator`: an administrator passes the links on.
+ * Returns `mail` if there is a mail server, which sends the links. Otherwise returns `outbox` on a
+ * developer's machine, where mails are written to a folder, and `administrator` elsewhere, where an
+ * administrator passes the links on.
  */
 export function mailDelivery(
   { mailServer }: Pick<Settings, 'mailServer'>,

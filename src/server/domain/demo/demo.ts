@@ -100,9 +100,10 @@ export async function findDemo(deps: Pick<Deps, 'db'>): Promise<Demo | undefined
 }
 
 /**
- * Adds the missing deposits and verifications to the demonstration's history, with the same
- * functions that serve everybody's documents. Continues where an earlier call stopped. If several
- * processes call it, one does the work. Returns whether the demonstration is complete.
+ * Adds the missing deposits and verifications to the demonstration's history. Uses the functions
+ * that also handle real deposits and verifications. Continues where an earlier call stopped. If
+ * several processes call this function, only one does the work. Returns whether the demonstration
+ * is complete.
  */
 export async function fillDemo(deps: Deps, stopping: () => boolean): Promise<boolean> {
   const demo = await findDemo(deps)
@@ -142,7 +143,9 @@ async function seedHistory(deps: Deps, demo: Demo, stopping: () => boolean): Pro
   return true
 }
 
-/** The person who deposits the documents of the demonstration, and their category. */
+/**
+ * The person who deposits the documents of the demonstration, and the category of these deposits.
+ */
 interface DemoPerson {
   company_id: CompanyId
   user_id: string

@@ -132,14 +132,11 @@ class Batch {
   readonly #input: BatchInput
   readonly #candidates: readonly Candidate[]
   readonly #answers: (BatchAnswer | undefined)[] = []
-  /**
-   * Finds the earlier item with the same idempotency key: index of an item → index of the earlier
-   * item.
-   */
+  /** Maps the index of an item to the index of the earlier item with the same idempotency key. */
   readonly #sameKey = new Map<number, number>()
-  /** Finds the earlier item with the same file: index of an item → index of the earlier item. */
+  /** Maps the index of an item to the index of the earlier item with the same file. */
   readonly #sameFile = new Map<number, number>()
-  /** Finds the group that pays for an item: index of the item → id of the group. */
+  /** Maps the index of an item to the id of the group that pays for the item. */
   readonly #payers = new Map<number, string>()
   readonly #now: Date
 

@@ -47,8 +47,8 @@ export type DirectUpload =
   /** Hash the bytes without storing them, because the category stores none. */
   | { kind: 'fingerprint' }
   /**
-   * Hash the bytes and compare the digest with that of an earlier call with the same idempotency
-   * key, which has sent the whole file.
+   * An earlier call with the same idempotency key has sent the whole file. Hash the bytes and
+   * compare the digest with that of the earlier file.
    */
   | { kind: 'repeated'; request_id: string }
 

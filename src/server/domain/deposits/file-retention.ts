@@ -96,8 +96,8 @@ async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
 }
 
 /**
- * Removes the references of the deposits `due` to their stored files. Returns the size of each file
- * by its tag (keyed hash) in hex, and the tags of files to which nothing refers any more.
+ * Removes the references from the deposits in `due` to their stored files. Returns the size of each
+ * file by its tag (keyed hash) in hex, and the tags of files that no deposit refers to any more.
  */
 async function releaseBlobs(
   tx: Tx,

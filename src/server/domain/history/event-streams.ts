@@ -275,9 +275,9 @@ function markText(name: 'tick' | 'reset', seq: number): string {
 }
 
 /**
- * Returns a function to call for each new stream. It counts the stream toward the limits of the
- * person, the company and the process, until the returned object is disposed. It throws
- * `stream_limit_reached`.
+ * Returns a function to call for each new stream. That function counts the stream toward the limits
+ * of the person, the company and the process, until the object that it returns is disposed. It
+ * throws `stream_limit_reached` if one of the limits is reached.
  */
 function createSeats(limits: Limits): (person: Person) => Disposable {
   const taken = new Map<string, number>()

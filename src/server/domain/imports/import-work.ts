@@ -34,8 +34,8 @@ export interface AppliedCounts {
 }
 
 /**
- * What the import job does with rows of one kind, such as people. Each function works on one slice
- * of the rows unless it is called at the end.
+ * What the import job does with rows of one kind, such as people. A function with the parameter
+ * `slice` works only on the rows of that slice.
  */
 export interface ImportSteps {
   /** Decides and stores a verdict for each row of a slice: new, changed, unchanged or refused. */

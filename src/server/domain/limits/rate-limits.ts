@@ -6,7 +6,7 @@ import { countedNetworks } from '../ip-addresses.ts'
 
 /**
  * What remains of a rate limit after a call, for the response headers. `seconds` is the length of
- * the limit's period, `resetSeconds` the time until points become free again.
+ * the limit's period. `resetSeconds` is the time until the period ends and the counter is reset.
  */
 export interface LimitStatus {
   name: string

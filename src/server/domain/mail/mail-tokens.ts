@@ -41,7 +41,10 @@ export async function createMailToken(
 
 interface NewTokens {
   purpose: LinkPurpose
-  /** The people, or the sign-ups that wait for confirmation, who get one link each. */
+  /**
+   * The recipients of the links: people, or sign-ups that wait for confirmation. Each gets one
+   * link.
+   */
   people: readonly { id: string; email: string }[]
   /** Whether an administrator gets the links, to pass them on. */
   isHandedOut?: boolean

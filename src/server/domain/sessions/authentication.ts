@@ -31,9 +31,9 @@ const usedMs = 5 * 60_000
 
 /**
  * Returns the person to whom an access token or an API key belongs. Throws `unauthenticated` if the
- * token is invalid, revoked, for another host or from before the person signed out everywhere, or
- * if the key is unknown in the company or expired. Throws `account_disabled` if the person or the
- * company is disabled.
+ * access token is invalid or revoked, was issued for another host, or was issued before the person
+ * signed out everywhere. Also throws it if the API key is expired or unknown in the company. Throws
+ * `account_disabled` if the person or the company is disabled.
  */
 export async function authenticate(
   deps: Pick<Deps, 'db' | 'tokens' | 'clock'>,
@@ -247,8 +247,8 @@ function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
 }
 
 /**
- * Builds the query of the company's API keys with their owners. It has the columns of a session.
- * API keys stay valid when their owner signs out everywhere.
+ * Builds the query of the company's API keys with their owners. The query has the same columns as
+ * that of sessions. API keys stay valid when their owner signs out everywhere.
  */
 function keysOf(db: StatementBuilder, company_id: CompanyId) {
   return db
