@@ -19,7 +19,10 @@ interface AuditEntryProps {
   company: string
 }
 
-/** Shows an entry of the audit log: who did what to what, when, and the fields before and after. */
+/**
+ * Shows an entry of the audit log: who changed what and when, and the values of the changed fields
+ * before and after.
+ */
 export function AuditEntry({ entry, company }: AuditEntryProps) {
   const { locale } = useWords()
   const t = changeTranslator(locale)

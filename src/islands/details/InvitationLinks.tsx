@@ -15,8 +15,8 @@ import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 
 /**
- * The translated texts of this component. The script contains them, because the component is rarely
- * shown.
+ * The translated texts of this component. They are part of the script and not of the HTML, because
+ * the component is rarely shown.
  */
 const catalogues = { en, fr }
 

@@ -164,7 +164,10 @@ function Proved({ domain }: DomainProps) {
   )
 }
 
-/** Shows the settings, the theme and the other cards of a domain that was proved at least once. */
+/**
+ * Shows the settings, the theme and the other cards of a domain. Used as soon as DNS has proved
+ * once that the company owns the domain.
+ */
 function Contents({ domain }: DomainProps) {
   const user = useStore($user, { ssr: 'initial' })
   const themes = useStore($themes, { ssr: 'initial' })

@@ -16,8 +16,8 @@ import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
 
 /**
- * The translated texts of this component. The script contains them, because only operators see the
- * component.
+ * The translated texts of this component. They are part of the script and not of the HTML, because
+ * only operators see the component.
  */
 const catalogues = { en, fr }
 

@@ -16,8 +16,8 @@ const pauseMs = 600
 export type ThemeDraft = ReturnType<typeof useThemeDraft>
 
 /**
- * The forbidden content that the server found in a picture, such as `<style>`, by the part of the
- * theme.
+ * For each refused picture of a theme, the forbidden content that the server found, such as
+ * `<style>`.
  */
 type Refused = Partial<Record<ThemePart, string>>
 

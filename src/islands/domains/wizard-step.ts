@@ -9,7 +9,10 @@ export function readStep(search: string): { step?: DomainStep } {
   return step ? { step } : {}
 }
 
-/** Returns the query of an address for a step: `?step=records`. Empty without a step. */
+/**
+ * Returns the step as the query of an address: `?step=records`. Returns an empty text without a
+ * step.
+ */
 export function writeStep({ step }: { step?: DomainStep }): string {
   return step ? `?step=${step}` : ''
 }

@@ -25,7 +25,7 @@ export async function downloadOwnData(options: ExportOptions, name: string): Pro
   downloadFile(await fetchOwnData(options), name, 'json')
 }
 
-/** Returns a text including its byte order mark, which `Blob.text()` would remove. */
+/** Returns the text of a file including its byte order mark, which `Blob.text()` would remove. */
 async function textOf(content: Blob): Promise<string> {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await content.arrayBuffer())
 }

@@ -8,7 +8,7 @@ interface BusyButtonProps {
   look?: string | undefined
   /** Id of the element with the sentence that says what the button changes. */
   describedBy?: string
-  /** Runs on a click. Undefined in a form, which the button submits. */
+  /** Runs on a click. Undefined if the button submits a form. */
   onClick?: () => void
 }
 

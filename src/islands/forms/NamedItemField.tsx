@@ -60,7 +60,10 @@ export function parseNamedItem(value = ''): NamedItem | undefined {
   return at < 0 ? undefined : { id: value.slice(0, at), name: value.slice(at + 1) }
 }
 
-/** Returns the function that searches with `find` and returns the choices of a `Combobox`. */
+/**
+ * Returns the property `search` of a `Combobox`: a function that searches with `find` and returns
+ * the found items as choices.
+ */
 export function searchNamed(find: (text: string) => Promise<readonly NamedItem[]>) {
   return async (text: string) => {
     const found = await find(text)

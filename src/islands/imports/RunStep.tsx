@@ -111,8 +111,8 @@ interface OutcomeProps {
 }
 
 /**
- * Shows the result of the run beside the numbers that the check announced, with an error if they
- * differ.
+ * Shows the result of the run beside the numbers that the check has predicted. Shows an error if
+ * the numbers differ.
  */
 function Outcome({ item, result }: OutcomeProps) {
   const { locale, t } = useWords()

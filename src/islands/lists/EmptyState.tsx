@@ -39,7 +39,7 @@ interface NoMatchesProps extends EmptyStateProps {
   title: string
 }
 
-/** Replaces a list if its search or filters match nothing. Screen readers announce it. */
+/** Replaces a list if its search or filters match nothing. Screen readers announce the text. */
 export function NoMatches({ title, ...rest }: NoMatchesProps) {
   return (
     <>

@@ -7,7 +7,10 @@ import { EmptyState, NoMatches } from './EmptyState.tsx'
 import { SearchBox } from './FilterFields.tsx'
 import { ListFrame } from './ListFrame.tsx'
 
-/** A list and its address, from `useListScreen()`. */
+/**
+ * What `useListScreen()` returns: a list, the values of the address, and functions that change the
+ * address.
+ */
 interface Screen<Row> {
   list: { load: () => Promise<unknown>; loadMore: () => Promise<unknown> }
   rows: readonly Row[]
