@@ -43,8 +43,8 @@ export class Connection {
   }
 
   /**
-   * Sends a request, and repeats it as long as the server answers that it is overloaded. The
-   * repetitions are part of the measured time.
+   * Sends a request, repeats it as long as the server answers that it is overloaded, and returns
+   * the last response. The repetitions are part of the measured time.
    */
   async requestWithRetry(request: string): Promise<HttpAnswer> {
     for (;;) {

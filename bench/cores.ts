@@ -12,7 +12,10 @@ const everyCore = `0-${availableParallelism() - 1}`
 /** Whether the service and the client can each have a core of their own. */
 export const canPin = availableParallelism() > 1 && pinTo(everyCore)
 
-/** Returns a function that runs `work` while this process is bound to the client's core. */
+/**
+ * Returns a function that binds this process to the client's core, runs `work` and removes the
+ * binding.
+ */
 export function onClientCore<Given, T>(
   work: (given: Given) => Promise<T>
 ): (given: Given) => Promise<T> {
@@ -27,8 +30,8 @@ export function onClientCore<Given, T>(
 }
 
 /**
- * Calls `start` so that the process that it spawns runs on the server's core, with all its
- * children. `start` must spawn synchronously.
+ * Calls `start`, which spawns a process, and returns its result. The new process and its children
+ * run on the server's core. `start` must spawn synchronously.
  */
 export function onServerCore<T>(start: () => T): T {
   pin(serverCore)

@@ -13,12 +13,14 @@ import { serveBuild } from './weight.ts'
 
 const run = promisify(execFile)
 
-/** The limit of the memory in MB that hashing a file uses beyond what reading the file uses. */
+/**
+ * The number of MB of memory that hashing a file may use in addition to what reading the file uses.
+ */
 const spareMegabytes = 32
 
 /**
- * The limit of the memory in MB for hashing two files at the same time. Both files are small enough
- * for the browser to hash each in one piece.
+ * The maximum memory in MB for hashing two files at the same time. Both files are small enough for
+ * the browser to hash each in one piece.
  */
 const twoMegabytes = 150
 

@@ -99,8 +99,9 @@ async function importFile(
 }
 
 /**
- * Waits until the page has an element, then clicks it if `isClicked`. The waiting happens inside
- * the page, because Playwright would poll with long tasks in it.
+ * Waits until an element of the page matches `selector`, then clicks it unless `isClicked` is
+ * false. The page itself looks for the element, because Playwright would poll with long tasks in
+ * the page's main thread.
  */
 function clickWhenReady(page: Page, selector: string, isClicked = true): Promise<void> {
   return page.evaluate(

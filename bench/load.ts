@@ -40,8 +40,8 @@ export async function runLoad(options: {
 }
 
 /**
- * Runs `run`. Adds `micros` to its result: the microseconds of processor time on the server's core
- * per call.
+ * Calls `run` and returns its figures, plus `micros`: the processor time per call in microseconds.
+ * `coreSeconds` returns the processor time used so far, in seconds.
  */
 export async function withProcessorTime(
   coreSeconds: () => number,

@@ -12,7 +12,10 @@ import { host, openServiceInternals, type ServiceInternals } from './service-int
 import type { Options, Row } from './table.ts'
 
 const callers = 16
-/** The numbers of fingerprints in one call: one, and the most that a signed-out person may send. */
+/**
+ * The numbers of fingerprints in one call that are measured: one, and the maximum for a signed-out
+ * person.
+ */
 const batchSizes = [1, 20]
 const knownPerSize = 10_000
 

@@ -60,7 +60,8 @@ function printLater({ stdout, stderr }, printFrom) {
 }
 
 /**
- * Returns the sum of a report of Vitest. A file that failed before its first test counts once.
+ * Returns the number of passed tests and the names of the failed tests in a report of Vitest. A file
+ * that failed before its first test counts as one failed test.
  *
  * @param {{ numPassedTests: number, testResults: { name: string, status: string, message?: string,
  *   assertionResults: { status: string, fullName: string, failureMessages?: string[] }[] }[] }} report
@@ -77,7 +78,8 @@ export function countVitest({ numPassedTests, testResults }) {
 }
 
 /**
- * Returns the sum of a report of Playwright. What failed first and passed when repeated is flaky.
+ * Returns the number of passed tests and the names of the failed and flaky tests in a report of
+ * Playwright. A test that first failed and then passed when repeated is flaky.
  *
  * @typedef {{ title: string, specs?: { title: string, tests: { status: string, results?: { error?: { message?: string } }[] }[] }[], suites?: Suite[] }} Suite
  * @param {{ stats: { expected: number }, suites: Suite[] }} report

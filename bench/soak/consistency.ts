@@ -18,8 +18,8 @@ export interface ConsistencyReport {
 }
 
 /**
- * Rules that the database must satisfy while no job is running. The key is the sentence that
- * reports a violation, the value a statement that returns the rows which violate the rule.
+ * Rules that the database must satisfy while no job is running. Each key is the sentence that
+ * reports a violation. Each value is an SQL statement that returns the rows that violate the rule.
  */
 const invariants: Record<string, string> = {
   'the demonstration is half made': `

@@ -35,8 +35,8 @@ export async function killDuringDeposits(options: {
   seed: number
   kills: number
   /**
-   * A restart that takes longer than this is a fault, in milliseconds. Undefined on machines with
-   * other work, where no restart is too slow.
+   * A restart that takes longer than this many milliseconds is a fault. Undefined on machines with
+   * other work, where a restart may take any time.
    */
   maxRestartMs?: number
   onKill?: (text: string) => void

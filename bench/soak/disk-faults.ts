@@ -115,8 +115,9 @@ export async function checkFilesAndStop(service: ServiceProcess, remembered: Rem
 }
 
 /**
- * Starts strace, which makes a system call fail as `fault` describes. `upload` is the id of an
- * upload, for a fault that concerns its staged file.
+ * Starts strace, which makes a system call of the service or its database fail as `fault`
+ * describes. Returns the running trace. `upload` is the id of the upload whose staged file the
+ * fault concerns. Other faults do not use it.
  */
 export async function injectFault(
   service: ServiceProcess,

@@ -9,7 +9,7 @@ interface Options {
 }
 
 /**
- * Returns a scenario that runs test files with the counts for long runs (`runCount()` in
+ * Returns a scenario that runs test files with the higher counts of long runs (`runCount()` in
  * tests/helpers/soak.ts).
  */
 export function runTests(files: string[]) {

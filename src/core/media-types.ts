@@ -31,7 +31,10 @@ export type MediaKind = keyof typeof mediaKinds
 // as: Object.keys loses the names
 export const mediaKindNames = Object.keys(mediaKinds) as MediaKind[]
 
-/** Splits a list of media types into the kinds that it contains completely and the other types. */
+/**
+ * Splits a list of media types. `kinds` are the kinds (see `mediaKinds`) whose types are all in the
+ * list. `others` are the remaining types.
+ */
 export function splitMediaTypes(types: readonly string[]): {
   kinds: MediaKind[]
   others: string[]

@@ -3,8 +3,8 @@ import { formatByteLimit, formatBytes } from '../core/text/format.ts'
 import { pageLocale, shellTranslator } from './kit/page.ts'
 
 /**
- * Shows in the drawer how many requests and how much storage are used and left, with a bar where
- * there is a limit.
+ * Shows in the drawer how many requests (deposits and verifications) and how much storage are used
+ * and left. Shows a bar where there is a limit.
  */
 export function showUsageInDrawer(user: UserInfo): void {
   const { usage, usage_remaining } = user

@@ -5,8 +5,8 @@
 const waiting = new WeakMap<Element, () => void>()
 
 /**
- * Repeats in each island the last action of the person before the island's script ran: Enter in a
- * form, or a click on a button.
+ * Records the person's last action in each island whose script does not run yet: Enter in a form,
+ * or a click on a button. Repeats this action when the island's script runs.
  */
 export function replayEarlyActions(): void {
   document.addEventListener('keydown', event => {

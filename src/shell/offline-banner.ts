@@ -1,8 +1,8 @@
 import { onThisAndLaterPages, shellTranslator } from './kit/page.ts'
 
 /**
- * Shows a banner while the device has no network. The upload queue and the event stream handle this
- * state themselves.
+ * Shows a banner while the device has no network. This only informs the person: the upload queue
+ * and the event stream detect a lost network themselves.
  */
 export function startOfflineBanner(): void {
   let since: Date | undefined

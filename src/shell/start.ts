@@ -13,8 +13,8 @@ import { startSessions } from './sessions.ts'
 import { watchUploads } from './upload-progress/running-uploads.ts'
 
 /**
- * Starts bar, drawer and messages. Runs once per tab, because ClientRouter changes pages without
- * loading the scripts again.
+ * Starts the top bar, the drawer and the messages. Runs once per tab, because ClientRouter changes
+ * pages without loading the scripts again.
  */
 export function startShell(): void {
   reloadOnLostFiles()

@@ -6,7 +6,10 @@ import { hashPrefix } from './formats.ts'
 /** The salt and the value of a commitment. Whoever has both can check the commitment. */
 export type CommitmentOpening = { salt: string; value: string }
 
-/** A value, and the record and field to which its commitment belongs. */
+/**
+ * The input of a commitment: the value, and the record and the field to which the commitment
+ * belongs.
+ */
 export type CommitmentInput = {
   /** Name of the log. `origin` and `id` bind the commitment to one record of one log. */
   origin: string

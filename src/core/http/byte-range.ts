@@ -8,10 +8,10 @@ export interface ByteRange {
 const maxRanges = 5
 
 /**
- * Parses the header `Range` for a file of `size` bytes (RFC 9110, 14.2). Returns `whole` for an
- * invalid header and for two to five ranges, and `unsatisfiable` for more than five ranges and for
- * a range beyond the file. `'bytes=0-9'`, 100 → `{ start: 0, end: 9 }`; `'bytes=-10'`, 100 →
- * `{ start: 90, end: 99 }`
+ * Parses the header `Range` for a file of `size` bytes (RFC 9110, 14.2). Returns `whole`, for the
+ * whole file, if the header is missing or invalid or has two to five ranges. Returns
+ * `unsatisfiable` if it has more than five ranges or no range begins within the file.
+ * `'bytes=0-9'`, 100 → `{ start: 0, end: 9 }`; `'bytes=-10'`, 100 → `{ start: 90, end: 99 }`
  */
 export function parseRange(
   header: string | undefined,

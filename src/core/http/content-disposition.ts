@@ -5,8 +5,9 @@
 const unfit = /[\p{Cc}\p{Zl}\p{Zp}"\\/\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 /**
- * Returns the header `Content-Disposition` of a download (RFC 6266) for any name.
- * `'été.pdf'` → `attachment; filename="_t_.pdf"; filename*=UTF-8''%C3%A9t%C3%A9.pdf`
+ * Returns the value of the header `Content-Disposition` (RFC 6266) that makes browsers save a file
+ * under the name `name`. `'été.pdf'` → `attachment; filename="_t_.pdf";
+ * filename*=UTF-8''%C3%A9t%C3%A9.pdf`
  */
 export function attachmentHeader(name: string): string {
   const clean = name.toWellFormed().replace(unfit, '_')

@@ -16,8 +16,9 @@ const maxLength = 200
 const maxAddressLength = 8192
 
 /**
- * Parses a report about a content security policy, as browsers send it to `report-to` or
- * `report-uri`. Returns only what may be logged, or undefined if the body contains no report.
+ * Parses a report about violations of a content security policy, as browsers send it to `report-to`
+ * or `report-uri`. Returns the violations without private data, such as the query of an address.
+ * Returns undefined if the body contains no report.
  */
 export function readPolicyReports(body: unknown): PolicyReport[] | undefined {
   const found = Array.isArray(body) ? body.slice(0, maxReports).flatMap(ofReports) : ofLegacy(body)

@@ -1,4 +1,7 @@
-/** The content security policy of API answers, which no page may show as a document. */
+/**
+ * The content security policy of API responses. A browser that opens a response as a page runs no
+ * scripts in it and loads nothing, and no page can embed it in a frame.
+ */
 export const apiPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 /**

@@ -1,9 +1,9 @@
 import { fromBase64Url, toHex } from '../bytes.ts'
 
 /**
- * Parses a pasted SHA-256 into 64 lower-case hex digits. Reads hex in either case, whole or in
- * groups, and base64 in either alphabet, with or without `sha256:`. Returns undefined for anything
- * else. `SHA256: E3B0 C442 …` → `e3b0c442…`
+ * Parses a pasted SHA-256 into 64 lower-case hex digits. Accepts hex in upper or lower case, with
+ * or without blanks, and standard or URL-safe base64. Each may begin with `sha256:`. Returns
+ * undefined for any other text. `SHA256: E3B0 C442 …` → `e3b0c442…`
  */
 export function parseFingerprint(text: string): string | undefined {
   const body = text.replace(/\s+/g, '').replace(/^sha-?256[:-]/i, '')

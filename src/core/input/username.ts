@@ -1,6 +1,6 @@
 import { hasDirectionControls, isVisible } from '../text/visible-text.ts'
 
-/** The longest username in characters, without blanks at both ends. */
+/** The maximum length of a username in UTF-16 code units. Blanks at both ends do not count. */
 export const maxUsernameCharacters = 80
 
 export interface UsernameFault {

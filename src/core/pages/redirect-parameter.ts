@@ -30,9 +30,9 @@ export function withRedirect(target: string, place: RedirectTarget): string {
 }
 
 /**
- * Returns the address that the value `text` of a `redirect` parameter names, or undefined if it is
- * of another origin or `isAllowed` refuses its path. Navigate to the whole address: the path of
- * `/..//evil.example` alone would lead to another host.
+ * Returns the address that the value `text` of a `redirect` parameter names. Returns undefined if
+ * the address is of another origin or `isAllowed` returns false for its path. Navigate to the
+ * returned address as a whole: its path alone could lead to another host, as `//evil.example` does.
  */
 export function parseRedirect(
   text: string,

@@ -98,8 +98,9 @@ export function isForeignChange(error: unknown): boolean {
 }
 
 /**
- * Returns whether an element needs a file that could not be loaded. Ignores preloads: the later
- * import fails as well, and Firefox reports errors for preloads of files that it already has.
+ * Returns whether an element needs a file that could not be loaded. Ignores preloads, because
+ * Firefox reports errors even for preloads of files that it already has. If a preloaded file is
+ * missing, its import fails later.
  */
 function isLostElement(element: Element): boolean {
   if (element.matches('[rel=modulepreload]')) return false

@@ -42,7 +42,8 @@ export async function togglePalette(): Promise<void> {
 }
 
 /**
- * Loads the stores of the person who is signed in. Loads nothing for visitors without a session.
+ * Loads and returns the stores with the data of the signed-in person. Returns undefined for
+ * visitors without a session.
  */
 async function loadPerson() {
   if (!isSignedIn()) return undefined

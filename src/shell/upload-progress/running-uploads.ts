@@ -34,7 +34,8 @@ export function watchUploads(): void {
 }
 
 /**
- * Loads the upload queue, only on a page that needs it, because the queue is as heavy as a page.
+ * Loads the upload queue. Called only on a page that needs it, because the code of the queue is as
+ * large as that of a whole page.
  */
 async function loadQueue(): Promise<void> {
   const [deposits, { showUploadProgress }] = await Promise.all([
