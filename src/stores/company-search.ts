@@ -25,7 +25,7 @@ interface SearchOptions {
   signal: AbortSignal
 }
 
-/** The most items of each kind that a search finds. */
+/** Maximum number of items of each kind that a search returns. */
 const mostFound = 5
 /** Matches the texts that the API accepts as a search. */
 const searchable = /^[^\p{Cc}\p{Cs}]{1,100}$/u

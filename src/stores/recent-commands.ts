@@ -11,7 +11,7 @@ export interface RecentCommand {
   item?: FoundItem | undefined
 }
 
-/** The most commands that are remembered. */
+/** Maximum number of commands that are remembered. */
 const most = 5
 
 /**

@@ -22,7 +22,7 @@ export const $session = atom<SessionState>({ status: 'out' })
 /** Storage key of the names of verified files. The stored value begins with the person's id. */
 export const verifiedFileNamesKey = 'vidimus:checked'
 const cookieName = '__Host-vidimus'
-/** The longest cookie in bytes. Browsers silently ignore a longer one. */
+/** Maximum size of a cookie in bytes. Browsers silently ignore a larger one. */
 const maxCookieBytes = 4096
 /**
  * Storage key of the clock difference: the seconds that this device's clock is ahead of the

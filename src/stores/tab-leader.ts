@@ -139,7 +139,10 @@ export function joinTabGroup({
   }
 }
 
-/** Returns whether a value is a message. The other tab may run another release of the page. */
+/**
+ * Returns whether a value is a message in the format of this release. Another tab may run another
+ * release of the page.
+ */
 function isMessage(value: unknown): value is Message {
   if (typeof value !== 'object' || value === null || !('from' in value)) return false
   return value.from === 'follower' || (value.from === 'leader' && 'news' in value)

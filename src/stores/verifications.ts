@@ -62,8 +62,8 @@ const running = new Map<number, AbortController>()
  */
 const groupSize = 100
 /**
- * The longest pause in seconds. The server may name a longer one, but nobody keeps the page open
- * for so long.
+ * Maximum pause in seconds. A quota that is exceeded for longer makes the verifications fail,
+ * because nobody keeps the page open for so long.
  */
 const maxPauseSeconds = 86_400
 /** The pause between two tries while the network or the service is unreachable. */

@@ -11,8 +11,8 @@ type Names = readonly string[]
 export const $verifiedFileNames = personalAtom<ReadonlyMap<string, Names>>(new Map())
 
 /**
- * The most names that are stored. The oldest are deleted first, because browsers store only a few
- * megabytes.
+ * Maximum number of names that are stored. The oldest are deleted first, because browsers store
+ * only a few megabytes.
  */
 const maxNames = 5000
 

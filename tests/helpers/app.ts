@@ -119,7 +119,9 @@ export async function makeApp(
     headMs?: ListenerOptions['headMs']
     /** Adds calls to the API that the product does not have. */
     mount?: (api: Api) => void
-    /** The most calls that may run at the same time. The product's defaults when absent. */
+    /**
+     * Maximum number of calls that may run at the same time. The product's defaults when absent.
+     */
     inFlightLimits?: InFlightLimits
   } = {}
 ) {
@@ -332,7 +334,9 @@ export async function makeApp(
     })
   }
 
-  /** Asks for the state of an upload, or cancels it. */
+  /**
+   * Requests the state of an upload (HEAD), or cancels the upload (DELETE). Returns the response.
+   */
   function tus(person: TestPerson, method: 'HEAD' | 'DELETE', upload: string) {
     const headers = { authorization: `Bearer ${person.token}`, 'tus-resumable': '1.0.0' }
     return request(`api.${person.host}`, { method, path: upload, headers })
@@ -357,7 +361,7 @@ export async function makeApp(
     })
   }
 
-  /** Asks for the bytes of a deposit. */
+  /** Requests the bytes of a deposit. Returns the response. */
   function content(person: TestPerson, deposit_id = '', headers: Record<string, string> = {}) {
     return request(`api.${person.host}`, {
       path: `/deposit/${deposit_id}/content`,

@@ -314,8 +314,8 @@ export async function snapshot(owner: pg.Pool): Promise<Record<string, number | 
 }
 
 /**
- * Returns one digest for each table, of all its rows that match a condition. Ignores when sessions
- * were confirmed, because `confirmSessions` changes that in all companies.
+ * Returns one digest for each table, of all its rows that match a condition. Ignores until when
+ * sessions are confirmed, because `confirmSessions` changes that in all companies.
  */
 export async function digestRows(
   owner: pg.Pool,

@@ -21,7 +21,7 @@ export async function loadApiKeys(company: string | undefined): Promise<void> {
   await list.open(company ?? '')
 }
 
-/** Creates an API key. Returns it with its secret, which no later answer contains. */
+/** Creates an API key. Returns it with its secret, which the server never returns again. */
 export async function createApiKey(
   company: string | undefined,
   input: CallInput<'createApiKey'> & { group_id: string | undefined }

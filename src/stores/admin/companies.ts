@@ -53,7 +53,7 @@ export const companyList = createList<ListedCompany, CompanyQuery>({
   load: (query, page) => api('listCompanies', { ...page, ...query })
 })
 
-/** The most groups that the server returns in one answer. */
+/** Maximum number of groups that the server returns in one response. */
 const mostGroups = 200
 
 const startLoad = createLoadStart()

@@ -91,9 +91,9 @@ export interface MemberAdditionResult {
 }
 
 /**
- * Adds people of the company by their e-mails, one after the other. If an e-mail fails, its result
- * has the error, and the others are still added. `onProgress` gets the number of e-mails that are
- * done.
+ * Adds people of the company by their e-mails, one after the other. If adding one person fails, the
+ * result for that e-mail has the error, and the others are still added. `onProgress` gets the
+ * number of e-mails processed so far.
  */
 export async function addMembers(
   id: string,

@@ -10,7 +10,7 @@ export type ItemEntriesState<Entry> =
   | { status: 'failed'; error: AppError }
   | { status: 'ready'; items: readonly Entry[]; hasMore: boolean }
 
-/** The most entries that one call loads. */
+/** Number of entries on one page of the list. */
 const pageSize = 50
 
 interface Page {

@@ -59,8 +59,8 @@ export async function countMembers(filter: MemberFilter): Promise<number> {
 }
 
 /**
- * The most people that one call changes. A copy of `maxBulkPeople`, so that the page need not load
- * the contract.
+ * Maximum number of people that one call changes. A copy of `maxBulkPeople`, so that the page need
+ * not load the contract.
  */
 export const maxPeoplePerCall = 200
 

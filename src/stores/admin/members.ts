@@ -42,7 +42,7 @@ export const $memberUsage = personalAtom<MemberUsageState>({ status: 'loading' }
  */
 export const $linkToPassOn = personalAtom<LinkToPassOn | undefined>(undefined)
 
-/** The most groups that the server returns in one answer. */
+/** Maximum number of groups that the server returns in one response. */
 const mostGroups = 200
 
 /** Loads a person and their usage, and shows them. */

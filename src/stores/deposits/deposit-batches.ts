@@ -6,13 +6,13 @@ import { fromProblem } from '../../contract/kit/problems.ts'
 import type { BatchItemResult, SendBatch } from './batch-client.ts'
 
 /**
- * The most bytes of files in one call. It is 512 KiB below the limit of a call, to leave room for
- * the list of items and the multipart form.
+ * Maximum total size of the files in one call, in bytes. It is 512 KiB below the limit of a call,
+ * to leave room for the list of items and the multipart form.
  */
 const callBytes = maxBatchBytes - 512 * 1024
 /**
- * The most calls at the same time. The second one starts only when the first is full, so that there
- * are few calls.
+ * Maximum number of calls at the same time. While one call runs, another starts only if the waiting
+ * files fill it, so that there are few calls.
  */
 const maxCalls = 2
 

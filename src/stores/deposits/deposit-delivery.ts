@@ -30,7 +30,7 @@ export interface DeliveryDependencies extends Pick<TusClient, 'send' | 'getOffse
     idempotencyKey: string
   ) => Promise<z.output<typeof createDeposit.output>>
   cancelUpload: TusClient['cancel']
-  /** The most bytes of a file that is sent together with others. */
+  /** Maximum size of a file, in bytes, to be sent together with others. */
   maxBatchedBytes: number
   sendBatch: SendBatch
   getRequest: (id: string) => Promise<ProcessedRequest>
@@ -286,7 +286,8 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 
   /**
-   * Updates the deposit that a changed request belongs to. Ignores a state older than the last one.
+   * Updates the deposit that a changed history entry (`request`) belongs to. Ignores a state that
+   * is older than the last known one.
    */
   function updateRequest(request: ProcessedRequest): void {
     const entry = list.findByRequest(request.id)

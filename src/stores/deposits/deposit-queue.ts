@@ -22,19 +22,19 @@ import {
 
 const maxPreparing = 2
 /**
- * The most small files that are prepared at the same time. Their fingerprints are computed in
- * groups.
+ * Maximum number of small files that are prepared at the same time. Their fingerprints are computed
+ * in groups.
  */
 const maxPreparingSmall = 32
 const maxSending = 2
 /**
- * The most small files that wait for a batch call or are being sent in one. Two calls of at most
- * fifty files run at the same time.
+ * Maximum number of small files that wait for a batch call or are being sent in one. Two calls of
+ * at most fifty files run at the same time.
  */
 const maxInBatches = 100
 /**
- * How many files are added together, with a pause before the next ones. A thousand files together
- * would block the page.
+ * Number of files that are added to the queue without a pause. A thousand files at once would block
+ * the page.
  */
 const sliceFiles = 20
 

@@ -41,8 +41,8 @@ const firstRetryMs = 1000
 const longestRetryMs = 30_000
 const pollMs = 30_000
 /**
- * The longest accepted line in characters, far above the largest event. A connection that exceeds
- * it is closed.
+ * Maximum length of a line in characters, far above that of the largest event. A connection that
+ * exceeds it is closed.
  */
 const maxEventCharacters = 1_000_000
 

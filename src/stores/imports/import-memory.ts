@@ -33,7 +33,7 @@ export type SourceFile = z.infer<typeof SourceFile>
 const Columns = z.array(z.object({ heading: z.string(), field: z.string() }))
 
 const originsKey = 'vidimus:import-files'
-/** The most imports for which facts about the file are remembered. */
+/** Maximum number of imports for which this browser remembers facts about the file. */
 const mostOrigins = 20
 
 /** Returns the fields that the person chose for the headings of earlier files, by heading. */

@@ -49,7 +49,7 @@ export const $importRows = personalAtom<ImportRows | undefined>(undefined)
 /** Rows of one call. More would keep the page busy for longer than a frame. */
 const rowsPerCall = 400
 const rowsPerPage = 50
-/** The most rows that the server returns in one answer. */
+/** Maximum number of rows that the server returns in one response. */
 const mostRowsPerPage = 1_000
 const pollMs = 700
 const working: readonly Import['state'][] = ['checking', 'running', 'undoing']

@@ -48,7 +48,7 @@ export interface BulkRun<Change> {
 }
 
 interface BulkRunOptions<Change, Filter> {
-  /** The most items that one call processes. */
+  /** Maximum number of items that one call processes. */
   limit: number
   /** Makes one call. `key` is its `Idempotency-Key`: a repeated call has the same key. */
   send(change: Change, step: BulkStep<Filter>, key: string): Promise<BulkStepResult>
