@@ -40,7 +40,7 @@ export const checkMailLink = endpoint({
 /**
  * Confirms the e-mail of a sign-up. The browser that signed up has a session, so it sends only the
  * mailed token. Another browser also sends a username and a `public_key_jwt` of purpose `verify`.
- * They replace the username and the public key of the sign-up.
+ * The username and the public key replace those of the sign-up.
  */
 export const verifyEmail = endpoint({
   method: 'POST',

@@ -78,9 +78,9 @@ export const AuditLogEntry = z.object({
     company: z.optional(z.string())
   }),
   /**
-   * Name of the company that was changed. Present only if an operator's change of another company
-   * is listed in the log of the operator's own company. Then `changes` is `null`, because only the
-   * log of the changed company has the fields.
+   * Name of the company that was changed. Present only in the log of an operator's own company, for
+   * a change that the operator made to another company. Then `changes` is `null`, because only the
+   * log of the changed company has the changed fields.
    */
   acted_in: z.optional(z.string()),
   /** What was done: a value of `AuditAction`, or an action that a later release has added. */

@@ -120,7 +120,7 @@ export const getCompany = endpoint({
   output: CompanyDetails
 })
 
-/** Changes a company: only the fields that the input contains. */
+/** Changes a company. Fields that the input does not contain stay unchanged. */
 export const updateCompany = endpoint({
   method: 'PUT',
   path: '/company/{id}',

@@ -121,10 +121,10 @@ export const getCategory = endpoint({
 })
 
 /**
- * Changes a category: only the fields that the input contains, and of `names` only the languages
- * that it contains. Later deposits follow the new settings; existing deposits do not change.
- * `default: true` makes the category the company's default category instead of the previous one,
- * and `default: false` leaves the company without one.
+ * Changes a category. Fields that the input does not contain stay unchanged, and so does a name in
+ * a language that `names` does not contain. Later deposits follow the new settings; existing
+ * deposits do not change. `default: true` makes the category the company's default category instead
+ * of the previous one, and `default: false` leaves the company without one.
  */
 export const updateCategory = endpoint({
   method: 'PUT',

@@ -300,8 +300,8 @@ export const getDeposit = endpoint({
 
 /**
  * Returns a URL from which the caller's browser can download the file of a deposit. The URL
- * contains a signed link instead of the session token. It works for one minute, and only while the
- * session lasts. The browser downloads the file itself, because a script cannot hold 5 GB in
+ * contains a signed link instead of the session token. The URL works for one minute, and only while
+ * the session lasts. The browser downloads the file itself, because a script cannot hold 5 GB in
  * memory.
  */
 export const createContentLink = endpoint({

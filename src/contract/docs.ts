@@ -2,8 +2,8 @@ import * as z from 'zod/mini'
 import { endpoint, stream } from './kit/endpoint.ts'
 
 /**
- * Returns the OpenAPI 3.1 document of all API calls. Its `servers` is the API of the requested
- * host.
+ * Returns the OpenAPI 3.1 document of all API calls. The document's `servers` contains the URL of
+ * the API on the requested host.
  */
 export const getOpenApi = endpoint({
   method: 'GET',

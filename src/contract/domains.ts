@@ -317,8 +317,8 @@ export const getDomain = endpoint({
 })
 
 /**
- * Changes a domain immediately: only the fields that the input contains. `theme` publishes a new
- * theme without a draft. `null` removes `contact`, `privacy` or `terms`.
+ * Changes a domain immediately. Fields that the input does not contain stay unchanged. `theme`
+ * publishes a new theme without a draft. `null` removes `contact`, `privacy` or `terms`.
  */
 export const updateDomain = endpoint({
   method: 'PUT',

@@ -113,9 +113,9 @@ export const getGroup = endpoint({
 })
 
 /**
- * Changes a group: only the fields that the input contains. A limit may be less than what is used:
- * the group can then use no more until its period ends or the limit is raised. `is_default` makes
- * the group the company's default group instead of the previous one.
+ * Changes a group. Fields that the input does not contain stay unchanged. A limit may be less than
+ * what the group has used. The group can then use no more until its period ends or the limit is
+ * raised. `is_default` makes the group the company's default group instead of the previous one.
  */
 export const updateGroup = endpoint({
   method: 'PUT',

@@ -21,8 +21,8 @@ export const Permission = z.enum(['admin', 'operator'])
 export type Permission = z.infer<typeof Permission>
 
 /**
- * A person of a company as the company's administrators see the person. In the state `waiting` it
- * is a sign-up, without groups and permissions. The id stays the same when the sign-up is
+ * A person of a company as the company's administrators see the person. A person in the state
+ * `waiting` is a sign-up, without groups and permissions. The id stays the same when the sign-up is
  * confirmed.
  */
 export const Member = z.object({
@@ -92,8 +92,8 @@ export const getMember = endpoint({
 })
 
 /**
- * Changes a person: only the fields that the input contains. `group_ids` replaces all groups of the
- * person. An administrator cannot change the person's e-mail or password.
+ * Changes a person. Fields that the input does not contain stay unchanged. `group_ids` replaces all
+ * groups of the person. An administrator cannot change the person's e-mail or password.
  */
 export const updateMember = endpoint({
   method: 'PUT',
@@ -144,9 +144,10 @@ export const deleteMember = endpoint({
 })
 
 /**
- * Invites a person again who has not activated the account. If no mail server is configured, the
- * answer contains the invitation link. For an invited person with permissions, the call then
- * answers `confirmation_required` unless the caller has entered their own password again.
+ * Invites a person who has been invited before and has not activated the account. If no mail server
+ * is configured, the answer contains the invitation link. For an invited person with permissions,
+ * the call then answers `confirmation_required` unless the caller has entered their own password
+ * again.
  */
 export const resendInvitation = endpoint({
   method: 'POST',
@@ -267,7 +268,7 @@ export const maxBulkPeople = 200
 
 /**
  * Input fields of a bulk call. `ids` are the ids of the people, if the call has no `filter`.
- * `cursor` is the `next` of the answer before, to continue with the next people.
+ * `cursor` is the value of `next` from the previous answer.
  */
 const people = {
   ids: z.optional(z.array(Id).check(z.minLength(1), z.maxLength(maxBulkPeople))),

@@ -2,7 +2,7 @@ import { AppError } from '../contract/kit/errors.ts'
 import type { HashedFile } from './hash.ts'
 import { logAndReturn, type TaskOptions } from './pool.ts'
 
-/** Bytes of the largest file that is sent to a hash worker together with other files. */
+/** Maximum size in bytes of a file that is sent to a hash worker together with other files. */
 const groupedBytes = 1024 * 1024
 const groupFiles = 16
 

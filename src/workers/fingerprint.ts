@@ -19,16 +19,19 @@ interface Hasher {
  */
 export type FilePieces = AsyncIterable<Uint8Array>
 
-/** Bytes of the largest file that the browser's own `digest` hashes as a whole. */
+/** Maximum size in bytes of a file that is hashed with the browser's own `digest`. */
 export const maxDigestBytes = 32_000_000
 
 /**
- * Files with at least this many bytes are hashed as a whole one at a time, because the browser
- * needs memory for about three times the file.
+ * Minimum size in bytes of a file that needs a lock to be hashed with `digest`. The lock allows one
+ * such file at a time, because the browser needs memory for about three times the file.
  */
 export const oneAtATimeBytes = 8 * 1024 * 1024
 
-/** Name of the Web Lock that a worker of any tab holds while it hashes a file as a whole. */
+/**
+ * Name of the Web Lock for hashing a large file with `digest`. All tabs share the lock, so only one
+ * worker at a time hashes such a file.
+ */
 const lockName = 'vidimus-whole-file'
 
 /** The browser APIs for hashing. Both are undefined on pages without HTTPS. */
@@ -46,9 +49,9 @@ interface FingerprintOptions {
 /**
  * Returns the SHA-256 of a file in hex. Hashes a file of up to 32 MB with the browser's own
  * `digest`. It is two to three times as fast as WebAssembly, but it needs the whole file in memory
- * and exists only on pages with HTTPS. Larger files are hashed piece by piece. If `digest` is busy
- * with another file of 8 MiB or more, a file of this size is hashed piece by piece too, because
- * waiting would take as long.
+ * and exists only on pages with HTTPS. Hashes larger files piece by piece. Only one file of 8 MiB
+ * or more is hashed with `digest` at a time. Meanwhile, other files of this size are hashed piece
+ * by piece, because waiting would take as long.
  */
 export async function fingerprintFile(
   file: Blob,

@@ -68,7 +68,7 @@ export function createPool<Message, Result>(
   }
 
   /**
-   * Lets the message that has waited longest use the slot of a finished message. If no message
+   * Gives the slot of a finished message to the message that has waited longest. If no message
    * waits, frees the slot.
    */
   function releaseSlot(): void {

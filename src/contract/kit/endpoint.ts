@@ -9,8 +9,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 export type Access = 'public' | 'user' | 'admin' | 'operator'
 
 /**
- * A permission of an API key. An endpoint lists in `scopes` the permissions of which the key needs
- * one.
+ * A permission of an API key. A key may make an API call if it has at least one of the `scopes` of
+ * the call.
  */
 export const KeyScope = z.enum(['deposit', 'verify', 'history'])
 export type KeyScope = z.infer<typeof KeyScope>

@@ -14,7 +14,10 @@ export interface IssueLike {
   params?: Record<string, unknown> | undefined
   input?: unknown
   message?: string | undefined
-  /** For an issue of a union: the issues that each alternative of the union found. */
+  /**
+   * For an issue of a union: one list for each alternative of the union, with the issues of that
+   * alternative.
+   */
   errors?: readonly (readonly IssueLike[])[] | undefined
 }
 
@@ -74,7 +77,7 @@ export function shortenFieldName(field: string): string {
 
 /**
  * Returns the issues to report for one issue. For an issue of a union, these are the issues of the
- * alternative that has the fewest. Any other issue is returned unchanged.
+ * alternative with the fewest issues. Any other issue is returned unchanged.
  */
 function bestIssues(issue: IssueLike): IssueLike[] {
   const [first, ...others] = issue.errors ?? []
