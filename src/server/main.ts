@@ -61,8 +61,9 @@ function fail(error: unknown, part: 'message' | 'stack'): void {
 }
 
 /**
- * Waits until a running start has ended, then closes everything in reverse order of opening.
- * Further calls do nothing.
+ * Closes everything in reverse order of opening, then ends the process with the exit code `code`.
+ * If the process is still starting, first waits until the start has ended. Further calls do
+ * nothing.
  */
 function stop(code: number): void {
   if (stopping.signal.aborted) return

@@ -15,9 +15,9 @@ import { createLogThrottle } from './http/log-throttle.ts'
 const maxLagMs = 1000
 
 /**
- * Serves three addresses, on the loopback address only. For supervisors, `/healthz` answers while
- * the process runs and `/readyz` tells whether it can serve requests. `/tls-ask?domain=` tells a
- * proxy whether it may request a certificate for a host.
+ * Starts an HTTP server that listens on the loopback address only. For supervisors, `/healthz`
+ * tells whether the process responds in time, and `/readyz` tells whether it can serve requests.
+ * `/tls-ask?domain=` tells a proxy whether it may request a certificate for a host.
  */
 export async function startManagementServer(options: {
   port: number
@@ -101,8 +101,8 @@ async function checks({
 }
 
 /**
- * Returns how many deposits of all companies are held: complete uploads that cannot become
- * deposits. Returns null when the database fails. Readiness does not depend on this number.
+ * Returns the number of complete uploads of all companies that cannot become deposits. Returns null
+ * when the database fails. Readiness does not depend on this number.
  */
 async function countAllHeld(deps: Deps): Promise<number | null> {
   try {

@@ -34,7 +34,7 @@ export function createLog(level: string): Log {
 }
 
 /**
- * Returns the name, message, code and stack of an error, and the same of its causes. Omits the
+ * Returns the name, message, code and stack of an error and of each of its causes. Omits the
  * `detail` of a database error, which quotes values of the row.
  */
 function describe(error: unknown): object {

@@ -17,7 +17,8 @@ export function joinInCompany<DB, TB extends keyof DB>(
 }
 
 /**
- * Returns the column `company_id` of the same table: `'session.user_id'` → `'session.company_id'`
+ * Returns the column `company_id` of the table to which `column` belongs: `'session.user_id'` →
+ * `'session.company_id'`
  */
 function companyColumn<DB, TB extends keyof DB>(column: string): StringReference<DB, TB> {
   // as: every table that belongs to a company has this column

@@ -172,8 +172,8 @@ export class PipelinedTransaction {
 
 /**
  * The order in which a transaction locks the two rows that almost all transactions of a company
- * need: the ends of its audit log and of its evidence log. They come last, so that they are locked
- * only briefly. docs/architecture.md has the order of all locks.
+ * need: the ends of its audit log and of its evidence log. Both are locked at the end of the
+ * transaction, to keep the locks short. docs/architecture.md has the order of all locks.
  */
 const lockOrder = ['audit head', 'log head'] as const
 /** The end of a company's audit log or of its evidence log: a row that transactions lock last. */
@@ -186,8 +186,8 @@ export type HeadLock = (typeof lockOrder)[number]
 export interface LastStatement {
   lock: HeadLock
   /**
-   * The name of the locked row. A transaction that locks several rows of one kind locks them in the
-   * alphabetical order of their names.
+   * The name of the locked row. If a transaction locks several rows for the same `lock`, it locks
+   * them in the alphabetical order of these names.
    */
   row: string
   statements: pg.QueryConfig[]

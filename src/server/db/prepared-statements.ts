@@ -20,7 +20,7 @@ interface Buildable<Row> {
 /**
  * Returns a statement whose SQL `build` creates at the first use. Creating SQL takes about as long
  * as running it, so the statements of frequent calls are prepared. `build` gets a placeholder for
- * each value and may only pass it on as a parameter; reading it throws.
+ * each value. It may only pass the placeholder on as a parameter; reading a placeholder throws.
  */
 export function prepare<Values extends object, Row>(
   build: (db: StatementBuilder, values: Values) => Buildable<Row>

@@ -30,7 +30,7 @@ export type StatementBuilder = Kysely<Database>
 export const statementBuilder: StatementBuilder = new Kysely<Database>({ dialect })
 
 /**
- * Returns the arguments with which to construct a Kysely transaction that sends its queries by
+ * Returns the arguments with which to construct a Kysely transaction that sends its queries through
  * `transaction`.
  */
 export function kyselyTransactionProps(transaction: PipelinedTransaction): KyselyProps {
@@ -60,8 +60,8 @@ class PipelinedExecutor extends DefaultQueryExecutor {
 const writes = ['INSERT', 'UPDATE', 'DELETE', 'MERGE']
 
 /**
- * Throws, because Kysely requests a connection only for streamed results. A stream would keep the
- * transaction open for as long as somebody reads it.
+ * Always throws. Kysely requests a connection only for streamed results, and a stream would keep
+ * the transaction open for as long as somebody reads it.
  */
 async function refuseConnection(): Promise<never> {
   throw new Error('streams of rows are not supported: read in pages')

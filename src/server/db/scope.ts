@@ -129,8 +129,8 @@ class BaseTx extends Transaction<Database> {
 
   /**
    * Sends the commit directly after `statement`, without waiting for the answer. `statement` must
-   * be the last one of the transaction. If it fails, the transaction rolls back and throws its
-   * error.
+   * be the last one of the transaction. If `statement` fails, the transaction is rolled back and
+   * throws the error of `statement`.
    */
   sendWithCommit(statement: Promise<unknown>): void {
     this.sent.sendWithCommit(statement)

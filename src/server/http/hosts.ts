@@ -29,9 +29,9 @@ export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined
 }
 
 /**
- * Returns whether every proxy reads the path of a request as this server does. The path then has
- * nothing percent-encoded and no segment that is empty, `.` or `..`. For example, a proxy's rule
- * for `/user` would miss `/x/%2e%2e/user` and `/%75ser`.
+ * Returns whether the path of a request has nothing percent-encoded and no segment that is empty,
+ * `.` or `..`. Proxies may read any other path differently than this server. For example, a proxy's
+ * rule for `/user` would miss `/x/%2e%2e/user` and `/%75ser`.
  */
 export function hasPlainPath(target: string): boolean {
   const path = target.split('?', 1)[0] ?? ''
@@ -73,7 +73,8 @@ export function refuseHost(
 }
 
 /**
- * Returns the network address of the client that sent an HTTP request, also behind trusted proxies.
+ * Returns the network address of the client that sent an HTTP request, even if the client connects
+ * through trusted proxies.
  */
 export type AddressReader = (request: IncomingMessage) => string
 

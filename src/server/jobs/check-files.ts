@@ -4,8 +4,8 @@ import { forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
- * The part of the documents that each hourly run hashes again. In a day this is one document in a
- * hundred.
+ * The fraction of the documents that each hourly run hashes again. In a day this is one document in
+ * a hundred.
  */
 const rehashAnHour = 0.01 / 24
 

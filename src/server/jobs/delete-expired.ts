@@ -14,8 +14,8 @@ import type { Job } from './job-runner.ts'
 export function deleteExpiredJob(deps: Deps): Job {
   const name = 'forget'
   /**
-   * The functions that delete expired rows of a company, each a limited number at a time. They
-   * return true if there may be more to delete.
+   * Functions that delete expired rows of a company. A function that returns true must be called
+   * again, because there may be more rows to delete.
    */
   const deletions: ((deps: Deps, company: CompanyId) => Promise<unknown>)[] = [
     deleteExpiredRows,

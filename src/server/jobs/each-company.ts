@@ -37,7 +37,7 @@ interface WaitingWork {
 /**
  * Returns a job that does all work for a company as soon as `signal` is sent with its id. Companies
  * take turns, one piece of work each. Every few seconds the job also looks at every company, for
- * work that a crash has left.
+ * work that a crash has left undone.
  */
 export function createCompanyJob(
   deps: Pick<Deps, 'db' | 'log'>,

@@ -2,8 +2,8 @@ import type { Deps } from '../domain/deps.ts'
 import type { Job } from './job-runner.ts'
 
 /**
- * Returns the job that reads the token keys again, so that this process knows a key of another
- * process before that key signs its first token.
+ * Returns the job that reads the token keys from their files every minute. So this process knows a
+ * key that another process has created before that key signs its first token.
  */
 export function reloadKeysJob(deps: Deps): Job {
   return { name: 'reload-keys', everyMs: 60_000, run: () => deps.keys.reload() }

@@ -22,8 +22,8 @@ function isServerStatus(status: unknown): status is number {
 }
 
 /**
- * Returns the HTML of the error page, which works without the database and without scripts. Its
- * meta element makes Astro's ClientRouter show it without a full page load, so that a failed
+ * Returns the HTML of the error page, which works without the database and without scripts. A meta
+ * element in it makes Astro's ClientRouter show the page without a full page load, so that a failed
  * navigation does not interrupt uploads.
  */
 export function failurePage(

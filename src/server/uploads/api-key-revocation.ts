@@ -11,7 +11,7 @@ const lookMs = 2000
 
 /**
  * Closes the connection of an upload when the API key of the call is revoked or expires, or when
- * its owner is disabled. Does nothing if a signed-in person makes the call.
+ * the owner of the key is disabled. Does nothing for a call that has no API key.
  */
 export function closeWhenKeyEnds(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,

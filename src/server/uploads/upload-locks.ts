@@ -5,7 +5,8 @@ import { uploadBusyError } from '../domain/deposits/uploads.ts'
 const maxWaiting = 2
 /**
  * The longest time, in milliseconds, for which the client of the call that holds a lock may send
- * nothing while another call waits for the lock. Then the call that holds it is ended.
+ * nothing while another call waits for the lock. After this time, the call that holds the lock is
+ * ended.
  */
 const quietMs = 500
 
@@ -28,7 +29,7 @@ export interface UploadLock extends Disposable {
   finish(): void
   /**
    * Returns whether the client of this call has sent bytes in the last `ms` milliseconds, or the
-   * server is still processing some.
+   * server is still processing bytes of this client.
    */
   isActive(ms: number): boolean
   /** Returns whether this call has written any bytes. */

@@ -117,8 +117,8 @@ export function createUploadHandler(deps: Deps): UploadHandler {
   }
 
   /**
-   * Runs `write` with the current state of the upload, while no other call writes it. `write`
-   * returns whether all bytes have arrived.
+   * Runs `write` with the current state of the upload, while no other call writes to the upload.
+   * `write` returns whether all bytes have arrived.
    */
   async function exclusively(
     upload: Upload,
@@ -209,7 +209,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
 
   /**
    * Marks an upload as received if all its bytes have arrived. Needed when the call that sent the
-   * last bytes failed before it could do this.
+   * last bytes failed before it could mark the upload.
    */
   async function receiveWhole(upload: Upload, gone: AbortSignal): Promise<void> {
     try {

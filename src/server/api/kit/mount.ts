@@ -29,8 +29,8 @@ import { refusedFieldError } from './refused-fields.ts'
 export const defaultBodyBytes = 256 * 1024
 const maxDepth = 32
 /**
- * The most values that the JSON of a request body may contain. A body with a thousand items of a
- * few fields each has a few thousand values.
+ * The most values that the JSON of a request body may contain. This is enough for a thousand items
+ * of a few fields each.
  */
 const maxValues = 10_000
 /** If timers fire more than this many milliseconds late, calls without a token are refused. */

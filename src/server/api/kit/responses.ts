@@ -62,8 +62,8 @@ export function problemResponse(error: AppError, instance: string): Response {
 }
 
 /**
- * Returns the error to send to the caller of the API for anything that was thrown. Messages of the
- * database and stack traces stay in the log.
+ * Returns the error that the API sends to its caller when `error` was thrown. Messages of the
+ * database and stack traces are only logged.
  */
 export function errorForCaller(error: unknown): AppError {
   if (error instanceof AppError) return error
