@@ -113,8 +113,8 @@ const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
 type PublicLookUp = (company_id: CompanyId, tags: Buffer[]) => Promise<FoundRecord[][]>
 
 /**
- * Creates the look-up for signed-out callers. Their calls only read and may be many, so parallel
- * calls share statements.
+ * Creates the function that looks up fingerprints for signed-out callers. Their calls write nothing
+ * and can be frequent, so parallel calls share SQL statements.
  */
 function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
   const loaders = new Map<CompanyId, (tags: Buffer[]) => Promise<FoundRecord[][]>>()

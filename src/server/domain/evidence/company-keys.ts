@@ -60,8 +60,9 @@ async function readCompanyKeys(tx: Tx, keys: Keys): Promise<CompanyKeys> {
 }
 
 /**
- * Returns the keyed hash of a fingerprint, also called its tag: 32 bytes. `lookup` is the key.
- * `lookupTag` of `core` returns the same, but takes ten times as long.
+ * Returns the keyed hash of a fingerprint, also called its tag: 32 bytes. `lookup` is the company's
+ * secret key for these hashes. `lookupTag` of `core` returns the same result but takes ten times as
+ * long.
  */
 export function keyedHashOf(
   lookup: KeyObject,

@@ -12,8 +12,9 @@ import {
 
 const tickMs = 15_000
 /**
- * A stream sends the next tick, which keeps the connection alive, at the earliest after this many
- * milliseconds. It checks every two seconds, so two ticks are at most 15 seconds apart.
+ * How many milliseconds after its last tick a stream sends the next one at the earliest. A tick
+ * keeps the connection alive. A stream checks every two seconds whether a tick is due, so two ticks
+ * are at most 15 seconds apart.
  */
 const tickAfterMs = tickMs - 2000
 /**

@@ -33,11 +33,11 @@ const hour = 3600
 const day = 86_400
 
 const rules = {
-  /** Challenges and logins, per network address. */
+  /** Sign-in challenges and logins that a network address requests. */
   sign_in_address: reported(rule(limits => limits.signInPerAddressMinute, minute)),
   /** Attempts to create an account, per network address. */
   sign_up_address: reported(rule(limits => limits.signUpPerAddressHour, hour)),
-  /** Mails that are requested, per network address. */
+  /** Mails that a network address requests. */
   mail_address: reported(rule(limits => limits.mailsPerAddressHour, hour)),
   /**
    * Limit of the mails to one e-mail address, apart from password resets. Requests for addresses
@@ -50,18 +50,18 @@ const rules = {
    */
   reset_email: rule(() => 3, hour),
   /**
-   * Mails that are requested in one company, up to three quarters of the setting. The last quarter
-   * belongs to `mail_newcomers_day`.
+   * Mails that are requested in one company in a day, up to three quarters of the configured limit.
+   * The last quarter belongs to `mail_newcomers_day`.
    */
   mail_company_day: rule(limits => commonPart(limits.mailsPerCompanyDay), day),
   /**
-   * Mails that are requested in one company after `mail_company_day` is used up, up to the last
-   * quarter of the setting. Only networks that request their first mail of the day may use it.
+   * Mails that are requested in one company after `mail_company_day` is used up. Only networks that
+   * request their first mail of the day may use this last quarter of the configured limit.
    */
   mail_newcomers_day: rule(limits => reservedPart(limits.mailsPerCompanyDay), day),
   /**
-   * Mails that are requested from a network address. It limits nothing and only shows whether a
-   * network requests its first mail of the day.
+   * Mails that are requested from a network address in a day. This counter limits nothing: it only
+   * shows whether a network requests its first mail of the day.
    */
   mail_seen_day: rule(() => Number.MAX_SAFE_INTEGER, day),
   /** Failed attempts to use a mailed link, per network address. */
@@ -96,14 +96,14 @@ const rules = {
   /** Fingerprints that signed-out people verify in a day, per network address. */
   verify_address_day: reported(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
   /**
-   * Fingerprints that all signed-out people together verify at one company, up to three quarters of
-   * the setting. The last quarter belongs to `verify_newcomers_day`.
+   * Fingerprints that all signed-out people together verify at one company in a day, up to three
+   * quarters of the configured limit. The last quarter belongs to `verify_newcomers_day`.
    */
   verify_company_day: rule(limits => commonPart(limits.verifyPerCompanyDay), day, 'lookup_limited'),
   /**
    * Fingerprints that signed-out people verify at one company after `verify_company_day` is used
-   * up, up to the last quarter of the setting. Only networks that verify for the first time that
-   * day may use it.
+   * up. Only networks that verify for the first time that day may use this last quarter of the
+   * configured limit.
    */
   verify_newcomers_day: rule(
     limits => reservedPart(limits.verifyPerCompanyDay),

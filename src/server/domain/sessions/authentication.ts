@@ -273,8 +273,8 @@ function keysOf(db: StatementBuilder, company_id: CompanyId) {
 
 /**
  * Returns whether a session is neither revoked nor expired, and began after the person last signed
- * out everywhere. Compares the start of the session, because the `iat` of a token has no
- * milliseconds.
+ * out everywhere. Uses the start time of the session, because the time of issue (`iat`) of a token
+ * has no milliseconds.
  */
 function isLive(
   session: {
