@@ -62,8 +62,8 @@ interface FaultOptions<OneFault extends Fault, Sent> {
 }
 
 /**
- * Sends documents under each fault, until the fault has occurred. Returns what became of them, and a
- * sentence for each fault that never occurred.
+ * For each fault, sends up to `maxTries` documents until the fault occurs. Returns what became of
+ * the documents, and a sentence for each fault that never occurred.
  */
 export async function sendUnderFaults<OneFault extends Fault, Sent>({
   rounds = 1,

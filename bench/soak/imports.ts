@@ -152,7 +152,10 @@ async function storeRows(ada: Client, count: number, tag: string): Promise<strin
   return id
 }
 
-/** Opens the database of an installation, to read what imports have changed. */
+/**
+ * Connects to the database of an installation. Returns functions that prepare it for imports and
+ * read what imports have changed.
+ */
 async function openPeople(socketDir: string) {
   const sql = new pg.Client(connectionTo(socketDir, 'vidimus', 'postgres'))
   await sql.connect()
@@ -177,7 +180,7 @@ async function openPeople(socketDir: string) {
 
   return {
     read,
-    /** Makes everybody an administrator and adds the people whom imports change. */
+    /** Makes everybody an administrator and adds the people whom the imports will change. */
     prepare: () =>
       sql.query(
         `update "user" set permissions = '{admin}';
@@ -194,7 +197,7 @@ async function openPeople(socketDir: string) {
       }
       throw new Error(`the import is still ${JSON.stringify(await read(id))}`)
     },
-    /** Returns the numbers of people and memberships, and a digest of all of them. */
+    /** Returns the number of people, the number of their memberships, and a digest of this data. */
     people: () =>
       first<{ count: number; members: number; digest: string }>(
         `select count(*)::int as count, sum(cardinality(groups))::int as members,

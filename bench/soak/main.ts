@@ -92,8 +92,8 @@ for (const name of names) {
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
 
 /**
- * Returns a scenario that reports a fault if strace cannot run on this machine. Otherwise a test
- * that did not run would count as passed.
+ * Returns a scenario that reports a fault if strace cannot run on this machine. Without this fault,
+ * a test that did not run would count as passed.
  */
 function needingStrace(scenario: Scenario): Scenario {
   return async given => {

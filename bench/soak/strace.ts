@@ -69,7 +69,10 @@ async function attached(child: ChildProcess, processes: number): Promise<void> {
   })
 }
 
-/** Parses the output of strace. It shows a call on two lines if other calls ended in between. */
+/**
+ * Parses the output of strace. If other calls ended during a call, strace shows that call on two
+ * lines.
+ */
 function callsIn(text: string): SystemCall[] {
   const open = new Map<string, { text: string; begun: number }>()
   const calls: SystemCall[] = []

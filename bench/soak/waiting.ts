@@ -110,8 +110,8 @@ function openPatch(
 }
 
 /**
- * Repeats a call while the upload is busy. The earlier calls have just disconnected, and the
- * service may not have noticed yet.
+ * Repeats a call up to ten times while the upload is busy, and returns the last response. An upload
+ * stays busy until the service notices that the earlier calls have disconnected.
  */
 async function retryWhileBusy(call: () => ReturnType<Client['tus']>) {
   for (let tries = 0; ; tries++) {

@@ -1,6 +1,7 @@
 /**
- * The lengths of a period after which the count of a group's requests (deposits and verifications)
- * begins again at 0, as ISO 8601 durations. `null`: never.
+ * The possible lengths of a limit period, as ISO 8601 durations. After each period, the count of a
+ * group's requests (deposits and verifications) begins again at 0. With `null`, it never begins
+ * again.
  */
 export const limitIntervals = [null, 'P1D', 'P30D', 'P1Y'] as const
 export type LimitPeriodLength = (typeof limitIntervals)[number]

@@ -106,7 +106,10 @@ export function detectHeader(
   )
 }
 
-/** `E-Mail (privé)` → `emailprive` */
+/**
+ * Returns a heading in lower case with only letters and digits and without accents: `E-Mail
+ * (privé)` → `emailprive`
+ */
 function normalizeHeading(heading: string): string {
   return heading
     .normalize('NFD')

@@ -2,8 +2,9 @@
 export type LinkDestination = { kind: 'page' | 'away'; href: string }
 
 /**
- * Resolves the address `to` against the address `from` of the current page. Throws for another site
- * unless `external` is true, and for a link to another site that is neither http nor https.
+ * Resolves the address `to` against the address `from` of the current page. An address on another
+ * site must be http or https, and is accepted only if `external` is true. Throws for any other
+ * address on another site.
  */
 export function resolveNavigation(
   to: string,

@@ -77,16 +77,16 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   : never
 
 /**
- * Replaces every parameter in the path of a page that the server renders. The server renders each
- * page once for all values.
+ * The text that replaces each parameter in the path under which the server renders a page. The
+ * server renders a page once for all values of its parameters.
  */
 const anySegment = '-'
 
 const table = Object.values<PageEntry>(pages).map(page => ({ page, pattern: patternOf(page) }))
 
 /**
- * Returns the page with a path below the locale, or undefined: `/admin/7/groups` → the page
- * `/admin/{company}/groups`.
+ * Returns the page to which a path without the locale belongs, or undefined for an unknown path:
+ * `/admin/7/groups` → the page `/admin/{company}/groups`.
  */
 export function findPage(path: string): PageEntry | undefined {
   return table.find(({ pattern }) => pattern.test(path))?.page

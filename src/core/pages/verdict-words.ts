@@ -15,8 +15,8 @@ export type VerifiedSubject = 'file' | 'fingerprint'
  */
 export interface VerdictDescription {
   /**
-   * Key of the verdict in the dictionary, which has a word (`word.original`) and a sentence
-   * (`sentence.original`) for it.
+   * Key of the verdict. The translated texts contain a word (`word.original`) and a sentence
+   * (`sentence.original`) for each key.
    */
   key: 'original' | 'stored_copy' | 'not_found' | 'fingerprint' | 'fingerprint_not_found'
   tone: 'success' | 'neutral'
@@ -30,8 +30,8 @@ export interface VerdictDescription {
    */
   leafHash: string | undefined
   /**
-   * Sentences to show after the main one. The dictionary has the sentence of `not_false` under
-   * `adds.not_false`.
+   * Keys of sentences to show after the main sentence. The translated text of `not_false`, for
+   * example, has the key `adds.not_false`.
    */
   adds: readonly ('not_false' | 'no_file')[]
   /**

@@ -90,7 +90,8 @@ function isLostFile(message: string): boolean {
 
 /**
  * Returns whether an error means that something other than React has changed the page, as
- * translation tools of browsers do. Safari names the failing method only in the stack.
+ * translation tools of browsers do. Also searches the stack, because Safari names the failing
+ * method only there.
  */
 export function isForeignChange(error: unknown): boolean {
   if (!(error instanceof DOMException) || error.name !== 'NotFoundError') return false

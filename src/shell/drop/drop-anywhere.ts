@@ -48,7 +48,10 @@ function pasteTarget(): DropTarget {
   return isOnPage('deposit') ? 'deposit' : 'verify'
 }
 
-/** Loads the code for drags and drops in advance, so that they also work offline. */
+/**
+ * Loads the code that handles dragged and dropped files in advance, so that dropping also works
+ * offline.
+ */
 export function preloadDrop(): void {
   void import('./drop-overlay.ts')
   void import('./dropped-files.ts')
