@@ -39,9 +39,6 @@ export const FileName = z.string().check(
   pattern(/^\P{Cc}*$/u, 'no control characters')
 )
 
-/** The rules that a refused file name can break. */
-export const fileNameRules = ['required', 'max_bytes', 'nfc', 'regex'] as const
-
 /** A media type in lower case without parameters: `image/jpeg`. */
 export const MediaType = z
   .string()

@@ -37,6 +37,7 @@ import {
   snapshot
 } from '../../helpers/matrix.ts'
 import { createRandom } from '../../helpers/random.ts'
+import { seed } from '../../helpers/soak.ts'
 
 const maxUploadBytes = 1_000_000
 
@@ -625,7 +626,6 @@ describe('an upload out of form', () => {
 
 describe('an upload that is cut', () => {
   const bytes = randomBytes(200_000)
-  const seed = 20_261_117
   const random = createRandom(seed)
   const offsets = [0, 1, bytes.length - 1, bytes.length]
   for (let more = 0; more < 50; more++) offsets.push(random.integer(0, bytes.length - 1))

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { textsOf } from '../../../scripts/texts.ts'
+import { FileName } from '../../../src/contract/deposits.ts'
+import { fieldErrors } from '../../../src/contract/kit/field-errors.ts'
 
 const namespaces = Object.keys(textsOf('en'))
 const pages = readdirSync('src/pages', { recursive: true, encoding: 'utf8' })
@@ -19,6 +21,17 @@ describe('gives the island exactly the words that its parts use', () => {
     const names = [...given.matchAll(/'(\w+)/g)].map(([, name = '']) => name)
     expect([...new Set(names)].sort()).toEqual([...used].sort())
   })
+})
+
+test('gives the page of deposits the text of each rule that a file name can break', () => {
+  const names = ['', 'a'.repeat(256), 'e\u0301', '\ud800', 'a\u0007']
+  const broken = names.flatMap(name => {
+    const { error } = FileName.safeParse(name)
+    return Object.values(error ? fieldErrors(error) : {}).map(({ rule }) => rule)
+  })
+  const page = pages.find(({ path }) => path === '[locale]/deposit.astro')
+  const given = [...(page?.text ?? '').matchAll(/'fields\.(\w+)'/g)].map(([, rule]) => rule)
+  expect(given.sort()).toEqual([...new Set(broken)].sort())
 })
 
 /** The file and all files of `islands` that it leads to, also by `import()`. */
