@@ -5,8 +5,8 @@ const crawlers =
   /(?<!cu)bot\b|crawl|spider|slurp|archiver|mediapartners|google-inspectiontool|googleother|feedfetcher|apis-google|facebookexternalhit|facebookcatalog|meta-external|whatsapp|embedly|preview/i
 
 /**
- * Returns whether an HTTP request comes from a crawler. The response to a crawler has no body if
- * the page does not exist.
+ * Returns whether an HTTP request comes from a crawler. Crawlers get error responses without a
+ * body.
  */
 export function isCrawler(headers: IncomingHttpHeaders): boolean {
   return crawlers.test(headers['user-agent'] ?? '')
