@@ -145,8 +145,8 @@ export const Import = z.object({
    * What the run did, counted in the database after its commit. `created`: people who exist because
    * of the import. `changed`: people who now have the values of their rows. `unchanged`: rows for
    * which there was nothing to do. `skipped`: rows that were refused or skipped. `differs`: whether
-   * these counts differ from those that the check announced, which a page must show as an error.
-   * `null` before the run has ended.
+   * these counts differ from the counts of the check. If so, pages must show an error. `null`
+   * before the run has ended.
    */
   result: z.nullable(
     z.object({
@@ -212,8 +212,8 @@ const UserCells = {
   /** The name. A new person without a name gets the first part of the e-mail. */
   username: z.optional(z.string()),
   /**
-   * Names of groups, regardless of case and accents. The person joins these groups and leaves no
-   * other. A new person for whom neither the row nor the options name a group joins the default
+   * Names of groups, regardless of case and accents. The person joins these groups and stays in all
+   * earlier groups. A new person joins the default group if neither the row nor the options name a
    * group.
    */
   groups: z.optional(z.array(z.string()).check(z.maxLength(1_000))),

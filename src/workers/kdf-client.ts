@@ -5,7 +5,10 @@ import type { KdfReply, KdfRequest } from './kdf.ts'
 import type { PoolWorker } from './pool.ts'
 import type { Signer } from './signer.ts'
 
-/** A worker that holds the keys of an e-mail and a password and signs with them. */
+/**
+ * A worker that signs with the keys derived from an e-mail and a password. The keys never leave the
+ * worker.
+ */
 export interface SigningKeys extends Signer {
   /** Ends the worker and so destroys its keys. */
   close(): void

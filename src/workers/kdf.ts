@@ -12,8 +12,8 @@ import { createSigner, importSigningKey, type PublicKeyRequest, type Signer } fr
 const keepMilliseconds = 60_000
 
 /**
- * A message from the page to the key worker. The worker does not validate it, because page and
- * worker are of the same build; the signer checks what it signs.
+ * A message from the page to the key worker. The worker does not validate the fields, because page
+ * and worker belong to the same build. The signer checks every challenge before it signs.
  */
 export type KdfRequest =
   // e-mail and password in canonical form

@@ -41,8 +41,8 @@ export interface PublicKeyRequest {
 }
 
 /**
- * Signs with the key of an e-mail and a password. Signs only challenges and `public_key_jwt`s that
- * contain its own public key.
+ * Signs with the key of an e-mail and a password. Signs nothing but challenges, and
+ * `public_key_jwt`s in which the public key is its own.
  */
 export interface Signer {
   /**

@@ -178,8 +178,8 @@ export interface LimitFigures {
 }
 
 /**
- * Number of things that still use an item, by kind. Such an item cannot be deleted. `{ users: 3,
- * deposits: 12 }`
+ * Number of things that still use an item and prevent its deletion, by kind: `{ users: 3, deposits:
+ * 12 }`
  */
 export type UseCounts = Record<string, number>
 
