@@ -33,7 +33,7 @@ const hour = 3600
 const day = 86_400
 
 const rules = {
-  /** Sign-in challenges and logins that a network address requests. */
+  /** Requests for a challenge, and logins, from a network address. */
   sign_in_address: reported(rule(limits => limits.signInPerAddressMinute, minute)),
   /** Attempts to create an account, per network address. */
   sign_up_address: reported(rule(limits => limits.signUpPerAddressHour, hour)),
