@@ -30,8 +30,8 @@ export function onClientCore<Given, T>(
 }
 
 /**
- * Calls `start`, which spawns a process, and returns its result. The new process and its children
- * run on the server's core. `start` must spawn synchronously.
+ * Calls `start`, which must spawn a process synchronously, and makes this process and its children
+ * run on the server's core. Returns what `start` returns.
  */
 export function onServerCore<T>(start: () => T): T {
   pin(serverCore)

@@ -198,8 +198,8 @@ async function choose(page: Page, files: BenchFile[]): Promise<void> {
 type Hashing = Awaited<ReturnType<typeof openHashing>>
 
 /**
- * Measures how much memory the browser's page processes use at most while the page reads or hashes
- * files. Returns the rows of the report, or none on systems other than Linux.
+ * Measures how much the memory of the browser's page processes grows at most while the page reads
+ * or hashes files. Returns the rows of the report, or none on systems other than Linux.
  */
 async function memoryOf(
   browser: Browser,

@@ -121,8 +121,8 @@ async function requireKnown(
 }
 
 /**
- * Inserts deposits with only the columns that a look-up reads. Returns the fingerprints of some of
- * them, evenly chosen.
+ * Inserts deposits with only the columns that a look-up reads. Returns the known fingerprints,
+ * which belong to deposits at equal distances in the table.
  */
 async function fill(
   { owner, company_id, tagsOf }: ServiceInternals,

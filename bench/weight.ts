@@ -78,8 +78,8 @@ export interface BuildWeigher {
 }
 
 /**
- * Reads the build in `folder`. Returns functions that return the weight of its pages as a browser
- * loads them.
+ * Reads the build in `folder`. Returns functions that compute the weight of the build's pages as a
+ * browser loads them.
  */
 export async function openBuildWeigher(folder = 'dist'): Promise<BuildWeigher> {
   const build = await readBuild(folder)

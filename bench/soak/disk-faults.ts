@@ -37,7 +37,7 @@ export interface Fault {
   path?: 'staged file' | 'staging folder' | 'write-ahead log'
 }
 
-/** Returns the fault in which the call number `when` of a system call fails with an error. */
+/** Returns a fault that makes the call number `when` of a system call fail with an error. */
 export function fault(
   title: string,
   call: string,

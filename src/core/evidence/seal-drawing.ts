@@ -1,4 +1,4 @@
-/** What a seal shows. */
+/** The state of a file or deposit, which a seal (a round drawing) shows. */
 export type SealState =
   /** A seal for no document: no file is chosen, or no record was found. */
   | { kind: 'idle' }
