@@ -6,7 +6,10 @@ import { $route } from '../stores/routes.ts'
 import { $user } from '../stores/signed-in-user.ts'
 import { onThisAndLaterPages, pageLocale } from './kit/page.ts'
 
-/** Id of the company whose name was requested last. */
+/**
+ * Id of the last company whose name was requested from the API. Prevents a second call for the same
+ * name.
+ */
 let asked: string | undefined
 
 /**

@@ -19,7 +19,10 @@ export function startAccountDisabledPage(): void {
   onClick('[data-act=check-disabled]', () => void checkAgain())
 }
 
-/** Shows the API's answer about the person, if a call has returned one. */
+/**
+ * Shows the state of the account that the API has reported: disabled, with the reason, or active.
+ * Does nothing until a call has reported it.
+ */
 function drawAnswer(): void {
   const blocked = $disabledState.get()
   const box = sheet()

@@ -49,8 +49,8 @@ export function showUsageInDrawer(user: UserInfo): void {
 interface Meter {
   left: string
   /**
-   * The used amount. `used` and `limit` are undefined if an older API does not return them. A
-   * `limit` of `null` means unlimited.
+   * The amount that is used: a number of requests or of bytes. `used` and `limit` are undefined if
+   * the API is of an older release that does not return them. `null` as `limit` means unlimited.
    */
   used: number | undefined
   limit: number | null | undefined

@@ -8,7 +8,10 @@ import { showToast } from './kit/toasts.ts'
 
 type Redirect = Exclude<ReturnType<typeof checkGuard>, 'stay'>
 
-/** Opens another page for a visitor who may not see the current one. Loaded only when needed. */
+/**
+ * Redirects a visitor who may not see the current page. `answer` is the result of `checkGuard()`
+ * and decides which page opens. `reason` is `ended` if the visitor's session has just ended.
+ */
 export async function redirectVisitor(
   answer: Redirect,
   reason: 'ended' | undefined

@@ -68,8 +68,8 @@ function applySession(): void {
 }
 
 /**
- * Opens another page for a visitor whom the page's guard refuses. The guard does not protect data:
- * the API does.
+ * Redirects a visitor who may not see the current page. This protects no data, because the API
+ * itself checks each call.
  */
 async function guard(reason?: 'ended'): Promise<void> {
   const answer = answerOfPage()

@@ -18,8 +18,9 @@ interface Menu {
 }
 
 /**
- * Makes the user menu, a browser popover, usable as a menu: arrow keys, Home and End move the
- * focus, typed letters find an entry, and a short hover opens or closes the menu.
+ * Makes the user menu, a browser popover, usable as a menu. Arrow keys, Home and End move the
+ * focus, and typed letters find an entry. The menu also opens when the mouse rests on its button,
+ * and closes when the mouse leaves.
  */
 export function startUserMenu(): void {
   onThisAndLaterPages(() => {

@@ -33,7 +33,10 @@ export function watchCategories(): () => void {
   }
 }
 
-/** Loads the categories. The current ones stay visible meanwhile, and if loading fails. */
+/**
+ * Loads the categories into `$categories`. Categories that are already shown stay visible
+ * meanwhile, even if loading fails.
+ */
 export async function loadCategories(): Promise<void> {
   if ($categories.get().status === 'loading') return
   if ($categories.get().status !== 'ready') $categories.set({ status: 'loading' })

@@ -21,8 +21,8 @@ let asking: Promise<boolean> | undefined
 addSignOutListener(() => $passwordQuestion.get()?.answer(false))
 
 /**
- * Makes a call, and if it needs the password again, asks for it and makes the call once more.
- * Throws `confirmation_required` where the person does not want to enter it.
+ * Makes a call with `run`. If the server requires the password again, asks the person for it and
+ * runs `run` a second time. Throws `confirmation_required` if the person cancels.
  */
 export async function withConfirmation<Result>(run: () => Promise<Result>): Promise<Result> {
   try {

@@ -9,7 +9,7 @@ export interface FileHandoff {
   files: readonly File[]
   /** Names of the files and folders that could not be read. */
   unreadable: readonly string[]
-  /** Number of system files in dropped folders, such as `.DS_Store`. They are not passed on. */
+  /** Number of system files in dropped folders, such as `.DS_Store`. They are not in `files`. */
   leftOut?: number
 }
 

@@ -2,17 +2,14 @@ import { shellTranslator } from '../kit/page.ts'
 import { isUploading } from '../upload-progress/running-uploads.ts'
 
 const pauseMs = 10_000
-/**
- * The number of milliseconds, after the browser has begun to open another page, in which the
- * current page may still be shown.
- */
+/** For this many milliseconds after `beforeunload`, the browser counts as opening another page. */
 const leavingMs = 5000
 
 /**
  * Reloads the page when a file of the build cannot be loaded, or when a browser tool has changed
  * elements that React manages. Reloads each path at most once in ten seconds. While uploads run,
- * shows a message with a reload button instead. Does not reload while the browser opens another
- * page, because Firefox then cancels imports.
+ * shows a message with a reload button instead. An import that fails while the browser opens
+ * another page causes no immediate reload, because Firefox cancels imports then.
  */
 export function reloadOnLostFiles(): void {
   addEventListener('beforeunload', () => {
@@ -48,9 +45,9 @@ function isLeaving(): boolean {
 }
 
 /**
- * Reloads the page. If the browser is opening another page, first waits five seconds. This page may
- * still be open after that, for example because the person only started a download; then it is
- * reloaded.
+ * Reloads the page, but not while the browser opens another page. In this case, checks again after
+ * five seconds, because the page may have stayed open, for example if the person only started a
+ * download.
  */
 function reloadUnlessLeaving(): void {
   if (isLeaving()) setTimeout(reloadUnlessLeaving, leavingMs)

@@ -8,11 +8,16 @@ interface Dropped {
   files: File[]
   /** Paths of files and folders that could not be read. */
   unreadable: string[]
-  /** Number of system files in folders, which are not passed on. */
+  /**
+   * Number of system files in the dropped folders, such as `.DS_Store`. They are not in `files`.
+   */
   leftOut: number
   /** Name of each file in a folder: its path inside the folder. */
   names: Map<File, string>
-  /** Handles that can open the files again after a reload, where the browser provides them. */
+  /**
+   * Handles with which a page can open the files again after a reload. Only some browsers provide
+   * them.
+   */
   handles: Map<File, FileSystemFileHandle>
 }
 

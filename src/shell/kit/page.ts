@@ -87,7 +87,10 @@ export function isSignedIn(): boolean {
   return document.documentElement.dataset['session'] === 'in'
 }
 
-/** Stores a setting in this browser, or deletes it without a value. Does nothing without storage. */
+/**
+ * Stores a setting in this browser, or deletes it if `value` is undefined. Does nothing if storage
+ * is switched off or full.
+ */
 export function storeSetting(key: string, value: string | undefined): void {
   try {
     if (value === undefined) localStorage.removeItem(key)

@@ -65,8 +65,8 @@ function show(text: string, action?: ToastAction): HTMLElement | undefined {
 }
 
 /**
- * Moves the messages to the other end of the window if they cover the focused element. Removes them
- * if they also cover it there, except messages with an action button.
+ * Moves the messages to the other end of the window if they cover the focused element. If they also
+ * cover it there, removes the messages that have no action button.
  */
 function uncoverFocus(cause?: FocusEvent): void {
   // the window scrolls to the focused element after the event

@@ -46,7 +46,7 @@ export interface Command {
 export interface PaletteContext extends Visitor {
   locale: Locale
   features: readonly string[]
-  /** Id of the company that the page administers, otherwise of the person's own company. */
+  /** Id of the company whose administration page is open, or else of the person's own company. */
   company: string | undefined
   /** Whether anybody may sign up. */
   isPublic: boolean
@@ -55,13 +55,16 @@ export interface PaletteContext extends Visitor {
 interface PageCommand {
   page: PageName
   kind: Kind
-  /** The feature that one of the person's groups must have. */
+  /** The feature that the person needs, such as `deposit`. */
   feature?: string
   /** A permission that the person needs, even if the page does not require it. */
   permission?: string
 }
 
-/** The pages whose address needs no id except the company's, in the order of the palette. */
+/**
+ * The commands that open a page, in the order of the palette. Leaves out pages that need another id
+ * in their address than the company's.
+ */
 export const pageCommands: readonly PageCommand[] = [
   { page: 'home', kind: 'pages' },
   { page: 'history', kind: 'pages' },
@@ -150,8 +153,8 @@ export function commandForItem(item: FoundItem, locale: Locale): Command {
 }
 
 /**
- * Returns the recently chosen commands that the person may still choose. Leaves out commands that
- * open an item of a company (a person, a group …) unless the person is an administrator.
+ * Returns those of the recently chosen commands that the person may still use. A command that opens
+ * a found item, such as a person or a group, is returned only to administrators.
  */
 export function recentCommands(
   recent: readonly RecentCommand[],
@@ -166,8 +169,8 @@ export function recentCommands(
 }
 
 /**
- * Returns the commands that contain every word of a text. Commands that begin with the text come
- * first. Returns all commands for an empty text.
+ * Returns the commands that contain all words of `text` in their label or note. Commands whose
+ * label begins with the first word come first. For an empty text, returns all commands.
  */
 export function matchingCommands(commands: readonly Command[], text: string): Command[] {
   const words = searchWords(text)

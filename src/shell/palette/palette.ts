@@ -2,8 +2,8 @@ import { onClick } from '../kit/page.ts'
 import { type Shortcut, shortcutOf } from './shortcuts.ts'
 
 /**
- * Storage key of the setting that switches off shortcuts of a single character. The value is then
- * `off`.
+ * Storage key of the setting for shortcuts of a single character. The stored value is `off` if the
+ * person has switched these shortcuts off.
  */
 export const characterShortcutsStorageKey = 'vidimus:keys'
 
@@ -42,7 +42,10 @@ async function open(shortcut: Shortcut): Promise<void> {
   else (await import('./key-help.ts')).openKeyHelp()
 }
 
-/** Returns a stored setting of this browser. Undefined also if storage is switched off. */
+/**
+ * Returns a setting from the storage of this browser. Undefined if it is not stored, or if storage
+ * is switched off.
+ */
 export function readSetting(key: string): string | undefined {
   try {
     return localStorage.getItem(key) ?? undefined

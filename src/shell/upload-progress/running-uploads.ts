@@ -25,7 +25,7 @@ export function waitForUploads(): Promise<void> {
   })
 }
 
-/** Loads the upload queue when the deposit page is opened for the first time. */
+/** Makes the upload queue load when the deposit page is opened for the first time. */
 export function watchUploads(): void {
   const watch = runOnce(loadQueue)
   onEachPage(() => {

@@ -9,8 +9,8 @@ export type ShortList<Row> =
   | { status: 'failed'; error: AppError }
 
 /**
- * Creates the store of a list that one call loads as a whole. `load` gets the `owner` that `open()`
- * was called with, such as the id of a company.
+ * Creates the store of a list that one call loads as a whole. `load` returns the rows of `owner`,
+ * which is the argument of `open()`, such as the id of a company.
  */
 export function createShortList<Row extends { id: string }>(
   load: (owner: string) => Promise<Row[]>
@@ -26,7 +26,10 @@ export function createShortList<Row extends { id: string }>(
       return status.stale ? { status: 'failed', error: status.stale } : { status: 'ready', rows }
     }),
 
-    /** Loads the list. Rows of the same owner stay visible meanwhile. */
+    /**
+     * Loads the rows of `owner`. If the list already shows rows of this owner, they stay visible
+     * meanwhile.
+     */
     open: (owner: string): Promise<void> => list.open(owner, {}),
 
     /**

@@ -32,9 +32,9 @@ export function companyIdOfPage(): string {
 }
 
 /**
- * Returns a function to call at the start of each load of a store. That function returns a check:
- * it is true as long as no later load has started and the session has not changed. Results for
- * which the check is false must be dropped.
+ * Creates the function that protects a store from late results. The store calls this function at
+ * the start of each load, and gets a check for this load. The check returns false once a later load
+ * has started or the session has changed. The store must then drop the result.
  */
 export function createLoadStart(): () => () => boolean {
   let loads = 0

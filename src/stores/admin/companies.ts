@@ -140,8 +140,8 @@ export async function resumeCompany(id: string): Promise<void> {
 }
 
 /**
- * Shows the company that a call returns, unless the page shows another company or a newer state by
- * then.
+ * Shows and returns the company that `call` returns. Does not show it if the page has opened
+ * another company, or shows a newer version, by then.
  */
 async function showAnswer(call: Promise<Company>): Promise<Company> {
   const session = sessionNumber()
@@ -158,7 +158,7 @@ async function showAnswer(call: Promise<Company>): Promise<Company> {
 
 /**
  * Returns whether an error means that the item in the page's address does not exist or is hidden
- * from the person. The server answers `invalid_input` for an id that is not a UUID.
+ * from the person. This includes `invalid_input`, the server's answer to an id that is not a UUID.
  */
 export function isMissingError({ code }: AppError): boolean {
   return code === 'not_found' || code === 'invalid_input'

@@ -85,7 +85,7 @@ export async function addCategoryGroup(id: string, group: Group): Promise<void> 
   await groups.add(id, group, call)
 }
 
-/** Takes the category away from the members of a group, who can then no longer use it. */
+/** Removes a group from the groups whose members may use the category. */
 export async function removeCategoryGroup(id: string, group: Group): Promise<void> {
   const call = () => adminApi('removeGroupCategory', { groupId: group.id, categoryId: id })
   await groups.remove(id, group, call)

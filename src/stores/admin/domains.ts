@@ -110,8 +110,8 @@ export function editedTheme({ draft, published, version }: DomainThemes): Edited
 }
 
 /**
- * Saves a draft of a theme. Throws `changed_meanwhile` if the domain's themes have another version
- * by now, and `svg_refused` for a picture with parts that are not allowed.
+ * Saves the draft of a domain's theme. Throws `changed_meanwhile` if the domain's themes no longer
+ * have the version `version`, and `svg_refused` if a picture is an SVG with forbidden parts.
  */
 export async function saveDraft(id: string, changes: ThemeChanges, version: number): Promise<void> {
   await themes.change(id, () => adminApi('saveThemeDraft', { ...changes, id }, { version }))

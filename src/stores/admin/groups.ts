@@ -132,8 +132,8 @@ export async function removeGroupCategory(id: string, category: Category): Promi
 }
 
 /**
- * Reloads the group to show its new number of members. Ignores a failure, because the number is
- * also shown by the next load.
+ * Reloads the group, so that the page shows its new number of members. Ignores a failure, because
+ * the next load of the group shows the number, too.
  */
 function countMembers(id: string): void {
   reloadGroup(id).catch(() => {})

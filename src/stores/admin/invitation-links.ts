@@ -7,9 +7,9 @@ import { adminApi, companyIdOfPage } from './admin-api.ts'
 import { type MemberFilter, maxPeoplePerCall } from './member-list.ts'
 
 /**
- * The people for whom links are created: either the people with the ids `ids`, or all people who
- * match `filter`. In the filter, `import` selects the people of the import with this id. `cursor`
- * is where the previous call ended.
+ * The people who get invitation links: either the people with the ids `ids`, or all people who
+ * match `filter`. `filter.import` is the id of an import and selects the people in it. `cursor` is
+ * where the previous call ended.
  */
 export type LinkRecipients =
   | { ids: readonly string[] }
@@ -31,9 +31,9 @@ type Input = CallInput<'createInvitationLinks'>
 const columns = ['username', 'email', 'link', 'valid_until'] as const
 
 /**
- * Creates an invitation link for each person who has not activated the account yet. Returns the
- * links as a CSV file. If a call fails, the file contains the links created before. If there are
- * none, throws the error. `onProgress` gets the number of links created so far.
+ * Creates invitation links for those of `people` who have not activated their account yet. Returns
+ * the links as a CSV file. If a call fails, returns the links created before, or throws the error
+ * if there are none. `onProgress` gets the number of links created so far.
  */
 export async function createInvitationLinkFile(
   people: LinkRecipients,

@@ -75,8 +75,8 @@ export interface MemberChange {
   group?: { id: string; name: string }
   reason?: DisabledReason
   /**
-   * Why each person was disabled, by the id of the person. Filled by the change `enable`, and used
-   * by the `disable` that undoes it.
+   * The reasons for which people were disabled, by the id of the person. The change `enable` fills
+   * this map. The `disable` that undoes it uses the map to give each person the old reason again.
    */
   reasons: Map<string, DisabledReason>
 }
@@ -111,7 +111,7 @@ export const memberChanges = createBulkRun<MemberChange, MemberFilter>({
   }
 })
 
-/** Returns the change that undoes a change, or undefined if no change can undo it. */
+/** Returns the change that undoes `change`. Undefined for a change that cannot be undone. */
 export function inverseChange(change: MemberChange): MemberChange | undefined {
   const { company, group, reasons } = change
   const kept = { company, reasons }

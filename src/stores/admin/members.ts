@@ -28,7 +28,10 @@ export interface LinkToPassOn {
   until: number
 }
 
-/** Undoes a change, even if the page of another company is open by then. */
+/**
+ * A function that undoes a change. It also works after the person has opened another company's
+ * page.
+ */
 export type UndoFunction = () => Promise<void>
 
 const member = createShownItem<Member>(id => adminApi('getMember', { id }))

@@ -21,14 +21,17 @@ export function createShownItem<Item extends { version: number }>(
   const $item = personalAtom<ItemState<Item>>({ status: 'loading' })
   /** The id of the item that the page shows. */
   let shown: string | undefined
-  /** Number of calls so far that return the item. Each call is numbered when it is sent. */
+  /**
+   * Number of calls made so far that load or change the item. Each call gets its number when it is
+   * sent.
+   */
   let calls = 0
-  /** Number of the call whose result is shown. */
+  /** The number of the call whose result the page shows. */
   let shownCall = 0
 
   /**
-   * Returns a function that says whether the page still shows the item, in the same session. Must
-   * be called before the API call whose answer is to be shown.
+   * Returns a function that tells whether the page still shows the item `id`, in the same session.
+   * Call `watch` before the API call, and the returned function when the answer has arrived.
    */
   function watch(id: string): () => boolean {
     const [session, company] = [sessionNumber(), companyIdOfPage()]
