@@ -34,7 +34,7 @@ export function isLocale(text: unknown): text is Locale {
 }
 
 /**
- * Returns a path with the locale `locale` in front, in place of any locale that the path has: `fr`,
+ * Returns a path with `locale` in front. If the path already has a locale, replaces it: `fr`,
  * `/en/verify` → `/fr/verify`
  */
 export function localizedPath(locale: Locale, path: string): string {

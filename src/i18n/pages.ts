@@ -34,7 +34,10 @@ export function islandWords(
   return words
 }
 
-/** Returns a path with the locale in front, for links in pages: `fr`, `/verify` → `/fr/verify` */
+/**
+ * Adds the locale to a path that has none, for links in pages: `fr`, `/verify` → `/fr/verify`. Use
+ * `localizedPath()` for a path that may already have a locale.
+ */
 export function pathWithLocale(locale: Locale, path: string): string {
   return localizePath(path, locale)
 }

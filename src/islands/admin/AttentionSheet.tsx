@@ -209,8 +209,8 @@ function MendLink({ kind, company }: MendLinkProps): ReactNode {
 }
 
 /**
- * Returns the page that lists the people or domains of a finding, and the state by which that page
- * filters its list. Returns undefined for findings without a list.
+ * Returns the page that lists the people or domains of a finding, and the value of the filter
+ * `state` that shows only these. Returns undefined for findings without a list.
  */
 function mendTarget(kind: AttentionItem['kind']) {
   switch (kind) {

@@ -15,7 +15,7 @@ interface CompanyProps {
   company: CompanyDetails
 }
 
-/** Lets an operator suspend another company than their own. Shows nothing to anybody else. */
+/** Lets an operator suspend any company except their own. Shows nothing to other people. */
 export function CompanySuspension({ company }: CompanyProps) {
   const { t } = useWords()
   const user = useStore($user, { ssr: 'initial' })

@@ -69,8 +69,8 @@ function mentioned({ changes, names }: AuditLogEntry, field: string): string | u
 }
 
 /**
- * A changed field in words, with its values before and after the change. `before` or `after` is
- * undefined if the other value alone says what happened.
+ * A changed field in words, with its values before and after the change. One of `before` and
+ * `after` is undefined if the other value is enough to describe the change.
  */
 export interface ChangeDescription {
   field: string
@@ -116,7 +116,7 @@ export function describeChanges(
 }
 
 /**
- * Returns whether a change was saved without a check of the version, so that it may have
+ * Returns whether a change was saved without a check of the version. Such a change may have
  * overwritten another change.
  */
 export function skippedVersionCheck({ changes }: AuditLogEntry): boolean {

@@ -29,7 +29,10 @@ export const settingChoices = {
 } as const satisfies { [Name in keyof CategorySettings]?: readonly CategorySettings[Name][] }
 export type SettingName = keyof typeof settingChoices
 
-/** CSS class that hides a field while the form says that only fingerprints are stored. */
+/**
+ * CSS class for fields that only categories with stored files need. Hides the field while the form
+ * has the choice to store only fingerprints.
+ */
 const forFilesOnly = 'group-has-[[value=fingerprint]:checked]/category:hidden'
 
 const units = ['Y', 'M', 'D'] as const
@@ -37,7 +40,7 @@ const units = ['Y', 'M', 'D'] as const
 interface CategoryFieldsProps {
   form: Pick<FormState, 'errors'>
   /**
-   * The category to edit. Undefined for a new category. Its form leaves out settings that are
+   * The category to edit. Undefined for a new category; the form then leaves out settings that are
    * seldom needed.
    */
   category?: CategorySettings

@@ -118,8 +118,8 @@ export const Deposit = withWords(function Deposit() {
 })
 
 /**
- * A field to choose a category. Shows no field if there is only one category. Until the categories
- * are loaded, says how many chosen files (`held`) wait for them.
+ * A field to choose a category. Shows no field if there is only one category. While the categories
+ * are loading, says that the chosen files (`held` of them) wait for the categories.
  */
 function CategoryChoice({ held }: { held: number }) {
   const { locale, t } = useWords()

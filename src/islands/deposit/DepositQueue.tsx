@@ -18,14 +18,14 @@ import { DepositList, summaryText } from './DepositList.tsx'
 
 export interface DepositQueueProps {
   /**
-   * Chosen files that are not in the queue yet. They are added when the code of the queue and the
-   * category are loaded.
+   * Chosen files that are not in the queue yet. They are added to the queue as soon as `category`
+   * is known.
    */
   files: readonly File[]
   category: DepositCategory | undefined
   /**
-   * Runs when the files have been added to the queue. `rejected` has the number of files that were
-   * not added, because the queue was full.
+   * Runs when the files have been added to the queue. `rejected` says how many files did not fit
+   * into the queue, and how many files the queue can contain.
    */
   onTaken: (rejected: RejectedFiles) => void
   onAnother: () => void

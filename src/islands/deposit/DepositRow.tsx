@@ -196,8 +196,9 @@ function Save({ request, name }: SaveProps) {
 }
 
 /**
- * Asks the person to choose between a picture and a smaller copy of the picture. When nothing has
- * to be chosen, says that the smaller copy is deposited. Shows nothing without a smaller copy.
+ * Asks whether to deposit a picture or its smaller copy, if the person still has to choose.
+ * Otherwise says that the smaller copy is deposited. Shows nothing for a deposit without a smaller
+ * copy.
  */
 function PictureWords({ deposit, state }: DepositRowProps & { state: DepositState }) {
   const { locale, t } = useWords()

@@ -9,7 +9,10 @@ type Word = 'title' | 'note' | 'open' | 'question' | 'yes' | 'no' | 'inUse'
 interface DeleteItemProps<Use extends string> extends Deletion {
   name: string
   words: (key: Word, values?: Record<string, string>) => string
-  /** The kinds of things that may still use the item, in the order in which they are named. */
+  /**
+   * The kinds of things that may still use the item, in the order in which an error message lists
+   * them.
+   */
   uses: readonly Use[]
   /** Returns the number of things that use the item in words: `3 members`. */
   usesWords: (use: Use, count: number) => string

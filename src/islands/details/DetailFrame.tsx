@@ -20,8 +20,8 @@ interface DetailFrameProps<Item> {
   /** The list page that a link opens if the item does not exist. */
   list: 'categories' | 'dataSources' | 'domains' | 'groups' | 'users'
   /**
-   * Returns a text of the page for an item that does not exist: its title, its text, or the text of
-   * its link.
+   * Returns a text that is shown if the item does not exist: the title, the explanation (`text`),
+   * or the text of the link to the list (`go`).
    */
   missing: (key: 'title' | 'text' | 'go') => string
   nameOf: (item: Item) => string

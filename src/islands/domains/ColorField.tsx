@@ -8,7 +8,7 @@ interface ColorFieldProps {
   color: string | undefined
   /** The color that pages show if the company has chosen none. */
   standard: string
-  /** The colors that pages show instead of `color`, because it would be hard to read. */
+  /** The colors that pages show instead of `color`. Empty if `color` is easy enough to read. */
   corrections: readonly ColorCorrection[]
   onChange: (color: string | undefined) => void
 }

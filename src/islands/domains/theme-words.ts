@@ -32,8 +32,8 @@ const roleOrder = [
 
 /**
  * Returns a copy of `colors` in which the color of one role is `color`, or the standard color if
- * `color` is undefined. The keys have the order of the answers of the server, so that themes can be
- * compared as JSON.
+ * `color` is undefined. The keys have the order in which the server sends them, so that themes can
+ * be compared as JSON.
  */
 export function withColor(
   colors: Colors,

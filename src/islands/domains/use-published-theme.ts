@@ -4,8 +4,8 @@ import { themeCss } from '../../core/theme/theme-colors.ts'
 import { pictureAddress } from './picture-address.ts'
 
 /**
- * Shows a theme on the open page as soon as it is published or restored, if the page is on the host
- * `host`. Later pages are loaded with the new theme.
+ * Applies a theme to the open page when the person publishes or restores the theme. Does nothing if
+ * the page is not on the host `host`. Pages that are opened later get the theme from the server.
  */
 export function usePublishedTheme(host: string, { published }: DomainThemes): void {
   const { number, theme } = published

@@ -16,8 +16,8 @@ const pauseMs = 600
 export type ThemeDraft = ReturnType<typeof useThemeDraft>
 
 /**
- * For each refused picture of a theme, the forbidden content that the server found, such as
- * `<style>`.
+ * The pictures of a theme that the server refused, each with the forbidden content that the server
+ * found in it, such as `<style>`.
  */
 type Refused = Partial<Record<ThemePart, string>>
 
@@ -29,7 +29,7 @@ type Refused = Partial<Record<ThemePart, string>>
 export function useThemeDraft(id: string, themes: DomainThemes) {
   const [look, setLook] = useState(() => editedTheme(themes))
   const [refused, setRefused] = useState<Refused>({})
-  /** The saved theme when the person began to edit. */
+  /** The theme that was stored when the person began to edit. */
   const seen = useRef(look)
   const latest = useRef(look)
   /** Whether the last call of the API saved the draft. False if it found a conflict. */

@@ -3,9 +3,9 @@ import { useEffect, useEffectEvent, useState } from 'react'
 import { $fileHandoff, type FileHandoff, takeHandoff } from '../../stores/file-handoff.ts'
 
 /**
- * Calls `onFiles` with files that were dropped or pasted for the page `to`. `leftOut` is the number
- * of system files that were skipped in dropped folders. Returns the names of the files that could
- * not be read.
+ * Passes files that the person dropped or pasted, and that are meant for the page `to`, to
+ * `onFiles`. `leftOut` is the number of system files that were skipped in dropped folders. Returns
+ * the names of the files that could not be read.
  */
 export function useFileHandoff(
   to: FileHandoff['to'],

@@ -21,7 +21,7 @@ interface EditConflictProps extends DifferenceWords {
     conflict: { theirs: { version: number }; differences: readonly Difference[] } | undefined
     resolve: (mine: readonly string[]) => Promise<void>
   }
-  /** The heading that gets the focus when the person has chosen. */
+  /** The heading that gets the focus when the person has resolved the conflict. */
   title?: RefObject<HTMLElement | null>
 }
 

@@ -48,8 +48,9 @@ export function fieldSentence(errors: FieldErrors, name: string, t: Translate): 
 }
 
 /**
- * Opens the next page after a sign-in. Back in the browser then skips the page with the form.
- * `news` is a message for the next page; it is shown only if the e-mail of the person is confirmed.
+ * Opens the next page after a sign-in. The page with the form is replaced in the browser's history,
+ * so that Back does not lead to it. The next page shows the message `news` if the e-mail of the
+ * person is confirmed.
  */
 export async function continueAfterSignIn(news?: string): Promise<void> {
   const [{ addressAfterSignIn }, { navigate }, { $user }] = await loadCode(() =>

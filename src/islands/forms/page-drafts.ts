@@ -10,8 +10,8 @@ export function takePageDraft(name: string): unknown {
 }
 
 /**
- * Stores the result of `read` under `name` when the person changes the language of the page.
- * Returns a function that ends this.
+ * From now on, stores the result of `read` under `name` whenever the person changes the language of
+ * the page. Returns a function that stops this.
  */
 export function keepPageDraft(name: string, read: () => unknown): () => void {
   const keep = () => drafts.keepDraft(pagePath(), name, read())

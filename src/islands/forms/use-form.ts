@@ -99,8 +99,8 @@ export function useForm<Result>(options: FormOptions<Result>) {
   })
 
   /**
-   * Returns the errors of this form's fields. An error of a part that is not a field itself, such
-   * as `emails.2`, becomes an error of the whole field `emails`. `names.en` is a field itself.
+   * Returns the errors in `found` that belong to fields of this form. An error of one value of a
+   * field, such as `emails.2`, becomes an error of the whole field `emails`.
    */
   const ownErrors = (found: FieldErrors = {}): FieldErrors => {
     const own: FieldErrors = {}

@@ -5,8 +5,8 @@ import type { CallName } from '../../stores/sessions.ts'
 
 /**
  * Returns a function that checks an input with the schema of an API call and returns the errors by
- * field. Until the schema is loaded, the function returns no errors. The API call then finds the
- * errors.
+ * field. Until the schema is loaded, the function returns no errors, and only the API checks the
+ * input.
  */
 export function useInputCheck(name: CallName): (input: unknown) => FieldErrors {
   const check = useRef<(input: unknown) => FieldErrors>(() => ({}))

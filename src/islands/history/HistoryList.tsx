@@ -23,7 +23,7 @@ interface HistoryListProps {
   onEnd: () => void
 }
 
-/** Scroll position beyond which the person is reading, so that rows must not move. */
+/** If the page is scrolled by more than this, the person is reading, and new rows stay hidden. */
 const scrolledPx = 64
 /** Loads older rows when fewer than this many rows remain below the window. */
 const nearEnd = 10
@@ -144,8 +144,8 @@ function Gap({ height }: { height: number }) {
 }
 
 /**
- * Returns the rows to show, the number of newer ones that are hidden, and a function that shows
- * them. Hides newer rows while `isPaused`.
+ * Returns the rows to show (`shown`), the number of newer rows that are hidden (`waiting`), and a
+ * function that shows the newer rows (`reveal`). Newer rows are hidden while `isPaused`.
  */
 function usePausedRows(requests: readonly ProcessedRequest[], isPaused: boolean) {
   const [shown, setShown] = useState(requests)
@@ -164,8 +164,9 @@ function usePausedRows(requests: readonly ProcessedRequest[], isPaused: boolean)
 }
 
 /**
- * Returns a function that downloads the file of a row, and the error if it failed. Errors appear
- * above the list, because all rows have the same height.
+ * Returns a function that downloads the file of a row (`save`), the id of the row whose download
+ * runs, and the error of a failed download. The list shows the error above the rows, because all
+ * rows must have the same height.
  */
 function useRowDownload() {
   const [id, setId] = useState<string>()

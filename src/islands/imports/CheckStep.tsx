@@ -21,11 +21,11 @@ import type { ImportWizardProps } from './wizard-props.ts'
 
 interface CheckStepProps extends ImportWizardProps {
   state: Extract<ShownImport, { status: 'ready' }>
-  /** Runs when the person wants to import another file. The import is already deleted then. */
+  /** Runs when the person has discarded this import in order to import another file. */
   onAgain: () => void
   /**
-   * Runs when the person wants to assign the columns of the same file again. The import is already
-   * deleted then.
+   * Runs when the person has discarded this import in order to assign the columns of the same file
+   * again.
    */
   onBack: () => void
 }

@@ -8,7 +8,7 @@ import { useWords } from '../kit/use-words.ts'
 interface UndoImportProps {
   kind: ImportKind
   id: string
-  /** The label of the button. `name` is what screen readers read instead. */
+  /** The label of the button. Screen readers read `name` instead, if it is given. */
   label: string
   name?: string
   question: string

@@ -10,7 +10,10 @@ import { FieldFrame } from '../kit/Field.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { useWords } from '../kit/use-words.ts'
 
-/** The form of the groups, the language and the invitations that apply to everybody in the file. */
+/**
+ * Form for the options of an import of people: the groups, the language and the invitations of
+ * everybody in the file.
+ */
 export function UserOptions() {
   const { t } = useWords()
   const id = useId()

@@ -5,7 +5,9 @@ interface SectionProps {
   id: string
   title: string
   note?: ReactNode
-  /** Reference to the heading, which gets the focus when a pressed button disappears. */
+  /**
+   * Ref of the heading, so that the parent can focus the heading when a pressed button disappears.
+   */
   ref?: Ref<HTMLHeadingElement>
   /** State of the content, such as `loading` or `ready`. */
   state?: string

@@ -19,7 +19,7 @@ interface LimitEditorProps<Shown extends GroupLimits> {
   update?: ((limits: GroupLimits, was: Shown) => Promise<void>) | undefined
 }
 
-/** A change that was sent: the typed values, and the item with the limits that they replace. */
+/** A change that was sent: the typed values, and the item as it was when the form was opened. */
 interface Change<Shown> {
   typed: Values
   was: Shown

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 interface EmptyStateProps {
   /** Heading that says what the list will contain. */
   title: string
-  /** Text that says why this content is useful. */
+  /** Text that says what the person can use the content for. */
   text?: string | undefined
   /** One button, and at most one link beside it. */
   children: ReactNode

@@ -1,10 +1,7 @@
 interface AddressRules<Sort extends string, Filter extends string> {
   /** The possible sort orders. The first one applies if the address names none. */
   sorts: readonly [Sort, ...Sort[]]
-  /**
-   * For each filter, a function that returns whether a text of the address is a value of the
-   * filter.
-   */
+  /** For each filter, a function that returns whether the filter can have the value `value`. */
   filters?: Record<Filter, (value: string) => boolean>
 }
 

@@ -8,10 +8,10 @@ import type { createListAddress } from './list-address.ts'
 import { useListAddress } from './use-address.ts'
 
 /**
- * Loads a list with the search, the filters and the order that the address of the page contains.
- * Returns the list, the values of the address, and functions that change the address. `usualSort`
- * is the order if the address names none. `owner` says whose rows are loaded. Without `owner`, the
- * rows of the company in the address are loaded.
+ * Loads a list with the search, the filters and the order in the address of the page. Returns the
+ * list, the values of the address, and functions that change the address. If the address has no
+ * order, `usualSort` applies. `owner` is the id of the item that the rows belong to, or `all`.
+ * Without `owner`, loads the rows of the company in the address.
  */
 export function useListScreen<
   Row extends { id: string },
@@ -50,7 +50,7 @@ export function useListScreen<
     address,
     q,
     sort,
-    /** The search text of the rows that are shown. Undefined without a search. */
+    /** The search text that the shown rows match. Undefined without a search. */
     found: query.q,
     /** Whether a search or a filter leaves rows out. */
     isNarrowed: Object.keys(query).some(name => name !== 'sort'),

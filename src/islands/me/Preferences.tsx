@@ -5,8 +5,8 @@ import { useWords } from '../kit/use-words.ts'
 const schemes = ['system', 'light', 'dark'] as const
 
 /**
- * Shows the choice of language and color scheme, like the site's menu. The site's script handles
- * both.
+ * Draws the controls to choose the language and the color scheme, as in the site's menu. The site's
+ * script reacts to the controls.
  */
 export function Preferences() {
   const { locale, t } = useWords()
