@@ -72,8 +72,9 @@ export async function measure(options: Options): Promise<Row[]> {
   }
 
   /**
-   * Runs single calls and waits until the service has recorded all their deposits. Returns the
-   * deposits per second, including the wait.
+   * Calls `run`, which deposits files for some seconds by `POST /deposit` and `PATCH`, and waits
+   * until the service has recorded all of them. Returns the deposits per second, including the
+   * wait.
    */
   async function recorded(run: () => Promise<LoadFigures>): Promise<{ perSecond: number }> {
     const started = performance.now()

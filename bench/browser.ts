@@ -26,9 +26,9 @@ export async function launch(signal?: AbortSignal): Promise<Browser> {
 /**
  * Records the tasks of a page's main thread while a file is chosen on the page. Returns a function
  * that stops recording and returns the processor time of each task of 10 ms or more, in
- * milliseconds. Elapsed time would include waiting on a busy machine. For the task that handles the
- * event `change`, only this handling counts: the browser creates the chosen files earlier in the
- * same task.
+ * milliseconds. Processor time does not include waiting for other work on the machine.
+ * The task that handles the event `change` also creates the chosen files before it calls the page.
+ * Of this task, only the handling of the event counts.
  */
 export async function traceTasks(client: CDPSession): Promise<() => Promise<number[]>> {
   type Traced = {

@@ -80,8 +80,8 @@ async function makeFiles(folder: string, count: number): Promise<string[]> {
 }
 
 /**
- * Resolves when the page shows a heading with this text. The page itself waits for the heading.
- * Playwright would poll with long tasks in the page's main thread, and these would distort the
+ * Resolves when the page shows a heading with this text. A timer in the page looks for the heading,
+ * because polling by Playwright would cause long tasks in the page's main thread and distort the
  * measurement.
  */
 function headingOf(page: Page, text: string): Promise<void> {

@@ -19,8 +19,8 @@ const run = promisify(execFile)
 const spareMegabytes = 32
 
 /**
- * The maximum memory in MB for hashing two files at the same time. Both files are small enough for
- * the browser to hash each in one piece.
+ * The maximum memory in MB that the page may use to hash two files at the same time. Each file is
+ * small enough for the browser to hash in one piece.
  */
 const twoMegabytes = 150
 
@@ -73,7 +73,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   ]
 }
 
-/** Returns `Object.entries` of an object, with the types of its keys. */
+/** Returns `Object.entries(of)`, but with the type of the keys instead of `string`. */
 function entriesOf<Name extends string, Value>(of: Record<Name, Value>): [Name, Value][] {
   return Object.entries(of) as [Name, Value][] // as: its own keys
 }
@@ -198,8 +198,8 @@ async function choose(page: Page, files: BenchFile[]): Promise<void> {
 type Hashing = Awaited<ReturnType<typeof openHashing>>
 
 /**
- * Measures how much the memory of the browser's page processes grows at most while the page reads
- * or hashes files. Returns the rows of the report, or none on systems other than Linux.
+ * Measures the peak growth of the memory of the browser's page processes while the page reads or
+ * hashes files. Returns the rows of the report, or none on systems other than Linux.
  */
 async function memoryOf(
   browser: Browser,

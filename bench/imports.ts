@@ -181,8 +181,8 @@ async function prepareCopy(sql: pg.Client, folder: string) {
       await sql.query(`copy (select * from group_user where user_id in ${created}) to '${members}'`)
     },
     /**
-     * Writes the people from the files into the tables by `COPY`, then deletes them again. Measures
-     * only the writing, by `beside`, and returns its result.
+     * Writes the people from the files into the tables by `COPY`, then deletes them again. Passes
+     * only the `COPY` to `beside`, which measures it, and returns the result of `beside`.
      */
     async write(count: number, beside: (work: () => Promise<void>) => Promise<{ ms: number }>) {
       const copied = await beside(async () => {

@@ -21,10 +21,11 @@ import { measure as verifications } from './verifications.ts'
 import { measure as weight } from './weight.ts'
 
 /**
- * The benchmarks. Each one measures the product against a minimal program that does the same work:
- * `npm run bench`, or only some of them with `-- --only pages --runs 3`. `--quick` only shows
- * within a few minutes whether the benchmarks work. Prints one table and exits with 1 if a target
- * is missed.
+ * The benchmarks by name. Each one measures the product against a minimal program that does the
+ * same work. `npm run bench` runs all; `npm run bench -- --only pages --runs 3` runs only the
+ * benchmark `pages`, and repeats it three times. With `--quick`, the loads are small: the run takes
+ * a few minutes and shows whether the benchmarks work, but its figures mean little. The program
+ * prints one table and exits with 1 if a target is missed.
  */
 const measures: Record<string, (options: Options) => Promise<Row[]>> = {
   weight,

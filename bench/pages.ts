@@ -63,7 +63,10 @@ function open(port: number): Promise<Connection[]> {
   return Promise.all(Array.from({ length: callers }, () => Connection.open(port)))
 }
 
-/** Returns the compressed page of the service. The peer then serves the same bytes. */
+/**
+ * Requests a page from the service and returns its headers and its body, compressed with brotli.
+ * Leaves out the headers that `node:http` adds by itself.
+ */
 async function compressedPage(port: number, request: string) {
   const connection = await Connection.open(port)
   const { status, head, body } = await connection.request(request)

@@ -13,8 +13,8 @@ import type { Options, Row } from './table.ts'
 
 const callers = 16
 /**
- * The numbers of fingerprints in one call that are measured: one, and the maximum for a signed-out
- * person.
+ * The benchmark runs once for each of these numbers of fingerprints per call: one, and the most
+ * that a signed-out person may verify in one call.
  */
 const batchSizes = [1, 20]
 const knownPerSize = 10_000

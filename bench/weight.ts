@@ -38,8 +38,8 @@ export const budgets = { palette: 8.5, css: 14, html: 13.5, fonts: 85 }
  */
 const callsHtmlBudget = 30
 /**
- * The maximum weight in kB of an administration page, which has tables and the words of several
- * forms.
+ * The maximum weight in kB of the style sheets and the HTML of an administration page. These pages
+ * are heavier than others because of their tables and forms.
  */
 const adminBudgets = { css: 16, html: 15 }
 

@@ -73,8 +73,8 @@ function installStamp() {
 }
 
 /**
- * Stops the setup unless this Node or the `node` on the PATH is version 24 or newer. The installed
- * npm packages include a Node 24, but only for some platforms.
+ * Stops the setup unless Node 24 or newer runs this script or is on the PATH. The setup needs this
+ * check on platforms for which the installed npm packages do not include Node 24.
  */
 function requireNode24() {
   if (Number.parseInt(process.versions.node, 10) >= 24) return

@@ -5,10 +5,10 @@ import { replayStatements } from './statements.ts'
 import { serveStreams } from './streams.ts'
 
 /**
- * Starts one of the programs below with its setup, and returns a function that handles further
- * messages. Each program runs in its own process, started by `startPeer` or `startClientProcess`.
- * The first message to the process contains the setup. Each later message is passed to the returned
- * function, whose result is sent back.
+ * A function that starts one of the programs below and returns its message handler. Each program
+ * runs in its own process, started by `startPeer` or `startClientProcess`. The first message to the
+ * process is passed to this function as `setup`. Each later message is passed to the message
+ * handler, and the handler's result is sent back.
  */
 // biome-ignore lint/suspicious/noExplicitAny: both ends of the wire are ours
 type Peer = (setup: any) => Promise<(question: any) => Promise<unknown>>

@@ -17,9 +17,11 @@ export interface RememberedDocument {
   sha256: string
   size: number
   /**
-   * What happened to the document. `acknowledged`: the last PATCH was answered with 204, so the
-   * service must have the deposit. `failed`: the document was refused permanently, so the service
-   * must not have it.
+   * What happened to the document.
+   * `acknowledged`: the last PATCH was answered with 204, so the service must have the deposit.
+   * `abandoned`: the depositor sent half of the bytes and stopped.
+   * `cancelled`: the depositor sent half of the bytes and cancelled the upload.
+   * `failed`: the document was refused permanently, so the service must not have it.
    */
   end: 'acknowledged' | 'abandoned' | 'cancelled' | 'failed'
 }
@@ -126,7 +128,10 @@ const passing = [
   'upload_offset'
 ]
 
-/** Sends the bytes of `part` that the service does not have yet, in one to four PATCH requests. */
+/**
+ * Sends the bytes of `part`, the beginning of the file `whole`, in one to four PATCH requests.
+ * Leaves out the bytes that the service already has.
+ */
 async function transfer(
   client: Client,
   random: Random,

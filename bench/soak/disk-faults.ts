@@ -18,8 +18,8 @@ import { type Trace, traceSystemCalls } from './strace.ts'
 export const singleThreadSettings = { DEMO: 'false', UV_THREADPOOL_SIZE: '1' }
 
 /**
- * The maximum number of documents to send until a fault occurs. With some documents it does not
- * occur, because the system call may run in a thread that strace does not trace yet.
+ * The number of documents after which a test gives up if the fault has not occurred. The fault may
+ * not occur, because the system call may run in a thread that strace does not trace yet.
  */
 const maxTries = 3
 
@@ -52,8 +52,9 @@ interface FaultOptions<OneFault extends Fault, Sent> {
   rounds?: number | undefined
   faults: readonly OneFault[]
   /**
-   * Sends one document, and makes a system call fail meanwhile if `fault` is given. `settled`
-   * resolves when the document is either recorded or refused.
+   * Sends one document. If `fault` is given, a system call fails meanwhile. In the result,
+   * `injected` is whether that happened, and `settled` resolves when the document is either
+   * recorded or refused. `told` is what the sender was answered, for the progress line.
    */
   send: (
     fault?: OneFault
@@ -153,8 +154,9 @@ export async function waitForFault(tracing: Trace): Promise<boolean> {
 }
 
 /**
- * Runs the job that checks files as if two days had passed, so that it deletes files without a row
- * in the database. Returns the faults that it finds.
+ * Runs the job that checks stored files, with a clock that is two days ahead, so that the job
+ * deletes files without a row in the database. Returns a sentence for each company with missing or
+ * damaged files.
  */
 export async function deleteUnreferencedFiles(service: ServiceProcess): Promise<string[]> {
   const faults: string[] = []

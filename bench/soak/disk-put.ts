@@ -65,10 +65,10 @@ interface Sent {
 }
 
 /**
- * Test C-04 for `PUT /deposit`: makes one system call fail. The sender gets an error or a success,
- * and repeats the call with the same idempotency key until it succeeds. A failed call may leave a
- * request in the history. So the test reads all requests for the file name from the history, and
- * compares them with the errors that the sender got.
+ * Test C-04 for `PUT /deposit`: makes one system call fail for each file. The sender repeats the
+ * call with the same idempotency key until it succeeds. Each failed call may leave a failed request
+ * in the history. At the end, the test searches the history for each file name. It must find
+ * exactly one deposit, and at most as many failed requests as the sender got errors.
  */
 export async function failDirectUploads(options: {
   seed: number
@@ -104,8 +104,8 @@ export async function failDirectUploads(options: {
 }
 
 /**
- * Sends one file while a fault is active, and returns when the fault is over. `settled` resolves
- * when the deposit is recorded.
+ * Starts to send one file and makes a system call fail if `fault` is given. Returns when the fault
+ * is over, perhaps before the file is deposited. `settled` in the result resolves when it is.
  */
 async function sendFile(service: ServiceProcess, ada: Client, random: Random, fault?: PutFault) {
   const bytes = random.bytes(random.integer(2, 70_000))

@@ -109,9 +109,9 @@ function orderFaultsOf(calls: SystemCall[], upload: string, request: string): st
 }
 
 /**
- * Checks that a message (`promise`) was sent only after all `steps`, which must have happened one
- * after another, after the system call `first`. Returns a list with one sentence if not, else an
- * empty list.
+ * Checks that `steps` happened one after another after the system call `first`, and that the
+ * message `promise` was sent only after the last step. Returns an empty list if so, or else a list
+ * with one sentence that says what is wrong.
  */
 function missingSteps(
   calls: SystemCall[],
@@ -176,9 +176,9 @@ export async function failUploads(options: {
 }
 
 /**
- * Deposits one document while a fault is active, and returns when the fault is over. `settled`
- * resolves to the document when its request is done or has failed. If the job that records the
- * deposit fails, this takes ten seconds longer.
+ * Deposits one document and makes a system call fail if `active` is given. Returns when the fault
+ * is over. `settled` in the result resolves to the document when its request is done or has failed.
+ * That takes ten seconds longer if the fault made the recording job fail.
  */
 async function deposit(service: ServiceProcess, ada: Client, random: Random, active?: Fault) {
   const bytes = random.bytes(random.integer(2, 70_000))

@@ -96,8 +96,9 @@ async function begin(ada: Client, category: string, random: Random) {
 }
 
 /**
- * Waits until the service has marked the expected number of deposits as held, and returns the
- * number reached. Shortens the service's pauses between its attempts to record a deposit.
+ * Waits until the service has marked `stuckCount` deposits as held, or until `patienceMs` have
+ * passed. Returns the number of held deposits. Meanwhile it shortens the pauses between the
+ * service's attempts to record a deposit, by changing the database.
  */
 async function untilHeld(service: ServiceProcess): Promise<{ held: number }> {
   for (const until = Date.now() + patienceMs; ; await sleep(500)) {

@@ -16,10 +16,11 @@ interface Options {
 type Scenario = (options: Options) => Promise<{ faults: string[] }>
 
 /**
- * The long tests. Each key is the name of the test's row in docs/security.md; only `themes` has no
- * row, and it needs a build. `npm test` runs the same tests with few rounds. This program prints
- * the seed first and a JSON report last. It exits with 1 if a test failed or could not run. `npm
- * run soak -- --only C-01 --scale 0.1 --seed 7`
+ * The long tests by name. The names are those of the rows in docs/security.md. Only `themes` has no
+ * row; it needs a build. `npm test` runs the same tests with fewer rounds.
+ * `npm run soak -- --only C-01 --scale 0.1 --seed 7` runs the tests whose names start with C-01,
+ * with a tenth of the rounds. The program prints the seed first and a JSON report last, and exits
+ * with 1 if a test failed or could not run.
  */
 const scenarios: Record<string, Scenario> = {
   'A-02': runTests(['tests/unit/core/input/email.test.ts']),

@@ -9,8 +9,8 @@ interface Options {
 }
 
 /**
- * Returns a scenario that runs test files with the higher counts of long runs (`runCount()` in
- * tests/helpers/soak.ts).
+ * Returns a scenario that runs these test files of Vitest with many more random cases than `npm
+ * test` does: `runCount()` in tests/helpers/soak.ts multiplies them by the scale.
  */
 export function runTests(files: string[]) {
   return run('vitest/vitest.mjs', ['run', '--testTimeout=86400000', ...files])

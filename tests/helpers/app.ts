@@ -105,7 +105,7 @@ export async function makeApp(
      * is answered.
      */
     dnsServers?: string[]
-    /** `false`: domains need no proof. */
+    /** `false`: a new domain counts as proved without a look-up in the DNS. */
     checksDns?: false
     /** `false` leaves mails unsent until the test sends them. */
     sendsMails?: false
@@ -113,7 +113,10 @@ export async function makeApp(
     runsImports?: true
     /** Serves the pages. Without it, requests to page hosts are refused. */
     site?: ListenerOptions['site']
-    /** Returns how many milliseconds late the event loop reports to be. */
+    /**
+     * Returns the delay of the event loop in milliseconds, as the API should see it. While the
+     * delay is long, the API refuses calls without a token. Without this function, the delay is 0.
+     */
     lagMs?: () => number
     slowest?: ListenerOptions['slowest']
     headMs?: ListenerOptions['headMs']

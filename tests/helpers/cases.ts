@@ -60,8 +60,8 @@ export interface RouteCase {
   /** Input fields that contain an id, each with the kind of thing that the id belongs to. */
   ids?: Record<string, Thing>
   /**
-   * Input fields that contain a list of ids, each with the kind of thing that the ids belong to
-   * (`of`). `instead` names a field of `input` that must be left out of a call with this list.
+   * Input fields that contain a list of ids. `of` is the kind of thing that the ids belong to.
+   * `instead` names a field of `input` that a call must leave out when it sends this list.
    */
   idLists?: Record<string, { of: Thing; instead?: string }>
   headers?: (app: TestApp, person: TestPerson) => Record<string, string>
@@ -71,8 +71,8 @@ export interface RouteCase {
   /** Error code for the id of another person's thing. `not_found` when absent. */
   refusal?: ErrorCode
   /**
-   * Error code when anybody else sends the same input. Set only for calls whose input itself proves
-   * who makes the call.
+   * Error code when another person sends the same input. Set only for calls whose input contains a
+   * proof of who makes the call, such as a signature.
    */
   proves?: ErrorCode
   /** Error code for a malformed id. `invalid_input` when absent. */
@@ -103,9 +103,15 @@ export interface RouteCase {
    * call succeeds and finds nothing.
    */
   filters?: string[]
-  /** Set if all people of the company may use the thing. */
+  /**
+   * Set if everybody in the company may use the thing with the id, so that there is no refusal for
+   * another person's thing.
+   */
   shared?: true
-  /** Makes the call and checks what it does. Needed where no other test of `tests/api` does so. */
+  /**
+   * Makes the call and expects that it has its effect. Needed only for calls whose effect no other
+   * test of `tests/api` checks.
+   */
   does?: (stage: Stage) => Promise<void>
 }
 
@@ -347,7 +353,10 @@ export async function makeImport(
   return id
 }
 
-/** Confirms the passwords of everybody who is signed in, as `POST /user/confirm` does. */
+/**
+ * Marks every session as confirmed by password for the next 299 seconds, as `POST /user/confirm`
+ * does for one session.
+ */
 export async function confirmSessions(app: TestApp): Promise<void> {
   const until = new Date(app.deps.clock().getTime() + 299_000)
   await app.owner.query('update session set confirmed_until = $1', [until])
@@ -407,9 +416,10 @@ export async function whileKeyInUse(
 }
 
 /**
- * Returns functions that provoke the two errors of an `Idempotency-Key`: another call with the key
- * is unfinished, or the key was used with another input. `send` makes a call with the given headers
- * and puts `text`, which is new each time, into its input.
+ * Returns functions that provoke the two errors of an `Idempotency-Key` of the route `name`. In
+ * `idempotency_in_flight`, an unfinished call already uses the key. In `idempotency_key_reused`, an
+ * earlier call used the key with another input. `send` must make a call with the given headers and
+ * with the given text as part of its input. The text is different in every call.
  */
 export function keyRefusals(
   { app, ada }: Stage,

@@ -191,7 +191,10 @@ export async function signUpAt(port: number, host: string, newcomer: Newcomer = 
         ...(halfway ? { halfway } : {})
       })
     },
-    /** Sends a tus request for an upload. `at` is the port, if it is not the person's. */
+    /**
+     * Sends a tus request for an upload. `sent.at` is the port, by default the one that the person
+     * signed up at.
+     */
     tus(method: 'HEAD' | 'PATCH' | 'DELETE', upload: string, sent: Tus = {}): Promise<HttpAnswer> {
       const { offset, body, at = port } = sent
       return send(at, `api.${host}`, {

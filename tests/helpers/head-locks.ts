@@ -1,8 +1,8 @@
 import { PipelinedTransaction } from '../../src/server/db/pipelined-transaction.ts'
 
 /**
- * Counts the statements by which this process has locked the head (the newest entry) of a log, by
- * the kind of log.
+ * How many statements of this process have locked the head (the newest entry) of a log. There is
+ * one count for each kind of log.
  */
 export const headLocks = { audit: 0, publish: 0, append: 0 }
 

@@ -61,7 +61,10 @@ export async function mailToken(
   return inCompany(app.deps.db, company_id, tx => createMailToken(tx, app.deps, purpose, person))
 }
 
-/** Returns a new key's `public_key_jwt` for a token, as a browser makes it. */
+/**
+ * Returns a `public_key_jwt`, the signed proof with which a browser registers a new key. `token` is
+ * the token of the mailed link that allows the registration.
+ */
 export async function proofFor(
   app: TestApp,
   purpose: PublicKeyPurpose,

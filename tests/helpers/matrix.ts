@@ -31,8 +31,7 @@ import {
 import { makePerson } from './mailed.ts'
 
 /**
- * Every route of the contract by its name. The tests fail for a route without a row in the cases of
- * its noun.
+ * Every route of the contract by its name. The tests fail for a route without an entry in `rows`.
  */
 export const routes: Record<string, Endpoint | Stream> = { ...endpoints, ...streams }
 
@@ -45,7 +44,7 @@ const folder = join(import.meta.dirname, '../api')
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(file =>
   file.endsWith('.cases.ts')
 )
-/** The cases of all nouns, one module per file `tests/api/<room>/<noun>.cases.ts`. */
+/** The exports of all modules `tests/api/<room>/<noun>.cases.ts`, one module per noun. */
 const nouns: Cases[] = await Promise.all(files.sort().map(file => import(join(folder, file))))
 
 export const rows: Record<string, RouteCase> = Object.assign({}, ...nouns.map(noun => noun.rows))
@@ -78,7 +77,7 @@ export function isUpload(route: Endpoint | Stream): boolean {
   return route.path.startsWith('/uploads/') || (route.kind === 'stream' && route.method === 'PUT')
 }
 
-/** Returns the codes that a route may answer. */
+/** Returns all error codes with which a route may answer. */
 export function codesOf(route: Endpoint | Stream): ErrorCode[] {
   return [...commonErrors, ...route.errors]
 }
@@ -205,7 +204,10 @@ export function spentFieldOf({ ids = {}, spends }: RouteCase): string | undefine
   return Object.keys(ids).find(field => ids[field] === spends) ?? (spends && 'id')
 }
 
-/** Makes a thing of the kind that one call of the row uses up, in a company. Returns its id. */
+/**
+ * Makes a thing in a company, of the kind that a call of this route uses up (`spends`). Returns the
+ * id of the thing.
+ */
 export async function makeSpent(
   app: TestApp,
   { spends }: RouteCase,
@@ -314,8 +316,9 @@ export async function snapshot(owner: pg.Pool): Promise<Record<string, number | 
 }
 
 /**
- * Returns one digest for each table, of all its rows that match a condition. Ignores until when
- * sessions are confirmed, because `confirmSessions` changes that in all companies.
+ * Returns one digest for each table, of all its rows that match an SQL condition. The digests leave
+ * out the column `confirmed_until` of sessions, because `confirmSessions` changes it in all
+ * companies.
  */
 export async function digestRows(
   owner: pg.Pool,
@@ -371,7 +374,10 @@ export async function addTwin(owner: pg.Pool, company: string): Promise<void> {
   }
 }
 
-/** The columns of a table that PostgreSQL does not compute itself. */
+/**
+ * Returns the names of a table's columns as a list in SQL. Leaves out the columns that PostgreSQL
+ * computes itself.
+ */
 async function writtenColumns(owner: pg.Pool, table: string): Promise<string> {
   const { rows: found } = await owner.query<{ name: string }>(
     `select quote_ident(attname) as name from pg_attribute

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 
 /**
- * Set by `npm run soak`: the factor by which the counts `long` are multiplied. Undefined in a
+ * The scale of `npm run soak`, by which it multiplies the number of random cases. Undefined in a
  * normal run.
  */
 const soak = process.env.SOAK === undefined ? undefined : Number(process.env.SOAK)
@@ -15,8 +15,8 @@ export const seed = Number(process.env.SEED ?? 20_260_503)
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed })
 
 /**
- * Returns the number of random cases that test a property: `here` in a normal run, and `long` times
- * the factor `soak` in `npm run soak`.
+ * Returns the number of random cases with which a test checks a property. A normal run has `here`
+ * cases. `npm run soak` has `long` times its scale, but at least `here`.
  */
 export function runCount(here: number, long: number): number {
   return soak === undefined ? here : Math.max(here, Math.round(long * soak))

@@ -89,8 +89,9 @@ async function settle(): Promise<void> {
 }
 
 /**
- * Returns how far the page scrolls sideways, and the elements that stick out of the page or of
- * their own box.
+ * Returns what is wrong with the width of the page, as a list of texts: by how many pixels the page
+ * scrolls sideways, and the HTML of each element that sticks out of the page or of its own box. The
+ * list is empty if nothing is wrong.
  */
 function findClipped(): string[] {
   const { scrollWidth, clientWidth } = document.documentElement

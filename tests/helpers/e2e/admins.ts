@@ -7,8 +7,9 @@ import { dataDir } from './data-dir.ts'
 import { address, home, type Person, startSession } from './page.ts'
 
 /**
- * Gives a person these permissions, by default `admin`, in the database of the service under test
- * or of the one with the data folder `folder`. Returns the id of the person's company.
+ * Gives a person these permissions by SQL, by default only `admin`. `folder` is the data folder of
+ * the service where the person is, by default the service under test. Returns the id of the
+ * person's company.
  */
 export async function makeAdmin(
   email: string,
@@ -25,8 +26,9 @@ export async function makeAdmin(
 }
 
 /**
- * Signs up an administrator at `site`, a home page in one language. Returns the e-mail, the id of
- * the company and the address of its administration.
+ * Signs up a person and makes them an administrator. `site` is the address of the home page on
+ * which they sign up. Returns the e-mail, the id of the company and the address of the company's
+ * administration.
  */
 export async function signUpAdmin(
   page: Page,
@@ -76,7 +78,10 @@ export function section(page: Page, name: string): Locator {
   return page.getByRole('region', { name, exact: true })
 }
 
-/** Lets a person make calls that need the password again, for some minutes from now. */
+/**
+ * Marks the sessions of a person as confirmed by password for some minutes. Meanwhile the product
+ * does not ask for the password again before sensitive calls.
+ */
 export async function confirmSession(email: string, minutes = 5): Promise<void> {
   await askDatabase(
     `update session set confirmed_until = now() + $2 * interval '1 minute' from "user" u
@@ -127,7 +132,7 @@ export async function askDatabase<Row extends pg.QueryResultRow>(
 }
 
 interface People {
-  /** Their names are this word and a number of three digits: `Ada 007`. */
+  /** The first part of each name. The second part is a number of three digits: `Ada` → `Ada 007` */
   word: string
   count: number
   /** Whether the people are only invited, and have not activated their accounts. */

@@ -28,8 +28,8 @@ export async function stubAnswer(
 }
 
 /**
- * Makes the browser receive an example person as the signed-in one, from now on. `changes` replaces
- * some of the person's fields.
+ * From now on, answers `GET /user` with an example person, so that the page shows this person as
+ * signed in. `changes` replaces some of the person's fields.
  */
 export async function stubUser(page: Page, changes: object): Promise<void> {
   await stubAnswer(page, ['GET', '/user'], {

@@ -190,8 +190,8 @@ interface Node {
 }
 
 /**
- * Function for the page that returns whether an element is enabled, stands still and is not
- * covered. A click on a moving element could miss it.
+ * Source of a function that runs in the page. It returns whether an element is enabled, stands
+ * still and is not covered, because a click on a moving element could miss it.
  */
 const isAtRest = `async element => {
   element.scrollIntoView({ block: 'center', behavior: 'instant' })

@@ -53,8 +53,8 @@ async function bundle(): Promise<string> {
 }
 
 /**
- * Replaces modules of Astro by an empty module. The gallery opens no other page, so it needs no
- * router.
+ * Gives modules of Astro an id that `stubOfAstro` recognizes. It replaces each of them by a module
+ * whose `navigate` does nothing, because the gallery opens no other page.
  */
 const isOfAstro = (id: string) => (id.startsWith('astro:') ? `\0${id}` : undefined)
 const stubOfAstro = (id: string) =>

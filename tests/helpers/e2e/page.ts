@@ -97,8 +97,8 @@ export async function expectSignedInAt(page: Page, url: string | RegExp): Promis
 }
 
 /**
- * Returns a list to which everything is added that the page logs as an error, throws or asks in a
- * dialog from now on. Ignores errors that match `provoked`.
+ * Returns a list that is empty at first. From now on, each error that the page logs or throws is
+ * added to it, and each dialog that the page opens. Errors that match `provoked` are not added.
  */
 export function watchFaults(page: Page, provoked = /status of 404/): string[] {
   const faults: string[] = []
@@ -113,9 +113,9 @@ export function watchFaults(page: Page, provoked = /status of 404/): string[] {
 }
 
 /**
- * Collects the calls that a page sends, except GET. Returns a function that returns them so far,
- * each as method and path. Adds the size of a body over 1,000 bytes, because it could contain more
- * than fingerprints.
+ * Records the requests that a page sends from now on, except GET. Returns a function that returns
+ * all requests so far, each as its method and path. For a body over 1,000 bytes its size is added,
+ * because such a body could contain more than fingerprints.
  */
 export function watchSent(page: Page): () => Promise<string[]> {
   const sent: Promise<string>[] = []

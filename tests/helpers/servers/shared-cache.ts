@@ -1,14 +1,15 @@
 import { createServer, type IncomingHttpHeaders, request } from 'node:http'
 import { listenLocally } from './listen.ts'
 
-/** A proxy between readers and the service. */
+/** A shared HTTP cache that listens on `port` and passes requests on to the service. */
 export interface CachingProxy extends AsyncDisposable {
   port: number
 }
 
 interface Stored {
   /**
-   * The request headers that `Vary` named, with the values of the request that filled the entry.
+   * The request headers that `Vary` names in the stored response, each with its value in the
+   * request to which the service gave this response.
    */
   varying: [name: string, value: string | undefined][]
   status: number
