@@ -38,9 +38,10 @@ export const checkMailLink = endpoint({
 })
 
 /**
- * Confirms the e-mail of a sign-up. The browser that signed up has a session, so it sends only the
- * mailed token. Another browser also sends a username and a `public_key_jwt` of purpose `verify`.
- * The username and the public key replace those of the sign-up.
+ * Confirms the e-mail of a sign-up with a mailed token. In the browser that signed up, the person
+ * is signed in, and the token is enough. In another browser, the call also needs a username and a
+ * `public_key_jwt` of purpose `verify`, which replace the username and the public key of the
+ * sign-up.
  */
 export const verifyEmail = endpoint({
   method: 'POST',
@@ -91,8 +92,8 @@ export const activateUser = endpoint({
 })
 
 /**
- * Sends a link to reset the password if the e-mail has an account. The answer is the same for every
- * e-mail, so it does not reveal whether there is an account.
+ * Sends a link to reset the password, if an account with this e-mail exists. The answer is the same
+ * if no account exists, so it does not reveal who has an account.
  */
 export const requestReset = endpoint({
   method: 'POST',
@@ -117,10 +118,11 @@ export const resetKey = endpoint({
 })
 
 /**
- * Starts a change of e-mail. The key pair is derived from the e-mail and the password, so it
- * changes too. `challenge_response` is a challenge of purpose `rekey` signed with the current key.
- * `public_key_jwt` has the purpose `email` and contains the same challenge. It proves that the
- * browser has the new key. The account does not change until the person confirms the new e-mail.
+ * Starts a change of the caller's e-mail. The account changes only when the person confirms the new
+ * e-mail. A new e-mail needs a new key pair, because the pair is derived from e-mail and password.
+ * `challenge_response` is a challenge of purpose `rekey`, signed with the current key.
+ * `public_key_jwt` has the purpose `email`, contains the same challenge, and proves that the
+ * browser has the new key.
  */
 export const changeEmail = endpoint({
   method: 'POST',
@@ -147,8 +149,8 @@ export const confirmEmail = endpoint({
 })
 
 /**
- * Deletes the caller's account. `challenge_response` is a signed challenge of purpose `rekey`. It
- * is sent in the body, because proxies log URLs.
+ * Deletes the caller's account. `challenge_response` is a challenge of purpose `rekey`, signed with
+ * the current key. The input is sent in the body, because proxies log URLs.
  */
 export const deleteUser = endpoint({
   method: 'DELETE',

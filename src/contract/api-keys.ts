@@ -15,7 +15,8 @@ export const ApiKey = z.object({
   /** The first characters of the key. They help people to tell keys apart. */
   hint: z.string(),
   /**
-   * What calls with the key may do. No call may do more than the key's owner may do at that time.
+   * What calls with the key may do. A call is refused if the key's owner may not make it, whatever
+   * the scopes.
    */
   scopes: z.array(KeyScope),
   /** The group that a company's key belongs to. `null` for the key of a person. */
@@ -29,7 +30,7 @@ export const ApiKey = z.object({
 })
 export type ApiKey = z.infer<typeof ApiKey>
 
-/** A new key with its secret, which no later answer contains. */
+/** An API key that was just created, including its secret. No later answer contains the secret. */
 export const NewApiKey = z.extend(ApiKey, {
   /** The key itself, which calls send as `Authorization: Bearer vdm_…`. */
   key: z.string()
@@ -104,7 +105,10 @@ export const deleteApiKey = endpoint({
   output: z.void()
 })
 
-/** Revokes an API key of a company, as `deleteApiKey` does for a person. */
+/**
+ * Revokes an API key of a company. Later calls with the key are refused, and its running event
+ * streams, downloads and uploads end.
+ */
 export const deleteCompanyApiKey = endpoint({
   method: 'DELETE',
   path: '/company/{id}/api_key/{keyId}',

@@ -78,9 +78,9 @@ export const AuditLogEntry = z.object({
     company: z.optional(z.string())
   }),
   /**
-   * Name of the company that was changed. Present only in the log of an operator's own company, for
-   * a change that the operator made to another company. Then `changes` is `null`, because only the
-   * log of the changed company has the changed fields.
+   * Name of another company, if this entry is about a change in that company. Present only in the
+   * log of an operator's own company. `changes` is then `null`: the changed fields are only in the
+   * log of the changed company.
    */
   acted_in: z.optional(z.string()),
   /** What was done: a value of `AuditAction`, or an action that a later release has added. */
@@ -112,8 +112,8 @@ const filter = {
   /** Only changes by this person. */
   actor: z.optional(Id),
   /**
-   * Only changes of the item with this id, such as a group. If the item is a person, the list also
-   * contains the imports that have created or changed the person.
+   * Only changes of the item with this id, such as a group. For a person, the list also contains
+   * the imports that created or changed the person.
    */
   target: z.optional(Id),
   action: z.optional(AuditAction),
@@ -132,9 +132,9 @@ export const listAuditEntries = listEndpoint({
 })
 
 /**
- * Exports the entries of a company's audit log that match the filter, oldest first, as one CSV
- * file. The file is UTF-8 with a byte order mark. Each line has all values from which the hash of
- * the entry can be computed again.
+ * Exports the entries of a company's audit log that match the filter as one CSV file, oldest first.
+ * The file is UTF-8 with a byte order mark. Each line contains all values of the entry's hash, so
+ * that anybody can compute the hash again.
  */
 export const exportAuditEntries = stream({
   method: 'GET',

@@ -9,8 +9,8 @@ import { userCalls } from './users.ts'
 import { verificationCalls } from './verifications.ts'
 
 /**
- * The API calls of all pages except the administration, merged from one file for each resource.
- * Pages of people who are not administrators load only these definitions.
+ * The API calls that pages outside the administration make. The calls of the administration are in
+ * `adminCalls`, so that other pages do not load them.
  */
 export const calls = {
   ...userCalls,

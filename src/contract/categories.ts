@@ -3,8 +3,9 @@ import { endpoint } from './kit/endpoint.ts'
 import { StoredContent } from './requests.ts'
 
 /**
- * Who can verify the documents of a category. `public`: everybody. `private`: administrators, and
- * the members of groups that may use the category. `receipt_only`: nobody in this release.
+ * Who can verify the documents of a category. `public`: everybody. `private`: the company's
+ * administrators, and members of the groups that may use the category. `receipt_only`: nobody in
+ * this release.
  */
 export const Visibility = z.enum(['public', 'receipt_only', 'private'])
 export type Visibility = z.infer<typeof Visibility>
@@ -42,8 +43,9 @@ export const Category = z.object({
    */
   media_types: z.nullable(z.array(z.string())),
   /**
-   * How long the file of a deposit is stored, counted from the deposit, as an ISO 8601 duration.
-   * Then the file is deleted; the record stays. `null`: for an unlimited time.
+   * How long the file of a deposit is stored, as an ISO 8601 duration that begins with the deposit.
+   * Afterwards the file is deleted, but the record of the deposit stays. `null`: the file is never
+   * deleted.
    */
   retention: z.nullable(z.string())
 })

@@ -31,7 +31,7 @@ export const Company = z.object({
       verified: z.boolean()
     })
   ),
-  /** Why and since when the company is suspended. `null`: it is active. */
+  /** Why and since when the company is suspended. `null`: the company is not suspended. */
   suspended: z.nullable(Suspension),
   /** Whether the company is the demonstration, whose documents are fictional. */
   demo: z.boolean()
@@ -52,7 +52,10 @@ export const CompanyDetails = z.extend(Company, {
 })
 export type CompanyDetails = z.infer<typeof CompanyDetails>
 
-/** A company in the list of operators, with what it uses. */
+/**
+ * A company as operators see it in the list of companies: with the number of its people and
+ * documents, its storage and its requests.
+ */
 export const ListedCompany = z.extend(Company, {
   usage: z.object({
     /** Number of people in all states except `waiting`. */
@@ -80,12 +83,11 @@ export const listCompanies = listEndpoint({
 })
 
 /**
- * Creates a company with its first domain and its first administrator. No page of the company opens
- * before the domain is verified, so the administrator is invited by mail only then. Answers
- * `host_taken` if another company has proved that it owns the host, or if an earlier company of the
- * same name has claimed the host without a proof so far. Two kinds of domains are verified
- * immediately: domains below a wildcard domain of the operator's own company, and `*.localhost` on
- * a developer's machine.
+ * Creates a company with its first domain and invites its first administrator. The invitation is
+ * sent when the domain is verified, because no page of the company opens earlier. Domains below a
+ * wildcard domain of the operator's own company are verified immediately, and so is `*.localhost`
+ * on a developer's machine. Answers `host_taken` if another company has proved that it owns the
+ * host. Also answers `host_taken` if a company of the same name exists and has claimed the host.
  */
 export const createCompany = endpoint({
   method: 'POST',
@@ -132,9 +134,9 @@ export const updateCompany = endpoint({
 })
 
 /**
- * Suspends a company. Its pages stay online; every call of its people is refused, and their event
- * streams end. Suspending a suspended company changes only the reason. Operators cannot suspend
- * their own company.
+ * Suspends a company. Its pages still open, but every call of its people is refused, and their
+ * event streams end. For a company that is suspended already, only the reason changes. Operators
+ * cannot suspend their own company.
  */
 export const suspendCompany = endpoint({
   method: 'POST',
@@ -147,8 +149,8 @@ export const suspendCompany = endpoint({
 })
 
 /**
- * Ends the suspension of a company. Sessions of the company's people that have not expired are
- * valid again.
+ * Ends the suspension of a company. People whose sessions have not expired meanwhile need not sign
+ * in again.
  */
 export const resumeCompany = endpoint({
   method: 'POST',

@@ -69,9 +69,9 @@ const settings = {
 }
 
 /**
- * Lists the categories of a company or of one of its groups, oldest first unless `sort` says
- * otherwise. `q` searches the names in both languages. `visibility` and `store` limit the list to
- * categories with these settings.
+ * Lists the categories of a company, or only those that one of its groups may use. The order is
+ * oldest first unless `sort` says otherwise. `q` searches the names in both languages. `visibility`
+ * and `store` limit the list to categories with these settings.
  */
 export const listCompanyCategories = listEndpoint({
   path: '/company/{id}/categories',
@@ -88,8 +88,8 @@ export const listCompanyCategories = listEndpoint({
 })
 
 /**
- * Creates a category that no group may use yet. If the name in one language is left out, it is the
- * same as in the other. Unless given, the category is `public`, stores files of all types for an
+ * Creates a category that no group may use yet. If `names` lacks a language, the category has the
+ * same name in both languages. By default a category is `public`, stores files of all types for an
  * unlimited time, and lets the depositor choose the quality of pictures.
  */
 export const createCategory = endpoint({
@@ -122,9 +122,9 @@ export const getCategory = endpoint({
 
 /**
  * Changes a category. Fields that the input does not contain stay unchanged, and so does a name in
- * a language that `names` does not contain. Later deposits follow the new settings; existing
- * deposits do not change. `default: true` makes the category the company's default category instead
- * of the previous one, and `default: false` leaves the company without one.
+ * a language that `names` does not contain. The new settings apply to later deposits only.
+ * `default: true` makes the category the company's only default category. `default: false` leaves
+ * the company without a default category.
  */
 export const updateCategory = endpoint({
   method: 'PUT',
@@ -142,8 +142,8 @@ export const updateCategory = endpoint({
 })
 
 /**
- * Deletes a category. Answers `in_use` if a deposit was begun in it, if a group may use it or if it
- * is the default category.
+ * Deletes a category. Answers `in_use` if a deposit was ever begun in the category, if a group may
+ * use it, or if it is the default category.
  */
 export const deleteCategory = endpoint({
   method: 'DELETE',

@@ -4,8 +4,8 @@ import { Id } from './kit/ids.ts'
 import { listEndpoint, sortParameter } from './kit/lists.ts'
 
 /**
- * A register that verification searches in addition to the company's deposits. No call can create
- * one yet.
+ * A register that a verification searches in addition to the company's deposits. No API call can
+ * create a data source yet.
  */
 export const DataSource = z.object({
   id: z.uuid(),

@@ -74,11 +74,11 @@ export const PictureTransform = z.strictObject({
 export type PictureTransform = z.infer<typeof PictureTransform>
 
 /**
- * Creates a deposit and reserves storage. Answers 201 with a history entry (`request`) and the URL
- * to which the file is uploaded (`upload`). `size` is the number of bytes that will be uploaded. In
- * a category that stores only fingerprints, the deposit is made immediately, without an upload.
- * Answers 200 and reserves nothing if the caller has deposited the same file before (`duplicate`)
- * or has begun to upload it in the same category (`continued`).
+ * Creates a deposit and reserves storage for it. Answers 201 with a history entry (`request`) and
+ * the URL to which the file is uploaded (`upload`). `size` is the number of bytes that will be
+ * uploaded. A category that stores only fingerprints needs no upload: the deposit is then recorded
+ * immediately. Answers 200 and reserves nothing if the caller has deposited the same file before
+ * (`duplicate`), or has begun to upload the file in the same category (`continued`).
  */
 export const createDeposit = endpoint({
   method: 'POST',
@@ -100,8 +100,8 @@ export const createDeposit = endpoint({
     stored: GivenSha256,
     transform: z.optional(PictureTransform),
     /**
-     * Id of the deposit's category. When absent, the caller's only category, else the company's
-     * default.
+     * Id of the deposit's category. When absent, the server takes the only category that the caller
+     * may use or, if there are several, the company's default category.
      */
     category: z.optional(Id),
     /** Whether to make a new deposit even if the caller has deposited the same file before. */
@@ -113,8 +113,8 @@ export const createDeposit = endpoint({
       request: ProcessedRequest,
       upload: z.optional(z.string()),
       /**
-       * `true` if `upload` is an unfinished upload of the same file that the caller had begun
-       * before.
+       * `true` if the caller has already begun to upload the same file. `upload` is then the URL of
+       * that unfinished upload.
        */
       continued: z.optional(z.literal(true))
     })
@@ -137,10 +137,7 @@ export const createDeposit = endpoint({
   ]
 })
 
-/**
- * The problem for which one file of a batch deposit was refused. It has the fields of an error
- * answer.
- */
+/** Why one file of a batch deposit was refused, with the fields of an error answer. */
 const ItemProblem = z.looseObject({
   status: z.number(),
   code: z.string(),
@@ -181,14 +178,14 @@ export const createDepositBatch = stream({
         z.object({
           request: ProcessedRequest,
           /**
-           * Address of an unfinished upload of the same file that existed before the batch. The
-           * caller sends the file's bytes there.
+           * URL of an unfinished upload, if the caller had begun to upload the same file before the
+           * batch. The caller must send the file's bytes to this URL.
            */
           upload: z.optional(z.string()),
           continued: z.optional(z.literal(true)),
           /**
-           * `true` if the file's idempotency key has been used before. The result is then that of
-           * the first use.
+           * `true` if an earlier call has used the file's idempotency key. The result is then the
+           * result of that call.
            */
           replayed: z.optional(z.literal(true))
         })
@@ -212,8 +209,8 @@ export const putDeposit = stream({
   input: z.strictObject({
     name: FileName,
     /**
-     * Id of the deposit's category. When absent, the caller's only category, else the company's
-     * default.
+     * Id of the deposit's category. When absent, the server takes the only category that the caller
+     * may use or, if there are several, the company's default category.
      */
     category: z.optional(Id),
     /** Media type of the file. When absent, `application/octet-stream`. */
@@ -240,8 +237,8 @@ export const putDeposit = stream({
 })
 
 /**
- * Returns the unfinished upload of one of the caller's deposits. Any device that has the file can
- * resume or cancel it.
+ * Returns the unfinished upload of one of the caller's deposits, so that another device with the
+ * same file can resume or cancel the upload.
  */
 export const getUnfinishedUpload = endpoint({
   method: 'GET',
@@ -296,10 +293,9 @@ export const getDeposit = endpoint({
 })
 
 /**
- * Returns a URL from which the caller's browser can download the file of a deposit. The URL
- * contains a signed link instead of the session token. The URL works for one minute, and only while
- * the session lasts. The browser downloads the file itself, because a script cannot hold 5 GB in
- * memory.
+ * Returns a URL from which the caller's browser can download the file of a deposit. The URL itself
+ * gives access for one minute, and only while the session lasts, so the download needs no session
+ * token. A script cannot download the file, because it cannot hold 5 GB in memory.
  */
 export const createContentLink = endpoint({
   method: 'POST',
@@ -343,10 +339,10 @@ export const headUpload = stream({
 })
 
 /**
- * Appends bytes to an upload at `Upload-Offset` (tus 1.0). The status 204 for the last bytes
- * promises that the deposit will be recorded. Only one call at a time writes to an upload. If
- * another call arrives meanwhile, one of the two answers `upload_busy`: the earlier call if its
- * client sends no more bytes, otherwise the later call.
+ * Appends bytes to an upload at `Upload-Offset` (tus 1.0). When the last bytes have arrived, the
+ * status 204 promises that the deposit will be recorded. Two calls cannot write to an upload at the
+ * same time: the later call answers `upload_busy`. If the client of the earlier call has stopped
+ * sending bytes, the earlier call answers `upload_busy` instead.
  */
 export const patchUpload = stream({
   method: 'PATCH',

@@ -148,10 +148,10 @@ export const Domain = z.object({
   created: z.iso.datetime(),
   state: DomainState,
   /**
-   * Whether this is the company's primary domain, which is always verified and never a wildcard. An
-   * administrator chooses it. If no page is served on the chosen domain, the oldest suitable domain
-   * is the primary one. Mails link to the primary domain, unless somebody requested the mail on
-   * another host that is not a wildcard. The primary domain cannot be removed.
+   * Whether this is the company's primary domain, to which links in mails lead. An administrator
+   * chooses it. While no page is served on the chosen domain, the oldest suitable domain is the
+   * primary domain. A mail that somebody requests on another host links to that host, unless the
+   * host belongs to a wildcard domain. The primary domain cannot be removed.
    */
   primary: z.boolean(),
   /** The DNS record that proves the domain. `null` if the domain needs no proof. */
@@ -177,9 +177,9 @@ export const Domain = z.object({
   /** Time since which the DNS record has been missing. `null` while it exists. */
   failing_since: z.nullable(z.iso.datetime()),
   /**
-   * Time at which pages stopped being served, because the DNS record had been missing for seven
-   * days. `null` if pages are served, or if they never were. Stays set while another company has
-   * proved the host (`taken`).
+   * Time at which the domain's pages went offline, because the DNS record had been missing for
+   * seven days. `null` if the pages are online or have never been online. If another company proves
+   * the host afterwards (`taken`), this time stays set.
    */
   quarantined_since: z.nullable(z.iso.datetime())
 })
@@ -215,7 +215,7 @@ const Author = z.nullable(z.object({ id: z.uuid(), username: z.nullable(z.string
 export const ThemeVersion = z.object({
   number: z.number(),
   published: z.iso.datetime(),
-  /** Who published the theme. `null`: it was created together with the domain. */
+  /** Who published the theme. `null`: the theme was created together with the domain. */
   by: Author,
   /** Number of the earlier theme that was copied. `null`: the theme is not a copy. */
   restored: z.nullable(z.number())
@@ -263,8 +263,8 @@ export const listDomains = listEndpoint({
 
 /**
  * Claims a host for the company. Pages are served on the host as soon as DNS has the record that
- * `proof` of the output describes. Several companies may claim a host, and each company gets a
- * different record. The first company whose record is found owns the host. Answers `host_taken` if
+ * `proof` of the output describes. Several companies may claim the same host. Each gets a different
+ * record, and the first company whose record is found owns the host. Answers `host_taken` if
  * another company owns the host, or if this company has claimed it already. No proof is needed
  * below a verified wildcard domain of the company, for `*.localhost` on a developer's machine, and
  * in an installation without DNS checks. The new domain gets the theme of the company's oldest
@@ -410,9 +410,9 @@ export const getDomainThemes = endpoint({
 })
 
 /**
- * Saves a draft of a domain's theme. Parts that the input does not contain stay as they are in the
- * draft, or in the published theme if there is no draft. Pages do not change until the draft is
- * published.
+ * Saves a draft of a domain's theme. Pages do not change until the draft is published. Parts that
+ * the input does not contain come from the previous draft or, if there is none, from the published
+ * theme.
  */
 export const saveThemeDraft = endpoint({
   method: 'PUT',
@@ -464,8 +464,8 @@ export const restoreTheme = endpoint({
 })
 
 /**
- * Returns the configuration of a host's pages. The server mounts this call last, because its path
- * would match every other path of one segment.
+ * Returns the configuration of a host's pages. The path is a single parameter and so matches many
+ * other paths. The server therefore mounts this call after all others.
  */
 export const getDomainConfig = endpoint({
   method: 'GET',

@@ -16,8 +16,8 @@ export const LimitInterval = z.enum(['P1D', 'P30D', 'P1Y'])
 export type LimitInterval = z.infer<typeof LimitInterval>
 
 /**
- * Usage of a group: the requests (deposits and verifications) in the current period and the stored
- * bytes. For both, what the group has used and what it has left. `null`: no limit.
+ * What a group has used and what it has left, in requests (deposits and verifications) of the
+ * current period and in stored bytes. What is left is `null` if there is no limit.
  */
 export const GroupUsage = z.object({
   requests_used: z.number(),
@@ -113,9 +113,9 @@ export const getGroup = endpoint({
 })
 
 /**
- * Changes a group. Fields that the input does not contain stay unchanged. A limit may be less than
- * what the group has used. The group can then use no more until its period ends or the limit is
- * raised. `is_default` makes the group the company's default group instead of the previous one.
+ * Changes a group. Fields that the input does not contain stay unchanged. A limit may be lower than
+ * what the group has used already. The group is then blocked until its period ends or the limit is
+ * raised. `is_default: true` makes the group the company's only default group.
  */
 export const updateGroup = endpoint({
   method: 'PUT',
@@ -133,8 +133,8 @@ export const updateGroup = endpoint({
 })
 
 /**
- * Deletes a group. Answers `in_use` if the group has members or if deposits or verifications count
- * towards its limits.
+ * Deletes a group. Answers `in_use` if the group has members, or if a deposit or verification
+ * counts towards the group's limits.
  */
 export const deleteGroup = endpoint({
   method: 'DELETE',
@@ -156,7 +156,10 @@ export const addGroupUser = endpoint({
   errors: ['email_unconfirmed']
 })
 
-/** Removes a person from a group. What the person used still counts towards the group's limits. */
+/**
+ * Removes a person from a group. The requests and the storage that the person has used still count
+ * towards the group's limits.
+ */
 export const removeGroupUser = endpoint({
   method: 'DELETE',
   path: '/group/{groupId}/user/{userId}',

@@ -20,7 +20,8 @@ export const importLimits = {
   /** Maximum number of rows of an import. */
   rows: 100_000,
   /**
-   * Maximum size of the file in bytes. Also the maximum size in bytes of all stored cells together.
+   * Maximum size of the file in bytes. The stored cells of an import together have the same maximum
+   * size.
    */
   bytes: 25_000_000,
   /** Maximum number of rows in one call of `storeImportRows`. */
@@ -45,8 +46,8 @@ export const importLimits = {
   /** Maximum number of groups in one row. */
   groups: 50,
   /**
-   * Number of days during which an import can be undone. After these days the import and its rows
-   * are erased.
+   * Number of days after which an import and its rows are erased. Until then the import can be
+   * undone.
    */
   days: 30
 } as const
@@ -73,10 +74,10 @@ export const ImportState = z.enum([
 export type ImportState = z.infer<typeof ImportState>
 
 /**
- * What a run does with a row. `new`: creates the item that the row describes. `changed`: changes
- * the existing item. `unchanged`: nothing, because the item has these values already. `refused`:
- * nothing, for the row's `reasons`. `skipped`: nothing, because `skipImportRows` has left the row
- * out.
+ * What the import does with a row when it runs. `new`: it creates a person from the row. `changed`:
+ * it changes an existing person. `unchanged`: nothing, because the person has these values already.
+ * `refused`: nothing, for the reasons in `reasons`. `skipped`: nothing, because an administrator
+ * has skipped the row with `skipImportRows`.
  */
 export const ImportVerdict = z.enum(['new', 'changed', 'unchanged', 'refused', 'skipped'])
 export type ImportVerdict = z.infer<typeof ImportVerdict>
@@ -95,9 +96,9 @@ export type ImportCounts = z.infer<typeof ImportCounts>
 export const noCounts: ImportCounts = { new: 0, changed: 0, unchanged: 0, refused: 0, skipped: 0 }
 
 /**
- * Why a run or an undo changed nothing. `changed_meanwhile`: the company has changed since the
- * check, for example because somebody has invited a person of the file. `interrupted`: the service
- * had an error, which it has logged.
+ * Why a run or an undo of an import changed nothing. `changed_meanwhile`: people or groups of the
+ * company have changed since the check, for example because somebody has invited a person of the
+ * file. `interrupted`: an error of the server, which is in the server's log.
  */
 export const ImportFailure = z.enum(['changed_meanwhile', 'interrupted'])
 export type ImportFailure = z.infer<typeof ImportFailure>
@@ -142,11 +143,11 @@ export const Import = z.object({
    */
   failure: z.nullable(ImportFailure),
   /**
-   * What the run did, counted in the database after its commit. `created`: people who exist because
-   * of the import. `changed`: people who now have the values of their rows. `unchanged`: rows for
-   * which there was nothing to do. `skipped`: rows that were refused or skipped. `differs`: whether
-   * these counts differ from the counts of the check. If so, pages must show an error. `null`
-   * before the run has ended.
+   * What the run did, counted in the database after its commit. `created`: people whom the import
+   * has created. `changed`: people who have got the values of their rows. `unchanged`: rows whose
+   * values the people had already. `skipped`: rows that were refused or skipped. `differs`: whether
+   * these counts differ from the counts of the check, in which case pages must show an error.
+   * `null` before the run has ended.
    */
   result: z.nullable(
     z.object({
@@ -158,9 +159,9 @@ export const Import = z.object({
     })
   ),
   /**
-   * What the undo did. `removed`: people removed. `restored`: people who have their former values
-   * again. `kept`: people who were left as they are; `listImportRows` with `kept` says why. `null`
-   * before the undo has ended.
+   * What the undo of the import did. `removed`: people whom it removed. `restored`: people who have
+   * their former values again. `kept`: people whom it did not change; `listImportRows` with `kept`
+   * lists the reasons. `null` before the undo has ended.
    */
   undone: z.nullable(z.object({ removed: z.number(), restored: z.number(), kept: z.number() })),
   /** Time until which the import can be undone. At this time the import and its rows are erased. */
@@ -287,10 +288,10 @@ export const getImport = endpoint({
 })
 
 /**
- * Stores the rows `from`, `from + 1`, … of an import and overwrites rows that are stored already.
- * Faulty cells are stored too: the check finds them. In the state `checked`, the stored rows and
- * all rows with the same e-mails get new verdicts before the call answers. Answers `import_state`
- * in any state but `open`, `checked` and `failed`.
+ * Stores consecutive rows of an import, the first under the number `from`. Overwrites rows that are
+ * stored already. Faulty cells are stored, too: only the check finds them. In the state `checked`,
+ * the stored rows and all rows with the same e-mails get new verdicts before the call answers.
+ * Answers `import_state` unless the state is `open`, `checked` or `failed`.
  */
 export const storeImportRows = endpoint({
   method: 'PUT',
@@ -330,7 +331,7 @@ export const listImportRows = endpoint({
 
 /**
  * Starts the check of all rows. Answers `import_incomplete` if rows are missing, and `import_state`
- * in any state but `open`, `checked` and `failed`.
+ * unless the state is `open`, `checked` or `failed`.
  */
 export const checkImport = endpoint({
   method: 'POST',
@@ -343,11 +344,11 @@ export const checkImport = endpoint({
 })
 
 /**
- * Marks rows as skipped, so that the run leaves them out. `skip: false` removes the mark. These
- * rows and all rows with the same e-mails get new verdicts before the call answers. For example, if
- * two rows have the same e-mail and the first row is skipped, the second row is no longer a
- * duplicate. Another check keeps the marks. `storeImportRows` removes the marks of the rows that it
- * overwrites. Answers `import_state` in any state but `checked`.
+ * Marks rows as skipped, so that the run leaves them out. `skip: false` removes the mark. Before
+ * the call answers, these rows and all rows with the same e-mails get new verdicts: if the first of
+ * two rows with the same e-mail is skipped, the second is no longer a duplicate. A later check does
+ * not remove the marks, but `storeImportRows` does for the rows that it overwrites. Answers
+ * `import_state` unless the state is `checked`.
  */
 export const skipImportRows = endpoint({
   method: 'POST',
@@ -366,11 +367,11 @@ export const skipImportRows = endpoint({
 })
 
 /**
- * Starts the run. With `skip_refused`, the run leaves out refused rows and rows whose person was
- * invited or changed after the check. Without it, the run changes everything or nothing, and the
- * call answers `import_refused_rows` if rows are refused. A run never grants a permission, never
- * changes a password and never changes an administrator. Answers `import_state` in any state but
- * `checked`.
+ * Starts the run of a checked import. With `skip_refused`, the run leaves out refused rows, and
+ * rows whose person was invited or changed after the check. Without `skip_refused`, the run makes
+ * either all changes or none, and the call answers `import_refused_rows` if a row is refused. A run
+ * never grants a permission, never changes a password and never changes an administrator. Answers
+ * `import_state` unless the state is `checked`.
  */
 export const runImport = endpoint({
   method: 'POST',
@@ -383,10 +384,9 @@ export const runImport = endpoint({
 })
 
 /**
- * Starts the undo of a run. The undo removes the people whom the import has created and who have
- * not activated their account since. People whom the import has changed get their former values
- * back, except values that somebody has changed since. Answers `import_state` in any state but
- * `done`.
+ * Starts the undo of a run. The undo removes people whom the import has created, unless they have
+ * activated their account. It restores the former values of people whom the import has changed,
+ * except values that somebody has changed since. Answers `import_state` unless the state is `done`.
  */
 export const undoImport = endpoint({
   method: 'POST',
@@ -399,8 +399,8 @@ export const undoImport = endpoint({
 })
 
 /**
- * Erases an import with its rows. What its run has done stays and can no longer be undone. Answers
- * `import_state` while a job works on the import.
+ * Erases an import with its rows. The changes that its run has made stay, and they can no longer be
+ * undone. Answers `import_state` while a job works on the import.
  */
 export const deleteImport = endpoint({
   method: 'DELETE',
