@@ -12,7 +12,7 @@ import {
   undoImport
 } from '../src/contract/imports.ts'
 import { getUser } from '../src/contract/users.ts'
-import { connectionTo, postgresNiceDifference } from '../src/server/db/postgres.ts'
+import { postgresNiceDifference, socketConnectionConfig } from '../src/server/db/postgres.ts'
 import { lowerPriority } from '../src/server/db/process-priority.ts'
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
 import { medians } from './load.ts'
@@ -31,7 +31,9 @@ import { type Options, quantile, type Row } from './table.ts'
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const count = quick ? 2000 : importLimits.rows
   await using service = await startService({ DEMO: 'true' })
-  const sql = new pg.Client(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
+  const sql = new pg.Client(
+    socketConnectionConfig(await service.socketDir(), 'vidimus', 'postgres')
+  )
   await sql.connect()
   const { rows: peer } = await sql.query<{ pid: number }>('select pg_backend_pid() as pid')
   // the same priority as the service gives to its own connections

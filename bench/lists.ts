@@ -4,7 +4,7 @@ import { listGroups } from '../src/contract/groups.ts'
 import { changeUsers, listUsers } from '../src/contract/members.ts'
 import { getAttention, getUsage } from '../src/contract/overview.ts'
 import { getUser } from '../src/contract/users.ts'
-import { connectionTo } from '../src/server/db/postgres.ts'
+import { socketConnectionConfig } from '../src/server/db/postgres.ts'
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
 import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { type Options, quantile, type Row } from './table.ts'
@@ -20,7 +20,9 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   const [many, few] = quick ? [2000, 100] : [100_000, 100]
   await using service = await makeServiceProcess()
   await service.start()
-  const sql = new pg.Client(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
+  const sql = new pg.Client(
+    socketConnectionConfig(await service.socketDir(), 'vidimus', 'postgres')
+  )
   await sql.connect()
   try {
     const large = await fill(sql, await signUpAt(service.port, 'localhost'), many)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { createApp } from '../src/server/app.ts'
 import { readConfig } from '../src/server/config.ts'
-import { connectionTo } from '../src/server/db/postgres.ts'
+import { socketConnectionConfig } from '../src/server/db/postgres.ts'
 import { findTenant, openTenantCache } from '../src/server/domain/companies/served-hosts.ts'
 import { keyedHashOf } from '../src/server/domain/evidence/company-keys.ts'
 import { newId } from '../src/server/domain/ids.ts'
@@ -38,7 +38,7 @@ export async function openServiceInternals(service: Service) {
   const { company_id } = tenant
   const socketDir = await service.socketDir()
   const owner = owned.adopt(
-    new pg.Pool({ ...connectionTo(socketDir, 'vidimus', 'postgres'), max: 1 }),
+    new pg.Pool({ ...socketConnectionConfig(socketDir, 'vidimus', 'postgres'), max: 1 }),
     pool => pool.end()
   )
   const kept = owned.move()

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { requestRole } from '../../src/server/db/connection-config.ts'
-import { connectionTo } from '../../src/server/db/postgres.ts'
+import { socketConnectionConfig } from '../../src/server/db/postgres.ts'
 import { newId, newRecordId } from '../../src/server/domain/ids.ts'
 import { runLoad } from '../load.ts'
 import type { CapturedStatement } from '../service-internals.ts'
@@ -50,7 +50,7 @@ const deps = {
 export async function replayStatements({ socketDir, callers, company }: Setup) {
   const clients = Array.from(
     { length: callers },
-    () => new pg.Client(connectionTo(socketDir, 'vidimus', requestRole))
+    () => new pg.Client(socketConnectionConfig(socketDir, 'vidimus', requestRole))
   )
   for (const client of clients) {
     await client.connect()

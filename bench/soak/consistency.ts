@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { leafHash } from '../../src/core/evidence/deposit-leaf.ts'
-import { connectionTo } from '../../src/server/db/postgres.ts'
+import { socketConnectionConfig } from '../../src/server/db/postgres.ts'
 import { demoHistory } from '../../src/server/domain/demo/demo-documents.ts'
 import { demoAccount } from '../../src/server/domain/demo-account.ts'
 import type { ServiceProcess } from '../../tests/helpers/service.ts'
@@ -107,7 +107,7 @@ export async function checkConsistency(
   service: ServiceProcess,
   remembered: RememberedDocument[]
 ): Promise<ConsistencyReport> {
-  const pool = new pg.Pool(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
+  const pool = new pg.Pool(socketConnectionConfig(await service.socketDir(), 'vidimus', 'postgres'))
   try {
     await waitForQuiet(pool)
     const faults: string[] = []
@@ -271,7 +271,7 @@ export async function checkStoredBytes(
   service: ServiceProcess,
   remembered: RememberedDocument[]
 ): Promise<string[]> {
-  const pool = new pg.Pool(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
+  const pool = new pg.Pool(socketConnectionConfig(await service.socketDir(), 'vidimus', 'postgres'))
   try {
     const { rows } = await pool.query<{ request: string; path: string }>(`
       select d.request_id as request,

@@ -12,7 +12,7 @@ import {
   undoImport
 } from '../../src/contract/imports.ts'
 import { openDatabase } from '../../src/server/db/open.ts'
-import { connectionTo } from '../../src/server/db/postgres.ts'
+import { socketConnectionConfig } from '../../src/server/db/postgres.ts'
 import { toCompanyId } from '../../src/server/db/scope.ts'
 import { checkAuditLog } from '../../src/server/domain/audit/audit-check.ts'
 import { type Client, fetchAt, signUpAt } from '../../tests/helpers/client.ts'
@@ -157,7 +157,7 @@ async function storeRows(ada: Client, count: number, tag: string): Promise<strin
  * read what imports have changed.
  */
 async function openPeople(socketDir: string) {
-  const sql = new pg.Client(connectionTo(socketDir, 'vidimus', 'postgres'))
+  const sql = new pg.Client(socketConnectionConfig(socketDir, 'vidimus', 'postgres'))
   await sql.connect()
 
   const first = async <Row extends object>(text: string, values: unknown[] = []) => {

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCommand } from '../../bin/commands.ts'
-import { connectionTo, startPostgres } from '../../src/server/db/postgres.ts'
-import { findPostmaster, isProcessAlive } from '../../src/server/db/postmaster.ts'
+import { socketConnectionConfig, startPostgres } from '../../src/server/db/postgres.ts'
+import { isProcessAlive, readPostmasterState } from '../../src/server/db/postmaster.ts'
 
 /**
  * Timeout of a test in milliseconds. Each command is a process, which takes seconds on a busy
@@ -128,7 +128,7 @@ test('goes through an installation’s first hour', { timeout: slow }, async () 
   expect(minutes).toBeLessThanOrEqual(10)
 
   // it started the database and has taken it down again
-  expect((await findPostmaster(join(dataDir, 'pg'))).status).toBe('absent')
+  expect((await readPostmasterState(join(dataDir, 'pg'))).status).toBe('absent')
 })
 
 test('audit check names the company and the first broken entry of a log', {
@@ -138,7 +138,7 @@ test('audit check names the company and the first broken entry of a log', {
   expect(intact.logs).toEqual([{ company: expect.any(String), entries: 0, erased: 0 }])
   const { company } = intact.logs[0]
   const postgres = await startPostgres({ dir: join(dataDir, 'pg') })
-  const owner = new pg.Client(connectionTo(postgres.socketDir, 'vidimus', 'postgres'))
+  const owner = new pg.Client(socketConnectionConfig(postgres.socketDir, 'vidimus', 'postgres'))
   await owner.connect()
   await owner.query(
     `insert into audit_entry (company_id, seq, id, created_at, actor_id, actor_company_id, acted_in,
@@ -228,7 +228,7 @@ async function run(program: string, args: string[], settings: Record<string, str
 }
 
 async function stopDatabase(): Promise<void> {
-  const found = await findPostmaster(join(dataDir, 'pg'))
+  const found = await readPostmasterState(join(dataDir, 'pg'))
   if (!('socketDir' in found)) return
   process.kill(found.pid, 'SIGQUIT')
   while (isProcessAlive(found.pid)) await new Promise(resolve => setTimeout(resolve, 20))

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createDomain, deleteDomain, updateDomain } from '../../src/contract/domains.ts'
 import { logOut } from '../../src/contract/sessions.ts'
-import { connectionTo } from '../../src/server/db/postgres.ts'
+import { socketConnectionConfig } from '../../src/server/db/postgres.ts'
 import { type Client, fetchAt, signUpAt } from '../helpers/client.ts'
 import { openStream } from '../helpers/event-stream.ts'
 import { retryForAMinute } from '../helpers/retry-for-a-minute.ts'
@@ -205,7 +205,7 @@ test('a start that is refused says why and ends with 1', async () => {
  */
 async function emptyDatabase(): Promise<string> {
   const socketDir = await first.socketDir()
-  const owner = new pg.Client(connectionTo(socketDir, 'postgres', 'postgres'))
+  const owner = new pg.Client(socketConnectionConfig(socketDir, 'postgres', 'postgres'))
   await owner.connect()
   await owner.query('create database given')
   await owner.end()

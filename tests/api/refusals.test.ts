@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test }
 import { usesOwnerLogin } from '../../src/server/db/connection-config.ts'
 import { migrate } from '../../src/server/db/migrate.ts'
 import { openDatabase } from '../../src/server/db/open.ts'
-import { connectionTo } from '../../src/server/db/postgres.ts'
+import { socketConnectionConfig } from '../../src/server/db/postgres.ts'
 import { inCompany, inNoCompany, toCompanyId } from '../../src/server/db/scope.ts'
 import { findDatabaseFaults } from '../../src/server/db/security-checks.ts'
 import { makeDb } from '../helpers/database.ts'
@@ -236,7 +236,7 @@ async function overNetwork(socketDir: string): Promise<number> {
 async function makeExternal(may: 'createrole' | 'nocreaterole' = 'createrole') {
   const { socketDir } = inject('database')
   const name = `external_${randomUUID().replaceAll('-', '')}`
-  const superuser = new pg.Client(connectionTo(socketDir, 'postgres', 'postgres'))
+  const superuser = new pg.Client(socketConnectionConfig(socketDir, 'postgres', 'postgres'))
   await superuser.connect()
   await superuser.query(`create role ${name} login ${may}`)
   if (may === 'createrole') {

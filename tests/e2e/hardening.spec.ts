@@ -6,7 +6,7 @@ import { toHex } from '../../src/core/bytes.ts'
 import { deriveKey } from '../../src/core/keys/kdf.ts'
 import { parsePublicKeyJwt } from '../../src/core/keys/public-key-jwt.ts'
 import { publicJwk } from '../../src/core/keys/public-key-proof.ts'
-import { connectionTo } from '../../src/server/db/postgres.ts'
+import { socketConnectionConfig } from '../../src/server/db/postgres.ts'
 import { canonicalSvg } from '../../src/server/domain/companies/canonical-svg.ts'
 import { test } from '../helpers/e2e/journey.ts'
 import {
@@ -97,7 +97,9 @@ test('texts of a company stay texts, and its pictures pictures, on every page (G
     if (protocol !== 'data:' && !/(^|\.)localhost$/.test(hostname)) strangers.push(request.url())
   })
 
-  const owner = new pg.Pool(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
+  const owner = new pg.Pool(
+    socketConnectionConfig(await service.socketDir(), 'vidimus', 'postgres')
+  )
   owner.on('error', () => {}) // it ends with the service
   const text = canaries.join(' ')
   /** Writes hostile values into the database directly, because the API would refuse them. */
@@ -321,7 +323,7 @@ test('what opens an account is seen by nobody but its browser (G-03)', async ({ 
   ])
   const device = await page.evaluate(() => localStorage.getItem('vidimus:device'))
 
-  const database = connectionTo(await service.socketDir(), 'vidimus', 'postgres')
+  const database = socketConnectionConfig(await service.socketDir(), 'vidimus', 'postgres')
   const owner = new pg.Pool(database)
   const dump = await dumpOf(owner)
   await owner.end()

@@ -12,7 +12,7 @@ import type { ErrorCode } from '../../src/contract/kit/errors.ts'
 import { inCompany, toCompanyId } from '../../src/server/db/scope.ts'
 import { audit } from '../../src/server/domain/audit/audit.ts'
 import { newId } from '../../src/server/domain/ids.ts'
-import { createKeySecret } from '../../src/server/domain/sessions/api-key-secrets.ts'
+import { createApiKeySecret } from '../../src/server/domain/sessions/api-key-secrets.ts'
 import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'
 
 // The types and functions for the files `tests/api/<room>/<noun>.cases.ts`.
@@ -473,7 +473,7 @@ export async function makeApiKey(
     company?: string | undefined
   } = {}
 ): Promise<{ id: string; key: string }> {
-  const { key, hint, digest } = createKeySecret(app.deps)
+  const { key, hint, digest } = createApiKeySecret(app.deps)
   const id = newId(app.deps)
   const now = app.deps.clock()
   if (isCompanys) {

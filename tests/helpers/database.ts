@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { type Db, openDatabase, poolOf } from '../../src/server/db/open.ts'
-import { connectionTo } from '../../src/server/db/postgres.ts'
+import { socketConnectionConfig } from '../../src/server/db/postgres.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,7 +19,7 @@ export async function makeDb() {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await asOwner(socketDir, `create database ${name} template ${template}`)
   const db = await openDatabase({ socketDir, database: name })
-  const owner = new pg.Pool({ ...connectionTo(socketDir, name, 'postgres'), max: 4 })
+  const owner = new pg.Pool({ ...socketConnectionConfig(socketDir, name, 'postgres'), max: 4 })
   owner.on('error', () => undefined)
   return {
     db,
@@ -71,7 +71,7 @@ export async function statementsOf(
 }
 
 async function asOwner(socketDir: string, statement: string) {
-  const client = new pg.Client(connectionTo(socketDir, 'postgres', 'postgres'))
+  const client = new pg.Client(socketConnectionConfig(socketDir, 'postgres', 'postgres'))
   await client.connect()
   await client.query(statement)
   await client.end()

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { connectionTo } from '../../src/server/db/postgres.ts'
-import { findPostmaster, isProcessAlive } from '../../src/server/db/postmaster.ts'
+import { socketConnectionConfig } from '../../src/server/db/postgres.ts'
+import { isProcessAlive, readPostmasterState } from '../../src/server/db/postmaster.ts'
 
 const root = join(import.meta.dirname, '../..')
 const readySeconds = 120
@@ -88,7 +88,7 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
   }
 
   async function killDatabase(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-    const found = await findPostmaster(databaseDir)
+    const found = await readPostmasterState(databaseDir)
     if (!('socketDir' in found)) return
     process.kill(found.pid, signal)
     while (isProcessAlive(found.pid)) await sleep(5)
@@ -134,7 +134,7 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
 }
 
 async function socketDirOf(dataDir: string): Promise<string> {
-  const found = await findPostmaster(join(dataDir, 'pg'))
+  const found = await readPostmasterState(join(dataDir, 'pg'))
   if (!('socketDir' in found)) throw new Error('the database is not running')
   return found.socketDir
 }
@@ -148,7 +148,9 @@ export async function queryDatabase<Row extends pg.QueryResultRow>(
   text: string,
   values: unknown[]
 ): Promise<Row[]> {
-  const client = new pg.Client(connectionTo(await socketDirOf(dataDir), 'vidimus', 'postgres'))
+  const client = new pg.Client(
+    socketConnectionConfig(await socketDirOf(dataDir), 'vidimus', 'postgres')
+  )
   client.on('error', () => undefined) // the database may end meanwhile
   await client.connect()
   try {

@@ -15,14 +15,14 @@ import * as emailChanges from '../domain/accounts/email-changes.ts'
 import * as invitations from '../domain/accounts/invitations.ts'
 import * as resets from '../domain/accounts/password-resets.ts'
 import * as signUps from '../domain/accounts/signups.ts'
-import { mailDelivery } from '../domain/developer-machine.ts'
-import { runCountingFailures } from '../domain/limits/rate-limits.ts'
+import { linkDelivery } from '../domain/developer-machine.ts'
+import { runCountingTokenFailures } from '../domain/limits/rate-limits.ts'
 import * as mailTokens from '../domain/mail/mail-tokens.ts'
 import {
   type Api,
   type ApiContext,
   companyIdOf,
-  isFromDeveloper,
+  isFromDeveloperMachine,
   signedInPerson
 } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
@@ -109,7 +109,7 @@ function tenantAndAddress(c: ApiContext) {
  * it does not reveal which accounts exist.
  */
 function deliveryOf(c: ApiContext): { delivery: LinkDelivery } {
-  return { delivery: mailDelivery(c.get('deps').settings, isFromDeveloper(c)) }
+  return { delivery: linkDelivery(c.get('deps').settings, isFromDeveloperMachine(c)) }
 }
 
 /**
@@ -117,5 +117,5 @@ function deliveryOf(c: ApiContext): { delivery: LinkDelivery } {
  * per network address.
  */
 function runWithMailedToken<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
-  return runCountingFailures(c.get('deps'), tenantAndAddress(c), run)
+  return runCountingTokenFailures(c.get('deps'), tenantAndAddress(c), run)
 }

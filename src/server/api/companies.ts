@@ -8,7 +8,7 @@ import {
 } from '../../contract/companies.ts'
 import * as companies from '../domain/companies/companies.ts'
 import * as creation from '../domain/installation/company-creation.ts'
-import { type Api, isFromDeveloper, signedInPerson } from './kit/context.ts'
+import { type Api, isFromDeveloperMachine, signedInPerson } from './kit/context.ts'
 import { mountIdempotent, mountList } from './kit/mount.ts'
 import { mountAdminEndpoint } from './kit/mount-admin.ts'
 import { canonicalEmailOf } from './users.ts'
@@ -22,7 +22,7 @@ export function mountCompanies(app: Api): void {
       locale,
       email: canonicalEmailOf(email),
       by: signedInPerson(c),
-      isDeveloper: isFromDeveloper(c),
+      isDeveloper: isFromDeveloperMachine(c),
       idempotencyKey
     })
   )

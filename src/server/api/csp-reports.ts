@@ -1,6 +1,6 @@
 import { receiveCspReports } from '../../contract/csp-reports.ts'
 import { readPolicyReports } from '../../core/http/csp-reports.ts'
-import { consume } from '../domain/limits/rate-limits.ts'
+import { consumeRateLimit } from '../domain/limits/rate-limits.ts'
 import { type Api, companyIdOf } from './kit/context.ts'
 import { mountStream, readJsonBody } from './kit/mount.ts'
 import { refusedFieldError } from './kit/refused-fields.ts'
@@ -13,7 +13,10 @@ const types = ['application/reports+json', 'application/csp-report', 'applicatio
 export function mountCspReports(app: Api): void {
   mountStream(app, receiveCspReports, async (_input, c) => {
     const company = companyIdOf(c)
-    await consume(c.get('deps'), 'csp_report_address', [company, { address: c.get('address') }])
+    await consumeRateLimit(c.get('deps'), 'csp_report_address', [
+      company,
+      { address: c.get('address') }
+    ])
     const reports = readPolicyReports(await readJsonBody(c, types))
     if (!reports) {
       throw refusedFieldError('(body)', { rule: 'format', detail: 'a report of a policy' })

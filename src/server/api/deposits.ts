@@ -18,7 +18,7 @@ import { actorIdOf } from '../domain/sessions/sessions.ts'
 import { callerAndCompany } from './kit/administered-company.ts'
 import { type Api, companyAndUser, companyIdOf, signedInPerson } from './kit/context.ts'
 import { mountEndpoint, mountIdempotent, mountList, mountStream } from './kit/mount.ts'
-import { whileSignedIn } from './kit/while-signed-in.ts'
+import { streamWhileSignedIn } from './kit/while-signed-in.ts'
 
 export function mountDeposits(app: Api): void {
   mountIdempotent(app, createDeposit, async (input, c, key) => {
@@ -83,7 +83,11 @@ export function mountDeposits(app: Api): void {
     const deps = c.get('deps')
     const body = isHead
       ? null
-      : whileSignedIn(deps, signedInPerson(c), await deps.blobs.read(companyIdOf(c), tag, part))
+      : streamWhileSignedIn(
+          deps,
+          signedInPerson(c),
+          await deps.blobs.read(companyIdOf(c), tag, part)
+        )
     return new Response(body, {
       status: part ? 206 : 200,
       headers: {

@@ -20,7 +20,7 @@ import * as themes from '../domain/companies/domain-themes.ts'
 import * as checks from '../domain/host-proofs/domain-checks.ts'
 import * as claims from '../domain/host-proofs/domain-claims.ts'
 import { callerAndCompany } from './kit/administered-company.ts'
-import { type Api, isFromDeveloper } from './kit/context.ts'
+import { type Api, isFromDeveloperMachine } from './kit/context.ts'
 import { mountEndpoint, mountIdempotent } from './kit/mount.ts'
 import { mountAdminEndpoint, mountAdminList } from './kit/mount-admin.ts'
 
@@ -35,7 +35,7 @@ export function mountDomains(app: Api): void {
     claims.createDomain(c.get('deps'), {
       ...callerAndCompany(c),
       ...input,
-      isDeveloper: isFromDeveloper(c),
+      isDeveloper: isFromDeveloperMachine(c),
       idempotencyKey
     })
   )

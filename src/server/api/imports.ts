@@ -22,10 +22,10 @@ export function mountImports(app: Api): void {
   mountAdminEndpoint(app, getImport, imports.getImport)
   mountAdminEndpoint(app, storeImportRows, storeUserRows)
   mountAdminEndpoint(app, listImportRows, listUserRows)
-  mountAdminEndpoint(app, checkImport, imports.requestCheck)
+  mountAdminEndpoint(app, checkImport, imports.requestImportCheck)
   mountAdminEndpoint(app, skipImportRows, skipUserRows)
-  mountAdminEndpoint(app, runImport, imports.requestRun)
-  mountAdminEndpoint(app, undoImport, imports.requestUndo)
+  mountAdminEndpoint(app, runImport, imports.requestImportRun)
+  mountAdminEndpoint(app, undoImport, imports.requestImportUndo)
   mountAdminEndpoint(app, deleteImport, imports.deleteImport)
 
   mountIdempotent(app, createImport, async (input, c, idempotencyKey) =>

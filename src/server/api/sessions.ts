@@ -2,7 +2,7 @@ import { endSession, getChallenge, listSessions, logIn, logOut } from '../../con
 import * as challenges from '../domain/key-proofs/challenges.ts'
 import * as logins from '../domain/sessions/logins.ts'
 import * as sessions from '../domain/sessions/sessions.ts'
-import { type Api, isFromDeveloper, signedInPerson } from './kit/context.ts'
+import { type Api, isFromDeveloperMachine, signedInPerson } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
 import { canonicalEmailOf } from './users.ts'
 
@@ -24,7 +24,7 @@ export function mountSessions(app: Api): void {
       device,
       address: c.get('address'),
       agent: c.req.header('user-agent') ?? '',
-      isDeveloper: isFromDeveloper(c)
+      isDeveloper: isFromDeveloperMachine(c)
     })
   )
 

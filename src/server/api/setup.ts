@@ -1,17 +1,17 @@
 import { createOperator, getDemoAccount, getSetup } from '../../contract/setup.ts'
 import { demoAccount } from '../domain/demo-account.ts'
 import * as setup from '../domain/installation/setup.ts'
-import { type Api, isFromDeveloper } from './kit/context.ts'
+import { type Api, isFromDeveloperMachine } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
 import { canonicalEmailOf } from './users.ts'
 
 export function mountSetup(app: Api): void {
   mountEndpoint(app, getSetup, (_input, c) =>
-    setup.getSetup(c.get('deps'), c.get('tenant'), isFromDeveloper(c))
+    setup.getSetup(c.get('deps'), c.get('tenant'), isFromDeveloperMachine(c))
   )
 
   mountEndpoint(app, getDemoAccount, async (_input, c) =>
-    c.get('tenant').config.demo && isFromDeveloper(c) ? { account: demoAccount } : {}
+    c.get('tenant').config.demo && isFromDeveloperMachine(c) ? { account: demoAccount } : {}
   )
 
   mountEndpoint(app, createOperator, ({ email, ...input }, c) =>

@@ -14,7 +14,7 @@ import * as users from '../domain/accounts/users.ts'
 import type { Person } from '../domain/sessions/sessions.ts'
 import { administeredTenant } from './kit/administered-company.ts'
 import { hasAccess } from './kit/admission.ts'
-import { type Api, type ApiContext, isFromDeveloper, signedInPerson } from './kit/context.ts'
+import { type Api, type ApiContext, isFromDeveloperMachine, signedInPerson } from './kit/context.ts'
 import { mountEndpoint, mountIdempotent } from './kit/mount.ts'
 
 export function mountUsers(app: Api): void {
@@ -27,7 +27,7 @@ export function mountUsers(app: Api): void {
           username: input.username,
           public_key_jwt: input.public_key_jwt,
           address: c.get('address'),
-          isDeveloper: isFromDeveloper(c)
+          isDeveloper: isFromDeveloperMachine(c)
         })
       : invitations.inviteUser(c.get('deps'), {
           ...asked,
@@ -42,7 +42,7 @@ export function mountUsers(app: Api): void {
     users.getUser(c.get('deps'), {
       tenant: c.get('tenant'),
       person: signedInPerson(c),
-      isDeveloper: isFromDeveloper(c)
+      isDeveloper: isFromDeveloperMachine(c)
     })
   )
 
@@ -50,7 +50,7 @@ export function mountUsers(app: Api): void {
     users.updateUser(c.get('deps'), {
       tenant: c.get('tenant'),
       person: signedInPerson(c),
-      isDeveloper: isFromDeveloper(c),
+      isDeveloper: isFromDeveloperMachine(c),
       ...changes
     })
   )

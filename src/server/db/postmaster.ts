@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
  * The state of PostgreSQL on a data directory, according to the file `postmaster.pid` there and the
  * process that the file names. `absent` and `empty` describe the file.
  */
-export type Postmaster =
+export type PostmasterState =
   | { status: 'absent' | 'empty' }
   /**
    * These states describe the process. `dead`: it does not exist. `foreign`: its id now belongs to
@@ -18,8 +18,8 @@ export type Postmaster =
   | { status: 'starting' | 'ready' | 'stopping'; pid: number; socketDir: string }
 
 /** Returns the state of PostgreSQL on the data directory `dir`. */
-export async function findPostmaster(dir: string): Promise<Postmaster> {
-  const text = await readFile(join(dir, 'postmaster.pid'), 'utf8').catch(ignoreMissing)
+export async function readPostmasterState(dir: string): Promise<PostmasterState> {
+  const text = await readFile(join(dir, 'postmaster.pid'), 'utf8').catch(ignoreMissingFile)
   if (text === undefined) return { status: 'absent' }
   const lines = text.split('\n')
   const pid = Math.abs(Number(lines[0]))
@@ -36,24 +36,24 @@ export async function findPostmaster(dir: string): Promise<Postmaster> {
  * Removes the file `postmaster.pid` that a crash has left, because PostgreSQL would refuse to
  * start. Does nothing if the state of the data directory is no longer `found`.
  */
-export async function removeStalePidFile(dir: string, found: Postmaster) {
+export async function removeStalePidFile(dir: string, found: PostmasterState) {
   const file = join(dir, 'postmaster.pid')
   // an empty file may be about to be written; a zombie process may be about to disappear
   const patienceMillis = found.status === 'empty' ? 300 : found.status === 'zombie' ? 2000 : 0
   const until = Date.now() + patienceMillis
   while (Date.now() < until) {
     await sleep(20)
-    if ((await findPostmaster(dir)).status !== found.status) return
+    if ((await readPostmasterState(dir)).status !== found.status) return
   }
-  const before = await readFile(file, 'utf8').catch(ignoreMissing)
-  if ((await findPostmaster(dir)).status !== found.status || before === undefined) return
+  const before = await readFile(file, 'utf8').catch(ignoreMissingFile)
+  if ((await readPostmasterState(dir)).status !== found.status || before === undefined) return
   // the file is moved before it is compared, so that a server that is just starting gets its file
   // back
   const aside = `${file}.stale-${process.pid}`
-  await rename(file, aside).catch(ignoreMissing)
-  const moved = await readFile(aside, 'utf8').catch(ignoreMissing)
+  await rename(file, aside).catch(ignoreMissingFile)
+  const moved = await readFile(aside, 'utf8').catch(ignoreMissingFile)
   if (moved !== undefined && moved !== before) await link(aside, file).catch(() => undefined)
-  await unlink(aside).catch(ignoreMissing)
+  await unlink(aside).catch(ignoreMissingFile)
 }
 
 /** Returns whether a process with this id exists. */
@@ -73,7 +73,7 @@ function codeOf(error: unknown): unknown {
 /**
  * A handler for `.catch()`: returns undefined for a missing file and throws any other error again.
  */
-export function ignoreMissing(error: unknown): undefined {
+export function ignoreMissingFile(error: unknown): undefined {
   if (codeOf(error) !== 'ENOENT') throw error
 }
 

@@ -95,7 +95,7 @@ export function inNoCompany<T>(db: Db, run: (tx: NoCompanyTx) => Promise<T>): Pr
  * A hand-written SQL statement. PostgreSQL prepares it under its name, so each name must always
  * have the same SQL.
  */
-export interface Statement {
+export interface NamedStatement {
   name: string
   text: string
   values: unknown[]
@@ -115,7 +115,7 @@ class BaseTx extends Transaction<Database> {
   }
 
   /** Runs a hand-written statement and returns its rows. */
-  async raw<Row extends object>(statement: Statement): Promise<Row[]> {
+  async raw<Row extends object>(statement: NamedStatement): Promise<Row[]> {
     return (await this.sent.send<Row>(statement)).rows
   }
 
@@ -165,8 +165,8 @@ export class Tx extends BaseTx {
    * Runs `statement`, which locks the row `lock` of `company`, at the end of the transaction, so
    * that the lock is held only briefly. If the statement fails, the transaction rolls back.
    */
-  sendLast(lock: HeadLock, statement: Statement, company: CompanyId = this.companyId): void {
-    const within = (id: CompanyId): Statement[] =>
+  sendLast(lock: HeadLock, statement: NamedStatement, company: CompanyId = this.companyId): void {
+    const within = (id: CompanyId): NamedStatement[] =>
       company === this.companyId ? [] : [{ name: '', text: scopeTo(id), values: [] }]
     const statements = [...within(company), statement, ...within(this.companyId)]
     this.sent.sendLast({ lock, row: company, statements })

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { chown, lchown, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { ignoreMissing } from './postmaster.ts'
+import { ignoreMissingFile } from './postmaster.ts'
 
 /**
  * The user that runs PostgreSQL, which refuses to run as root.
@@ -122,6 +122,6 @@ async function canReach(as: PostgresUser, folder: string, postgres: string): Pro
 }
 
 async function ownerOf(dir: string): Promise<{ uid: number; gid: number } | undefined> {
-  const found = await stat(dir).catch(ignoreMissing)
+  const found = await stat(dir).catch(ignoreMissingFile)
   return found && { uid: found.uid, gid: found.gid }
 }

@@ -34,7 +34,7 @@ export function isDeveloperMachine(
  * developer's machine, where mails are written to a folder, and `administrator` elsewhere, where an
  * administrator passes the links on.
  */
-export function mailDelivery(
+export function linkDelivery(
   { mailServer }: Pick<Settings, 'mailServer'>,
   isDeveloper: boolean
 ): LinkDelivery {

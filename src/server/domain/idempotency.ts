@@ -75,7 +75,7 @@ const keepAnswer = prepare(
  * Frees the idempotency key of a call whose effect was undone. Does nothing if the call has no key,
  * or if the answer stored for the key is not `body`.
  */
-export async function deleteAnswer(
+export async function deleteStoredAnswer(
   tx: Tx,
   { actor, route, key }: Omit<IdempotentCall, 'input'>,
   body: object

@@ -39,7 +39,7 @@ interface WaitingWork {
  * take turns, one piece of work each. Every few seconds the job also looks at every company, for
  * work that a crash has left undone.
  */
-export function createCompanyJob(
+export function createSignaledJob(
   deps: Pick<Deps, 'db' | 'log'>,
   { name, parallel, signal, workOnNext }: WaitingWork
 ): Job {

@@ -1,7 +1,7 @@
 import { userImportSteps } from '../domain/accounts/user-import-steps.ts'
 import type { Deps } from '../domain/deps.ts'
 import { workOnNextImport } from '../domain/imports/import-work.ts'
-import { createCompanyJob } from './each-company.ts'
+import { createSignaledJob } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { Job } from './job-runner.ts'
  * for two companies at a time, so that a small import need not wait for a large one.
  */
 export function runImportsJob(deps: Deps): Job {
-  return createCompanyJob(deps, {
+  return createSignaledJob(deps, {
     name: 'run-imports',
     parallel: 2,
     signal: deps.signals.imports,

@@ -1,6 +1,6 @@
 import type { Deps } from '../domain/deps.ts'
 import { sendNextMail } from '../domain/mail/mail-queue.ts'
-import { createCompanyJob } from './each-company.ts'
+import { createSignaledJob } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { Job } from './job-runner.ts'
  * all four may be of one company if no other company has mails.
  */
 export function sendMailsJob(deps: Deps): Job {
-  return createCompanyJob(deps, {
+  return createSignaledJob(deps, {
     name: 'send-mails',
     parallel: 4,
     signal: deps.signals.mails,

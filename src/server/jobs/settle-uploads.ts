@@ -2,7 +2,7 @@ import { findDemo } from '../domain/demo/demo.ts'
 import { endNextIdleUpload, releaseIdleUploads } from '../domain/deposits/idle-uploads.ts'
 import { settleNextUpload } from '../domain/deposits/upload-settlement.ts'
 import type { Deps } from '../domain/deps.ts'
-import { createCompanyJob, forEachCompany } from './each-company.ts'
+import { createSignaledJob, forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { Job } from './job-runner.ts'
  * completed.
  */
 export function settleUploadsJob(deps: Deps): Job {
-  return createCompanyJob(deps, {
+  return createSignaledJob(deps, {
     name: 'settle-uploads',
     parallel: 4,
     signal: deps.signals.uploads,

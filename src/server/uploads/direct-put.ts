@@ -24,7 +24,7 @@ import {
 import { touchUpload, type Upload } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
-import { closeWhenKeyEnds } from './api-key-revocation.ts'
+import { closeWhenApiKeyEnds } from './api-key-revocation.ts'
 import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
 
@@ -85,7 +85,7 @@ async function readFile(
 ): Promise<DirectFile> {
   const token = bearerToken(headers.authorization)
   const person = await admitPerson(deps, tenant, putDeposit, token, { address })
-  closeWhenKeyEnds(deps, person, response)
+  closeWhenApiKeyEnds(deps, person, response)
   const { searchParams } = new URL(url, 'http://localhost')
   const input = parseInput(putDeposit, queryFields(searchParams))
   if (headers['content-encoding'] !== undefined) {

@@ -1,12 +1,12 @@
 import pg from 'pg'
-import { connectionTo } from '../../../src/server/db/postgres.ts'
+import { socketConnectionConfig } from '../../../src/server/db/postgres.ts'
 
 /**
  * Adds past requests to the history of the person with this e-mail: one per hour, going back from
  * midnight. Every tenth has failed.
  */
 export async function seedRequests(socketDir: string, email: string, count: number): Promise<void> {
-  const client = new pg.Client(connectionTo(socketDir, 'vidimus', 'postgres'))
+  const client = new pg.Client(socketConnectionConfig(socketDir, 'vidimus', 'postgres'))
   await client.connect()
   try {
     await client.query(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { toCompanyId } from '../../../src/server/db/scope.ts'
 import type { CompanyId, Deps } from '../../../src/server/domain/deps.ts'
-import { createCompanyJob } from '../../../src/server/jobs/each-company.ts'
+import { createSignaledJob } from '../../../src/server/jobs/each-company.ts'
 
 const large = toCompanyId('01978a5e-0000-7000-8000-00000000000a')
 const small = toCompanyId('01978a5e-0000-7000-8000-00000000000b')
@@ -13,7 +13,7 @@ function makeJob(work: Record<string, number>, parallel = 1) {
   let stopped = false
   const log = { info: () => {}, warn: () => {}, error: () => {} }
   // as: without a schedule the job reads nothing from the database
-  const job = createCompanyJob({ log } as unknown as Deps, {
+  const job = createSignaledJob({ log } as unknown as Deps, {
     name: 'test',
     parallel,
     signal: {

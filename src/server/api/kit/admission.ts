@@ -3,8 +3,8 @@ import { disabledDetails } from '../../../contract/kit/disabled.ts'
 import type { Endpoint } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { Deps, Tenant } from '../../domain/deps.ts'
-import { consume } from '../../domain/limits/rate-limits.ts'
-import { isKeySecret } from '../../domain/sessions/api-key-secrets.ts'
+import { consumeRateLimit } from '../../domain/limits/rate-limits.ts'
+import { hasApiKeyForm } from '../../domain/sessions/api-key-secrets.ts'
 import { authenticate } from '../../domain/sessions/authentication.ts'
 import type { Person } from '../../domain/sessions/sessions.ts'
 import type { InFlightCall } from './in-flight-calls.ts'
@@ -42,8 +42,8 @@ export async function admitPerson(
   }
   refuseSuspended(tenant, route)
   const person = await authenticate(deps, tenant, token, inFlight).catch(async (error: unknown) => {
-    const isWrongKey = isKeySecret(token) && Object(error).code === 'unauthenticated'
-    if (isWrongKey) await consume(deps, 'wrong_key_address', ['keys', { address }])
+    const isWrongKey = hasApiKeyForm(token) && Object(error).code === 'unauthenticated'
+    if (isWrongKey) await consumeRateLimit(deps, 'wrong_key_address', ['keys', { address }])
     throw error
   })
   requireScope(person, route)

@@ -73,7 +73,7 @@ export function signedInPerson(c: ApiContext): Person {
 }
 
 /** Returns whether a browser on a developer's machine makes the call. */
-export function isFromDeveloper(c: ApiContext): boolean {
+export function isFromDeveloperMachine(c: ApiContext): boolean {
   const headers = c.req.raw.headers.keys()
   return isDeveloperMachine(c.get('deps').settings, c.get('tenant'), { peer: c.env?.peer, headers })
 }

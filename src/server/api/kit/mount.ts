@@ -8,7 +8,7 @@ import {
 } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { attachmentHeader } from '../../../core/http/content-disposition.ts'
-import { consume } from '../../domain/limits/rate-limits.ts'
+import { consumeRateLimit } from '../../domain/limits/rate-limits.ts'
 import type { Page } from '../../domain/lists.ts'
 import { resolveDownloadLink } from '../../domain/sessions/download-links.ts'
 import { resolveAdministeredCompany } from './administered-company.ts'
@@ -186,7 +186,10 @@ async function admit(
     // counted before the body is read; calls from within the process render pages and are never
     // refused
     if (c.env?.remoteAddress !== undefined && route.method !== 'GET') {
-      await consume(c.get('deps'), 'public_address', ['public', { address: c.get('address') }])
+      await consumeRateLimit(c.get('deps'), 'public_address', [
+        'public',
+        { address: c.get('address') }
+      ])
     }
   } else {
     const person = await admitPerson(c.get('deps'), tenant, route, token, {

@@ -10,7 +10,7 @@ const msPerCheck = 10_000
  * closes the connection, so that the client does not take a partial file for a complete one. Checks
  * the session every 4 MiB and at least every 10 seconds.
  */
-export function whileSignedIn(
+export function streamWhileSignedIn(
   deps: Pick<Deps, 'db' | 'clock'>,
   person: Person,
   body: ReadableStream<Uint8Array>

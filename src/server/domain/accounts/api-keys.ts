@@ -18,8 +18,8 @@ import { requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
-import { createKeySecret } from '../sessions/api-key-secrets.ts'
-import { type Person, signalSessions } from '../sessions/sessions.ts'
+import { createApiKeySecret } from '../sessions/api-key-secrets.ts'
+import { type Person, signalSessionChanges } from '../sessions/sessions.ts'
 
 const usualDays = 365
 const dayMs = 86_400_000
@@ -66,7 +66,7 @@ export async function createApiKey(
   deps: Pick<Deps, 'db' | 'clock' | 'random'>,
   { company_id, by, name, scopes: given, group_id, expires_in_days: days = usualDays }: Creation
 ): Promise<NewApiKey> {
-  const { key, hint, digest } = createKeySecret(deps)
+  const { key, hint, digest } = createApiKeySecret(deps)
   const id = newId(deps)
   const created_at = deps.clock()
   const expires_at = new Date(created_at.getTime() + days * dayMs)
@@ -131,7 +131,7 @@ export async function deleteApiKey(
       before: { name, scopes, group_id },
       ...(group_id === null && { concerns: user_id })
     })
-    signalSessions(tx, deps, [user_id])
+    signalSessionChanges(tx, deps, [user_id])
   })
 }
 

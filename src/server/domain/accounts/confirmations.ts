@@ -1,6 +1,6 @@
 import { inCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
-import { confirmSession } from '../sessions/sessions.ts'
+import { recordPasswordConfirmation } from '../sessions/sessions.ts'
 import { type PasswordDeps, type PasswordProof, requirePassword } from './user-keys.ts'
 
 /**
@@ -15,6 +15,6 @@ export async function confirmPassword(
   const { person } = input
   await inCompany(deps.db, person.company_id, async tx => {
     await requirePassword(tx, deps, input, 'confirm')
-    await confirmSession(tx, deps, person)
+    await recordPasswordConfirmation(tx, deps, person)
   })
 }

@@ -5,7 +5,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit, eraseAuditValues } from '../audit/audit.ts'
 import type { Deps, SendingCompany, Tenant } from '../deps.ts'
 import { queueMails } from '../mail/mail-queue.ts'
-import { type Person, signalSessions } from '../sessions/sessions.ts'
+import { type Person, signalSessionChanges } from '../sessions/sessions.ts'
 import { type PasswordDeps, requirePassword } from './user-keys.ts'
 
 interface Deletion {
@@ -77,7 +77,7 @@ export async function eraseUsers(
   })
   await queueMails(tx, deps, sender, mails)
   for (const id of ids) audit(tx, deps, { by, action: 'user.delete', target: id })
-  signalSessions(tx, deps, ids)
+  signalSessionChanges(tx, deps, ids)
 }
 
 /** Throws `last_operator` if the person is the company's only enabled operator. */

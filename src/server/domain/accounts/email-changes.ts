@@ -4,8 +4,8 @@ import { deleteInCompany, updateById } from '../../db/company-queries.ts'
 import { inCompany } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
 import type { Deps, Tenant } from '../deps.ts'
-import { replaceKey, sealKey, verifyKeyProof } from '../key-proofs/key-proofs.ts'
-import { consumeMails } from '../limits/rate-limits.ts'
+import { replacePublicKey, sealedKeyColumns, verifyKeyProof } from '../key-proofs/key-proofs.ts'
+import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
 import { endSessions, type Person } from '../sessions/sessions.ts'
@@ -51,7 +51,7 @@ export async function changeEmail(
     const proof = verifyKeyProof({ tenant, email, purpose: 'email', public_key_jwt })
     // the current and the new key must sign the same challenge
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
-    await consumeMails(deps, { tenant, email, address })
+    await consumeMailLimits(deps, { tenant, email, address })
     // a new request replaces an earlier one and its links
     await revokeMailedLinks(tx, user_id)
     const created_at = deps.clock()
@@ -61,7 +61,7 @@ export async function changeEmail(
         company_id,
         user_id,
         email,
-        ...sealKey(deps, { company_id, user_id }, proof),
+        ...sealedKeyColumns(deps, { company_id, user_id }, proof),
         created_at,
         expires_at: new Date(created_at.getTime() + waitingMs)
       })
@@ -104,7 +104,7 @@ export async function confirmEmail(
       await updateById(tx, 'user', user_id)
         .set({ email, version: sql<number>`version + 1` })
         .execute()
-      await replaceKey(tx, deps, user_id, change)
+      await replacePublicKey(tx, deps, user_id, change)
       await revokeMailedLinks(tx, user_id)
       await endSessions(tx, deps, [user_id], session_id)
       audit(tx, deps, {

@@ -11,7 +11,7 @@ import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
 import {
   endSessions,
   type Person,
-  signalSessions,
+  signalSessionChanges,
   signOutEverywhere
 } from '../sessions/sessions.ts'
 import { missingVersionNote, requireVersion } from '../versions.ts'
@@ -234,7 +234,7 @@ export async function disableMembers(
     const [before, after] = [{ disabled }, { disabled: mark }]
     audit(tx, deps, { by, action: 'user.disable', target: id, before, after })
   }
-  signalSessions(tx, deps, ids)
+  signalSessionChanges(tx, deps, ids)
   return ids
 }
 

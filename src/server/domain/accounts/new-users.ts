@@ -3,7 +3,7 @@ import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { newId, newRecordId } from '../ids.ts'
-import { sealKey } from '../key-proofs/key-proofs.ts'
+import { sealedKeyColumns } from '../key-proofs/key-proofs.ts'
 
 interface NewUser {
   /** The new person's e-mail, in the form that `canonicalEmail` returns. */
@@ -21,7 +21,7 @@ interface NewUser {
    * The person's public key, in plain form or encrypted. Undefined for an invited person, who has
    * no password yet.
    */
-  key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | ReturnType<typeof sealKey> | undefined
+  key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | ReturnType<typeof sealedKeyColumns> | undefined
   /**
    * Whether an administrator has invited the person. The caller must still queue the invitation.
    */
@@ -77,7 +77,7 @@ export async function addUser(
   if (!user) return undefined
   if (key) {
     const place = { company_id, user_id: id }
-    const sealed = 'pub_enc' in key ? key : sealKey(deps, place, key)
+    const sealed = 'pub_enc' in key ? key : sealedKeyColumns(deps, place, key)
     await tx
       .insertInto('user_key')
       .values({ ...place, ...sealed, created_at: now })

@@ -1,7 +1,7 @@
 import { inCompany } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
 import type { Deps, Tenant } from '../deps.ts'
-import { consumeMails } from '../limits/rate-limits.ts'
+import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { endSessions } from '../sessions/sessions.ts'
 import { setKeyByMail } from './user-keys.ts'
@@ -14,7 +14,7 @@ export async function requestReset(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string }
 ): Promise<void> {
-  await consumeMails(deps, { tenant, email, address }, 'reset')
+  await consumeMailLimits(deps, { tenant, email, address }, 'reset')
   await inCompany(deps.db, tenant.company_id, tx =>
     queueMail(tx, deps, { tenant, kind: 'reset', email })
   )

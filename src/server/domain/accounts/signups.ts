@@ -15,15 +15,15 @@ import { listCompanyIds } from '../companies/companies.ts'
 import { getPrimaryHost, originOf } from '../companies/served-hosts.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
-import { sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
-import { consumeMails } from '../limits/rate-limits.ts'
+import { sealedKeyColumns, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
+import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { createMailToken, mailLink, readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
 import {
   confirmPendingSessions,
   endSessions,
   type Person,
-  signalSessions
+  signalSessionChanges
 } from '../sessions/sessions.ts'
 import { type InvitationResult, scheduleInvitation } from './invitations.ts'
 import { waitingSignUpCondition } from './locked-members.ts'
@@ -71,7 +71,7 @@ export async function insertSignUp(
       email,
       username,
       locale: locale ?? 'und',
-      ...sealKey(deps, { company_id, user_id: id }, proof),
+      ...sealedKeyColumns(deps, { company_id, user_id: id }, proof),
       created_at,
       expires_at: new Date(created_at.getTime() + waitingMs)
     })
@@ -96,7 +96,7 @@ export async function sendVerification(
   await inCompany(deps.db, company_id, async tx => {
     const signup = await selectById(tx, 'signup', id).select(['email', 'locale']).executeTakeFirst()
     if (!signup) return
-    await consumeMails(deps, { tenant, email: signup.email, address })
+    await consumeMailLimits(deps, { tenant, email: signup.email, address })
     await queueMail(tx, deps, { tenant, kind: 'signup', ...signup, subject: id })
   })
 }
@@ -148,7 +148,7 @@ export async function verifySignUp(
       ? {
           username: chosen.username,
           locale: undefined,
-          key: sealKey(deps, { company_id, user_id: subject }, proof)
+          key: sealedKeyColumns(deps, { company_id, user_id: subject }, proof)
         }
       : { username, locale: ownLocale, key }
     if (!(await addUser(tx, deps, { company_id, id: subject, email, ...made }))) throw over()
@@ -292,7 +292,7 @@ export async function deleteSignUps(
     .where(sql<boolean>`subject = any (${ids}::uuid[])`)
     .where('used_at', 'is', null)
     .execute()
-  signalSessions(tx, deps, ids)
+  signalSessionChanges(tx, deps, ids)
   return ids
 }
 

@@ -6,9 +6,14 @@ import { deleteInCompany, selectById, selectInCompany } from '../../db/company-q
 import type { Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'
-import { replaceKey, sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
+import {
+  replacePublicKey,
+  sealedKeyColumns,
+  spendKeyProof,
+  verifyKeyProof
+} from '../key-proofs/key-proofs.ts'
 import { type SealedKey, verifyWithSealedKey } from '../key-proofs/public-keys.ts'
-import { consume, refund } from '../limits/rate-limits.ts'
+import { consumeRateLimit, refundRateLimit } from '../limits/rate-limits.ts'
 import { readMailToken, revokeMailTokens, spendMailToken } from '../mail/mail-tokens.ts'
 import type { Person } from '../sessions/sessions.ts'
 
@@ -43,7 +48,7 @@ export async function requirePassword(
   const spent = response && readChallenge(deps, { ...response, tenant, email, purpose })
   if (!response || !spent) throw challengeInvalid()
   // counted before the check, so that parallel guesses are counted as well
-  await consume(deps, 'rekey_user', counted)
+  await consumeRateLimit(deps, 'rekey_user', counted)
   const { challenge, signature } = response
   if (!key || !verifyWithSealedKey(deps.keys, key, Buffer.from(challenge), signature)) {
     const facts = { audit: `${purpose}_failed`, company: company_id, user: user_id }
@@ -51,7 +56,7 @@ export async function requirePassword(
     throw new AppError('password_wrong', 'The present key did not sign this challenge')
   }
   if (!(await spendChallenge(tx, spent))) throw challengeInvalid()
-  await refund(deps, 'rekey_user', counted)
+  await refundRateLimit(deps, 'rekey_user', counted)
   return { email, locale, challenge }
 }
 
@@ -132,8 +137,8 @@ export async function setKey(
   user_id: string,
   proof: PublicKeyPayload
 ): Promise<void> {
-  const key = sealKey(deps, { company_id: tx.companyId, user_id }, proof)
-  await replaceKey(tx, deps, user_id, key)
+  const key = sealedKeyColumns(deps, { company_id: tx.companyId, user_id }, proof)
+  await replacePublicKey(tx, deps, user_id, key)
   await revokeMailedLinks(tx, user_id)
 }
 

@@ -7,10 +7,10 @@ import { updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { mailDelivery } from '../developer-machine.ts'
+import { linkDelivery } from '../developer-machine.ts'
 import { runOnce } from '../idempotency.ts'
 import { spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
-import { consume, consumeMails } from '../limits/rate-limits.ts'
+import { consumeMailLimits, consumeRateLimit } from '../limits/rate-limits.ts'
 import { readPersonUsage } from '../limits/usage.ts'
 import { type Person, renewToken } from '../sessions/sessions.ts'
 import { addUser } from './new-users.ts'
@@ -48,8 +48,8 @@ export async function createUser(
   const { tenant, email, address, isDeveloper } = input
   if (!tenant.config.public) throw new AppError('signup_closed', 'This host takes no sign-ups')
   const needsConfirmation = deps.settings.mailServer || !isDeveloper
-  await consume(deps, 'sign_up_address', [tenant.company_id, { address }])
-  if (needsConfirmation) await consumeMails(deps, { tenant, email, address })
+  await consumeRateLimit(deps, 'sign_up_address', [tenant.company_id, { address }])
+  if (needsConfirmation) await consumeMailLimits(deps, { tenant, email, address })
   const proof = verifyKeyProof({ ...input, purpose: 'signup' })
   return inCompany(deps.db, tenant.company_id, async tx => {
     const insert = needsConfirmation ? insertSignUp : insertUser
@@ -83,7 +83,7 @@ function withDelivery(
   user: UserInfo,
   isDeveloper: boolean
 ): UserInfo {
-  return user.pending ? { ...user, delivery: mailDelivery(settings, isDeveloper) } : user
+  return user.pending ? { ...user, delivery: linkDelivery(settings, isDeveloper) } : user
 }
 
 /** Changes the caller's username or language, or both. An undefined field keeps its value. */

@@ -7,7 +7,7 @@ import {
   fieldChangesText,
   firstPreviousHash
 } from '../../../core/evidence/audit-entry.ts'
-import type { Statement, Tx } from '../../db/scope.ts'
+import type { NamedStatement, Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { newId } from '../ids.ts'
 
@@ -85,7 +85,7 @@ function enter(
       : { changes: createChangesCommitment({ company, id }, salt, changes) }
   const actor = { id: by.id, company: by.company_id }
   const entry = { company, id, at: at.getTime(), actor, acted_in, action, target, ...commitment }
-  const statement: Statement = {
+  const statement: NamedStatement = {
     name: 'audit',
     text: auditSql,
     values: [

@@ -19,8 +19,8 @@ import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
 import { appendLeaves, type NewLeaf } from '../evidence/log-leaves.ts'
-import { sealOpenings } from '../evidence/sealed-openings.ts'
-import { publishRequests, type RequestDraft } from '../history/requests.ts'
+import { storeOpenings } from '../evidence/sealed-openings.ts'
+import { type NewRequestState, publishRequests } from '../history/requests.ts'
 
 /** A deposit to record, and what the history shows about it. */
 export interface NewRecord {
@@ -41,7 +41,7 @@ export interface NewRecord {
   kept: { stored: Buffer; blobTag: Buffer; group_id: string } | undefined
   transform: Record<string, unknown> | null
   request_created: Date
-  request_facts: RequestDraft['facts']
+  request_facts: NewRequestState['facts']
   now: Date
 }
 
@@ -130,7 +130,7 @@ export async function writeRecords(
     if (at > 0 && at % leavesAtOnce === 0) await nextTurn()
     leaves.push(leafOf(deps, record, recordedAt(record)))
   }
-  const drafts: RequestDraft[] = []
+  const drafts: NewRequestState[] = []
   const newLeaves: NewLeaf[] = []
   const sent: Promise<unknown>[] = []
   // these statements are sent together and run in this order
@@ -147,7 +147,7 @@ export async function writeRecords(
         ...{ visibility, blob_tag, group_id },
         ...{ recorded_at: recordedAt(record), keep_until: keepUntil(record) ?? null }
       }),
-      sealOpenings(tx, deps, keys, { company_id, record_id, openings: leaf.openings }),
+      storeOpenings(tx, deps, keys, { company_id, record_id, openings: leaf.openings }),
       ...tagsOf(keys.lookup, record).map(tag =>
         tx.run(insertTag, { company_id, user_id, record_id, ...tag })
       )
@@ -176,7 +176,7 @@ function keepUntil({ kept, names, now }: NewRecord): Date | undefined {
   return retentionEnd(now, names.retention)
 }
 
-function doneDraft(record: NewRecord, hash: Uint8Array): RequestDraft {
+function doneDraft(record: NewRecord, hash: Uint8Array): NewRequestState {
   const keep_until = keepUntil(record)?.toISOString()
   return {
     id: record.request_id,

@@ -3,7 +3,7 @@ import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/comp
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { publishRequests, type RequestDraft } from '../history/requests.ts'
+import { type NewRequestState, publishRequests } from '../history/requests.ts'
 import { subtractStorage } from '../limits/quotas.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
 
@@ -59,7 +59,7 @@ interface DueFile {
   user_id: string
   group_id: string | null
   tag: Buffer
-  request: RequestDraft
+  request: NewRequestState
 }
 
 async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
@@ -89,7 +89,7 @@ async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
       kind: 'deposit' as const,
       state: 'done' as const,
       created: row.created_at,
-      facts: row.facts as RequestDraft['facts'] // as: written by publishRequests
+      facts: row.facts as NewRequestState['facts'] // as: written by publishRequests
     }
     return [{ id: row.id, user_id: row.user_id, group_id: row.group_id, tag, request }]
   })

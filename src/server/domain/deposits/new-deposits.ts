@@ -13,7 +13,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
 import type { CompanyId, Deps, WaitingClient } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
-import { publishRequest, type RequestDraft, readRequest } from '../history/requests.ts'
+import { type NewRequestState, publishRequest, readRequest } from '../history/requests.ts'
 import { type IdempotentCall, runOnce } from '../idempotency.ts'
 import { newId, newRecordId } from '../ids.ts'
 import { chargeRequests, reserveQuota } from '../limits/quotas.ts'
@@ -250,7 +250,7 @@ function chargeOf({ company_id, user_id, category, now, quotas }: PlannedDeposit
 export function requestFacts(
   planned: Pick<PlannedDeposit, 'name' | 'size' | 'media_type' | 'category' | 'transform'>,
   deposit_id: string
-): RequestDraft['facts'] {
+): NewRequestState['facts'] {
   const { name, size, media_type, category, transform } = planned
   const facts = { name, size, media_type, category_id: category, deposit_id }
   if (!transform) return facts

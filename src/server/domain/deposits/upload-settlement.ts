@@ -5,7 +5,7 @@ import type { CompanyId, Deps, FileDigest } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { publishRequest } from '../history/requests.ts'
 import { claimNextRow, type Lease, releaseLease, renewLease } from '../leases.ts'
-import { settleReservation } from '../limits/quotas.ts'
+import { chargeReservation } from '../limits/quotas.ts'
 import { readRecordNames, writeRecord } from './deposit-records.ts'
 import { decryptDigest } from './upload-digests.ts'
 import {
@@ -194,7 +194,7 @@ async function record(
     await deps.blobs.keep(current, blobTag, damaged)
     const [names] = await Promise.all([
       readRecordNames(tx, current),
-      settleReservation(tx, reservationOf(current)),
+      chargeReservation(tx, reservationOf(current)),
       setUploadState(tx, current, 'settled')
     ])
     await writeRecord(tx, deps, {

@@ -4,7 +4,7 @@ import { selectById, updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { publishRequest, type RequestDraft } from '../history/requests.ts'
+import { type NewRequestState, publishRequest } from '../history/requests.ts'
 import { countFailedDeposit, releaseReservation, reserveStorage } from '../limits/quotas.ts'
 
 /** An upload, with the state and facts of its request (entry of the history). */
@@ -52,7 +52,7 @@ export interface Upload {
   writer_until: Date | null
   request_state: RequestState
   request_created: Date
-  request_facts: RequestDraft['facts']
+  request_facts: NewRequestState['facts']
 }
 
 /**
@@ -235,7 +235,7 @@ export function reservationOf(upload: Upload) {
 }
 
 /** Returns the new state of an upload's request (entry of the history), for `publishRequest`. */
-export function requestDraft(upload: Upload, state: RequestState): RequestDraft {
+export function requestDraft(upload: Upload, state: RequestState): NewRequestState {
   return {
     id: upload.request_id,
     user_id: upload.user_id,

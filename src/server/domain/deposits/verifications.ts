@@ -12,7 +12,7 @@ import { companyKeyVersion, keyedHashOf } from '../evidence/company-keys.ts'
 import { publishRequest } from '../history/requests.ts'
 import { newId } from '../ids.ts'
 import { chargeRequests } from '../limits/quotas.ts'
-import { consume, consumeShared } from '../limits/rate-limits.ts'
+import { consumeCompanyDayLimit, consumeRateLimit } from '../limits/rate-limits.ts'
 import { actorIdOf, type Person } from '../sessions/sessions.ts'
 
 interface VerifyInput {
@@ -94,13 +94,23 @@ async function countItems(
 ): Promise<void> {
   const points = items.length
   if (person) {
-    await consume(deps, 'verify_user_minute', [tenant.company_id, actorIdOf(person)], points)
+    await consumeRateLimit(
+      deps,
+      'verify_user_minute',
+      [tenant.company_id, actorIdOf(person)],
+      points
+    )
     return
   }
-  await consume(deps, 'verify_address_minute', [tenant.company_id, { address }], points)
+  await consumeRateLimit(deps, 'verify_address_minute', [tenant.company_id, { address }], points)
   const { company_id } = tenant
-  const { isFirst } = await consume(deps, 'verify_address_day', [company_id, { address }], points)
-  await consumeShared(deps, 'verify', { company_id, isFirst }, points)
+  const { isFirst } = await consumeRateLimit(
+    deps,
+    'verify_address_day',
+    [company_id, { address }],
+    points
+  )
+  await consumeCompanyDayLimit(deps, 'verify', { company_id, isFirst }, points)
 }
 
 /**

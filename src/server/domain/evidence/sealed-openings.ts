@@ -27,7 +27,7 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /** Encrypts and stores the openings (salts, values and link key) of a deposit. */
-export async function sealOpenings(
+export async function storeOpenings(
   tx: Tx,
   deps: Pick<Deps, 'random'>,
   { data }: Pick<CompanyKeys, 'data'>,
@@ -105,7 +105,7 @@ function unseal(
     decipher.update(sealed.subarray(nonceBytes, -tagBytes)),
     decipher.final()
   ]).toString('utf8')
-  return JSON.parse(text) as Openings // as: written by sealOpenings and authenticated
+  return JSON.parse(text) as Openings // as: written by storeOpenings and authenticated
 }
 
 function aadOf(company_id: CompanyId, record_id: string): Buffer {

@@ -15,7 +15,7 @@ import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
 type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
 
 /** The new state of a request (entry of the history), before it gets its sequence number. */
-export interface RequestDraft {
+export interface NewRequestState {
   id: string
   user_id: string
   kind: ProcessedRequest['kind']
@@ -34,7 +34,7 @@ export async function publishRequest(
   tx: Tx,
   deps: Pick<Deps, 'signals' | 'clock'>,
   company_id: CompanyId,
-  draft: RequestDraft
+  draft: NewRequestState
 ): Promise<ProcessedRequest> {
   const [request] = await publishRequests(tx, deps, company_id, [draft])
   if (!request) throw new Error('a change was published and not answered')
@@ -49,12 +49,12 @@ export async function publishRequests(
   tx: Tx,
   deps: Pick<Deps, 'signals' | 'clock'>,
   company_id: CompanyId,
-  drafts: readonly RequestDraft[]
+  drafts: readonly NewRequestState[]
 ): Promise<ProcessedRequest[]> {
   const wires = drafts.map(draft =>
     wireOf({ ...draft, code: draft.code ?? null, created_at: draft.created })
   )
-  const of = <Value>(read: (draft: RequestDraft) => Value) => drafts.map(read)
+  const of = <Value>(read: (draft: NewRequestState) => Value) => drafts.map(read)
   tx.lock('log head')
   const result = await tx.raw<{ seq: number }>({
     name: 'publish',

@@ -7,8 +7,8 @@ import { audit } from '../audit/audit.ts'
 import { proofRecordName, readDomain } from '../companies/domain-admin.ts'
 import { type DomainCall, isProvedHost, lockDomain } from '../companies/domain-rows.ts'
 import type { CompanyId, Deps, DnsAnswer } from '../deps.ts'
-import { consume } from '../limits/rate-limits.ts'
-import { requireOwnProofs, withHostCheck } from './domain-claims.ts'
+import { consumeRateLimit } from '../limits/rate-limits.ts'
+import { endWildcardCoverage, withHostTakenError } from './domain-claims.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -34,7 +34,7 @@ export async function checkDomain(
   deps: CheckDeps,
   { company_id, by, id }: DomainCall
 ): Promise<DomainDetails> {
-  await consume(deps, 'domain_check', [company_id, id])
+  await consumeRateLimit(deps, 'domain_check', [company_id, id])
   const domain = await inCompany(deps.db, company_id, tx => readDomain(tx, id))
   if (domain.proof === null) return domain
   const answer = await ask(deps, domain.host)
@@ -82,7 +82,7 @@ export async function recheckDomains(deps: CheckDeps, company_id: CompanyId): Pr
  */
 async function storeAnswer<T>(store: () => Promise<T>): Promise<T> {
   try {
-    return await withHostCheck(store)
+    return await withHostTakenError(store)
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'host_taken') throw error
     return store()
@@ -143,7 +143,7 @@ async function applyAnswer(
       ...(isOver && { verified_at: null, quarantined_at: now })
     })
     .execute()
-  if (isOver) await requireOwnProofs(tx, deps, found.host)
+  if (isOver) await endWildcardCoverage(tx, deps, found.host)
   const facts = { company: tx.companyId, host: found.host, outcome }
   if (isOver) deps.log.warn(facts, 'a domain is no longer served: its DNS record has been missing')
   else if (isServed && isMissing) deps.log.warn(facts, 'the DNS record of a domain is missing')

@@ -79,7 +79,7 @@ export async function createDomain(
     }
     return readDomain(tx, id)
   }
-  return withHostCheck(() =>
+  return withHostTakenError(() =>
     withDefaultGroupCheck(() =>
       inCompany(deps.db, company_id, tx =>
         runOnce(tx, deps, { actor: by.id, route: 'POST /domain', key, input }, () => insert(tx))
@@ -99,7 +99,7 @@ export async function deleteDomain(
     const found = await lockUnneeded(tx, id)
     requireVersion(found.version, version)
     await deleteById(tx, 'domain', id).execute()
-    await requireOwnProofs(tx, deps, found.host)
+    await endWildcardCoverage(tx, deps, found.host)
     const before = { host: found.host, name: found.name }
     audit(tx, deps, {
       by,
@@ -132,7 +132,7 @@ export async function moveDomain(
     await deleteInCompany(tx, 'domain_theme').where('domain_id', '=', id).execute()
     await sql`select move_domain(${id}, ${to}, ${moved}, ${inherited.company}, ${inherited.locale},
       ${JSON.stringify(inherited.theme)}::jsonb)`.execute(tx)
-    await requireOwnProofs(tx, deps, host)
+    await endWildcardCoverage(tx, deps, host)
     const [before, after] = [{ company_id }, { company_id: to }]
     const entry = { by, action: 'domain.move' } as const
     audit(tx, deps, {
@@ -144,7 +144,7 @@ export async function moveDomain(
     audit(tx, deps, { ...entry, company: to, target: moved, before, after: { ...after, host } })
     tx.afterCommit(() => deps.signals.domains.send(host))
   }
-  await withHostCheck(() => inCompany(deps.db, company_id, move))
+  await withHostTakenError(() => inCompany(deps.db, company_id, move))
   try {
     await sendLateInvitations(deps, to)
   } catch (error) {
@@ -179,7 +179,7 @@ export async function findCoveringCompany(
  * have been missing for seven days. Must be called when the transaction's company loses the domain,
  * whose row must be locked. Does nothing if `wildcard` is no wildcard.
  */
-export async function requireOwnProofs(
+export async function endWildcardCoverage(
   tx: Tx,
   deps: Pick<Deps, 'dns' | 'random' | 'clock'>,
   wildcard: string
@@ -193,7 +193,7 @@ export async function requireOwnProofs(
  * Runs a write that claims or proves a host. Throws `host_taken` if a company has proved the host
  * meanwhile, or if the same company has claimed it already.
  */
-export async function withHostCheck<T>(write: () => Promise<T>): Promise<T> {
+export async function withHostTakenError<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (cause) {

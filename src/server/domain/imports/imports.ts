@@ -109,7 +109,7 @@ interface Request extends AdminCall {
 }
 
 /** Asks the import job to check an import. Throws `import_incomplete` if rows are missing. */
-export async function requestCheck(
+export async function requestImportCheck(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   request: Request
 ): Promise<Import> {
@@ -127,7 +127,7 @@ export async function requestCheck(
  * Asks the import job to run an import. Throws `import_refused_rows` if rows are refused and the
  * caller has not chosen to skip them.
  */
-export async function requestRun(
+export async function requestImportRun(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   { skip_refused, ...request }: Request & { skip_refused: boolean }
 ): Promise<Import> {
@@ -142,7 +142,7 @@ export async function requestRun(
 }
 
 /** Asks the import job to undo the run of an import. */
-export async function requestUndo(
+export async function requestImportUndo(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   request: Request
 ): Promise<Import> {

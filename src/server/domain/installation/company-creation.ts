@@ -12,7 +12,7 @@ import { isLocalhost, requireHostName } from '../companies/host-names.ts'
 import { insertCompany } from '../companies/new-companies.ts'
 import { getTenant } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { findCoveringCompany, withHostCheck } from '../host-proofs/domain-claims.ts'
+import { findCoveringCompany, withHostTakenError } from '../host-proofs/domain-claims.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { productTheme } from './product-theme.ts'
@@ -67,7 +67,7 @@ async function insertCompanyWithAdministrator(
 ): Promise<{ company: Company; user_id: string; isVerified: boolean }> {
   const unlimited = { max_requests: null, max_requests_interval: null, max_storage: null }
   const company_id = toCompanyId(newId(deps))
-  return withHostCheck(() =>
+  return withHostTakenError(() =>
     inCompany(deps.db, company_id, async tx => {
       await lockCreation(tx)
       const needsNoProof = deps.dns === undefined || isLocalhost(host)

@@ -13,7 +13,7 @@ import { findDemo } from '../demo/demo.ts'
 import { demoAccount } from '../demo-account.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
-import { consume, refund } from '../limits/rate-limits.ts'
+import { consumeRateLimit, refundRateLimit } from '../limits/rate-limits.ts'
 
 /**
  * The most setup codes that are valid at the same time. Each start of a process and each call of
@@ -90,7 +90,7 @@ export async function createOperator(
   const { tenant, code, address, username, email, public_key_jwt, locale } = input
   const company_id = await requireOwnCompany(deps, tenant)
   const attempt = [company_id, { address }] as const
-  await consume(deps, 'setup_address', attempt)
+  await consumeRateLimit(deps, 'setup_address', attempt)
   const { id } = await inCompany(deps.db, company_id, async tx => {
     // Deleting the codes is also a lock: a parallel call waits here, and then finds an operator and
     // no code. If this transaction fails, the codes are restored.
@@ -102,7 +102,7 @@ export async function createOperator(
     if (deps.clock().getTime() - found.created_at.getTime() > codeMs) {
       throw new AppError('setup_code_expired', 'The code is older than 24 hours')
     }
-    await refund(deps, 'setup_address', attempt)
+    await refundRateLimit(deps, 'setup_address', attempt)
     const person = { tenant, email, username, public_key_jwt, locale }
     const proof = verifyKeyProof({ ...person, purpose: 'signup' })
     const user = await insertUser(tx, deps, person, proof, ['operator', 'admin'])

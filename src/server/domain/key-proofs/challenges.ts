@@ -11,7 +11,7 @@ import type { KdfId } from '../../../core/keys/kdf.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { consume } from '../limits/rate-limits.ts'
+import { consumeRateLimit } from '../limits/rate-limits.ts'
 
 /**
  * The key derivation that browsers use. It is the same for every e-mail, so a challenge does not
@@ -40,7 +40,7 @@ export async function createChallenge(
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'counters'>,
   { tenant, email, purpose, address }: ChallengeUse & { address: string }
 ): Promise<{ challenge: string; kdf: string }> {
-  await consume(deps, 'sign_in_address', [tenant.company_id, { address }])
+  await consumeRateLimit(deps, 'sign_in_address', [tenant.company_id, { address }])
   const iat = Math.floor(deps.clock().getTime() / 1000)
   const payload: ChallengePayload = {
     aud: tenant.host,
@@ -80,11 +80,11 @@ export async function spendChallenge(
   tx: Tx,
   challenge: Pick<ChallengePayload, 'n' | 'exp'>
 ): Promise<boolean> {
-  const spent = await tx.run(insertSpent, spentChallengeRow(tx.companyId, challenge))
+  const spent = await tx.run(insertSpent, usedChallengeRow(tx.companyId, challenge))
   return spent.length > 0
 }
 
-const insertSpent = prepare((db, row: ReturnType<typeof spentChallengeRow>) =>
+const insertSpent = prepare((db, row: ReturnType<typeof usedChallengeRow>) =>
   db
     .insertInto('used_challenge')
     .values({ company_id: row.company_id, n: row.n, expires_at: row.expires_at })
@@ -93,7 +93,7 @@ const insertSpent = prepare((db, row: ReturnType<typeof spentChallengeRow>) =>
 )
 
 /** Returns the row of the table `used_challenge` that marks a challenge as used. */
-export function spentChallengeRow(
+export function usedChallengeRow(
   company_id: CompanyId,
   { n, exp }: Pick<ChallengePayload, 'n' | 'exp'>
 ) {

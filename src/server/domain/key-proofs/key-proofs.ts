@@ -70,7 +70,7 @@ export async function spendKeyProof(
  * Returns the columns that store a person's public key in encrypted form. The key cannot be
  * decrypted in the row of another person.
  */
-export function sealKey(
+export function sealedKeyColumns(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   { company_id, user_id }: { company_id: string; user_id: string },
   { kdf, jwk }: Pick<PublicKeyPayload, 'kdf' | 'jwk'>
@@ -81,11 +81,11 @@ export function sealKey(
 }
 
 /** Stores an encrypted public key as the person's active one, and retires their previous key. */
-export async function replaceKey(
+export async function replacePublicKey(
   tx: Tx,
   { clock }: Pick<Deps, 'clock'>,
   user_id: string,
-  key: ReturnType<typeof sealKey>
+  key: ReturnType<typeof sealedKeyColumns>
 ): Promise<void> {
   const company_id = tx.companyId
   const now = clock()

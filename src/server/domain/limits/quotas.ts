@@ -66,7 +66,7 @@ export async function chargeRequests(tx: Tx, input: Omit<ReserveInput, 'bytes'>)
  * One deposit to charge: one request (entry of the history) and its bytes. `chargeDeposits` charges
  * several of them.
  */
-export interface Charge {
+export interface DepositCharge {
   category_id: string
   bytes: number
 }
@@ -74,7 +74,7 @@ export interface Charge {
 interface ChargesInput {
   company_id: CompanyId
   user_id: string
-  charges: readonly Charge[]
+  charges: readonly DepositCharge[]
   now: Date
 }
 
@@ -209,7 +209,7 @@ function refusalOf(quotas: GroupQuota[], now: Date): AppError {
  * Turns a reservation into usage of the group and of the person. Must be called in the transaction
  * that records the deposit.
  */
-export async function settleReservation(tx: Tx, held: Reservation): Promise<void> {
+export async function chargeReservation(tx: Tx, held: Reservation): Promise<void> {
   await lockUsage(tx, held)
   await Promise.all([move(tx, held, 1), addToFigures(tx, held, 'deposit')])
 }

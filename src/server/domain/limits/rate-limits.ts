@@ -148,7 +148,7 @@ const tierFactors = [1, 4, 16]
  * points still count. `isFirst` is true if these are the first points of the widest network in the
  * current period.
  */
-export async function consume(
+export async function consumeRateLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   name: LimitName,
   counted: LimitKey,
@@ -191,17 +191,17 @@ async function consumeTier(
  * signed-out people. A quarter of the limit is reserved for networks that call for the first time
  * that day (`isFirst`), so that a few networks cannot use up the whole limit.
  */
-export async function consumeShared(
+export async function consumeCompanyDayLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   what: 'mail' | 'verify',
   { company_id, isFirst }: { company_id: string; isFirst: boolean },
   points = 1
 ): Promise<void> {
   try {
-    await consume(deps, `${what}_company_day`, [company_id], points)
+    await consumeRateLimit(deps, `${what}_company_day`, [company_id], points)
   } catch (refusal) {
     if (!isFirst) throw refusal
-    await consume(deps, `${what}_newcomers_day`, [company_id], points)
+    await consumeRateLimit(deps, `${what}_newcomers_day`, [company_id], points)
   }
 }
 
@@ -209,32 +209,33 @@ export async function consumeShared(
  * Counts a requested mail toward the limits of the network address, the e-mail and the company,
  * whether or not the e-mail has an account.
  */
-export async function consumeMails(
+export async function consumeMailLimits(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string },
   kind: 'reset' | 'other' = 'other'
 ): Promise<void> {
   const { company_id } = tenant
-  await consume(deps, 'mail_address', [company_id, { address }])
-  if (kind === 'reset') await consume(deps, 'reset_email', [company_id, email, { address }])
-  else await consume(deps, 'mail_email', [company_id, email])
-  const { isFirst } = await consume(deps, 'mail_seen_day', [company_id, { address }])
-  await consumeShared(deps, 'mail', { company_id, isFirst })
+  await consumeRateLimit(deps, 'mail_address', [company_id, { address }])
+  if (kind === 'reset')
+    await consumeRateLimit(deps, 'reset_email', [company_id, email, { address }])
+  else await consumeRateLimit(deps, 'mail_email', [company_id, email])
+  const { isFirst } = await consumeRateLimit(deps, 'mail_seen_day', [company_id, { address }])
+  await consumeCompanyDayLimit(deps, 'mail', { company_id, isFirst })
 }
 
 /**
  * Runs `run`, which uses a mailed token, and returns its result. If `run` throws, counts the
  * failure toward the limit of the network address. Throws if that limit is reached.
  */
-export async function runCountingFailures<T>(
+export async function runCountingTokenFailures<T>(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   { tenant, address }: { tenant: Tenant; address: string },
   run: () => Promise<T>
 ): Promise<T> {
   const counted = [tenant.company_id, { address }] as const
-  await consume(deps, 'mail_token_address', counted)
+  await consumeRateLimit(deps, 'mail_token_address', counted)
   const result = await run()
-  await refund(deps, 'mail_token_address', counted)
+  await refundRateLimit(deps, 'mail_token_address', counted)
   return result
 }
 
@@ -266,8 +267,8 @@ function secondsLeft({ msBeforeNext }: RateLimiterRes): number {
   return Math.max(1, Math.ceil(msBeforeNext / 1000))
 }
 
-/** Gives back points that `consume` has counted, such as those of a successful login. */
-export async function refund(
+/** Gives back points that `consumeRateLimit` has counted, such as those of a successful login. */
+export async function refundRateLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   name: LimitName,
   counted: LimitKey,

@@ -14,7 +14,7 @@ const hintLength = prefix.length + 6
  * Creates the secret of an API key. `hint` is the beginning of the key, which people can see later.
  * `digest` is the hash of the key, which the database stores.
  */
-export function createKeySecret(deps: Pick<Deps, 'random'>): {
+export function createApiKeySecret(deps: Pick<Deps, 'random'>): {
   key: string
   hint: string
   digest: Buffer
@@ -25,12 +25,12 @@ export function createKeySecret(deps: Pick<Deps, 'random'>): {
 }
 
 /** Returns whether a bearer token looks like an API key, valid or not. */
-export function isKeySecret(token: string): boolean {
+export function hasApiKeyForm(token: string): boolean {
   return token.startsWith(prefix)
 }
 
 /** Returns the SHA-256 of an API key, or undefined if its form or checksum is wrong. */
-export function digestOfKey(key: string): Buffer | undefined {
+export function digestOfApiKey(key: string): Buffer | undefined {
   if (!/^vdm_[\w-]{48}$/.test(key)) return undefined
   const bytes = Buffer.from(key.slice(prefix.length), 'base64url')
   const random = bytes.subarray(0, randomBytes)

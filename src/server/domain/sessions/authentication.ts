@@ -13,7 +13,7 @@ import {
   type Tx
 } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
-import { digestOfKey, isKeySecret } from './api-key-secrets.ts'
+import { digestOfApiKey, hasApiKeyForm } from './api-key-secrets.ts'
 import { isPasswordConfirmed, type Person } from './sessions.ts'
 
 /** The call that is being authenticated. It counts toward the limits of concurrent calls. */
@@ -41,7 +41,7 @@ export async function authenticate(
   token: string,
   inFlight?: InFlight
 ): Promise<Person> {
-  if (isKeySecret(token)) return authenticateKey(deps, tenant, token, inFlight)
+  if (hasApiKeyForm(token)) return authenticateKey(deps, tenant, token, inFlight)
   const claims = await deps.tokens.read(tenant, token, deps.clock())
   inFlight?.countPerson(claims.user_id)
   const { company_id } = tenant
@@ -76,7 +76,7 @@ async function authenticateKey(
   secret: string,
   inFlight: InFlight | undefined
 ): Promise<Person> {
-  const hash = digestOfKey(secret)
+  const hash = digestOfApiKey(secret)
   const read = (tx: Tx) => tx.run(keyWithHash, { company_id, hash: hash ?? Buffer.alloc(0) })
   const [found] = hash
     ? await singleStatementInCompany(deps.db, company_id, read, { caller: inFlight?.caller })

@@ -14,7 +14,12 @@ import {
   verifyWithJwk,
   verifyWithSealedKey
 } from '../key-proofs/public-keys.ts'
-import { consume, type LimitKey, type LimitName, refund } from '../limits/rate-limits.ts'
+import {
+  consumeRateLimit,
+  type LimitKey,
+  type LimitName,
+  refundRateLimit
+} from '../limits/rate-limits.ts'
 import { issueToken, tokenExpiry } from './access-tokens.ts'
 import { accountDisabledError } from './authentication.ts'
 import { createDeviceProof, isDeviceProofOf } from './known-devices.ts'
@@ -49,7 +54,7 @@ export async function logIn(
 ): Promise<{ access_token: string; device: string }> {
   const { tenant, email, address } = input
   const { company_id } = tenant
-  await consume(deps, 'sign_in_address', [company_id, { address }])
+  await consumeRateLimit(deps, 'sign_in_address', [company_id, { address }])
   const response = splitChallengeResponse(input.challenge_response)
   const challenge =
     response && readChallenge(deps, { ...response, tenant, email, purpose: 'login' })
@@ -64,7 +69,7 @@ export async function logIn(
     const person = await findPerson(tx, email)
     const counted = failureLimits(deps, input, person?.user_id)
     // counted before the check, so that parallel guesses are counted as well
-    for (const [name, key] of counted) await consume(deps, name, key)
+    for (const [name, key] of counted) await consumeRateLimit(deps, name, key)
     const account = findHolder([person]) ?? findHolder(await findWaiting(tx, deps, email))
     if (!account) throw loginFailed(deps, input)
     const { disabled } = account
@@ -77,7 +82,7 @@ export async function logIn(
   })
   const outcome = await tried.done
   if (!outcome) throw loginFailed(deps, input)
-  for (const [name, key] of tried.counted) await refund(deps, name, key)
+  for (const [name, key] of tried.counted) await refundRateLimit(deps, name, key)
   if ('disabled' in outcome) throw accountDisabledError('user', outcome.disabled)
   const { user_id, session_id, pending, created_at, expires_at } = outcome
   deps.log.info({ audit: 'login_ok', company: company_id, user: user_id }, 'signed in')

@@ -6,7 +6,7 @@ import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
-import { spentChallengeRow } from '../key-proofs/challenges.ts'
+import { usedChallengeRow } from '../key-proofs/challenges.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 import { issueToken, tokenExpiry, tokenMinutes } from './access-tokens.ts'
 
@@ -98,7 +98,7 @@ export async function renewToken(
  * Notes in the session that the caller has just entered their password again. This is valid for
  * five minutes.
  */
-export async function confirmSession(
+export async function recordPasswordConfirmation(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { session_id }: Person
@@ -145,7 +145,7 @@ export async function createSession(
   deps: Pick<Deps, 'clock' | 'random'>,
   agent: string,
   { user_id, tokens_valid_after, waits_until }: Holder,
-  challenge: Parameters<typeof spentChallengeRow>[1]
+  challenge: Parameters<typeof usedChallengeRow>[1]
 ): Promise<NewSession | undefined> {
   const session_id = newId(deps)
   // if the clock was set back, the new session must still be newer than the last sign-out
@@ -154,7 +154,7 @@ export async function createSession(
   const end = created_at.getTime() + sessionHours * 3_600_000
   const expires_at = new Date(Math.min(end, waits_until?.getTime() ?? end))
   const pending = waits_until !== undefined
-  const { n, expires_at: spent_until } = spentChallengeRow(tx.companyId, challenge)
+  const { n, expires_at: spent_until } = usedChallengeRow(tx.companyId, challenge)
   const made = await tx.raw({
     name: 'create_session',
     text: createSessionSql,
@@ -213,14 +213,14 @@ export async function confirmPendingSessions(
     })
     .where('user_id', '=', user_id)
     .execute()
-  signalSessions(tx, deps, [user_id])
+  signalSessionChanges(tx, deps, [user_id])
 }
 
 /**
  * Reports after the commit that sessions or API keys of people have changed. Their event streams,
  * downloads and uploads then check whether they may continue.
  */
-export function signalSessions(
+export function signalSessionChanges(
   tx: Tx,
   { signals }: Pick<Deps, 'signals'>,
   user_ids: readonly string[]
@@ -271,7 +271,7 @@ async function revokeSession(
     .where('revoked_at', 'is', null)
     .returning('id')
     .executeTakeFirst()
-  signalSessions(tx, deps, [user_id])
+  signalSessionChanges(tx, deps, [user_id])
   return ended !== undefined
 }
 
@@ -358,7 +358,7 @@ export async function endSessions(
     .where('revoked_at', 'is', null)
   if (except !== undefined) ended = ended.where('id', '!=', except)
   await ended.execute()
-  signalSessions(tx, deps, user_ids)
+  signalSessionChanges(tx, deps, user_ids)
 }
 
 /**

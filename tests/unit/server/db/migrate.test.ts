@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { migrate } from '../../../../src/server/db/migrate.ts'
-import { connectionTo, startPostgres } from '../../../../src/server/db/postgres.ts'
+import { socketConnectionConfig, startPostgres } from '../../../../src/server/db/postgres.ts'
 import { findDatabaseFaults } from '../../../../src/server/db/security-checks.ts'
 import { makeDb } from '../../../helpers/database.ts'
 
@@ -327,7 +327,7 @@ function file(name: string, sql: string) {
 }
 
 async function asOwner(name: string, text: string) {
-  const client = new pg.Client(connectionTo(socketDir, name, 'postgres'))
+  const client = new pg.Client(socketConnectionConfig(socketDir, name, 'postgres'))
   await client.connect()
   const { rows } = await client.query(text)
   await client.end()

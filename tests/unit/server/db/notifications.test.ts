@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openNotifications } from '../../../../src/server/db/notifications.ts'
-import { connectionTo } from '../../../../src/server/db/postgres.ts'
+import { socketConnectionConfig } from '../../../../src/server/db/postgres.ts'
 import { makeDb } from '../../../helpers/database.ts'
 
 let made: Awaited<ReturnType<typeof makeDb>>
@@ -19,7 +19,7 @@ async function open() {
 }
 
 test('says nothing while nobody else listens, and everything from then on', async () => {
-  const outsider = new pg.Client(connectionTo(made.socketDir, made.name, 'postgres'))
+  const outsider = new pg.Client(socketConnectionConfig(made.socketDir, made.name, 'postgres'))
   await outsider.connect()
   const said: string[] = []
   outsider.on('notification', ({ payload = '' }) => said.push(payload.split(' ')[1] ?? ''))

@@ -18,7 +18,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { connectionTo, startPostgres } from '../../../../src/server/db/postgres.ts'
+import { socketConnectionConfig, startPostgres } from '../../../../src/server/db/postgres.ts'
 
 const run = promisify(execFile)
 const isRoot = process.getuid?.() === 0
@@ -294,7 +294,7 @@ async function mayEnter(uid: number, place: string): Promise<boolean> {
 }
 
 async function query(socketDir: string, text: string) {
-  const client = new pg.Client(connectionTo(socketDir, 'postgres', 'postgres'))
+  const client = new pg.Client(socketConnectionConfig(socketDir, 'postgres', 'postgres'))
   client.on('error', () => undefined)
   await client.connect()
   const { rows } = await client.query(text)
