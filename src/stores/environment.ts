@@ -20,7 +20,10 @@ export interface TabChannel {
   close(): void
 }
 
-/** How a tab requests a lock, and what runs when it has, awaits or loses the lock. */
+/**
+ * Options of a request for a lock, with the functions that run when the tab gets the lock, waits
+ * for it or loses it.
+ */
 export interface LockRequest {
   /** Whether to take the lock from the tab that has it. */
   steal: boolean
@@ -46,8 +49,8 @@ export interface Environment {
   /** Loads `url` in place of this page and discards everything that this page has in memory. */
   replacePage(url: string): void
   /**
-   * Opens another page of this site without loading a new document. `replace` replaces the present
-   * entry of the browser's history.
+   * Opens another page of this site without loading a new document. With `replace`, the new page
+   * takes the place of the current entry in the browser's history.
    */
   openPage(href: string, replace: boolean): Promise<void>
   /** Opens another site. */
@@ -80,7 +83,10 @@ export interface Environment {
   /** Calls `run` when the device loses its network. Returns the function that stops this. */
   onOffline(run: () => void): () => void
   openSigningKeys(email: string, password: string): Promise<SigningKeys>
-  /** Returns how hard the password is to guess for an attacker who tries these words. */
+  /**
+   * Returns how hard the password is to guess for an attacker who knows `words`, such as the
+   * person's name.
+   */
   rateStrength(password: string, words: string[]): Promise<PasswordStrength>
   /** Returns the SHA-256 of a file in hex, computed on this device. */
   hashFile(file: Blob, options: TaskOptions): Promise<string>

@@ -13,7 +13,9 @@ export interface FileHandoff {
   leftOut?: number
 }
 
-/** The files that no page has taken yet. */
+/**
+ * The dropped or pasted files that wait until their page takes them. Undefined if there are none.
+ */
 export const $fileHandoff = personalAtom<FileHandoff | undefined>(undefined, 'person')
 
 const handles = new WeakMap<File, FileSystemFileHandle>()
@@ -33,12 +35,15 @@ export function fileHandleOf(file: File): FileSystemFileHandle | undefined {
 
 const names = new WeakMap<File, string>()
 
-/** Stores the name of a file including the folders it was dropped in. */
+/** Stores the path of a file inside the folder that was dropped, such as `march/bill.pdf`. */
 export function rememberFilePath(file: File, name: string): void {
   names.set(file, name)
 }
 
-/** Returns the path of a file in the folder that it was dropped in, or its name. */
+/**
+ * Returns the path of a file inside the folder that was dropped. For a file that was not in a
+ * folder, returns its name.
+ */
 export function filePathOf(file: File): string {
   return (names.get(file) ?? file.name).normalize('NFC')
 }

@@ -29,8 +29,9 @@ export function takeDraft(path: string, name: string): unknown {
 }
 
 /**
- * Deletes the stored values when a page other than theirs is opened. `path` is the path of the
- * opened page. On the sign-in page, values of a person whose session has ended are kept.
+ * Deletes the stored values if they belong to a page other than the one that is opened now, which
+ * has the path `path`. Values of a person whose session has ended are also kept on the sign-in
+ * page.
  */
 export function keepOnlyDraftsOfPage(path: string): void {
   if (place !== path && !(owner && path.endsWith('/sign-in'))) drafts.clear()

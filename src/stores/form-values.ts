@@ -1,13 +1,16 @@
 import { keepDraft, takeDraft } from './form-drafts.ts'
 
-/** The values of the fields, by field name. A field with several values has one line for each. */
+/**
+ * The values of the fields of a form, by field name. Several values of one field are joined by
+ * newlines.
+ */
 export type Values = Record<string, string>
 
 export type FieldElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
 /**
- * Returns the values of a form by field name. Checked boxes with the same name make one value, with
- * one line for each box.
+ * Returns the values of a form by field name. The values of checked boxes with the same name are
+ * joined by newlines.
  */
 export function valuesOf(form: HTMLFormElement): Values {
   const values: Values = {}

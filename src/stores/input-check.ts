@@ -1,7 +1,10 @@
 import { AppError, type FieldErrors } from '../contract/kit/errors.ts'
 import { type CallName, findEndpoint } from './sessions.ts'
 
-/** Loads the schema of a call. Returns a function that returns the errors of an input, by field. */
+/**
+ * Loads the schema of the API call `name`. Returns a function that checks an input for this call
+ * and returns the errors by field name.
+ */
 export async function loadInputCheck(name: CallName): Promise<(input: unknown) => FieldErrors> {
   const endpoint = await findEndpoint(name)
   try {

@@ -11,8 +11,9 @@ interface LanguageChange {
 }
 
 /**
- * Saves the language in this browser and, with `save`, in the account. Throws when the words of the
- * language cannot be loaded; nothing has changed then, and uploads on the page continue.
+ * Saves the language in this browser and, with `save`, in the account. Returns all words of the
+ * language and the address of this page in it. If the words cannot be loaded, throws an error and
+ * saves nothing.
  */
 export async function changeLanguage(
   locale: Locale,

@@ -7,7 +7,7 @@ export const RememberedUpload = z.object({
   id: z.string(),
   /** Id of the person who began the upload. Nobody else may see it. */
   person: z.string(),
-  /** Id of the tab that sends the upload, made anew whenever the tab loads. */
+  /** Id of the tab that sends the upload. A tab gets a new id each time it is loaded. */
   owner: z.string(),
   /**
    * Address of the upload. Undefined until the server has answered the reservation. A repeated
@@ -18,7 +18,7 @@ export const RememberedUpload = z.object({
   key: z.string(),
   again: z.boolean(),
   name: z.string(),
-  /** Bytes and type of the file that the person chose. */
+  /** Size in bytes of the file that the person chose. `type` is the media type of the same file. */
   size: z.number(),
   type: z.string(),
   original: z.string(),
@@ -45,7 +45,7 @@ export async function forgetUploads(): Promise<void> {
 
 /**
  * Creates the store in which this tab remembers its unfinished uploads. The tab has a lock until it
- * is closed or crashes. From the missing lock, another tab knows that it can take over the uploads.
+ * is closed or crashes. Once the lock is free, another tab may take over the uploads.
  */
 export function createRememberedUploads() {
   const owner = crypto.randomUUID()

@@ -24,7 +24,7 @@ export type Retries = ReturnType<typeof createRetries>
 
 interface RetryOptions {
   signal?: AbortSignal
-  /** Runs before each pause. */
+  /** Runs before each pause between two tries. */
   onPause?: () => void
 }
 
@@ -78,7 +78,10 @@ export function createRetries({
       }
     },
 
-    /** Ends all pauses immediately, because the network is back. */
+    /**
+     * Ends all current pauses, so that the failed calls are repeated immediately. Called when the
+     * network is back.
+     */
     endPauses(): void {
       for (const end of pauses) end()
     }

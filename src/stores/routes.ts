@@ -4,8 +4,8 @@ import { type PageName, pages } from '../core/pages/page-table.ts'
 type Pattern = [RegExp, (locale?: string, ...segments: string[]) => Record<string, string>]
 
 /**
- * The page that is shown now, with the parameters of its address. Astro's ClientRouter follows
- * links, so this router does not.
+ * The current page and the parameters of its address. This router does not handle clicks on links,
+ * because Astro's ClientRouter does.
  */
 export const $route = createRouter(
   // as: the keys of the table
@@ -19,8 +19,8 @@ export const $route = createRouter(
 if (typeof document !== 'undefined') document.addEventListener('astro:after-swap', followSwap)
 
 /**
- * Returns whether a person may be led to this path after signing in: it is the path of an existing
- * page, and not of a page for signing in.
+ * Returns whether a person may be redirected to this path after signing in. A page with this path
+ * must exist, and must not itself be a page for signing in.
  */
 export function isReturnable(path: string): boolean {
   const clean = path.replace(/(?<=.)\/$/, '')

@@ -30,8 +30,8 @@ const maxCookieBytes = 4096
  */
 const clockKey = 'vidimus:clock'
 /**
- * Renews a token this many milliseconds before it expires. Normally `signed-in-user.ts` has
- * received a new token 40 minutes before the expiry.
+ * Time before the expiry, in milliseconds, at which a tab renews a token that is still in use.
+ * Normally `signed-in-user.ts` has received a new token 40 minutes before the expiry.
  */
 const lateMs = 300_000
 const lateRetryMs = 30_000
@@ -49,7 +49,7 @@ export type SessionEnd = 'signed-out' | 'ended'
 
 const endListeners = new Set<(end: SessionEnd) => void>()
 let isStarted = false
-/** Id of the last person who was signed in. */
+/** Id of the last person who was signed in in this tab. */
 let lastPerson: string | undefined
 /** Number of sessions since the tab was loaded. */
 let sessions = 0
@@ -67,8 +67,8 @@ export function addSignInListener(run: (start: SessionStart) => Promise<void> | 
 }
 
 /**
- * Registers `run` for the end of each session. It is called just before the stores of the person
- * are emptied, so that what runs for the person can stop.
+ * Registers `run` for the end of each session. `run` is called just before the stores with the
+ * person's data are emptied.
  */
 export function addSignOutListener(run: (end: SessionEnd) => void): void {
   endListeners.add(run)
@@ -147,8 +147,8 @@ function isAnonymous({ access, pending }: Endpoint, token: string | undefined): 
 let loading: ReturnType<typeof importCalls> | undefined
 
 /**
- * Loads the list of calls with its schemas. They are a tenth of a page's weight, and no page needs
- * them before its first call. The shell loads them when the page is idle.
+ * Loads the function `call()` and the list of API calls with their schemas. They are a tenth of a
+ * page's size, so a page loads them before its first call or when it is idle.
  */
 export async function loadCalls() {
   loading ??= importCalls()
@@ -171,7 +171,10 @@ function isPageCall(name: CallName, list: typeof calls): name is keyof typeof ca
   return name in list
 }
 
-/** Loads a call of administrators. The pages of other people never need one. */
+/**
+ * Loads and returns the endpoint object of a call for administrators. It is loaded separately,
+ * because the pages of other people never need it.
+ */
 async function loadAdminCall(name: keyof typeof adminCalls): Promise<Endpoint> {
   try {
     return (await import('../contract/admin-calls.ts')).adminCalls[name]
@@ -218,8 +221,9 @@ export function nameForPersonsTabs(what: string): string {
 }
 
 /**
- * Ends the session, or shows that the person is disabled, if the error of a call says so. `token`
- * is the token of the call.
+ * Handles an error of a call that concerns the session. Ends the session after status 401, and
+ * opens the page for disabled accounts if the person is disabled. `token` is the token of the call:
+ * if it is not the current token, status 401 is ignored.
  */
 export function handleAuthError(error: AppError, token: string | undefined): void {
   // an answer to an older token is no reason to end the present session

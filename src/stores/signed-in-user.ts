@@ -22,7 +22,10 @@ import { joinTabGroup, type TabGroup } from './tab-leader.ts'
  */
 export const $user = personalAtom<UserInfo | undefined>(undefined)
 
-/** Why the API refuses the person: their account, or the whole company, is disabled. */
+/**
+ * Why the API refuses the person: their account, or the whole company, is disabled. Undefined if
+ * the API has not refused them.
+ */
 export const $disabledState = personalAtom<DisabledState | undefined>(undefined)
 
 const refreshMs = 30_000
@@ -141,7 +144,10 @@ function refreshNow(): void {
   void refreshUser()
 }
 
-/** Loads the person now. Ignores a failure, because the next periodic load tries again. */
+/**
+ * Loads the data of the signed-in person now. Ignores a failure, because the next periodic load
+ * tries again.
+ */
 export async function refreshUser(): Promise<void> {
   if (isLeading) scheduleRefresh()
   const session = sessionNumber()
@@ -157,7 +163,8 @@ export async function refreshUser(): Promise<void> {
 }
 
 /**
- * Shows the person in this tab and in the others. The other tabs read the token from the cookie.
+ * Shows new data of the person in all tabs, and replaces the token if the answer contains a new
+ * one. The other tabs read the token from the cookie.
  */
 function publish({ access_token, ...user }: UserInfo): void {
   show(user)

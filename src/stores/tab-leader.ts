@@ -19,7 +19,7 @@ interface TabGroupOptions {
   >
   /** Runs when this tab becomes the leader. Returns the function that stops its work. */
   lead: () => () => void
-  /** Runs when another tab is the leader. */
+  /** Runs when this tab becomes a follower, because another tab is the leader. */
   follow: () => void
   /** Runs in followers for each message from the leader. */
   onNews: (news: unknown) => void
@@ -28,8 +28,8 @@ interface TabGroupOptions {
 }
 
 /**
- * A leader sends a message every 15 to 30 seconds. After a longer silence it counts as frozen or
- * closed.
+ * A leader that has sent nothing for this many milliseconds counts as frozen or closed. Normally it
+ * sends a message every 15 to 30 seconds.
  */
 const silenceMs = 40_000
 

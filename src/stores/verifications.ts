@@ -58,12 +58,13 @@ export const $verificationPause = personalAtom<VerificationPause | undefined>(un
 const files = new Map<number, File>()
 const running = new Map<number, AbortController>()
 /**
- * Fingerprints per call. A call may contain more, but larger groups would delay the first results.
+ * Number of fingerprints that are sent in one call. The server accepts more, but larger groups
+ * would delay the first results.
  */
 const groupSize = 100
 /**
- * Maximum pause in seconds. A quota that is exceeded for longer makes the verifications fail,
- * because nobody keeps the page open for so long.
+ * Maximum pause in seconds. If a quota would require a longer pause, the verifications fail
+ * instead, because nobody keeps the page open for so long.
  */
 const maxPauseSeconds = 86_400
 /** The pause between two tries while the network or the service is unreachable. */

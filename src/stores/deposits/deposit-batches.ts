@@ -6,13 +6,13 @@ import { fromProblem } from '../../contract/kit/problems.ts'
 import type { BatchItemResult, SendBatch } from './batch-client.ts'
 
 /**
- * Maximum total size of the files in one call, in bytes. It is 512 KiB below the limit of a call,
- * to leave room for the list of items and the multipart form.
+ * Maximum total size of the files in one call, in bytes. It is 512 KiB below the server's limit for
+ * a call, because the list of items and the multipart form also count.
  */
 const callBytes = maxBatchBytes - 512 * 1024
 /**
- * Maximum number of calls at the same time. While one call runs, another starts only if the waiting
- * files fill it, so that there are few calls.
+ * Maximum number of calls at the same time. The second call starts only if enough files wait to
+ * fill it, so that there are few calls.
  */
 const maxCalls = 2
 
@@ -35,8 +35,9 @@ interface FileOptions {
    */
   onSent: () => void
   /**
-   * Runs with the result of an accepted file. Runs for all accepted files of a call before the
-   * refusal of any other is reported, because that refusal may pause files.
+   * Runs with the file's result if the server has accepted the file. In each call, all accepted
+   * files get their results before any refusal is reported, because a refusal may pause other
+   * files.
    */
   onResult: (result: AcceptedFileResult) => void
 }

@@ -45,8 +45,8 @@ interface DeliveryContext {
   list: DepositList
   retries: Retries
   /**
-   * Returns the error of the category's limit if that limit is known to refuse `bytes` more bytes.
-   * Otherwise returns undefined.
+   * Returns the limit error that a file of `bytes` bytes must expect, because the server has
+   * refused a file of this size or smaller in the same category. Otherwise returns undefined.
    */
   findLimit: (entry: DepositEntry, bytes: number) => AppError | undefined
   isSuspended: () => boolean
@@ -208,9 +208,9 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 
   /**
-   * Cancels a deposit whose file was already being sent in a call with other files. The server may
-   * have recorded the file or not. To find out, reserves storage with the key of that deposit, and
-   * releases the reservation if there is no record.
+   * Cancels a deposit whose file was already being sent with other files, so that the server may
+   * have recorded it. To find out, repeats the reservation with the deposit's idempotency key. If
+   * the answer contains an upload, there is no record, and the upload is cancelled.
    */
   async function recall(entry: DepositEntry): Promise<void> {
     const { prepared, key } = entry
@@ -310,8 +310,8 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 
   /**
-   * Loads the requests of all deposits that wait for a record, in case the event stream does not
-   * report them.
+   * Regularly loads the history entries (requests) of the deposits that wait for a record, in case
+   * the event stream does not report their changes.
    */
   function checkRecords(): void {
     if (isCheckDue || context.isSuspended() || recording.size === 0) return

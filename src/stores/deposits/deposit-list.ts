@@ -26,8 +26,8 @@ export interface DepositEntry extends QueuedDeposit {
   /** The file. Undefined after a reload, until the person chooses it again. */
   file: File | undefined
   /**
-   * Whether the person chose the file again for this deposit after a reload. False for a file that
-   * was added to the queue.
+   * True if a reload had lost the file and the person has chosen it again for exactly this deposit.
+   * False if the file came in any other way.
    */
   isAssigned: boolean
   handle: FileSystemFileHandle | undefined
@@ -59,8 +59,8 @@ export interface DepositEntry extends QueuedDeposit {
   /** When the progress of the deposit was last shown, in milliseconds since the epoch. */
   shownAt: number
   /**
-   * Whether the deposit was added before the current batch of the summary began. If so, it counts
-   * in the percentage only until it has ended.
+   * Whether the deposit was added before the last `beginBatch()`. If so, the percentage of the
+   * summary leaves it out once it has ended.
    */
   isEarlier: boolean
 }
@@ -204,7 +204,8 @@ export function createDepositList({ forget, now, after }: ListParts) {
     /** Updates the summary immediately and returns it. */
     sum,
     /**
-     * Starts the percentage at 0 again. Deposits that have already ended no longer count for it.
+     * Begins a new batch: the percentage of the summary starts again, without the deposits that
+     * have already ended.
      */
     beginBatch(): void {
       for (const entry of entries.values()) entry.isEarlier = true

@@ -33,12 +33,12 @@ const maxSending = 2
  */
 const maxInBatches = 100
 /**
- * Number of files that are added to the queue without a pause. A thousand files at once would block
- * the page.
+ * Number of files that are added to the queue at once. Between two such groups the page can do
+ * other work, because adding a thousand files would block it.
  */
 const sliceFiles = 20
 
-/** What the queue needs from the page. */
+/** The functions with which the queue opens and locks files, calls the API and measures time. */
 export interface DepositDependencies extends DeliveryDependencies {
   random: () => number
   /** Returns the name of a file, including the folders that it was dropped or chosen with. */
@@ -357,9 +357,9 @@ export function createDepositQueue(parts: DepositDependencies) {
   }
 
   /**
-   * Sets the file of a deposit that has lost its file in a reload, and queues the deposit. If the
-   * size differs, marks the file as wrong instead; other differences are found when it is hashed.
-   * `isAssigned`: the person chose the file for this deposit.
+   * Gives a deposit the file that it has lost in a reload, and queues the deposit. If the file has
+   * another size, marks it as wrong instead. Other differences are found later, when the file is
+   * hashed. `isAssigned`: the person chose the file for this deposit.
    */
   function attach(entry: DepositEntry, file: File, isAssigned: boolean): void {
     const state = entry.$state.get()

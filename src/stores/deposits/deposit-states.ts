@@ -19,7 +19,10 @@ export interface QueuedDeposit {
   name: string
   /** Size in bytes of the file that the person chose. */
   size: number
-  /** The picture and the reduced copy that is deposited instead of it. */
+  /**
+   * The sizes of the original picture (`from`) and of the reduced copy (`to`) that is deposited
+   * instead. Undefined without a reduced copy.
+   */
   reduction: Pick<PictureTransform, 'from' | 'to'> | undefined
   /** Whether the browser can open the file again after a reload, without the person choosing it. */
   canReopen: boolean
@@ -55,8 +58,9 @@ export type DepositState =
 export const emptySummary = {
   total: 0,
   /**
-   * Counts of the current batch, to which the percentage refers. A new batch begins when files are
-   * added while no deposit is in progress. Deposits from before count only until they have ended.
+   * Numbers of deposits in the current batch, whose progress `percent` measures. A new batch begins
+   * when files are added while no deposit is in progress. It also contains earlier deposits until
+   * they end.
    */
   batch: { total: 0, ended: 0 },
   /** Number of deposits in progress, neither ended nor waiting for the person. */
@@ -78,7 +82,7 @@ export const emptySummary = {
 
 export type DepositSummary = typeof emptySummary & { secondsLeft?: number }
 
-/** Returns whether nothing more happens to a deposit unless the person retries it. */
+/** Returns whether a deposit is in a final state: done, failed, cancelled or duplicate. */
 export function hasEnded({ status }: DepositState): boolean {
   return ['done', 'failed', 'cancelled', 'duplicate'].includes(status)
 }
@@ -94,8 +98,8 @@ interface Summarized {
   /** Fraction of the bytes of the file that the server has received, from 0 to 1. */
   sent?: number
   /**
-   * Whether the deposit was added before the current batch of the summary began. If so, it counts
-   * in the percentage only until it has ended.
+   * Whether the deposit was added before the current batch began. If so, the percentage leaves it
+   * out once it has ended.
    */
   isEarlier?: boolean
 }
@@ -153,8 +157,8 @@ function ratioOf(state: DepositState, sent: number): number {
 }
 
 /**
- * Returns the position of a state in the sorted list: first deposits that need the person, then
- * running, failed, and the others.
+ * Returns the position in the sorted list for deposits in this state. Deposits that wait for the
+ * person come first, then running and failed ones, then all others.
  */
 export function listPositionOf({ status }: DepositState): number {
   return ranks.findIndex(rank => rank.includes(status))

@@ -174,7 +174,10 @@ function lockFile(original: string, signal: AbortSignal): Promise<() => void> {
   })
 }
 
-/** Connects the queue to sessions, events and the network, when the first file is added. */
+/**
+ * Loads the person's requests. On the first call, also connects the queue to the session, the event
+ * stream and the network.
+ */
 function start(): void {
   loadRequests()
   if (isStarted) return

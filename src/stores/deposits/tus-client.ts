@@ -111,7 +111,7 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
   }
 }
 
-/** Adapts one request of the upload library to `http`. */
+/** Creates a request object for the upload library. The object sends its request with `http`. */
 function createRequest(http: typeof sendUploadRequest, method: string, uri: string): HttpRequest {
   const headers: Record<string, string> = {}
   const controller = new AbortController()
@@ -161,7 +161,10 @@ function sourceOf(input: Blob) {
   }
 }
 
-/** The error code for each status of an answer to HEAD, which has no body to contain the code. */
+/**
+ * Error codes of failed HEAD requests, by HTTP status. The response to HEAD has no body that could
+ * contain the code.
+ */
 const headCodes: Record<number, ErrorCode> = {
   401: 'unauthenticated',
   403: 'forbidden',

@@ -14,7 +14,10 @@ export type StreamState = z.infer<typeof StreamState>
 export interface EventStreamOptions {
   url: string
   environment: Pick<Environment, 'fetch' | 'now' | 'random' | 'after' | 'onWake' | 'onOffline'>
-  /** Sequence number of the last event received so far. */
+  /**
+   * Sequence number of the last event that the caller already has. The stream continues after this
+   * event.
+   */
   after: string | undefined
   /** Returns the session token. Called for each connection, because tokens are renewed. */
   token: () => string | undefined

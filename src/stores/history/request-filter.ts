@@ -1,7 +1,7 @@
 import type { ProcessedRequest, RequestState } from '../../contract/requests.ts'
 import { foldText, searchWords } from '../../core/text/search-words.ts'
 
-/** The filters of `GET /process`. */
+/** The filters of the history. They are query parameters of `GET /process`. */
 export interface RequestFilter {
   kind?: 'deposit' | 'verify'
   state?: RequestState
@@ -11,7 +11,10 @@ export interface RequestFilter {
   to?: string
 }
 
-/** Returns a function that tells whether the server would list a request with this filter. */
+/**
+ * Returns a function that tells whether a history entry (request) matches the filter, by the same
+ * rules as on the server.
+ */
 export function createRequestMatcher(
   filter: RequestFilter
 ): (request: ProcessedRequest) => boolean {

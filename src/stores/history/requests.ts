@@ -53,7 +53,7 @@ let tabs: TabGroup | undefined
  */
 let seen: string | undefined
 let isCatchingUp = false
-/** Number of the session whose requests this tab follows. */
+/** The `sessionNumber()` of the session whose requests this tab loads. */
 let joined: number | undefined
 
 addSignOutListener(reset)
@@ -164,13 +164,17 @@ async function catchUp(at: string): Promise<void> {
 }
 
 /**
- * Filters the requests that this tab has, then loads the matching requests from the server.
+ * Sets the filter. Shows the matching requests that this tab has, then loads the matching requests
+ * from the server.
  */
 export function setFilter(filter: RequestFilter): void {
   if (list.setQuery(filter) && tabs) void list.load()
 }
 
-/** Returns the newest known state of a request. */
+/**
+ * Returns a request in the newest state that this tab has received, or undefined if this tab has
+ * not received the request.
+ */
 export function findRequest(id: string): ProcessedRequest | undefined {
   return known.get(id)
 }
@@ -181,7 +185,10 @@ export interface RequestDetails {
   deposit?: Deposit
 }
 
-/** Returns a request with its record. Loads the request only where the list does not contain it. */
+/**
+ * Returns a request and, if it is a recorded deposit, the record. Loads the request only if this
+ * tab does not have it yet.
+ */
 export async function loadDetails(id: string): Promise<RequestDetails> {
   const request = findRequest(id) ?? (await api('getRequest', { id }))
   if (request.kind !== 'deposit' || request.state !== 'done' || !request.deposit_id) {

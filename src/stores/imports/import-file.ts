@@ -137,8 +137,8 @@ async function read(file: File, chosen: Dialect | undefined, kind: ImportKind): 
 }
 
 /**
- * Returns whether a file has the same columns after a change of dialect. Another encoding changes
- * letters, but not columns.
+ * Returns whether the columns of a file stay the same with another dialect. A different encoding
+ * changes only letters, not columns.
  */
 function isSameTable({ dialect }: OpenedFile, { delimiter, hasHeader }: Dialect): boolean {
   return dialect.delimiter === delimiter && dialect.hasHeader === hasHeader

@@ -2,12 +2,12 @@ import type { Import, ImportKeptReason, ImportVerdict } from '../../contract/imp
 import type { ImportField } from '../../core/csv/columns.ts'
 import type { createList } from '../lists/lists.ts'
 
-/** The cells of a row by the name of their field. */
+/** The cells of a row of an import, by field name. */
 export type RowValues = Readonly<Record<string, string>>
 
 /** A stored row of an import of any kind. */
 export interface StoredRow {
-  /** Number of the row without the header, from 1. */
+  /** Number of the row, from 1. The header does not count. */
   row: number
   values: RowValues
   verdict: ImportVerdict | null
@@ -50,8 +50,8 @@ export interface ImportKind {
   create(input: NewImport): Promise<Import>
   get(id: string): Promise<Import>
   /**
-   * Stores rows in the import with the id `id`. The first row has the number `from`. After the
-   * check, this corrects rows that are already stored.
+   * Stores rows in the import with the id `id`. The first of them gets the number `from`. After the
+   * check, replaces rows that are already stored, to correct them.
    */
   store(id: string, from: number, rows: readonly RowValues[]): Promise<Import>
   list(id: string, query: RowQuery): Promise<{ rows: StoredRow[]; next: number | null }>
@@ -61,6 +61,6 @@ export interface ImportKind {
   run(id: string, skipsRefused: boolean): Promise<Import>
   undo(id: string): Promise<Import>
   remove(id: string): Promise<void>
-  /** The imports of the company that are not erased yet, newest first. */
+  /** The list of the company's imports, newest first, except erased ones. */
   past: ReturnType<typeof createList<Import, Record<string, never>>>
 }

@@ -46,7 +46,9 @@ export const $import = personalAtom<ShownImport>({ status: 'none' })
 /** The rows that the page shows. Undefined while it shows none. */
 export const $importRows = personalAtom<ImportRows | undefined>(undefined)
 
-/** Rows of one call. More would keep the page busy for longer than a frame. */
+/**
+ * Number of rows that one call sends. More rows would keep the page busy for longer than a frame.
+ */
 const rowsPerCall = 400
 const rowsPerPage = 50
 /** Maximum number of rows that the server returns in one response. */
@@ -259,7 +261,7 @@ async function judgedRow(
   return rows[0]
 }
 
-/** Loads and shows the first rows with a verdict. */
+/** Loads and shows the first rows that have the verdict `verdict`. */
 export async function openRows(kind: ImportKind, verdict: ImportVerdict): Promise<void> {
   const before = $importRows.get()
   if (before?.verdict !== verdict)
@@ -267,7 +269,9 @@ export async function openRows(kind: ImportKind, verdict: ImportVerdict): Promis
   await loadRows(kind, verdict, 0, rowsPerPage)
 }
 
-/** Loads and shows further rows with the same verdict. */
+/**
+ * Loads the next rows with the verdict that the page shows now, and adds them to the shown rows.
+ */
 export async function loadMoreRows(kind: ImportKind): Promise<void> {
   const now = $importRows.get()
   if (now?.next != null) await loadRows(kind, now.verdict, now.next, rowsPerPage)

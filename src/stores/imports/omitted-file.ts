@@ -10,7 +10,7 @@ interface OmittedFileOptions {
   item: Import
   origin: SourceFile | undefined
   labels: Readonly<Record<string, string>>
-  /** Headings of the columns that are added after the columns of the file. */
+  /** Headings of the two added columns, which follow the columns of the imported file. */
   added: { row: string; error: string }
   errorOf: (reason: RefusalReason) => string
 }

@@ -5,8 +5,8 @@ import { createRetries } from '../retries.ts'
 import { addSignOutListener } from '../sessions.ts'
 
 /**
- * The items of a bulk change: those with these ids, or all that match a filter. `count` is their
- * number.
+ * The items of a bulk change: either the items with the ids `ids`, or the `count` items that match
+ * `filter`.
  */
 export type BulkTarget<Filter> = { ids: readonly string[] } | { filter: Filter; count: number }
 

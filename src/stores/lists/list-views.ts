@@ -13,7 +13,7 @@ export interface ListView {
 /** The view of a list that the person has not changed. */
 export const defaultListView: ListView = { density: 'comfortable', columns: {} }
 
-/** Returns the view of a list that this browser has stored, or the usual view. */
+/** Returns the view of a list that this browser has stored, or the default view. */
 export function loadListView(list: string): ListView {
   try {
     const stored: unknown = JSON.parse(environment().readStored(keyOf(list)) ?? 'null')

@@ -4,9 +4,9 @@ import { createPagedList, isSameQuery, type PageRequest } from './paged-list.ts'
 import { nothingSelected, type Selection } from './selection.ts'
 
 interface ListOptions<Row, Query> {
-  /** The query of a list that nobody has searched, sorted or filtered. */
+  /** The query with which the list starts, before the person searches, sorts or filters. */
   query: Query
-  /** Loads a page of what belongs to `owner`: the id that `open()` was called with. */
+  /** Returns a page of the rows of `owner`, which is the first argument of `open()`. */
   load(query: Query, page: PageRequest, owner: string): Promise<Row[]>
 }
 
@@ -19,7 +19,7 @@ export function createList<Row extends { id: string }, Query extends object>({
   load
 }: ListOptions<Row, Query>) {
   let rows: readonly Row[] = []
-  /** What the rows belong to: the company, for a list of the administration. */
+  /** What the rows belong to, such as the id of a company. */
   let owner: string | undefined
   const $selection = personalAtom<Selection>(nothingSelected)
 
@@ -84,7 +84,7 @@ export function createList<Row extends { id: string }, Query extends object>({
     },
 
     /**
-     * Replaces a row by `next`, or removes it where `next` is undefined, and runs `save`. If `save`
+     * Replaces a row by `next`, or removes it if `next` is undefined. Then runs `save`. If `save`
      * fails, restores the row and rethrows the error.
      */
     async change(id: string, next: Row | undefined, save: () => Promise<unknown>): Promise<void> {

@@ -40,7 +40,7 @@ export interface RowSource<Row, Query> {
 }
 
 interface PagedListOptions<Row, Query> {
-  /** The query of a list that nobody has searched, sorted or filtered. */
+  /** The query with which the list starts, before the person searches, sorts or filters. */
   query: Query
   load(query: Query, page: PageRequest): Promise<Row[]>
   source: RowSource<Row, Query>
@@ -52,7 +52,7 @@ interface Paging {
   cursor?: string
   /**
    * Ids of the rows that loaded pages contained. The list may also show rows from the event stream.
-   * Between these rows and the pages, rows may be missing.
+   * Other rows may be missing between a row from the stream and the loaded pages.
    */
   ids: Set<string>
 }
@@ -84,7 +84,8 @@ export function createPagedList<Row extends { id: string }, Query extends object
   addSignOutListener(restart)
 
   /**
-   * Drops the answers that have not arrived yet, and forgets how far the pages have been loaded.
+   * Makes the list ignore the answers to earlier calls, and forgets how far the pages have been
+   * loaded.
    */
   function restart(): void {
     paging = { ids: new Set() }

@@ -7,7 +7,10 @@ export interface Selection {
    * `ids` is empty.
    */
   all?: number
-  /** The row where the current range begins, and the ids that were selected before the range. */
+  /**
+   * The range that `extendRange()` changes. `from` is the row where it begins, and `before` are the
+   * ids that were selected before it.
+   */
   range?: { from: string; before: ReadonlySet<string> }
 }
 
@@ -23,9 +26,9 @@ export function isSelected({ ids, all }: Selection, id: string): boolean {
 }
 
 /**
- * Selects a row, or unselects it if it is selected. The next range begins at this row. If all rows
- * that match were selected, the selection is first reduced to the rows of `shown`, because the ids
- * of the other rows are not known.
+ * Selects a row, or unselects it if it is selected. The next range begins at this row. If the
+ * selection is all rows that match the filters, reduces it to the rows of `shown` first, because
+ * the ids of the other rows are not known.
  */
 export function toggleRow(selection: Selection, id: string, shown: readonly string[]): Selection {
   const ids = knownIds(selection, shown)
