@@ -7,7 +7,7 @@ import { pageHref } from '../kit/page-href.ts'
 import { useWords } from '../kit/use-words.ts'
 import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
-import { FilterChip, Filters } from '../lists/FilterChip.tsx'
+import { FilterBar, FilterChip } from '../lists/FilterChip.tsx'
 import { ListScreen } from '../lists/ListScreen.tsx'
 import { createListAddress } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
@@ -41,14 +41,14 @@ export function CompanyList({ own }: { own: string }) {
           text: t('companies.new')
         }}
         filters={
-          <Filters count={screen.filterCount} onClear={() => set({ state: '' })}>
+          <FilterBar count={screen.filterCount} onClear={() => set({ state: '' })}>
             <FilterChip
               label={t('companies.list.state')}
               value={states.find(state => state === address?.state)}
               options={states.map(state => [state, t(`companies.list.states.${state}`)])}
               onChoose={state => set({ state })}
             />
-          </Filters>
+          </FilterBar>
         }
         loading={t('companies.list.loading')}
         noneFiltered={t('companies.list.empty')}

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { CompanyDetails } from '../../contract/companies.ts'
 import { type CompanyChanges, changeCompany, reloadCompany } from '../../stores/admin/companies.ts'
-import { fieldSentence } from '../forms/account-form.ts'
+import { fieldErrorText } from '../forms/account-form.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
 import { InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
@@ -95,7 +95,7 @@ function NameForm({ company, save, close }: NameFormProps) {
           autoComplete="off"
           initial={was.name}
           hint={t('companies.nameHint')}
-          error={fieldSentence(form.errors, 'name', t)}
+          error={fieldErrorText(form.errors, 'name', t)}
         />
       </InPlaceForm>
       <UnsavedGuard form={form} />

@@ -4,7 +4,7 @@ import { DisabledReason } from '../../contract/kit/disabled.ts'
 import { required } from '../../core/input/validators.ts'
 import { suspendCompany } from '../../stores/admin/companies.ts'
 import { $user } from '../../stores/signed-in-user.ts'
-import { fieldSentence } from '../forms/account-form.ts'
+import { fieldErrorText } from '../forms/account-form.ts'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { useForm } from '../forms/use-form.ts'
@@ -66,7 +66,7 @@ function SuspendForm({ company: { id, name }, close }: CompanyProps & { close: (
             label: t(`companies.suspend.reasons.${value}`)
           }))
         ]}
-        error={fieldSentence(form.errors, 'reason', t)}
+        error={fieldErrorText(form.errors, 'reason', t)}
       />
     </InPlaceForm>
   )

@@ -1,7 +1,7 @@
 import { createCompany } from '../../stores/admin/companies.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
-import { emailRule, fieldSentence } from '../forms/account-form.ts'
+import { emailRule, fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
@@ -44,7 +44,7 @@ export const CreateCompany = withWords(function CreateCompany() {
           name="name"
           autoComplete="off"
           hint={t('companies.nameHint')}
-          error={fieldSentence(form.errors, 'name', t)}
+          error={fieldErrorText(form.errors, 'name', t)}
         />
         <Field
           label={t('companies.create.host')}
@@ -52,7 +52,7 @@ export const CreateCompany = withWords(function CreateCompany() {
           autoComplete="off"
           spellCheck={false}
           hint={t('companies.create.hostHint')}
-          error={fieldSentence(form.errors, 'host', t)}
+          error={fieldErrorText(form.errors, 'host', t)}
         />
         <EmailField form={form} use="email" label={t('companies.create.email')} />
         <SelectField

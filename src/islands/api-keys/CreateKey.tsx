@@ -2,7 +2,7 @@ import type { NewApiKey } from '../../contract/api-keys.ts'
 import { KeyScope } from '../../contract/kit/endpoint.ts'
 import { required } from '../../core/input/validators.ts'
 import { createApiKey } from '../../stores/accounts/api-keys.ts'
-import { fieldSentence } from '../forms/account-form.ts'
+import { fieldErrorText } from '../forms/account-form.ts'
 import { CheckBoxes } from '../forms/CheckBoxes.tsx'
 import { InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { parseNamedItem } from '../forms/NamedItemField.tsx'
@@ -52,24 +52,24 @@ export function CreateKey({ company, done, close }: CreateKeyProps) {
         name="name"
         autoComplete="off"
         hint={say('nameHint')}
-        error={fieldSentence(form.errors, 'name', t)}
+        error={fieldErrorText(form.errors, 'name', t)}
       />
       <CheckBoxes
         label={say('scopesLabel')}
         name="scopes"
         options={KeyScope.options.map(value => ({ value, label: say(`scopeChoices.${value}`) }))}
         initial={['deposit']}
-        error={fieldSentence(form.errors, 'scopes', t)}
+        error={fieldErrorText(form.errors, 'scopes', t)}
       />
       {company !== undefined && (
-        <GroupField name="group_id" error={fieldSentence(form.errors, 'group_id', t)} />
+        <GroupField name="group_id" error={fieldErrorText(form.errors, 'group_id', t)} />
       )}
       <SelectField
         label={say('lifetime')}
         name="expires_in_days"
         options={lifetimes.map(value => ({ value, label: say(`lifetimes.${value}`) }))}
         initial="365"
-        error={fieldSentence(form.errors, 'expires_in_days', t)}
+        error={fieldErrorText(form.errors, 'expires_in_days', t)}
       />
     </InPlaceForm>
   )

@@ -6,7 +6,7 @@ import { downloadFile } from '../files/download-file.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { ExportButton } from '../lists/ExportButton.tsx'
-import { DayFields, DayRangeNote, LabeledFilter } from '../lists/FilterFields.tsx'
+import { DayRangeFields, DayRangeNote, LabeledFilter } from '../lists/FilterFields.tsx'
 import { withoutEmptyFilters } from '../lists/use-address.ts'
 import { type AuditUrl, type AuditUrlChange, auditFilterOf } from './audit-url.ts'
 import { actionsByKind, parseAuditAction } from './change-translator.ts'
@@ -75,7 +75,7 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
             </select>
           )}
         </LabeledFilter>
-        <DayFields
+        <DayRangeFields
           address={address}
           labels={{ from: t('lists.filters.from'), to: t('lists.filters.to') }}
           onChange={set}

@@ -3,7 +3,7 @@ import type { AuditFilter } from '../../stores/admin/audit.ts'
 import {
   parseDay,
   parseId,
-  timesOfDays,
+  timesOfDayRange,
   withoutEmptyFilters,
   writeFilters
 } from '../lists/use-address.ts'
@@ -51,7 +51,7 @@ export function writeAuditUrl(address: AuditUrl): string {
  * times when they begin and end in the person's time zone.
  */
 export function auditFilterOf(address: AuditUrl): AuditFilter {
-  return { ...address, ...timesOfDays(address) }
+  return { ...address, ...timesOfDayRange(address) }
 }
 
 /** A change of the filters. An undefined or empty value removes a filter. */

@@ -3,11 +3,11 @@ import type { Validator } from '../../core/input/validators.ts'
 import { mediaKindNames, mediaKinds, splitMediaTypes } from '../../core/media-types.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import type { WordKey } from '../../i18n/keys.ts'
-import { fieldSentence } from '../forms/account-form.ts'
+import { fieldErrorText } from '../forms/account-form.ts'
 import { CheckBoxes } from '../forms/CheckBoxes.tsx'
-import { Choices } from '../forms/Choices.tsx'
+import { MultiValueField } from '../forms/MultiValueField.tsx'
+import { RadioField } from '../forms/RadioField.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
-import { SeveralValues } from '../forms/SeveralValues.tsx'
 import type { FormState, Values } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
@@ -68,31 +68,31 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
           hint={
             at === 1 ? t(category ? 'categories.names.kept' : 'categories.names.same') : undefined
           }
-          error={fieldSentence(form.errors, `names.${language}`, t)}
+          error={fieldErrorText(form.errors, `names.${language}`, t)}
         />
       ))}
-      <Choices
+      <RadioField
         label={t('categories.visibility.label')}
         name="visibility"
         options={optionsOf('visibility')}
         initial={category?.visibility ?? 'public'}
-        error={fieldSentence(form.errors, 'visibility', t)}
+        error={fieldErrorText(form.errors, 'visibility', t)}
       />
-      <Choices
+      <RadioField
         label={t('categories.store.label')}
         name="store"
         options={optionsOf('store')}
         initial={category?.store ?? 'file'}
-        error={fieldSentence(form.errors, 'store', t)}
+        error={fieldErrorText(form.errors, 'store', t)}
       />
       {category && (
         <div className={forFilesOnly}>
-          <Choices
+          <RadioField
             label={t('categories.keep_originals.label')}
             name="keep_originals"
             options={optionsOf('keep_originals')}
             initial={category.keep_originals}
-            error={fieldSentence(form.errors, 'keep_originals', t)}
+            error={fieldErrorText(form.errors, 'keep_originals', t)}
           />
         </div>
       )}
@@ -108,12 +108,12 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
           hint={t('categories.media_types.hint')}
         />
         {category && (
-          <SeveralValues
+          <MultiValueField
             label={t('categories.media_types.others')}
             name="media_types"
             initial={others}
             hint={t('categories.media_types.othersHint')}
-            error={fieldSentence(form.errors, 'media_types', t)}
+            error={fieldErrorText(form.errors, 'media_types', t)}
           />
         )}
       </div>
@@ -128,7 +128,7 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
             autoComplete="off"
             initial={count}
             hint={t('categories.retention.hint')}
-            error={fieldSentence(form.errors, 'retention', t)}
+            error={fieldErrorText(form.errors, 'retention', t)}
           />
           <SelectField
             label={t('categories.retention.unit')}

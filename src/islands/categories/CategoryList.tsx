@@ -6,7 +6,7 @@ import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
-import { FilterChip, Filters } from '../lists/FilterChip.tsx'
+import { FilterBar, FilterChip } from '../lists/FilterChip.tsx'
 import { ListScreen } from '../lists/ListScreen.tsx'
 import { createListAddress } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
@@ -33,7 +33,7 @@ export const CategoryList = withWords(function CategoryList() {
         text: t('admin.categories.new')
       }}
       filters={
-        <Filters count={screen.filterCount} onClear={() => set({ visibility: '' })}>
+        <FilterBar count={screen.filterCount} onClear={() => set({ visibility: '' })}>
           <FilterChip
             label={t('admin.categories.visibility')}
             value={address?.visibility}
@@ -43,7 +43,7 @@ export const CategoryList = withWords(function CategoryList() {
             ])}
             onChoose={visibility => set({ visibility })}
           />
-        </Filters>
+        </FilterBar>
       }
       loading={t('admin.categories.loading')}
       noneFiltered={t('admin.categories.noneVisible')}

@@ -23,9 +23,9 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { VerifyAddress } from '../kit/VerifyAddress.tsx'
+import { VerifyPageAddress } from '../kit/VerifyPageAddress.tsx'
 import { DepositRow } from './DepositRow.tsx'
-import { errorText } from './deposit-labels.ts'
+import { depositErrorText } from './deposit-labels.ts'
 
 interface DepositListProps {
   deposits: readonly QueuedDeposit[]
@@ -92,9 +92,9 @@ export function DepositList({ deposits, onAnother }: DepositListProps) {
           {hasEnded && <Action label={t('deposit.action.dismiss')} onClick={dismiss} />}
         </div>
       </div>
-      {hasEnded && summary.done + summary.duplicate > 0 && <VerifyAddress />}
+      {hasEnded && summary.done + summary.duplicate > 0 && <VerifyPageAddress />}
       {limit && (
-        <ErrorNote error={limit} text={errorText(limit, t, locale)}>
+        <ErrorNote error={limit} text={depositErrorText(limit, t, locale)}>
           <p>
             {t('deposit.limited')} {t('deposit.limitedAsk')}
           </p>

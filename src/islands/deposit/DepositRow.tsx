@@ -22,7 +22,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { depositLabel, errorText, sealStateOfDeposit } from './deposit-labels.ts'
+import { depositErrorText, depositStateLabel, sealStateOfDeposit } from './deposit-labels.ts'
 
 interface DepositRowProps {
   deposit: QueuedDeposit
@@ -35,7 +35,7 @@ interface DepositRowProps {
 export const DepositRow = memo(({ deposit }: DepositRowProps) => {
   const { locale, t } = useWords()
   const state = useStore(deposit.$state, { ssr: 'initial' })
-  const words = depositLabel(state, t, locale, withoutDirectionControls(deposit.name))
+  const words = depositStateLabel(state, t, locale, withoutDirectionControls(deposit.name))
   const { size } = deposit
   const name = withoutDirectionControls(deposit.name)
   const isDone = state.status === 'done'
@@ -52,7 +52,7 @@ export const DepositRow = memo(({ deposit }: DepositRowProps) => {
           <p className="text-ink-soft text-sm tabular-nums">{formatBytes(size, locale)}</p>
         </div>
         {state.status === 'failed' ? (
-          <ErrorNote error={state.error} text={errorText(state.error, t, locale)} />
+          <ErrorNote error={state.error} text={depositErrorText(state.error, t, locale)} />
         ) : (
           <p className={`text-sm tabular-nums ${isDone ? 'font-serif' : 'text-ink-soft'}`}>
             {words}

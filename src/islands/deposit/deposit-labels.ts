@@ -42,7 +42,7 @@ export function sealStateOfDeposit(state: DepositState): SealState {
 }
 
 /** Returns the state of a deposit in words. */
-export function depositLabel(
+export function depositStateLabel(
   state: DepositState,
   t: Translate,
   locale: Locale,
@@ -73,7 +73,7 @@ export function depositLabel(
         `deposit.state.${state.request.store === 'fingerprint' ? 'doneFingerprint' : 'done'}`
       )
     case 'failed':
-      return errorText(state.error, t, locale) ?? t(`errors.${state.error.code}`)
+      return depositErrorText(state.error, t, locale) ?? t(`errors.${state.error.code}`)
     default:
       return t(`deposit.state.${state.status}`)
   }
@@ -98,7 +98,11 @@ function uploadingWords(
  * Returns the sentence for an error that needs more than the translation of its code: figures of a
  * limit, or the reason why a name is refused. Returns undefined for other errors.
  */
-export function errorText(error: AppError, t: Translate, locale: Locale): string | undefined {
+export function depositErrorText(
+  error: AppError,
+  t: Translate,
+  locale: Locale
+): string | undefined {
   const { figures, fields } = error
   if (error.code === 'storage_limit_reached' && figures) {
     const used = formatBytes(figures.used, locale)

@@ -1,14 +1,14 @@
-import { fieldSentence } from '../forms/account-form.ts'
+import { fieldErrorText } from '../forms/account-form.ts'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { type Deletion, useDeletion } from './use-deletion.ts'
+import { type DeletionOptions, useDeletion } from './use-deletion.ts'
 
 type Word = 'title' | 'open' | 'label' | 'submit' | 'cancel'
 
-interface DeleteForGoodProps extends Deletion {
+interface DeleteForGoodProps extends DeletionOptions {
   words: (key: Word, values?: { typed: string }) => string
   /** Text that says what is deleted and what stays. */
   note: string
@@ -64,7 +64,7 @@ function DeleteForm(props: DeleteForGoodProps & { close: () => void }) {
         autoComplete="off"
         spellCheck={false}
         mono
-        error={fieldSentence(form.errors, 'typed', t)}
+        error={fieldErrorText(form.errors, 'typed', t)}
       />
     </InPlaceForm>
   )

@@ -2,11 +2,11 @@ import { ConfirmButton } from '../forms/ConfirmButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useAction } from '../kit/use-action.ts'
-import { type Deletion, useDeletion } from './use-deletion.ts'
+import { type DeletionOptions, useDeletion } from './use-deletion.ts'
 
 type Word = 'title' | 'note' | 'open' | 'question' | 'yes' | 'no' | 'inUse'
 
-interface DeleteItemProps<Use extends string> extends Deletion {
+interface DeleteItemProps<Use extends string> extends DeletionOptions {
   name: string
   words: (key: Word, values?: Record<string, string>) => string
   /**

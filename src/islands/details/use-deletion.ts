@@ -5,7 +5,7 @@ import { announce } from '../kit/announce.ts'
 import { pageHref } from '../kit/page-href.ts'
 import { useWords } from '../kit/use-words.ts'
 
-export interface Deletion {
+export interface DeletionOptions {
   /** The list page that is opened after the deletion. */
   list: 'categories' | 'domains' | 'groups' | 'users'
   remove: () => Promise<void>
@@ -19,7 +19,7 @@ export interface Deletion {
 }
 
 /** Returns the action that deletes the item of a page, for `useAction()` or `useForm()`. */
-export function useDeletion({ list, remove, reload, done }: Deletion) {
+export function useDeletion({ list, remove, reload, done }: DeletionOptions) {
   const { locale } = useWords()
   return {
     what: `Deleting an item of ${list} failed`,

@@ -6,7 +6,7 @@ import { firstOf, required } from '../../core/input/validators.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { createDomain, findDomain } from '../../stores/admin/domains.ts'
 import { navigate } from '../../stores/navigation.ts'
-import { fieldSentence } from '../forms/account-form.ts'
+import { fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
@@ -55,7 +55,7 @@ export const CreateDomain = withWords(function CreateDomain() {
   const isTaken = form.errors['host']?.rule === 'taken'
   const error = isTaken
     ? t(isClaimed ? 'domains.create.claimed' : 'domains.create.taken')
-    : fieldSentence(form.errors, 'host', t)
+    : fieldErrorText(form.errors, 'host', t)
   return (
     <>
       <WizardSteps step="host" />
@@ -98,7 +98,7 @@ function unfinished(host: string, isTopLevel: IsTopLevel, t: Translate): string 
   const fault = hostFault(host, isTopLevel)
   const isFinal = fault && ['max', 'host_label', 'host_characters', 'host_star', 'host_api']
   if (!isFinal?.includes(fault?.rule ?? '')) return undefined
-  return fieldSentence({ host: fault ?? { rule: 'format' } }, 'host', t)
+  return fieldErrorText({ host: fault ?? { rule: 'format' } }, 'host', t)
 }
 
 function hostWords(host: string, t: Translate): string {

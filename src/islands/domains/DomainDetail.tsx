@@ -19,7 +19,7 @@ import { DomainStateMark } from './DomainStateMark.tsx'
 import { GoLive } from './GoLive.tsx'
 import { PrimaryDomain } from './PrimaryDomain.tsx'
 import { WizardSteps } from './WizardSteps.tsx'
-import { type DomainStep, readStep, writeStep } from './wizard-step.ts'
+import { type DomainStep, readDomainStep, writeDomainStep } from './wizard-step.ts'
 
 const ThemeEditor = lazyPart<{ domain: DomainDetails }>(
   async () => (await import('./ThemeEditor.tsx')).ThemeEditor
@@ -54,7 +54,7 @@ interface DomainProps {
 }
 
 function Ready({ domain }: DomainProps) {
-  const { address, change } = useListAddress(readStep, writeStep)
+  const { address, change } = useListAddress(readDomainStep, writeDomainStep)
   const top = useRef<HTMLDivElement>(null)
   const isOpening = useRef(false)
   // a domain that is served needs no steps, unless the person is in the middle of them

@@ -6,7 +6,7 @@ import { domainList, domainSortKeys } from '../../stores/admin/domains.ts'
 import { pageHref } from '../kit/page-href.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
-import { FilterChip, Filters } from '../lists/FilterChip.tsx'
+import { FilterBar, FilterChip } from '../lists/FilterChip.tsx'
 import { ListScreen } from '../lists/ListScreen.tsx'
 import { createListAddress } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
@@ -32,14 +32,14 @@ export const DomainList = withWords(function DomainList() {
       search={t('domains.list.search')}
       create={{ href: pageHref(locale, 'createDomain', { company }), text: t('domains.list.new') }}
       filters={
-        <Filters count={screen.filterCount} onClear={() => set({ state: '' })}>
+        <FilterBar count={screen.filterCount} onClear={() => set({ state: '' })}>
           <FilterChip
             label={t('domains.list.state')}
             value={address?.state}
             options={states.map(each => [each, t(`domains.states.${each}`)])}
             onChoose={state => set({ state })}
           />
-        </Filters>
+        </FilterBar>
       }
       loading={t('domains.list.loading')}
       noneFiltered={t('domains.list.noneInState')}

@@ -2,8 +2,8 @@ import type { DomainDetails } from '../../contract/domains.ts'
 import { required } from '../../core/input/validators.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { changeDomain, type DomainChanges, reloadDomain } from '../../stores/admin/domains.ts'
-import { fieldSentence } from '../forms/account-form.ts'
-import { Choices } from '../forms/Choices.tsx'
+import { fieldErrorText } from '../forms/account-form.ts'
+import { RadioField } from '../forms/RadioField.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
 import type { FormState, Values } from '../forms/use-form.ts'
@@ -64,13 +64,13 @@ function SettingsFields({ form, domain }: DomainProps & { form: FormState }) {
     autoComplete: 'off',
     initial: domain[name] ?? '',
     hint: t(`domains.settings.hints.${name}`),
-    error: fieldSentence(form.errors, name, t)
+    error: fieldErrorText(form.errors, name, t)
   })
   return (
     <>
       <Field {...texts('name')} />
       <Field {...texts('title')} />
-      <Choices
+      <RadioField
         label={labelOf('public', t)}
         name="public"
         initial={String(domain.public)}
@@ -79,7 +79,7 @@ function SettingsFields({ form, domain }: DomainProps & { form: FormState }) {
           label: valueWords('public', value, t),
           note: publicNote(value, t)
         }))}
-        error={fieldSentence(form.errors, 'public', t)}
+        error={fieldErrorText(form.errors, 'public', t)}
       />
       <SelectField
         label={labelOf('locale', t)}

@@ -1,6 +1,6 @@
 import { useId, useState } from 'react'
 import { useWords } from '../kit/use-words.ts'
-import { pictureAddress } from './picture-address.ts'
+import { svgDataUrl } from './svg-data-url.ts'
 
 interface PictureFieldProps {
   label: string
@@ -56,7 +56,7 @@ export function PictureField(props: PictureFieldProps) {
         >
           {picture && (
             <img
-              src={pictureAddress(picture)}
+              src={svgDataUrl(picture)}
               alt={t('domains.look.pictures.present', { picture: label })}
               className="max-h-full max-w-full object-contain"
             />

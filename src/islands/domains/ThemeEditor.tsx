@@ -20,7 +20,7 @@ import {
   type ThemePart,
   withColor
 } from './theme-words.ts'
-import { usePublishedTheme } from './use-published-theme.ts'
+import { useShowPublishedTheme } from './use-show-published-theme.ts'
 import { useThemeDraft } from './use-theme-draft.ts'
 
 interface ThemeEditorProps {
@@ -60,7 +60,7 @@ function Editor({ domain, themes }: EditorProps) {
   const { t } = useWords()
   const id = useId()
   const draft = useThemeDraft(domain.id, themes)
-  usePublishedTheme(domain.host, themes)
+  useShowPublishedTheme(domain.host, themes)
   const { look, change } = draft
   const { colors } = look
   const corrections = themeCorrections(colors)

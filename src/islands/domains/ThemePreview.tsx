@@ -3,7 +3,7 @@ import type { Colors } from '../../contract/domains.ts'
 import { type ThemeTokens, themeTokens } from '../../core/theme/theme-colors.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { pictureAddress } from './picture-address.ts'
+import { svgDataUrl } from './svg-data-url.ts'
 
 const modes = ['light', 'dark'] as const
 type Mode = (typeof modes)[number]
@@ -56,7 +56,7 @@ function Sample({ name, mode, logo }: SampleProps) {
     >
       <div className="flex items-center gap-2 border-base-300 border-b bg-base-100 px-3 py-2">
         {logo ? (
-          <img src={pictureAddress(logo)} alt="" className="h-6 max-w-28 object-contain" />
+          <img src={svgDataUrl(logo)} alt="" className="h-6 max-w-28 object-contain" />
         ) : (
           <span className="font-semibold">{name}</span>
         )}

@@ -3,7 +3,7 @@ export const domainSteps = ['records', 'check', 'look', 'live'] as const
 export type DomainStep = (typeof domainSteps)[number]
 
 /** Reads the step from the address of a page: `?step=records`. */
-export function readStep(search: string): { step?: DomainStep } {
+export function readDomainStep(search: string): { step?: DomainStep } {
   const named = new URLSearchParams(search).get('step')
   const step = domainSteps.find(each => each === named)
   return step ? { step } : {}
@@ -13,6 +13,6 @@ export function readStep(search: string): { step?: DomainStep } {
  * Returns the step as the query of an address: `?step=records`. Returns an empty text without a
  * step.
  */
-export function writeStep({ step }: { step?: DomainStep }): string {
+export function writeDomainStep({ step }: { step?: DomainStep }): string {
   return step ? `?step=${step}` : ''
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { fieldSentence } from './account-form.ts'
+import { fieldErrorText } from './account-form.ts'
 import type { FormState } from './use-form.ts'
 
 // The fields of accounts. Words: `account` and `fields`.
@@ -30,7 +30,7 @@ export function EmailField({ form, use, label, initial }: EmailFieldProps) {
       type="email"
       autoComplete={use}
       initial={initial}
-      error={fieldSentence(form.errors, 'email', t)}
+      error={fieldErrorText(form.errors, 'email', t)}
     />
   )
 }

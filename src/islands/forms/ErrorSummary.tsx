@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { useWords } from '../kit/use-words.ts'
-import { fieldSentence } from './account-form.ts'
+import { fieldErrorText } from './account-form.ts'
 import type { FormState } from './use-form.ts'
 
 /** Lists the fields of a form that have errors. Each name is a link that leads to the field. */
@@ -29,7 +29,7 @@ export function ErrorSummary({ form }: { form: Pick<FormState, 'props' | 'errors
             >
               {label}
             </a>{' '}
-            {fieldSentence(errors, name, t)}
+            {fieldErrorText(errors, name, t)}
           </li>
         ))}
       </ul>

@@ -44,7 +44,7 @@ export function NamedItemField(props: NamedItemFieldProps) {
         // with the item's name, which a draft has to show again
         value={item ? `${item.id} ${item.name}` : ''}
         restore={value => setChosen(parseNamedItem(value))}
-        search={searchNamed(find)}
+        search={comboboxSearch(find)}
         choose={setChosen}
       />
     </fieldset>
@@ -64,7 +64,7 @@ export function parseNamedItem(value = ''): NamedItem | undefined {
  * Returns the property `search` of a `Combobox`: a function that searches with `find` and returns
  * the found items as choices.
  */
-export function searchNamed(find: (text: string) => Promise<readonly NamedItem[]>) {
+export function comboboxSearch(find: (text: string) => Promise<readonly NamedItem[]>) {
   return async (text: string) => {
     const found = await find(text)
     return found.map(({ id, name }) => ({ item: { id, name }, id, label: name }))

@@ -2,7 +2,7 @@ import type { PasswordOwner } from '../../stores/accounts/password-strength.ts'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 import type { AccountFieldProps } from './AccountFields.tsx'
-import { fieldSentence } from './account-form.ts'
+import { fieldErrorText } from './account-form.ts'
 import { NewPasswordField } from './NewPasswordField.tsx'
 import { PasswordField } from './PasswordField.tsx'
 
@@ -19,7 +19,7 @@ export function UsernameField({
       autoComplete="name"
       spellCheck={false}
       hint={t('account.usernameHint')}
-      error={fieldSentence(form.errors, 'username', t)}
+      error={fieldErrorText(form.errors, 'username', t)}
     />
   )
 }
@@ -44,13 +44,13 @@ export function NewPasswordFields({ form, owner }: NewPasswordFieldsProps) {
         label={t('account.password')}
         name="password"
         owner={owner}
-        error={fieldSentence(form.errors, 'password', t)}
+        error={fieldErrorText(form.errors, 'password', t)}
       />
       <PasswordField
         label={t('account.repeat')}
         name="repeat"
         autoComplete="new-password"
-        error={fieldSentence(form.errors, 'repeat', t)}
+        error={fieldErrorText(form.errors, 'repeat', t)}
       />
       <p className="font-serif text-lg">{t('account.stays')}</p>
     </>

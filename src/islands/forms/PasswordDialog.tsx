@@ -4,7 +4,7 @@ import { required } from '../../core/input/validators.ts'
 import { confirmPassword } from '../../stores/confirmation.ts'
 import { $user } from '../../stores/signed-in-user.ts'
 import { useWords } from '../kit/use-words.ts'
-import { fieldSentence } from './account-form.ts'
+import { fieldErrorText } from './account-form.ts'
 import { Form } from './Form.tsx'
 import { HiddenUsername, PasswordField } from './PasswordField.tsx'
 import { useForm } from './use-form.ts'
@@ -67,7 +67,7 @@ export function PasswordDialog({ answer }: { answer: (isConfirmed: boolean) => v
           label={t('account.password')}
           name="confirmedPassword"
           autoComplete="current-password"
-          error={fieldSentence(form.errors, 'confirmedPassword', t)}
+          error={fieldErrorText(form.errors, 'confirmedPassword', t)}
         />
       </Form>
     </dialog>

@@ -41,7 +41,11 @@ export const usernameRule: Validator = value => usernameFault(String(value ?? ''
  * Returns the translated message for the error of the field `name`, or undefined if the field has
  * no error.
  */
-export function fieldSentence(errors: FieldErrors, name: string, t: Translate): string | undefined {
+export function fieldErrorText(
+  errors: FieldErrors,
+  name: string,
+  t: Translate
+): string | undefined {
   const error = errors[name]
   if (!error) return undefined
   return t(`fields.${error.rule}`, error.limit === undefined ? {} : { limit: error.limit })

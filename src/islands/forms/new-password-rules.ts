@@ -19,7 +19,7 @@ export function newPasswordRules(
 }
 
 /** Returns an error if a password satisfies all rules but is too easy to guess. */
-export async function weaknessErrors(
+export async function weakPasswordErrors(
   name: string,
   password: string,
   owner: PasswordOwner

@@ -1,5 +1,5 @@
 import type { Group } from '../../contract/groups.ts'
-import { fieldSentence } from '../forms/account-form.ts'
+import { fieldErrorText } from '../forms/account-form.ts'
 import { CheckBoxes } from '../forms/CheckBoxes.tsx'
 import type { FormState, Values } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
@@ -27,14 +27,14 @@ export function GroupFields({ form, group }: GroupFieldsProps) {
         autoComplete="off"
         initial={group?.name}
         hint={t('groups.nameHint')}
-        error={fieldSentence(form.errors, 'name', t)}
+        error={fieldErrorText(form.errors, 'name', t)}
       />
       <CheckBoxes
         label={t('groups.features')}
         name="features"
         options={features.map(value => ({ value, label: t(`groups.featureNames.${value}`) }))}
         initial={group?.features ?? features}
-        error={fieldSentence(form.errors, 'features', t)}
+        error={fieldErrorText(form.errors, 'features', t)}
       />
     </>
   )

@@ -17,9 +17,9 @@ import {
 } from '../../stores/admin/groups.ts'
 import { findPeople } from '../../stores/admin/item-search.ts'
 import { ItemEntries } from '../details/ItemEntries.tsx'
-import { fieldSentence } from '../forms/account-form.ts'
+import { fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
-import { SeveralValues } from '../forms/SeveralValues.tsx'
+import { MultiValueField } from '../forms/MultiValueField.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { pageHref } from '../kit/page-href.ts'
@@ -114,11 +114,11 @@ function AddSeveral({ group }: GroupProps) {
           className="gap-4 pt-3"
           below={<Additions additions={form.result} />}
         >
-          <SeveralValues
+          <MultiValueField
             label={t('groups.members.emails')}
             name="emails"
             hint={t('groups.members.emailsHint')}
-            error={fieldSentence(form.errors, 'emails', t)}
+            error={fieldErrorText(form.errors, 'emails', t)}
           />
           {done && (
             <p role="status" className="tabular text-ink-soft">

@@ -21,7 +21,7 @@ import { ListFrame } from '../lists/ListFrame.tsx'
 import { useListAddress, withoutEmptyFilters } from '../lists/use-address.ts'
 import { HistoryFilters } from './HistoryFilters.tsx'
 import { type HistoryUrl, readHistoryUrl, requestFilterOf, writeHistoryUrl } from './history-url.ts'
-import { StreamNote } from './StreamNote.tsx'
+import { LiveUpdateNote } from './LiveUpdateNote.tsx'
 
 export const History = withWords(function History() {
   const { locale } = useWords()
@@ -114,7 +114,7 @@ function Results({ address, names, onChange }: ResultsProps) {
       onRetry={() => void retryRequests()}
       onMore={() => void loadMoreRequests()}
     >
-      <StreamNote now={now} />
+      <LiveUpdateNote now={now} />
       {isNarrowed && status.status === 'ready' && (
         <p role="status" className="text-ink-soft text-sm" data-found>
           {t(hasMore ? 'history.foundMore' : 'history.found', { count: requests.length })}

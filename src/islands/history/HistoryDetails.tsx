@@ -15,13 +15,13 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useWaitPhase } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
-import { VerifyAddress } from '../kit/VerifyAddress.tsx'
+import { VerifyPageAddress } from '../kit/VerifyPageAddress.tsx'
 import {
   isDownloadable,
   requestName,
+  requestStateLabel,
   sealStateOfRequest,
-  stateColorClass,
-  stateLabel
+  stateColorClass
 } from './request-labels.ts'
 import { UnfinishedUpload } from './UnfinishedUpload.tsx'
 
@@ -97,7 +97,9 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
               {request ? requestName(request, t) : t('history.details.title')}
             </h2>
             {request && (
-              <p className={`font-medium ${stateColorClass(request)}`}>{stateLabel(request, t)}</p>
+              <p className={`font-medium ${stateColorClass(request)}`}>
+                {requestStateLabel(request, t)}
+              </p>
             )}
           </div>
           <button
@@ -127,7 +129,7 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
             {t('history.details.erased', { time: formatInstant(new Date(request.erased), locale) })}
           </p>
         )}
-        {request?.kind === 'deposit' && request.state === 'done' && <VerifyAddress />}
+        {request?.kind === 'deposit' && request.state === 'done' && <VerifyPageAddress />}
         {shown && <Facts {...shown} category={categories.get(request?.category_id ?? '')} />}
         <p role="status" className="text-ink-soft empty:hidden">
           {state === undefined && (waiting === 'text' || waiting === 'slow')

@@ -3,7 +3,7 @@ import type { Category } from '../../contract/categories.ts'
 import { loadCode } from '../kit/load-code.ts'
 import { useWords } from '../kit/use-words.ts'
 import { ExportButton } from '../lists/ExportButton.tsx'
-import { DayFields, DayRangeNote, LabeledFilter, SearchBox } from '../lists/FilterFields.tsx'
+import { DayRangeFields, DayRangeNote, LabeledFilter, SearchBox } from '../lists/FilterFields.tsx'
 import { withoutEmptyFilters } from '../lists/use-address.ts'
 import { type HistoryUrl, requestFilterOf, requestStates } from './history-url.ts'
 
@@ -78,7 +78,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
             onChoose={category => set({ category })}
           />
         )}
-        <DayFields
+        <DayRangeFields
           address={address}
           labels={{ from: t('lists.filters.from'), to: t('lists.filters.to') }}
           onChange={set}

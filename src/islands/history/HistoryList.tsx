@@ -8,7 +8,7 @@ import { useWords } from '../kit/use-words.ts'
 import { dayName, groupByDay, historyLines, localDayOf } from './history-days.ts'
 import { RequestRow } from './RequestRow.tsx'
 import { requestName } from './request-labels.ts'
-import { useRowArrows } from './use-row-arrows.ts'
+import { useRowArrowKeys } from './use-row-arrow-keys.ts'
 import { useRowWindow } from './use-row-window.ts'
 
 interface HistoryListProps {
@@ -51,7 +51,7 @@ export function HistoryList(props: HistoryListProps) {
     if (end > lines.length - nearEnd) onEnd()
   }, [end, lines.length, onEnd])
 
-  const { stopId, onKeyDown, onRowFocus } = useRowArrows({ root, lines, measured, start, end })
+  const { stopId, onKeyDown, onRowFocus } = useRowArrowKeys({ root, lines, measured, start, end })
   const saving = useRowDownload()
   const [onOpen, onSave] = [useLatest(props.onOpen), useLatest(saving.save)]
   const show = () => {

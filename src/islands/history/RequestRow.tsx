@@ -9,9 +9,9 @@ import { useWords } from '../kit/use-words.ts'
 import {
   isDownloadable,
   requestName,
+  requestStateLabel,
   sealStateOfRequest,
-  stateColorClass,
-  stateLabel
+  stateColorClass
 } from './request-labels.ts'
 
 export interface RequestRowProps {
@@ -39,7 +39,7 @@ export const RequestRow = memo(
   ({ request, category, now, isStop, isSaving, href, onOpen, onSave }: RequestRowProps) => {
     const { locale, t } = useWords()
     const created = new Date(request.created)
-    const word = stateLabel(request, t)
+    const word = requestStateLabel(request, t)
     const name = requestName(request, t)
     const { items, reduced_from, kind, state } = request
     const stop = isStop ? 0 : -1

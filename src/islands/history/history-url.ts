@@ -3,7 +3,7 @@ import type { RequestFilter } from '../../stores/history/request-filter.ts'
 import {
   parseDay,
   parseId,
-  timesOfDays,
+  timesOfDayRange,
   withoutEmptyFilters,
   writeFilters
 } from '../lists/use-address.ts'
@@ -69,5 +69,5 @@ export function writeHistoryUrl(address: HistoryUrl): string {
  * when they begin and end in the person's time zone.
  */
 export function requestFilterOf({ request: _, ...filters }: HistoryUrl): RequestFilter {
-  return { ...filters, ...timesOfDays(filters) }
+  return { ...filters, ...timesOfDayRange(filters) }
 }

@@ -18,7 +18,7 @@ export function requestName({ id, kind, name, items }: ProcessedRequest, t: Tran
   return name === undefined ? t('history.document') : withoutDirectionControls(name)
 }
 
-export function stateLabel(
+export function requestStateLabel(
   { kind, state, verdict, match }: ProcessedRequest,
   t: Translate
 ): string {

@@ -11,7 +11,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { FieldFrame } from '../kit/Field.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
-import { columnName } from './column-name.ts'
+import { columnLetters } from './column-letters.ts'
 import type { ImportWizardProps } from './wizard-props.ts'
 
 interface ColumnsStepProps extends ImportWizardProps {
@@ -32,7 +32,7 @@ export function ColumnsStep(props: ColumnsStepProps) {
   const headings = headingsOf(file)
   const [example = []] = rowsWithoutHeader(file)
   const names = headings.map(
-    (heading, at) => heading || t('imports.wizard.read.column', { name: columnName(at) })
+    (heading, at) => heading || t('imports.wizard.read.column', { name: columnLetters(at) })
   )
   const missing = missingFields(kind.fields, mapping)
   const taken = new Set(Object.values(mapping))
@@ -77,7 +77,7 @@ export function ColumnsStep(props: ColumnsStepProps) {
                 >
                   <option value="">{t('imports.wizard.columns.none')}</option>
                   {names.map((heading, at) => (
-                    <option key={columnName(at)} value={at}>
+                    <option key={columnLetters(at)} value={at}>
                       {heading}
                     </option>
                   ))}

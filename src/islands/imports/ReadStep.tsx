@@ -15,7 +15,7 @@ import { FieldFrame } from '../kit/Field.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { columnName } from './column-name.ts'
+import { columnLetters } from './column-letters.ts'
 
 interface ReadStepProps {
   kind: ImportKind
@@ -192,11 +192,11 @@ function Preview({ file }: { file: OpenedFile }) {
           <tr>
             {headings.map((heading, at) => (
               <th
-                key={columnName(at)}
+                key={columnLetters(at)}
                 scope="col"
                 className="label-text whitespace-nowrap p-2 text-start"
               >
-                {heading || t('imports.wizard.read.column', { name: columnName(at) })}
+                {heading || t('imports.wizard.read.column', { name: columnLetters(at) })}
               </th>
             ))}
           </tr>
@@ -206,7 +206,7 @@ function Preview({ file }: { file: OpenedFile }) {
             // biome-ignore lint/suspicious/noArrayIndexKey: rows of a file have nothing but their place
             <tr key={number} className="border-base-300 border-t">
               {headings.map((_, at) => (
-                <td key={columnName(at)} className="max-w-72 truncate p-2">
+                <td key={columnLetters(at)} className="max-w-72 truncate p-2">
                   {row[at] ?? ''}
                 </td>
               ))}

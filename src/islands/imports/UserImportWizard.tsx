@@ -8,7 +8,7 @@ import { lazyPart } from '../kit/LazyPart.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { useWords } from '../kit/use-words.ts'
 import { ImportWizard } from './ImportWizard.tsx'
-import { UserOptions } from './UserOptions.tsx'
+import { UserOptionsForm } from './UserOptionsForm.tsx'
 
 const InvitationLinks = lazyPart<InvitationLinksProps>(
   async () => (await import('../details/InvitationLinks.tsx')).InvitationLinks
@@ -47,7 +47,7 @@ export function UserImportWizard() {
       undoQuestion={t('imports.users.undoQuestion')}
       undoneText={undone => t('imports.users.undone', undone)}
       template={{ name: t('imports.users.templateName'), cells: { ...example, locale } }}
-      Options={UserOptions}
+      Options={UserOptionsForm}
       summary={({ options }) =>
         t(
           hasMailServer

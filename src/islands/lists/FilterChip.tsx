@@ -33,7 +33,7 @@ export function FilterChip<Value extends string>(props: FilterChipProps<Value>) 
   )
 }
 
-interface FiltersProps {
+interface FilterBarProps {
   /** Number of filters that are set. */
   count: number
   onClear: () => void
@@ -41,7 +41,7 @@ interface FiltersProps {
 }
 
 /** The filters of a list, with a button that removes all of them. */
-export function Filters({ count, onClear, children }: FiltersProps) {
+export function FilterBar({ count, onClear, children }: FilterBarProps) {
   const { t } = useWords()
   return (
     <fieldset className="flex min-w-0 flex-wrap items-center gap-2">

@@ -83,14 +83,14 @@ interface DayRange {
   to?: string
 }
 
-interface DayFieldsProps {
+interface DayRangeFieldsProps {
   address: DayRange
   labels: { from: string; to: string }
   onChange: (change: DayRange) => void
 }
 
 /** Two date fields that filter a list by the days between them. */
-export function DayFields({ address, labels, onChange }: DayFieldsProps) {
+export function DayRangeFields({ address, labels, onChange }: DayRangeFieldsProps) {
   return (['from', 'to'] as const).map(name => (
     <LabeledFilter key={name} label={labels[name]}>
       {id => (

@@ -3,7 +3,7 @@ import { continueAfterSignIn } from '../forms/account-form.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
-import { useClosedLink, useMailLink } from './use-mail-link.ts'
+import { useLinkFailure, useMailLink } from './use-mail-link.ts'
 
 /** The page of an invitation link. Lets the invited person choose a name and a password. */
 export const ActivateAccount = withWords(function ActivateAccount({
@@ -13,7 +13,7 @@ export const ActivateAccount = withWords(function ActivateAccount({
 }) {
   const { locale, t } = useWords()
   const link = useMailLink('activate')
-  const { closed: outcome, handleFailure } = useClosedLink(link)
+  const { closed: outcome, handleFailure } = useLinkFailure(link)
 
   if (link === 'loading') return <div className="sheet" data-state="loading" />
   if (link === 'none' || outcome) {

@@ -8,7 +8,7 @@ import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { LinkOutcome } from './LinkOutcome.tsx'
-import { useClosedLink, useMailLink } from './use-mail-link.ts'
+import { useLinkFailure, useMailLink } from './use-mail-link.ts'
 
 /**
  * The page that a link in an e-mail opens to confirm a new e-mail address. The person must be
@@ -19,7 +19,7 @@ export const ConfirmEmail = withWords(function ConfirmEmail() {
   const link = useMailLink('email')
   const { isReady } = useSignInReadiness()
   const session = useStore($session, { ssr: 'initial' })
-  const { closed, handleFailure } = useClosedLink(link)
+  const { closed, handleFailure } = useLinkFailure(link)
   const action = useAction({
     what: 'Confirming the e-mail failed',
     send: (opened: MailLink) => confirmEmail(opened),

@@ -2,7 +2,7 @@ import type { AppError } from '../../contract/kit/errors.ts'
 import { usernameRule } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
-import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
+import { newPasswordRules, weakPasswordErrors } from '../forms/new-password-rules.ts'
 import { HiddenUsername } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { useWords } from '../kit/use-words.ts'
@@ -31,7 +31,7 @@ export function NewPasswordForm(props: NewPasswordFormProps) {
       ...newPasswordRules('password', t('account.password'))
     },
     slowErrors: ({ username = '', password = '' }) =>
-      weaknessErrors('password', password, { email, username, company }),
+      weakPasswordErrors('password', password, { email, username, company }),
     send: ({ username = '', password = '' }) => props.send({ username, password }),
     handle: props.handleFailure
   })

@@ -9,7 +9,7 @@ import { loadCode } from '../kit/load-code.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
-import { useClosedLink, useMailLink } from './use-mail-link.ts'
+import { useLinkFailure, useMailLink } from './use-mail-link.ts'
 
 const loadVerbs = () => loadCode(() => import('../../stores/accounts/mail-links.ts'))
 
@@ -20,7 +20,7 @@ const loadVerbs = () => loadCode(() => import('../../stores/accounts/mail-links.
 export const ResetPassword = withWords(function ResetPassword({ company }: { company: string }) {
   const { t } = useWords()
   const link = useMailLink('reset')
-  const { closed: outcome, handleFailure } = useClosedLink(link)
+  const { closed: outcome, handleFailure } = useLinkFailure(link)
   if (link === 'loading') return <div className="sheet" data-state="loading" />
   if (link === 'none' || outcome) {
     const note = t(outcome ? `links.reset.${outcome}` : 'links.reset.ask')

@@ -16,7 +16,7 @@ import { useAction } from '../kit/use-action.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
-import { type OpenedLink, useClosedLink, useMailLink } from './use-mail-link.ts'
+import { type OpenedLink, useLinkFailure, useMailLink } from './use-mail-link.ts'
 
 /**
  * Confirms a sign-up with the link in the mail. If the page was opened without that link, waits
@@ -46,7 +46,7 @@ interface ConfirmProps {
 function Confirm({ company, link }: ConfirmProps) {
   const { t } = useWords()
   const { isReady } = useSignInReadiness()
-  const { closed, handleFailure } = useClosedLink(link)
+  const { closed, handleFailure } = useLinkFailure(link)
   const action = useAction({
     what: 'Confirming the e-mail failed',
     async send() {

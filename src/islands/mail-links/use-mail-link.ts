@@ -61,7 +61,7 @@ function closedLinkState(link: OpenedLink | 'none' | 'loading'): 'used' | 'over'
  * (expired). It is undefined while the link works. `handleFailure` takes the error of an API call.
  * It returns true if the error means that the link no longer works, and updates `closed`.
  */
-export function useClosedLink(link: OpenedLink | 'none' | 'loading') {
+export function useLinkFailure(link: OpenedLink | 'none' | 'loading') {
   const [refused, setRefused] = useState<'used' | 'over'>()
   const handleFailure = (error: AppError) => {
     setRefused(linkStateFromError(error))

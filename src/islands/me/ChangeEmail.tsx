@@ -2,7 +2,7 @@ import type { UserInfo } from '../../contract/users.ts'
 import { required } from '../../core/input/validators.ts'
 import { changeEmail } from '../../stores/accounts/account-changes.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
-import { emailRule, fieldSentence } from '../forms/account-form.ts'
+import { emailRule, fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
@@ -30,7 +30,7 @@ export function ChangeEmail({ user }: { user: UserInfo }) {
           label={t('me.email.password')}
           name="emailPassword"
           autoComplete="current-password"
-          error={fieldSentence(form.errors, 'emailPassword', t)}
+          error={fieldErrorText(form.errors, 'emailPassword', t)}
         />
       </Form>
     </Section>

@@ -2,10 +2,10 @@ import type { UserInfo } from '../../contract/users.ts'
 import { required, type Validator } from '../../core/input/validators.ts'
 import { changePassword } from '../../stores/accounts/account-changes.ts'
 import { loadSessions } from '../../stores/accounts/session-list.ts'
-import { fieldSentence } from '../forms/account-form.ts'
+import { fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { NewPasswordField } from '../forms/NewPasswordField.tsx'
-import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
+import { newPasswordRules, weakPasswordErrors } from '../forms/new-password-rules.ts'
 import { HiddenUsername, PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Section } from '../kit/Section.tsx'
@@ -18,7 +18,7 @@ export function ChangePassword({ user }: { user: UserInfo }) {
   const form = useForm({
     what: 'Changing the password failed',
     rules: { password: required, ...newPasswordRules('next', t('me.password.next'), different) },
-    slowErrors: ({ next = '' }) => weaknessErrors('next', next, owner),
+    slowErrors: ({ next = '' }) => weakPasswordErrors('next', next, owner),
     codeErrors: { password_wrong: { password: { rule: 'wrong' } } },
     isEmptiedBySuccess: true,
     async send({ password = '', next = '' }) {
@@ -34,19 +34,19 @@ export function ChangePassword({ user }: { user: UserInfo }) {
           label={t('me.password.present')}
           name="password"
           autoComplete="current-password"
-          error={fieldSentence(form.errors, 'password', t)}
+          error={fieldErrorText(form.errors, 'password', t)}
         />
         <NewPasswordField
           label={t('me.password.next')}
           name="next"
           owner={() => owner}
-          error={fieldSentence(form.errors, 'next', t)}
+          error={fieldErrorText(form.errors, 'next', t)}
         />
         <PasswordField
           label={t('me.password.repeat')}
           name="repeat"
           autoComplete="new-password"
-          error={fieldSentence(form.errors, 'repeat', t)}
+          error={fieldErrorText(form.errors, 'repeat', t)}
         />
         <p className="font-serif text-lg">{t('account.stays')}</p>
       </Form>

@@ -2,7 +2,7 @@ import type { UserInfo } from '../../contract/users.ts'
 import { required } from '../../core/input/validators.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { deleteAccount } from '../../stores/accounts/account-changes.ts'
-import { fieldSentence } from '../forms/account-form.ts'
+import { fieldErrorText } from '../forms/account-form.ts'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
@@ -56,7 +56,7 @@ function Question({ user, close }: DeleteAccountProps & { close: () => void }) {
         label={t('account.password')}
         name="deletePassword"
         autoComplete="current-password"
-        error={fieldSentence(form.errors, 'deletePassword', t)}
+        error={fieldErrorText(form.errors, 'deletePassword', t)}
       />
     </InPlaceForm>
   )

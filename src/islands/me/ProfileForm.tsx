@@ -1,6 +1,6 @@
 import type { UserInfo } from '../../contract/users.ts'
 import { changeUsername } from '../../stores/signed-in-user.ts'
-import { fieldSentence, usernameRule } from '../forms/account-form.ts'
+import { fieldErrorText, usernameRule } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
@@ -29,7 +29,7 @@ export function ProfileForm({ user }: { user: UserInfo }) {
           spellCheck={false}
           initial={user.username}
           hint={t('account.usernameHint')}
-          error={fieldSentence(form.errors, 'username', t)}
+          error={fieldErrorText(form.errors, 'username', t)}
         />
       </Form>
     </section>

@@ -1,10 +1,10 @@
 import { requiredIf } from '../../core/input/validators.ts'
 import { type Demonstration, finishSetup } from '../../stores/accounts/setup.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
-import { emailRule, fieldSentence, usernameRule } from '../forms/account-form.ts'
+import { emailRule, fieldErrorText, usernameRule } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
-import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
+import { newPasswordRules, weakPasswordErrors } from '../forms/new-password-rules.ts'
 import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
@@ -33,7 +33,7 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
       code: requiredIf(({ code }) => code !== undefined)
     },
     slowErrors: ({ email = '', username = '', password = '', company: name = '' }) =>
-      weaknessErrors('password', password, { email, username, company: name }),
+      weakPasswordErrors('password', password, { email, username, company: name }),
     async send({ email = '', username = '', password = '', company: name = '', ...values }) {
       const wish = values['demo'] === 'remove' ? 'remove' : 'keep'
       const person = { email, username, password, locale }
@@ -69,7 +69,7 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
           spellCheck={false}
           hint={t('setup.companyHint')}
           initial={company}
-          error={fieldSentence(form.errors, 'company', t)}
+          error={fieldErrorText(form.errors, 'company', t)}
         />
         <Address />
       </fieldset>
@@ -82,7 +82,7 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
           spellCheck={false}
           autoComplete="off"
           hint={t('setup.codeHint')}
-          error={fieldSentence(form.errors, 'code', t)}
+          error={fieldErrorText(form.errors, 'code', t)}
         />
       )}
     </Form>

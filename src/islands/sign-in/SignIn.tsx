@@ -5,7 +5,7 @@ import { AccountPageLink, EmailField } from '../forms/AccountFields.tsx'
 import {
   continueAfterSignIn,
   emailRule,
-  fieldSentence,
+  fieldErrorText,
   prefillFromQuery
 } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
@@ -81,7 +81,7 @@ export const SignIn = withWords(function SignIn({ isPublic, isDemo }: SignInProp
         label={t('account.password')}
         name="password"
         autoComplete="current-password"
-        error={fieldSentence(form.errors, 'password', t)}
+        error={fieldErrorText(form.errors, 'password', t)}
       />
     </Form>
   )

@@ -10,7 +10,7 @@ import {
 import { Form } from '../forms/Form.tsx'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
-import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
+import { newPasswordRules, weakPasswordErrors } from '../forms/new-password-rules.ts'
 import { useForm } from '../forms/use-form.ts'
 import { loadCode } from '../kit/load-code.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
@@ -36,7 +36,7 @@ function Open({ company }: { company: string }) {
       ...newPasswordRules('password', t('account.password'))
     },
     slowErrors: ({ email = '', username = '', password = '' }) =>
-      weaknessErrors('password', password, { email, username, company }),
+      weakPasswordErrors('password', password, { email, username, company }),
     async send({ email = '', username = '', password = '' }) {
       const { signUp } = await loadCode(() => import('../../stores/accounts/accounts.ts'))
       await signUp({ email, username, password, locale })

@@ -4,7 +4,7 @@ import type { BulkAction } from '../../contract/members.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import type { MemberChange } from '../../stores/admin/member-list.ts'
 import { Combobox } from '../forms/Combobox.tsx'
-import { type NamedItem, searchNamed } from '../forms/NamedItemField.tsx'
+import { comboboxSearch, type NamedItem } from '../forms/NamedItemField.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
@@ -68,7 +68,7 @@ export function ChangeDialog({ action, count, start, onClose }: ChangeDialogProp
             <Combobox
               label={t('users.bulk.group')}
               hint={t('users.bulk.groupHint')}
-              search={searchNamed(findGroups)}
+              search={comboboxSearch(findGroups)}
               choose={chosen => {
                 setGroup(chosen)
                 setFault(undefined)

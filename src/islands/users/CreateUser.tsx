@@ -11,7 +11,7 @@ import {
 import { navigate } from '../../stores/navigation.ts'
 import { $session } from '../../stores/sessions.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
-import { emailRule, fieldSentence } from '../forms/account-form.ts'
+import { emailRule, fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
@@ -88,7 +88,7 @@ export const CreateUser = withWords(function CreateUser() {
           name="username"
           autoComplete="off"
           hint={t('invite.nameHint')}
-          error={fieldSentence(form.errors, 'username', t)}
+          error={fieldErrorText(form.errors, 'username', t)}
         />
         <fieldset>
           <legend className="label-text mb-1.5">{t('invite.groups')}</legend>

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { groupName } from '../../stores/admin/group-list.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import { Combobox } from '../forms/Combobox.tsx'
-import { type NamedItem, searchNamed } from '../forms/NamedItemField.tsx'
+import { comboboxSearch, type NamedItem } from '../forms/NamedItemField.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { Popup } from '../lists/Popup.tsx'
@@ -47,7 +47,7 @@ export function GroupChip({ value, onChoose }: GroupChipProps) {
         <div className="flex w-72 max-w-full flex-col gap-2 p-2">
           <Combobox
             label={t('users.list.findGroup')}
-            search={searchNamed(findGroups)}
+            search={comboboxSearch(findGroups)}
             choose={group => {
               setKnown(group)
               onChoose(group.id)

@@ -3,7 +3,7 @@ import type { AppError } from '../../contract/kit/errors.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import type { NamedGroup } from '../../stores/admin/members.ts'
 import { Combobox } from '../forms/Combobox.tsx'
-import { parseNamedItem, searchNamed } from '../forms/NamedItemField.tsx'
+import { comboboxSearch, parseNamedItem } from '../forms/NamedItemField.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { focusAfter } from '../kit/focus-after.ts'
 import { useWords } from '../kit/use-words.ts'
@@ -47,7 +47,7 @@ export function GroupPicker(props: GroupPickerProps) {
   }
   const search = async (text: string) => {
     const taken = new Set([...except, ...chosen.map(({ id }) => id)])
-    const found = await searchNamed(findGroups)(text)
+    const found = await comboboxSearch(findGroups)(text)
     return found.filter(({ id }) => !taken.has(id))
   }
 

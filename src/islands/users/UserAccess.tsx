@@ -15,7 +15,7 @@ import {
   type UndoFunction
 } from '../../stores/admin/members.ts'
 import { useDeletion } from '../details/use-deletion.ts'
-import { fieldSentence } from '../forms/account-form.ts'
+import { fieldErrorText } from '../forms/account-form.ts'
 import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
 import { ConfirmButton } from '../forms/ConfirmButton.tsx'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
@@ -211,7 +211,7 @@ function DisableForm({ member, close, done }: DisableFormProps) {
             label: t(`person.access.reasons.${value}`)
           }))
         ]}
-        error={fieldSentence(form.errors, 'reason', t)}
+        error={fieldErrorText(form.errors, 'reason', t)}
       />
     </InPlaceForm>
   )

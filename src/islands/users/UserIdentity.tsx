@@ -2,7 +2,7 @@ import type { Member } from '../../contract/members.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { changeMember, type MemberChanges, reloadMember } from '../../stores/admin/members.ts'
-import { fieldSentence } from '../forms/account-form.ts'
+import { fieldErrorText } from '../forms/account-form.ts'
 import { SelectField } from '../forms/SelectField.tsx'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
 import type { FormState, Values } from '../forms/use-form.ts'
@@ -78,7 +78,7 @@ function IdentityFields({ form, member }: MemberProps & { form: FormState }) {
         autoComplete="off"
         initial={member.username}
         hint={t('person.identity.nameHint')}
-        error={fieldSentence(form.errors, 'username', t)}
+        error={fieldErrorText(form.errors, 'username', t)}
       />
       <SelectField
         label={t('invite.language')}
@@ -86,7 +86,7 @@ function IdentityFields({ form, member }: MemberProps & { form: FormState }) {
         initial={member.locale}
         hint={t('invite.languageHint')}
         options={languages.map(value => ({ value, label: t(`invite.languages.${value}`) }))}
-        error={fieldSentence(form.errors, 'locale', t)}
+        error={fieldErrorText(form.errors, 'locale', t)}
       />
       <p className="meta wrap-anywhere">
         {member.email}. {t('person.identity.emailNote')}

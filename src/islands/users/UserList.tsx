@@ -28,7 +28,7 @@ import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState } from '../lists/EmptyState.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
-import { FilterChip, Filters } from '../lists/FilterChip.tsx'
+import { FilterBar, FilterChip } from '../lists/FilterChip.tsx'
 import { SearchBox } from '../lists/FilterFields.tsx'
 import { ListRows } from '../lists/ListScreen.tsx'
 import { createListAddress } from '../lists/list-address.ts'
@@ -140,7 +140,10 @@ export const UserList = withWords(function UserList() {
         </div>
       </div>
       <div className="flex flex-wrap items-center justify-between gap-3">
-        <Filters count={filterCount} onClear={() => set({ state: '', group: '', permission: '' })}>
+        <FilterBar
+          count={filterCount}
+          onClear={() => set({ state: '', group: '', permission: '' })}
+        >
           <FilterChip
             label={t('users.list.state')}
             value={address.state}
@@ -154,7 +157,7 @@ export const UserList = withWords(function UserList() {
             options={permissions.map(each => [each, t(`users.list.permissions.${each}`)])}
             onChoose={permission => set({ permission })}
           />
-        </Filters>
+        </FilterBar>
         <div className="flex flex-wrap items-center gap-2">
           <ExportButton save={save} className="btn-sm" />
           <ViewMenu columns={columns} view={view} />

@@ -6,7 +6,7 @@ import { useWords } from './use-words.ts'
  * Shows the address of the verify page, which the person can send to others who want to verify a
  * document. The page must pass the translations `common` to the island.
  */
-export function VerifyAddress() {
+export function VerifyPageAddress() {
   const { locale, t } = useWords()
   const address = location.origin + localizedPath(locale, '/verify')
   return (

@@ -1,13 +1,13 @@
 import { useEffect, useRef } from 'react'
 import type { DomainThemes, Theme } from '../../contract/domains.ts'
 import { themeCss } from '../../core/theme/theme-colors.ts'
-import { pictureAddress } from './picture-address.ts'
+import { svgDataUrl } from './svg-data-url.ts'
 
 /**
  * Applies a theme to the open page when the person publishes or restores the theme. Does nothing if
  * the page is not on the host `host`. Pages that are opened later get the theme from the server.
  */
-export function usePublishedTheme(host: string, { published }: DomainThemes): void {
+export function useShowPublishedTheme(host: string, { published }: DomainThemes): void {
   const { number, theme } = published
   const seen = useRef(number)
   const sheet = useRef<CSSStyleSheet>(undefined)
@@ -27,10 +27,10 @@ export function usePublishedTheme(host: string, { published }: DomainThemes): vo
 
 /** Replaces the logo in the bar and the icon of the browser's tab by the pictures of a theme. */
 function showPictures({ logo, logo_dark, favicon }: Theme): void {
-  document.querySelector('link[rel=icon]')?.setAttribute('href', pictureAddress(favicon))
+  document.querySelector('link[rel=icon]')?.setAttribute('href', svgDataUrl(favicon))
   const [light, dark] = document.querySelectorAll<HTMLImageElement>('.bar-logo img')
   if (!light) return
-  light.src = pictureAddress(logo)
+  light.src = svgDataUrl(logo)
   light.classList.toggle('in-light', logo_dark !== undefined)
   dark?.remove()
   if (logo_dark === undefined) return
@@ -38,6 +38,6 @@ function showPictures({ logo, logo_dark, favicon }: Theme): void {
   other.className = 'in-dark'
   other.alt = light.alt
   other.height = light.height
-  other.src = pictureAddress(logo_dark)
+  other.src = svgDataUrl(logo_dark)
   light.after(other)
 }

@@ -2,7 +2,7 @@ import { useId } from 'react'
 import type { FieldTexts } from '../kit/Field.tsx'
 import type { SelectOption } from './SelectField.tsx'
 
-interface ChoicesProps extends Omit<FieldTexts, 'hint'> {
+interface RadioFieldProps extends Omit<FieldTexts, 'hint'> {
   name: string
   /** The values, each with a sentence that explains it. */
   options: (SelectOption & { note: string })[]
@@ -10,7 +10,7 @@ interface ChoicesProps extends Omit<FieldTexts, 'hint'> {
 }
 
 /** A field to choose one of a few values. Each value has an explanation below its label. */
-export function Choices({ label, name, options, initial, error }: ChoicesProps) {
+export function RadioField({ label, name, options, initial, error }: RadioFieldProps) {
   const id = useId()
   return (
     <fieldset className="flex flex-col gap-2" aria-describedby={error && `${id}-error`}>

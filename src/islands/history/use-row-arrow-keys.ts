@@ -3,7 +3,7 @@ import type { LinePositions } from '../../core/pages/visible-lines.ts'
 import { rowAfterKey } from '../lists/row-keys.ts'
 import type { HistoryLine } from './history-days.ts'
 
-interface RowArrowsOptions {
+interface RowArrowKeysOptions {
   root: RefObject<HTMLElement | null>
   lines: readonly HistoryLine[]
   measured: LinePositions
@@ -15,7 +15,7 @@ interface RowArrowsOptions {
  * Makes Tab focus only one row of a list. Arrow keys, Home and End move the focus between rows,
  * including rows outside the window that are not drawn.
  */
-export function useRowArrows({ root, lines, measured, start, end }: RowArrowsOptions) {
+export function useRowArrowKeys({ root, lines, measured, start, end }: RowArrowKeysOptions) {
   const [active, setActive] = useState<string>()
   const wanted = useRef<string>(undefined)
   const drawn = lines.slice(start, end).flatMap(({ request }) => request?.id ?? [])

@@ -9,7 +9,7 @@ import { useOnline } from './use-online.ts'
  * Says whether the history is updated live, at intervals or not at all. Hidden while the device is
  * offline, because a banner already says so.
  */
-export function StreamNote({ now }: { now: number | undefined }) {
+export function LiveUpdateNote({ now }: { now: number | undefined }) {
   const { locale, t } = useWords()
   const stream = useStore($streamState, { ssr: 'initial' })
   const isCut = stream === 'offline' || stream === 'unreachable'

@@ -5,7 +5,7 @@ import { findGroups } from '../../stores/admin/item-search.ts'
 import { $userOptions } from '../../stores/imports/user-imports.ts'
 import { useMailServer } from '../details/use-mail-server.ts'
 import { Combobox } from '../forms/Combobox.tsx'
-import { searchNamed } from '../forms/NamedItemField.tsx'
+import { comboboxSearch } from '../forms/NamedItemField.tsx'
 import { FieldFrame } from '../kit/Field.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { useWords } from '../kit/use-words.ts'
@@ -14,7 +14,7 @@ import { useWords } from '../kit/use-words.ts'
  * Form for the options of an import of people: the groups, the language and the invitations of
  * everybody in the file.
  */
-export function UserOptions() {
+export function UserOptionsForm() {
   const { t } = useWords()
   const id = useId()
   const options = useStore($userOptions, { ssr: 'initial' })
@@ -28,7 +28,7 @@ export function UserOptions() {
         <Combobox
           label={t('imports.users.options.groups')}
           hint={t('imports.users.options.groupsHint')}
-          search={searchNamed(findGroups)}
+          search={comboboxSearch(findGroups)}
           choose={chosen => {
             const others = groups.filter(group => group.id !== chosen.id)
             $userOptions.set({ ...options, groups: [...others, chosen] })

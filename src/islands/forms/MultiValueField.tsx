@@ -2,7 +2,7 @@ import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } 
 import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-interface SeveralValuesProps extends FieldTexts {
+interface MultiValueFieldProps extends FieldTexts {
   name: string
   /** The values that the field has at first. */
   initial?: readonly string[]
@@ -13,7 +13,7 @@ interface SeveralValuesProps extends FieldTexts {
  * the typed value; a pasted list adds all of its values. In the form value of the field, each value
  * is a line. The page must pass the translations `forms` to the island.
  */
-export function SeveralValues({ name, initial = [], ...texts }: SeveralValuesProps) {
+export function MultiValueField({ name, initial = [], ...texts }: MultiValueFieldProps) {
   const { t } = useWords()
   const [values, setValues] = useState<readonly string[]>(initial)
   const [news, setNews] = useState('')
