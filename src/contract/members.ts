@@ -21,8 +21,8 @@ export const Permission = z.enum(['admin', 'operator'])
 export type Permission = z.infer<typeof Permission>
 
 /**
- * A person of a company as the company's administrators see the person. A person in the state
- * `waiting` is a sign-up, without groups and permissions. The id stays the same when the sign-up is
+ * A person of a company, as the company's administrators see the person. In the state `waiting` it
+ * is a sign-up without groups and permissions, whose id does not change when the e-mail is
  * confirmed.
  */
 export const Member = z.object({
@@ -112,7 +112,7 @@ export const updateMember = endpoint({
 
 /**
  * Replaces the permissions of a person. Only an operator can grant or remove `operator`, and only
- * in the operator's own company. Nobody can remove a permission of their own.
+ * to people of the operator's own company. Nobody can remove a permission from themselves.
  */
 export const setPermissions = endpoint({
   method: 'PUT',
@@ -129,9 +129,8 @@ export const setPermissions = endpoint({
 })
 
 /**
- * Deletes a person: erases the personal data of the account, as when people delete their own
- * account. Deposits stay in the register. If the person is in the state `waiting`, deletes the
- * sign-up.
+ * Deletes a person: erases the personal data of the account. The person's deposits stay in the
+ * register. For a person in the state `waiting`, deletes the sign-up.
  */
 export const deleteMember = endpoint({
   method: 'DELETE',
@@ -144,10 +143,10 @@ export const deleteMember = endpoint({
 })
 
 /**
- * Invites a person who has been invited before and has not activated the account. If no mail server
- * is configured, the answer contains the invitation link. For an invited person with permissions,
- * the call then answers `confirmation_required` unless the caller has entered their own password
- * again.
+ * Invites a person again who has not activated the account yet. If no mail server is configured,
+ * the answer contains the invitation link instead. A link for a person with permissions is
+ * powerful, so the caller must then have entered their own password again; otherwise the call
+ * answers `confirmation_required`.
  */
 export const resendInvitation = endpoint({
   method: 'POST',
@@ -167,8 +166,8 @@ export const resendInvitation = endpoint({
 
 /**
  * Mails the confirmation link again to a person in the state `waiting`. Without a mail server, the
- * answer contains the link. The link works in the browser of the sign-up; in another browser the
- * person must choose a new password.
+ * answer contains the link. The link confirms the e-mail in the browser of the sign-up. In another
+ * browser, the person must choose a new password, too.
  */
 export const sendVerifyLink = endpoint({
   method: 'POST',
@@ -221,7 +220,7 @@ export const listUserSessions = endpoint({
   output: z.array(Session)
 })
 
-/** What a person has used and may use: in all groups together (`total`), and in each group. */
+/** What a person's groups have used and may use: all groups together (`total`), and each group. */
 export const MemberUsage = z.object({
   /** Usage and limits of the person's groups, added up. The person sees the same figures. */
   total: Usage,
@@ -278,8 +277,8 @@ const people = {
 /** What one call of a bulk change did, and how to continue. */
 export const BulkResult = z.object({
   /**
-   * Number of people whom all calls of the bulk change would process together. Present only in the
-   * answer to a dry run.
+   * Number of people whom the whole bulk change would process, over all its calls. Present only in
+   * the answer to a dry run.
    */
   matching: z.optional(z.number()),
   /** Ids of the changed people. */
@@ -289,8 +288,8 @@ export const BulkResult = z.object({
   /** People who could not be changed, each with the error code that says why. */
   refused: z.array(z.object({ id: z.uuid(), code: z.string() })),
   /**
-   * For `enable`: why the people in `done` had been disabled. An undo of the change needs the
-   * reasons.
+   * For `enable`: why each person in `done` was disabled before. To undo the change, call `disable`
+   * with these reasons.
    */
   reasons: z.optional(z.array(z.object({ id: z.uuid(), reason: DisabledReason }))),
   /** The `cursor` of the next call. `null`: all people have been processed. */
@@ -299,11 +298,11 @@ export const BulkResult = z.object({
 export type BulkResult = z.infer<typeof BulkResult>
 
 /**
- * Changes many people: those in `ids`, or those who match `filter`. One call processes at most 200
- * people, in the order of their ids; `next` of its answer is the `cursor` of the next call. A
- * refusal for one person does not stop the change of the others. With `dry_run` nothing changes,
- * and the answer says how many people match. `add_to_group` and `remove_from_group` need
- * `group_id`, `disable` needs a `reason`.
+ * Changes many people: either the people in `ids` or the people who match `filter`. One call
+ * processes at most 200 people, in the order of their ids. `next` of the answer is the `cursor` of
+ * the next call. If one person cannot be changed, the others still are. With `dry_run` nothing
+ * changes, and the answer says how many people match. `add_to_group` and `remove_from_group` need
+ * `group_id`, and `disable` needs a `reason`.
  */
 export const changeUsers = endpoint({
   method: 'POST',
@@ -335,12 +334,12 @@ export const InvitationLinks = z.object({
 export type InvitationLinks = z.infer<typeof InvitationLinks>
 
 /**
- * Creates invitation links for people who have not activated their account yet, and skips all other
- * people. The caller passes the links on. The people are those in `ids`, or those who match
- * `filter`. In `filter`, `import` is the id of an import that created the people. One call
- * processes at most 200 people, in the order of their ids; `next` of its answer is the `cursor` of
- * the next call. Links that were created earlier work until they expire. Answers `forbidden` if a
- * mail server is configured, because the server then mails the links itself.
+ * Creates invitation links, which the caller passes on. The links are for the people in `ids`, or
+ * for the people who match `filter`. People who have activated their account are skipped. In
+ * `filter`, `import` is the id of an import that created the people. One call processes at most 200
+ * people, in the order of their ids. `next` of the answer is the `cursor` of the next call. Earlier
+ * links of the same people stay valid until they expire. Answers `forbidden` if a mail server is
+ * configured, because the server then mails the links itself.
  */
 export const createInvitationLinks = endpoint({
   method: 'POST',

@@ -14,15 +14,18 @@ export const UsageDay = z.object({
   verifications: z.number(),
   /** Number of bytes that the deposits counted in `deposits` have stored. */
   bytes: z.number(),
-  /** Number of deposits that were begun on this day and failed. They count towards no limit. */
+  /**
+   * Number of deposits that were begun on this day and failed. Failed deposits count towards no
+   * limit.
+   */
   failed: z.number()
 })
 export type UsageDay = z.infer<typeof UsageDay>
 
 /**
- * Returns what a company, or one of its groups (`group`), used on each day from `from` to `to`. The
- * output includes both days, and days without usage. If `to` is absent, the last day is today. If
- * `from` is absent, the first day is 29 days before the last. At most 400 days.
+ * Returns what a company, or one of its groups (`group`), used on each day from `from` to `to`,
+ * both included. Days without usage are also listed. `to` is today if absent. `from` is 29 days
+ * before `to` if absent. At most 400 days.
  */
 export const getUsage = endpoint({
   method: 'GET',
@@ -95,7 +98,8 @@ export const AttentionItem = z.object({
    */
   count: z.number(),
   /**
-   * Time at which the oldest of these things began to need attention. `null` if no time is known.
+   * Time at which the oldest of the counted people, limits, deposits, mails or domains began to
+   * need attention. `null` if no time is known.
    */
   since: z.nullable(z.iso.datetime()),
   /** For `group_limits`: the five limits that are closest to being used up. */

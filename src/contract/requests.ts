@@ -24,13 +24,16 @@ export const Verdict = z.enum(['authentic', 'not_found'])
 export type Verdict = z.infer<typeof Verdict>
 
 /**
- * Which fingerprint of a deposit a verified file matched: that of the original file, or that of the
- * stored copy, which may be a reduced picture.
+ * Which fingerprint of a deposit equals that of the verified file: the fingerprint of the original
+ * file, or the fingerprint of the stored copy. They differ if the stored copy is a reduced picture.
  */
 export const MatchedFingerprint = z.enum(['original', 'stored_copy'])
 export type MatchedFingerprint = z.infer<typeof MatchedFingerprint>
 
-/** How strong the evidence of a record is. There is only one level until the public log exists. */
+/**
+ * How strong the evidence for a record is. So far there is only one level; a public log will add
+ * others.
+ */
 const Rung = z.enum(['recorded'])
 
 /** Whether a deposit stores the file or only its fingerprint. */
@@ -47,8 +50,9 @@ export const ProcessedRequest = z.object({
   kind: RequestKind,
   created: z.iso.datetime(),
   /**
-   * Sequence number of the entry's last change. All changes of a company's entries share one
-   * sequence. A client that already has this entry with a higher number ignores this older state.
+   * Sequence number of the entry's last change. All entries of a company share one sequence. If a
+   * client already has this entry with a higher number, what it has is newer, and it ignores this
+   * answer.
    */
   seq: z.number(),
   state: RequestState,
@@ -68,8 +72,8 @@ export const ProcessedRequest = z.object({
   media_type: z.optional(z.string()),
   category_id: z.optional(z.uuid()),
   /**
-   * `fingerprint` for a deposit that stores only the fingerprint. Absent for a deposit that stores
-   * the file.
+   * `fingerprint` if the deposit stores only the fingerprint of the file. Absent if it stores the
+   * file.
    */
   store: z.optional(StoredContent),
   /** Time at which the stored file is deleted. Absent if it is stored for an unlimited time. */
@@ -88,8 +92,8 @@ export const ProcessedRequest = z.object({
   leaf_hash: z.optional(z.string()),
   rung: z.optional(Rung),
   /**
-   * Result of a verification of one document. Absent if several documents were verified: `items`
-   * then has the number of documents for each result.
+   * Result of the verification of a single document. Absent if several documents were verified
+   * together: `items` then has the number of documents with each result.
    */
   verdict: z.optional(Verdict),
   match: z.optional(MatchedFingerprint),

@@ -22,9 +22,9 @@ export const getChallenge = endpoint({
 
 /**
  * Signs in and returns a session token. `challenge_response` is the challenge, a dot, and the ES256
- * signature of the challenge in base64url. `device` is a value from the answer to an earlier
- * sign-in in this browser. With `device`, the person can sign in even after strangers have made too
- * many failed attempts.
+ * signature of the challenge in base64url. `device` is a value that an earlier sign-in in this
+ * browser returned. With `device`, the person can sign in even if strangers have made too many
+ * failed attempts on the account.
  */
 export const logIn = endpoint({
   method: 'POST',

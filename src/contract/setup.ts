@@ -20,8 +20,8 @@ export const getSetup = endpoint({
   output: z.object({
     company: z.string(),
     /**
-     * The demonstration company: the URL of its pages (`address`) and, if there is one, an account
-     * that visitors may use (`account`). Absent in an installation without a demonstration company.
+     * The demonstration company of the installation, absent if there is none. `address` is the URL
+     * of its pages. `account` is an account that visitors may use, absent if there is none.
      */
     demo: z.optional(
       z.object({
@@ -63,9 +63,8 @@ export const createOperator = endpoint({
     locale: z.optional(z.enum(['en', 'fr']))
   }),
   /**
-   * The new operator's id, and in `demo` what happened to the demonstration company. `none`: there
-   * was no such company. If the input was `remove` and the output is `kept`, the removal has
-   * failed.
+   * The new operator's id, and what happened to the demonstration company (`demo`). `none`: there
+   * is no such company. `kept`: it stays, because the input said so or because its removal failed.
    */
   output: z.object({ id: z.uuid(), demo: z.enum(['none', 'kept', 'removed']) }),
   errors: [

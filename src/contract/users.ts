@@ -20,8 +20,8 @@ export const Email = z
 export const Username = textLine(maxUsernameCharacters)
 
 /**
- * A person's language of the interface. `und`: none is chosen yet, and the first page that the
- * person opens saves its own language.
+ * The language in which a person sees the interface. `und`: none is chosen yet. The first page that
+ * the person opens then stores its own language.
  */
 export const UserLocale = z.enum(['en', 'fr', 'und'])
 
@@ -46,13 +46,13 @@ export const Usage = z.object({
   storage_limit: z.nullable(z.number()),
   storage_remaining: z.nullable(z.number()),
   /**
-   * Time at which the count of requests next begins again at 0 in any of the person's groups.
+   * The next time at which one of the person's groups begins to count requests from 0 again.
    * `null`: never.
    */
   resets_at: z.nullable(z.iso.datetime()),
   /**
-   * Requests and bytes that the person alone has used in the current periods. Missing from the
-   * answers of an older API.
+   * Requests and bytes that the person alone has used in the current periods. Servers with an older
+   * API version omit it.
    */
   own: z.optional(z.object({ requests_used: z.number(), storage_used: z.number() }))
 })
@@ -76,10 +76,7 @@ export const UserInfo = z.object({
   permissions: z.array(z.string()),
   company: z.object({ id: z.uuid(), name: z.string() }),
   usage_remaining: UsageRemaining,
-  /**
-   * Usage of the person's groups. Missing from the answers of an older API, which a newer page may
-   * call.
-   */
+  /** Usage of the person's groups. Servers with an older API version omit it. */
   usage: z.optional(Usage),
   /** Whether the person's e-mail is not confirmed yet. Such a person may make only few calls. */
   pending: z.optional(z.boolean()),
@@ -128,8 +125,9 @@ const SignUp = z.strictObject({
 export const GroupIds = z.array(Id).check(z.maxLength(100))
 
 /**
- * Input of an invitation. `username` is the person's name until the person activates the account
- * and chooses a name. `group_ids` are the person's groups, by default the company's default group.
+ * Input of an invitation. `username` is a name for the person, who can choose another one when
+ * activating the account. `group_ids` are the person's groups, by default the company's default
+ * group.
  */
 const Invitation = z.strictObject({
   email: Email,
@@ -176,7 +174,7 @@ export const createUser = endpoint({
 
 /**
  * Changes the caller's password and ends the caller's other sessions. `challenge_response` is a
- * challenge of purpose `rekey` signed with the current key. `public_key_jwt` contains that
+ * challenge of purpose `rekey`, signed with the current key. `public_key_jwt` contains the same
  * challenge and proves that the browser has the new key.
  */
 export const changeKey = endpoint({

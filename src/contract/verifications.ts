@@ -10,7 +10,7 @@ import { MatchedFingerprint, Verdict } from './requests.ts'
  */
 export const FoundRecord = z.object({
   match: MatchedFingerprint,
-  /** Time of the record, by the server's clock. */
+  /** Time at which the deposit was recorded, by the server's clock. */
   recorded: z.iso.datetime(),
   /**
    * Leaf hash of the record in hex. Pages draw the seal, a picture that differs for each record,

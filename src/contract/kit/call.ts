@@ -14,8 +14,8 @@ export interface CallOptions {
    */
   idempotencyKey?: string | undefined
   /**
-   * Version of the resource that the caller has read, sent as `If-Match`. If the resource has
-   * another version by now, the call changes nothing.
+   * Version number of the resource when the caller read it, sent as `If-Match`. If somebody has
+   * changed the resource since, the call changes nothing and fails.
    */
   version?: number | undefined
   /**
@@ -28,9 +28,9 @@ export interface CallOptions {
 }
 
 /**
- * Calls an endpoint of the API and returns the parsed output. Throws `invalid_input` before sending
- * if the input breaks the schema, `offline` if the server cannot be reached, `unexpected_answer` if
- * the output breaks the schema, and otherwise the `AppError` that the server answers.
+ * Calls an endpoint of the API and returns the parsed output. Throws an `AppError`: `invalid_input`
+ * if the input breaks the schema, without sending it; `offline` if the server cannot be reached;
+ * `unexpected_answer` if the output breaks the schema; otherwise the error that the server answers.
  */
 export async function call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   endpoint: Endpoint<Input, Output>,

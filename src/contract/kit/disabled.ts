@@ -19,8 +19,8 @@ export type DisabledState = z.infer<typeof DisabledState>
 const maxTextLength = 2_048
 
 /**
- * Builds the part of an error answer that says what is disabled. Turns an unknown reason into
- * `other`.
+ * Returns the `disabled` part of an error answer: what is disabled, why, and since when. Replaces
+ * an unknown reason by `other`.
  */
 export function disabledDetails(
   scope: DisabledState['scope'],

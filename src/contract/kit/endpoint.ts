@@ -45,17 +45,20 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   idempotency?: 'honoured' | 'required'
   /** Largest size in bytes of the JSON body; 256 kB when absent. */
   maxBytes?: number
-  /** Whether the call answers a list in pages. The header `Link` of a page names the next page. */
+  /**
+   * Whether the call returns a list page by page. The header `Link` contains the address of the
+   * next page.
+   */
   paged?: boolean
   /**
-   * Set if the output has a `version`, which the header `ETag` repeats. PUT and DELETE calls, and
-   * POST calls that list `changed_meanwhile`, compare the version of the resource with the header
-   * `If-Match`. They answer `changed_meanwhile` if the two differ. Without `If-Match` they compare
-   * nothing.
-   * - `content`: the version covers the whole output, so GET answers 304 to a matching
+   * Set if the output has a `version` number, which the header `ETag` repeats. The calls that
+   * change the resource are PUT, DELETE, and POST with the error code `changed_meanwhile`. They
+   * answer `changed_meanwhile` if the header `If-Match` names another version than the current one.
+   * Without `If-Match` they do not check the version.
+   * - `content`: every change of the output changes the version, so GET answers 304 to a matching
    *   `If-None-Match`.
-   * - `settings`: the output also has figures that change without a new version, so GET never
-   *   answers 304.
+   * - `settings`: some figures in the output change without a new version, so GET never answers
+   *   304.
    */
   versioned?: 'content' | 'settings'
   /**
@@ -66,13 +69,13 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   /** Whether people whose e-mail is not confirmed yet may make the call. */
   pending?: boolean
   /**
-   * Whether the call also works for a suspended company. The pages of a suspended company stay
-   * online, so the calls that every page needs must work.
+   * Whether the call also works for a suspended company. Needed for the calls that every page
+   * makes, because the pages of a suspended company stay online.
    */
   suspended?: boolean
   /**
-   * Whether administrators use this public call, too. For example, anybody can sign up with
-   * `createUser`, and administrators invite people to their company with the same call.
+   * Whether a public call has a second use for administrators, who make it for their company. For
+   * example, strangers sign up with `createUser`, and administrators invite people with it.
    */
   acting?: boolean
   /**
@@ -81,8 +84,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
    */
   confirmation?: boolean
   /**
-   * An API key needs one of these scopes to make the call. Without `scopes`, API keys are refused
-   * with `person_required`.
+   * The scopes that allow an API key to make the call: the key needs at least one of them. Without
+   * `scopes`, the call refuses all API keys with `person_required`.
    */
   scopes?: readonly KeyScope[]
 }
@@ -90,7 +93,10 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
 /** An API call whose answer is not one JSON value: an event stream, a download or a tus upload. */
 export interface Stream<Input extends Shape = Shape, Message extends Shape = Shape> {
   kind: 'stream'
-  /** Whether the call also answers HEAD. A HEAD does not start the stream of GET. */
+  /**
+   * Whether the call also answers HEAD requests. The answer to HEAD has the headers of GET and no
+   * body.
+   */
   head?: boolean
   method: Method | 'PATCH' | 'HEAD'
   path: string
@@ -109,8 +115,8 @@ export interface Stream<Input extends Shape = Shape, Message extends Shape = Sha
    */
   linked?: boolean
   /**
-   * An API key needs one of these scopes to make the call. Without `scopes`, API keys are refused
-   * with `person_required`.
+   * The scopes that allow an API key to make the call: the key needs at least one of them. Without
+   * `scopes`, the call refuses all API keys with `person_required`.
    */
   scopes?: readonly KeyScope[]
 }
@@ -146,11 +152,14 @@ export function hasJsonBody({ method, body }: Pick<Endpoint, 'method' | 'body'>)
   return method === 'POST' || method === 'PUT' || body === true
 }
 
-/** The fields of an API call that `administersCompany` needs. */
+/**
+ * The fields of an API call that decide whether the call administers a company: see
+ * `administersCompany`.
+ */
 export type CallAccessFields = Pick<Endpoint | Stream, 'access' | 'path'> & Pick<Endpoint, 'acting'>
 
 /**
- * Returns whether an API call administers a company. By default this is the caller's own company.
+ * Returns whether an API call administers a company, which is the caller's own company by default.
  * An operator can choose another company by a path below `/company/{id}` or by the header
  * `Company`.
  */

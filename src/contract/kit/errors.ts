@@ -156,7 +156,10 @@ export const commonErrors = [
   'unavailable'
 ] as const satisfies readonly ErrorCode[]
 
-/** The rule that the value of a field breaks. Pages show the translation of `rule`. */
+/**
+ * Why the value of a field is refused: the rule that it breaks. Pages show the translation of
+ * `rule`.
+ */
 export interface FieldError {
   rule: string
   /** A number or word that the error message contains, such as a minimum length. */
@@ -164,12 +167,12 @@ export interface FieldError {
   /** The format that the field needs, as an English sentence for developers. */
   detail?: string
 }
-/** The rule that each refused field of an input breaks, by field name. */
+/** The refused fields of an input by name, each with the rule that it breaks. */
 export type FieldErrors = Record<string, FieldError>
 
 /**
- * A limit that has been reached: its usage (`used`), its size (`limit`), and the time at which the
- * usage begins again at 0 (`null`: never).
+ * A limit that has been reached: how much is used (`used`), the maximum (`limit`), and when the
+ * used amount begins again at 0 (`null`: never).
  */
 export interface LimitFigures {
   used: number
@@ -178,8 +181,8 @@ export interface LimitFigures {
 }
 
 /**
- * Number of things that still use an item and prevent its deletion, by kind: `{ users: 3, deposits:
- * 12 }`
+ * How many things of each kind still use an item, so that it cannot be deleted: `{ users: 3,
+ * deposits: 12 }`
  */
 export type UseCounts = Record<string, number>
 
@@ -192,7 +195,7 @@ export interface CategoryOption {
 interface AppErrorDetails {
   cause?: unknown
   fields?: FieldErrors
-  /** Number of refused fields that `fields` leaves out, because there are too many. */
+  /** Number of refused fields that are not in `fields`, because `fields` lists at most 20. */
   fieldsOmitted?: number
   disabled?: DisabledState
   figures?: LimitFigures
@@ -203,8 +206,8 @@ interface AppErrorDetails {
 }
 
 /**
- * An expected failure with a code for programs and people. Any other error is a bug and is answered
- * as `internal`.
+ * An expected failure of a call. Programs read its code, and people read the translation of the
+ * code. Any other thrown error is a bug and is answered as `internal`.
  */
 export class AppError extends Error {
   readonly code: ErrorCode

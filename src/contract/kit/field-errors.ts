@@ -76,8 +76,8 @@ export function shortenFieldName(field: string): string {
 }
 
 /**
- * Returns the issues to report for one issue. For an issue of a union, these are the issues of the
- * alternative with the fewest issues. Any other issue is returned unchanged.
+ * Returns the issues to report for an issue of zod. An issue of a union is replaced by the issues
+ * of the alternative that has the fewest. Any other issue is reported itself.
  */
 function bestIssues(issue: IssueLike): IssueLike[] {
   const [first, ...others] = issue.errors ?? []

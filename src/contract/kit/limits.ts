@@ -1,6 +1,9 @@
 /** Bytes of the largest file that can be deposited: 5 GB. */
 export const maxFileBytes = 5_000_000_000
-/** Pictures with more bytes than this are reduced by the browser before the upload. */
+/**
+ * Maximum number of bytes of a picture that a browser uploads as it is. Browsers reduce larger
+ * pictures before the upload.
+ */
 export const reduceAboveBytes = 1_000_000
 /** Maximum number of categories that the error `category_required` lists. */
 export const maxListedCategories = 50

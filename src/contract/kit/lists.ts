@@ -50,10 +50,10 @@ interface ListOptions<
 }
 
 /**
- * Defines a call that lists items in pages. The output is an array, and the header `Link` has
- * `rel="next"` if more items follow. `cursor` is the id of the last item that the caller has
- * received. If that item has been deleted, the call answers `not_found`, and the caller begins
- * again without a cursor.
+ * Defines a call that lists items in pages. The output is an array. If more items follow, the
+ * header `Link` has the address of the next page as `rel="next"`. `cursor` is the id of the last
+ * item on the previous page. If that item has been deleted, the call answers `not_found`, and the
+ * caller must begin again without a cursor.
  */
 export function listEndpoint<
   Item extends z.ZodMiniType,

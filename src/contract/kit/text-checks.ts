@@ -10,16 +10,16 @@ export function maxCodeUnits(limit: number) {
 }
 
 /**
- * Returns a check that accepts only texts that match `regex`. `sentence` describes those texts in
- * English.
+ * Returns a check that accepts only texts that match `regex`. `sentence` is the English description
+ * of these texts for error answers.
  */
 export function pattern(regex: RegExp, sentence: string) {
   return z.regex(regex, { abort: true, error: sentence })
 }
 
 /**
- * Returns a check that accepts the texts that `isValid` accepts. An error answer names the broken
- * rule (`rule`) and describes it in English (`sentence`).
+ * Returns a check that accepts a text if `isValid` returns true for it. For a refused text, the
+ * error answer contains the name of the rule (`rule`) and the English description (`sentence`).
  */
 export function customCheck(
   { rule, limit }: { rule: string; limit?: number },

@@ -71,8 +71,8 @@ const nouns = [
 ]
 
 /**
- * Names of the objects that the contract files export, such as `Category`. The documentation
- * describes each named object once, even if many answers contain it.
+ * The names of the schemas of objects that the contract files export, such as `Category`. The
+ * documentation describes each of these objects once, even if many answers contain it.
  */
 const names = z.registry<{ id: string }>()
 for (const [id, value] of nouns.flatMap(noun => Object.entries<unknown>(noun))) {

@@ -19,17 +19,17 @@ export type ApiCall = Endpoint | Stream
 export const apiCalls: Record<string, ApiCall> = { ...endpoints, ...streams }
 
 interface OpenApiOptions {
-  /** Name of the company that runs the API. */
+  /** Title of the document: the name of the company that runs the API. */
   title: string
   /** Origin of the API, such as `https://api.docs.acme.fr`. */
   server: string
-  /** Returns a sentence that describes the call with this name. */
+  /** Returns the sentence that describes the call with this name in the document. */
   sentenceOf: (name: string) => string
 }
 
 /**
- * Statuses, media types and headers of a stream's request and response, which its `Stream` object
- * does not contain.
+ * The HTTP details of a call with a body of bytes or events: statuses, media types and headers. The
+ * `Stream` object of the call does not contain them.
  */
 export interface StreamFacts {
   statuses: number[]
@@ -42,8 +42,8 @@ export interface StreamFacts {
 }
 
 /**
- * Statuses, media types and headers of each call with a body of bytes or events, by the name of the
- * call. The OpenAPI document contains them.
+ * The HTTP details of each call with a body of bytes or events, by the name of the call. The
+ * OpenAPI document lists them.
  */
 export const streamFacts: Record<string, StreamFacts> = {
   getDepositContent: {
@@ -104,7 +104,9 @@ export const streamFacts: Record<string, StreamFacts> = {
   getDocs: { statuses: [302], responseHeaders: ['Location'] }
 }
 
-/** Further statuses of success that some calls answer in addition to `Endpoint.status`, by name. */
+/**
+ * Statuses of success that a call may answer besides `Endpoint.status`, by the name of the call.
+ */
 const otherStatuses: Record<string, number[]> = {
   // a file that has been deposited before
   createDeposit: [200]
@@ -257,8 +259,8 @@ function parameters(name: string, route: ApiCall): object[] {
 }
 
 /**
- * Returns the request header that names a version of the resource. Undefined if the call takes no
- * version.
+ * Returns the request header in which a caller sends the version of the resource: `If-Match` for a
+ * change, `If-None-Match` for a read. Undefined if the call takes no version.
  */
 function preconditionOf(route: ApiCall): 'If-Match' | 'If-None-Match' | undefined {
   if (route.kind === 'stream' || !route.versioned || route.method === 'POST') return undefined

@@ -10,7 +10,9 @@ export interface SchemaField {
   name: string
   /** Format of the value, such as `uuid`, or else its JSON type, such as `string`. */
   type: string
-  /** Name of a schema that describes the value in another section of the documentation. */
+  /**
+   * Name of the schema of the value, if another section of the documentation describes that schema.
+   */
   shared?: string
   isOptional: boolean
   isNullable: boolean
@@ -29,8 +31,8 @@ export function alternativesOf(schema: JsonSchema): JsonSchema[] {
 }
 
 /**
- * Returns the fields of a schema for the documentation, including those of nested objects. Their
- * names begin with `prefix`.
+ * Returns the fields of a schema for the documentation, including the fields of nested objects. The
+ * path of each field begins with `prefix`.
  */
 export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): SchemaField[] {
   const isNullable = [schema, ...(schema.anyOf ?? [])].some(({ type }) =>
