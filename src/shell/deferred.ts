@@ -1,4 +1,4 @@
-import { watchForBuilds } from './builds/build-notice.ts'
+import { watchForNewBuild } from './builds/build-notice.ts'
 import { startDrawerSwipe } from './drawer-swipe.ts'
 import { preloadDrop } from './drop/drop-anywhere.ts'
 import { onThisAndLaterPages } from './kit/page.ts'
@@ -12,7 +12,7 @@ import { startUserMenu } from './user-menu.ts'
  * and the drawer work with features of the browser alone.
  */
 export function startDeferredParts(): void {
-  watchForBuilds()
+  watchForNewBuild()
   startDrawerSwipe()
   startUserMenu()
   startPalette()

@@ -56,6 +56,6 @@ async function say(text: string): Promise<void> {
 
 async function saveFor(locale: Locale): Promise<void> {
   if (!isSignedIn()) return
-  const { saveLanguage } = await import('../stores/signed-in-user.ts')
-  await saveLanguage(locale)
+  const { saveLanguageToAccount } = await import('../stores/signed-in-user.ts')
+  await saveLanguageToAccount(locale)
 }

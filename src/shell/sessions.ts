@@ -50,8 +50,8 @@ async function watchSession(): Promise<void> {
     // permissions are part of the person, and may change while a page is open
     if (['leave', 'confirm'].includes(answerOfPage())) void guard()
   })
-  sessions.addSignInListener(applySession)
-  sessions.addSignOutListener(departure => {
+  sessions.addSessionStartListener(applySession)
+  sessions.addSessionEndListener(departure => {
     applySession()
     if (departure === 'ended') void guard('ended')
   })

@@ -8,9 +8,9 @@ import { startHeadingFocus } from './focus-heading.ts'
 import { loadFonts } from './fonts.ts'
 import { onEachPage, runOnce } from './kit/page.ts'
 import { startLanguageLinks } from './languages.ts'
-import { keepLinkParams } from './link-params.ts'
+import { copyInvitationParams } from './link-params.ts'
 import { startSessions } from './sessions.ts'
-import { watchUploads } from './upload-progress/running-uploads.ts'
+import { loadQueueOnDepositPage } from './upload-progress/running-uploads.ts'
 
 /**
  * Starts the top bar, the drawer and the messages. Runs once per tab, because ClientRouter changes
@@ -23,10 +23,10 @@ export function startShell(): void {
   startColorScheme()
   startLanguageLinks()
   startDropAnywhere()
-  watchUploads()
+  loadQueueOnDepositPage()
   startSessions()
   startNews()
-  keepLinkParams()
+  copyInvitationParams()
   replayEarlyActions()
   loadRarePages()
   startHeadingFocus()

@@ -34,7 +34,7 @@ const searchable = /^[^\p{Cc}\p{Cs}]{1,100}$/u
  * Searches people, groups, categories and domains of a company by name, and for operators also all
  * companies. Throws the error of the call that fails.
  */
-export async function searchCompany(
+export async function searchInCompany(
   text: string,
   { company, locale, isOperator, signal }: SearchOptions
 ): Promise<FoundItem[]> {

@@ -1,7 +1,7 @@
 import { AppError } from '../contract/kit/errors.ts'
 import { environment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
-import { addSignOutListener, api } from './sessions.ts'
+import { addSessionEndListener, api } from './sessions.ts'
 import { $user } from './signed-in-user.ts'
 
 /**
@@ -18,13 +18,15 @@ export const $passwordQuestion = personalAtom<
  */
 let asking: Promise<boolean> | undefined
 
-addSignOutListener(() => $passwordQuestion.get()?.answer(false))
+addSessionEndListener(() => $passwordQuestion.get()?.answer(false))
 
 /**
  * Makes a call with `run`. If the server requires the password again, asks the person for it and
  * runs `run` a second time. Throws `confirmation_required` if the person cancels.
  */
-export async function withConfirmation<Result>(run: () => Promise<Result>): Promise<Result> {
+export async function withPasswordConfirmation<Result>(
+  run: () => Promise<Result>
+): Promise<Result> {
   try {
     return await run()
   } catch (error) {

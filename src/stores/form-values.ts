@@ -47,14 +47,14 @@ export function isCheckable({ type }: HTMLInputElement): boolean {
  * Returns the name under which the values of a form are stored. It consists of the names of the
  * fields.
  */
-export function draftName(values: Values): string {
+export function formDraftName(values: Values): string {
   return `form ${Object.keys(values).join(' ')}`
 }
 
 /** Stores the values of a form for the page with the path `path`, without the language. */
 export function keepFormDraft(path: string, form: HTMLFormElement): void {
   const values = valuesOf(form)
-  const name = draftName(values)
+  const name = formDraftName(values)
   // a form whose script has not run yet has not filled in what was stored before
   const earlier = new Map<string, unknown>(Object.entries(Object(takeDraft(path, name))))
   for (const [field, value] of Object.entries(values))

@@ -5,7 +5,7 @@ const cookieName = 'i18n_redirected'
 const cookieSeconds = 365 * 86_400
 
 /** Saves the language in a cookie. Returns the address of this page in that language. */
-export function rememberLanguage(locale: Locale): string {
+export function saveLanguageCookie(locale: Locale): string {
   const { pageLocation, writeCookie } = environment()
   writeCookie(`${cookieName}=${locale}; Max-Age=${cookieSeconds}; Path=/; Secure; SameSite=Lax`)
   const { pathname, search, hash } = pageLocation()

@@ -1,6 +1,6 @@
 import type { Locale, Words } from '../i18n/index.ts'
 import { environment } from './environment.ts'
-import { rememberLanguage } from './language-cookie.ts'
+import { saveLanguageCookie } from './language-cookie.ts'
 
 interface LanguageChange {
   /** The address of this page in the new language, with query and hash. */
@@ -20,7 +20,7 @@ export async function changeLanguage(
   { buildId, save }: { buildId: string; save: (locale: Locale) => Promise<void> }
 ): Promise<LanguageChange> {
   const words = await loadMessages(locale, buildId)
-  const address = rememberLanguage(locale)
+  const address = saveLanguageCookie(locale)
   const isSaved = await save(locale).then(
     () => true,
     () => false

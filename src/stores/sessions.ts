@@ -20,7 +20,7 @@ export type SessionState = { status: 'out' } | { status: 'in'; token: string; ex
 export const $session = atom<SessionState>({ status: 'out' })
 
 /** Storage key of the names of verified files. The stored value begins with the person's id. */
-export const verifiedFileNamesKey = 'vidimus:checked'
+export const verifiedFileNamesStorageKey = 'vidimus:checked'
 const cookieName = '__Host-vidimus'
 /** Maximum size of a cookie in bytes. Browsers silently ignore a larger one. */
 const maxCookieBytes = 4096
@@ -61,7 +61,7 @@ let stopRenewal: () => void = () => {}
  * Registers `run` for the start of each session. Also calls it immediately if a session exists.
  * Signing in waits for the promise that `run` returns.
  */
-export function addSignInListener(run: (start: SessionStart) => Promise<void> | void): void {
+export function addSessionStartListener(run: (start: SessionStart) => Promise<void> | void): void {
   startListeners.add(run)
   if ($session.get().status === 'in') void run('restored')
 }
@@ -70,7 +70,7 @@ export function addSignInListener(run: (start: SessionStart) => Promise<void> | 
  * Registers `run` for the end of each session. `run` is called just before the stores with the
  * person's data are emptied.
  */
-export function addSignOutListener(run: (end: SessionEnd) => void): void {
+export function addSessionEndListener(run: (end: SessionEnd) => void): void {
   endListeners.add(run)
 }
 
@@ -129,7 +129,7 @@ async function callAs<Name extends CallName>(
 ): Promise<CallOutput<Name>> {
   const { call } = await loadCalls()
   const { fetch } = environment()
-  const endpoint = await findEndpoint(name)
+  const endpoint = await loadEndpoint(name)
   const base = apiOrigin()
   const sent = isAnonymous(endpoint, token) ? undefined : token
   const answer = await call(endpoint, input, { ...options, base, token: sent, fetch })
@@ -162,7 +162,7 @@ export async function loadCalls() {
 }
 
 /** Loads and returns the endpoint object of a call: its method, path and schemas. */
-export async function findEndpoint(name: CallName): Promise<Endpoint> {
+export async function loadEndpoint(name: CallName): Promise<Endpoint> {
   const { calls } = await loadCalls()
   return isPageCall(name, calls) ? calls[name] : loadAdminCall(name)
 }
@@ -216,7 +216,7 @@ export function userIdOfToken(token: string): string | undefined {
  * Returns a lock or channel name that only the tabs of this person use: `'stream'` →
  * `'vidimus:stream:docs.acme.fr:<user>'`
  */
-export function nameForPersonsTabs(what: string): string {
+export function userScopedName(what: string): string {
   return `vidimus:${what}:${environment().pageLocation().host}:${signedInUserId() ?? ''}`
 }
 
@@ -260,14 +260,14 @@ export async function beginSession(token: string): Promise<void> {
     dropSession(userIdOfToken(token) === lastPerson ? 'ended' : 'signed-out')
   saveToken(token)
   const { readStored, store } = environment()
-  const isSame = readStored(verifiedFileNamesKey)?.startsWith(`${userIdOfToken(token)}\n`)
-  if (!isSame) store(verifiedFileNamesKey, undefined)
+  const isSame = readStored(verifiedFileNamesStorageKey)?.startsWith(`${userIdOfToken(token)}\n`)
+  if (!isSame) store(verifiedFileNamesStorageKey, undefined)
   notifyTabs('changed')
   await notifyStart('signed-in')
 }
 
 /** Replaces the token of the session by a newer one. */
-export function renewToken(token: string): void {
+export function replaceToken(token: string): void {
   if ($session.get().status === 'out') return
   saveToken(token)
   notifyTabs('changed')
@@ -334,7 +334,7 @@ function setSession(token: string, exp: number): void {
 async function renewLate(token: string): Promise<void> {
   const user = await api('getUser', {}).catch(() => undefined)
   if (sessionToken() !== token) return
-  if (user?.access_token) renewToken(user.access_token)
+  if (user?.access_token) replaceToken(user.access_token)
   else stopRenewal = environment().after(lateRetryMs, () => void renewLate(token))
 }
 
@@ -360,7 +360,7 @@ function clearSession(end: SessionEnd): void {
  */
 export async function forgetSession(): Promise<void> {
   clearSession('signed-out')
-  environment().store(verifiedFileNamesKey, undefined)
+  environment().store(verifiedFileNamesStorageKey, undefined)
   try {
     const { forgetUploads } = await import('./remembered-uploads.ts')
     await forgetUploads()

@@ -3,17 +3,17 @@ import { AppError } from '../contract/kit/errors.ts'
 import type { UserInfo } from '../contract/users.ts'
 import type { Locale } from '../i18n/index.ts'
 import { environment, pageLocale } from './environment.ts'
-import { rememberLanguage } from './language-cookie.ts'
+import { saveLanguageCookie } from './language-cookie.ts'
 import { personalAtom } from './personal-atoms.ts'
 import {
   $session,
-  addSignInListener,
-  addSignOutListener,
+  addSessionEndListener,
+  addSessionStartListener,
   api,
-  nameForPersonsTabs,
-  renewToken,
+  replaceToken,
   type SessionStart,
-  sessionNumber
+  sessionNumber,
+  userScopedName
 } from './sessions.ts'
 import { joinTabGroup, type TabGroup } from './tab-leader.ts'
 
@@ -46,17 +46,17 @@ let isLeading = false
 let stopTimer: () => void = () => {}
 let stopWake: () => void = () => {}
 
-addSignInListener(begin)
-addSignOutListener(end)
+addSessionStartListener(begin)
+addSessionEndListener(end)
 
 /** Returns whether the person has the feature or permission `name`: `deposit`, `admin`. */
-export function hasRight(name: string): boolean {
+export function hasFeatureOrPermission(name: string): boolean {
   const user = $user.get()
   return user !== undefined && (user.features.includes(name) || user.permissions.includes(name))
 }
 
 /** Saves the language of the person, if one is signed in. */
-export async function saveLanguage(locale: Locale): Promise<void> {
+export async function saveLanguageToAccount(locale: Locale): Promise<void> {
   if ($session.get().status === 'in') await change({ locale })
 }
 
@@ -74,7 +74,7 @@ async function change(fields: { locale: Locale } | { username: string }): Promis
 async function begin(start: SessionStart): Promise<void> {
   sessionStart = start
   tabs = joinTabGroup({
-    name: nameForPersonsTabs('user'),
+    name: userScopedName('user'),
     environment: environment(),
     lead,
     follow: () => {},
@@ -109,7 +109,7 @@ async function settleLocale(user: UserInfo): Promise<void> {
   const start = sessionStart
   sessionStart = undefined
   if (!start) return
-  if (user.locale === 'und') await saveLanguage(pageLocale()).catch(() => {})
+  if (user.locale === 'und') await saveLanguageToAccount(pageLocale()).catch(() => {})
   else if (user.locale !== pageLocale()) switchLanguage(user.locale, start)
 }
 
@@ -118,7 +118,7 @@ async function settleLocale(user: UserInfo): Promise<void> {
  * After a sign-in, that is not necessary, because another page opens next.
  */
 function switchLanguage(locale: Locale, start: SessionStart): void {
-  const address = rememberLanguage(locale)
+  const address = saveLanguageCookie(locale)
   if (start === 'restored') environment().replacePage(address)
 }
 
@@ -169,7 +169,7 @@ export async function refreshUser(): Promise<void> {
 function publish({ access_token, ...user }: UserInfo): void {
   show(user)
   tabs?.send(user)
-  if (access_token) renewToken(access_token)
+  if (access_token) replaceToken(access_token)
 }
 
 /**

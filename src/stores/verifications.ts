@@ -6,7 +6,7 @@ import { retryDelay } from '../core/retry-delay.ts'
 import { withoutDirectionControls } from '../core/text/visible-text.ts'
 import { environment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
-import { $session, addSignInListener, addSignOutListener, api } from './sessions.ts'
+import { $session, addSessionEndListener, addSessionStartListener, api } from './sessions.ts'
 import { rememberFileNames } from './verified-file-names.ts'
 
 export type VerificationState =
@@ -79,10 +79,10 @@ let lastCall: Promise<unknown> = Promise.resolve()
 let endPause: () => void = () => {}
 
 // when the session merely expires, the checks stay
-addSignOutListener(end => {
+addSessionEndListener(end => {
   if (end === 'signed-out') forgetVerifications()
 })
-addSignInListener(() => {
+addSessionStartListener(() => {
   // other limits apply to signed-in people, and checks that stopped with the session can continue
   endPause()
   void restartChecks(
@@ -111,7 +111,7 @@ export async function verifyFiles(chosen: readonly File[]): Promise<void> {
  * Verifies the text if it is a fingerprint or a list of fingerprints, and returns whether it is.
  * For any other text, hides earlier results, because they would look like the result of this text.
  */
-export function verifyFingerprints(text: string): boolean {
+export function tryVerifyFingerprints(text: string): boolean {
   const found = parseFingerprints(text)
   if (!found) {
     $shownBatch.set(undefined)

@@ -1,6 +1,6 @@
 import { environment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
-import { addSignInListener, signedInUserId, verifiedFileNamesKey } from './sessions.ts'
+import { addSessionStartListener, signedInUserId, verifiedFileNamesStorageKey } from './sessions.ts'
 
 type Names = readonly string[]
 
@@ -16,7 +16,7 @@ export const $verifiedFileNames = personalAtom<ReadonlyMap<string, Names>>(new M
  */
 const maxNames = 5000
 
-addSignInListener(() => $verifiedFileNames.set(readNames()))
+addSessionStartListener(() => $verifiedFileNames.set(readNames()))
 
 /** Stores the names of the files that a request has verified, for the signed-in person. */
 export function rememberFileNames(request: string, names: Names): void {
@@ -26,13 +26,13 @@ export function rememberFileNames(request: string, names: Names): void {
   const kept = [...readNames(), [request, names] as const]
   let count = kept.reduce((sum, [, each]) => sum + each.length, 0)
   while (count > maxNames && kept.length > 1) count -= kept.shift()?.[1].length ?? 0
-  environment().store(verifiedFileNamesKey, `${person}\n${JSON.stringify(kept)}`)
+  environment().store(verifiedFileNamesStorageKey, `${person}\n${JSON.stringify(kept)}`)
   $verifiedFileNames.set(new Map(kept))
 }
 
 function readNames(): ReadonlyMap<string, Names> {
   const person = signedInUserId()
-  const text = environment().readStored(verifiedFileNamesKey)
+  const text = environment().readStored(verifiedFileNamesStorageKey)
   if (person === undefined || !text?.startsWith(`${person}\n`)) return new Map()
   try {
     const read: unknown = JSON.parse(text.slice(person.length + 1))

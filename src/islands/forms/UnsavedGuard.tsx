@@ -2,10 +2,10 @@ import type { TransitionBeforePreparationEvent } from 'astro:transitions/client'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { localizedPath } from '../../i18n/index.ts'
 import { keepDraft, keepOnlyDraftsOfPerson } from '../../stores/form-drafts.ts'
-import { draftName, isFieldChanged, type Values } from '../../stores/form-values.ts'
+import { formDraftName, isFieldChanged, type Values } from '../../stores/form-values.ts'
 import {
   $session,
-  addSignInListener,
+  addSessionStartListener,
   signedInUserId,
   userIdOfToken
 } from '../../stores/sessions.ts'
@@ -14,7 +14,7 @@ import { useWords } from '../kit/use-words.ts'
 import { pagePath } from './page-drafts.ts'
 import type { FormState } from './use-form.ts'
 
-addSignInListener(() => keepOnlyDraftsOfPerson(signedInUserId()))
+addSessionStartListener(() => keepOnlyDraftsOfPerson(signedInUserId()))
 
 interface UnsavedProps {
   form?: Pick<FormState, 'props' | 'read' | 'isWorking' | 'isDone'>
@@ -69,7 +69,7 @@ export function UnsavedGuard({ form, isUnsaved = false }: UnsavedProps) {
     if (!form) return
     keepDraft(
       pagePath(),
-      draftName(form.read()),
+      formDraftName(form.read()),
       withoutPasswords(form.props.ref.current, form.read()),
       owner
     )

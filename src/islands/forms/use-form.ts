@@ -9,8 +9,8 @@ import {
 import { AppError, type ErrorCode, type FieldErrors } from '../../contract/kit/errors.ts'
 import { faultsOf, type Validator } from '../../core/input/validators.ts'
 import {
-  draftName,
   type FieldElement,
+  formDraftName,
   isCheckable,
   isFieldChanged,
   type Values,
@@ -85,7 +85,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
   const read = (): Values => (form.current ? valuesOf(form.current) : {})
 
   const fillInDraft = useEffectEvent(() => {
-    const draft = { ...Object(takePageDraft(draftName(read()))) }
+    const draft = { ...Object(takePageDraft(formDraftName(read()))) }
     // the person may have typed before the script had loaded
     for (const field of [...(form.current?.elements ?? [])].map(fieldOf))
       if (field && isFieldChanged(field)) delete draft[field.name]

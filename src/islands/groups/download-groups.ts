@@ -1,6 +1,6 @@
 import type { Group } from '../../contract/groups.ts'
 import { byteOrderMark, csvRecord } from '../../core/csv/cells.ts'
-import { type GroupQuery, readAllGroups } from '../../stores/admin/group-list.ts'
+import { fetchAllGroups, type GroupQuery } from '../../stores/admin/group-list.ts'
 import { downloadFile } from '../files/download-file.ts'
 
 /** The columns of the CSV file. They are named like the fields of a group. */
@@ -22,7 +22,7 @@ const columns: Record<string, (group: Group) => string | number | undefined> = {
  * Downloads all groups that match the query as CSV, including groups that the list has not loaded.
  */
 export async function downloadGroups(query: GroupQuery, name: string): Promise<void> {
-  const groups = await readAllGroups(query)
+  const groups = await fetchAllGroups(query)
   const lines = groups.map(group => csvRecord(Object.values(columns).map(cell => cell(group))))
   const content = [byteOrderMark, csvRecord(Object.keys(columns)), ...lines]
   downloadFile(new Blob(content, { type: 'text/csv;charset=utf-8' }), name, 'csv')

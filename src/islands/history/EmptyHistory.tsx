@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { localizedPath } from '../../i18n/index.ts'
-import { $user, hasRight } from '../../stores/signed-in-user.ts'
+import { $user, hasFeatureOrPermission } from '../../stores/signed-in-user.ts'
 import { useWords } from '../kit/use-words.ts'
 import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
 
@@ -35,7 +35,7 @@ export function EmptyHistory({ isFiltered, query, onClear }: EmptyHistoryProps) 
 function NoRequests() {
   const { locale, t } = useWords()
   const user = useStore($user, { ssr: 'initial' })
-  const mayDeposit = user !== undefined && hasRight('deposit')
+  const mayDeposit = user !== undefined && hasFeatureOrPermission('deposit')
   const verify = mayDeposit ? 'link link-secondary' : 'btn btn-primary'
   return (
     <EmptyState title={t('history.empty.title')} text={t('history.empty.text')}>

@@ -9,8 +9,8 @@ import {
   findRequest,
   loadMoreRequests,
   loadRequests,
-  retryRequests,
-  setFilter
+  reloadHistory,
+  setRequestFilter
 } from '../../stores/history/requests.ts'
 import { $session } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
@@ -36,7 +36,7 @@ export const History = withWords(function History() {
 
   useEffect(() => {
     if (session.status !== 'in' || !address) return
-    setFilter(requestFilterOf(address))
+    setRequestFilter(requestFilterOf(address))
     loadRequests()
   }, [session.status, address])
 
@@ -111,7 +111,7 @@ function Results({ address, names, onChange }: ResultsProps) {
           onClear={() => onChange(withoutEmptyFilters({ request: address.request }))}
         />
       }
-      onRetry={() => void retryRequests()}
+      onRetry={() => void reloadHistory()}
       onMore={() => void loadMoreRequests()}
     >
       <LiveUpdateNote now={now} />

@@ -5,8 +5,8 @@ import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes, formatInstant } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { loadDetails } from '../../stores/history/requests.ts'
-import { hasRight } from '../../stores/signed-in-user.ts'
+import { fetchRequestDetails } from '../../stores/history/requests.ts'
+import { hasFeatureOrPermission } from '../../stores/signed-in-user.ts'
 import { $verifiedFileNames } from '../../stores/verified-file-names.ts'
 import { useDocumentDownload } from '../files/use-document-download.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
@@ -66,7 +66,7 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
   // biome-ignore lint/correctness/useExhaustiveDependencies: a newer state and another try load again
   useEffect(() => {
     let isOver = false
-    loadDetails(id).then(
+    fetchRequestDetails(id).then(
       loaded => {
         if (!isOver) setState(loaded)
       },
@@ -257,7 +257,7 @@ function Actions({ request }: { request: ProcessedRequest }) {
           {t(`history.${isSaving ? 'saving' : request.reduced_from ? 'saveReduced' : 'save'}`)}
         </button>
       )}
-      {kind === 'deposit' && hasRight('deposit') && (hasEnded || isOpen) && (
+      {kind === 'deposit' && hasFeatureOrPermission('deposit') && (hasEnded || isOpen) && (
         <a className="btn btn-primary" href={localizedPath(locale, '/deposit')}>
           {t(`history.details.${isOpen ? 'upload' : 'again'}`)}
         </a>

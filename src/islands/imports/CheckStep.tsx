@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { noCounts } from '../../contract/imports.ts'
 import { $importFile } from '../../stores/imports/import-file.ts'
 import {
-  canSendRows,
+  canContinueSending,
   checkImport,
   discardImport,
   runImport,
@@ -38,7 +38,7 @@ export function CheckStep(props: CheckStepProps) {
   const { kind, state, onAgain, onBack } = props
   const { t } = useWords()
   const { item, error } = state
-  const isSending = item.state === 'open' && canSendRows(item.id)
+  const isSending = item.state === 'open' && canContinueSending(item.id)
   const discarding = useAction({
     what: 'Discarding the import failed',
     async send(next: () => void) {

@@ -1,9 +1,9 @@
 import {
-  changeColumn,
+  firstDataRows,
   headingsOf,
-  missingFields,
   type OpenedFile,
-  rowsWithoutHeader
+  setFieldColumn,
+  unmappedRequiredFields
 } from '../../stores/imports/import-file.ts'
 import { startImport } from '../../stores/imports/imports.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
@@ -30,11 +30,11 @@ export function ColumnsStep(props: ColumnsStepProps) {
   const { t } = useWords()
   const { mapping } = file
   const headings = headingsOf(file)
-  const [example = []] = rowsWithoutHeader(file)
+  const [example = []] = firstDataRows(file)
   const names = headings.map(
     (heading, at) => heading || t('imports.wizard.read.column', { name: columnLetters(at) })
   )
-  const missing = missingFields(kind.fields, mapping)
+  const missing = unmappedRequiredFields(kind.fields, mapping)
   const taken = new Set(Object.values(mapping))
   const left = names.filter((_, at) => !taken.has(at))
   const starting = useAction({
@@ -69,7 +69,7 @@ export function ColumnsStep(props: ColumnsStepProps) {
                   className={`select w-full ${isMissing ? 'border-error' : ''}`}
                   value={column ?? ''}
                   onChange={({ currentTarget }) =>
-                    changeColumn(
+                    setFieldColumn(
                       name,
                       currentTarget.value === '' ? undefined : Number(currentTarget.value)
                     )

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import type { Dialect } from '../../core/csv/dialect.ts'
 import { writeCsv } from '../../core/csv/writer.ts'
 import { formatByteLimit, formatBytes } from '../../core/text/format.ts'
-import { $importFile, type ImportFile, readFile } from '../../stores/imports/import-file.ts'
+import { $importFile, type ImportFile, readImportFile } from '../../stores/imports/import-file.ts'
 import { DropZone } from '../files/DropZone.tsx'
 import { downloadFile } from '../files/download-file.ts'
 import { useFileHandoff } from '../files/use-file-handoff.ts'
@@ -29,7 +29,7 @@ export function FileStep(props: FileStepProps) {
     if (!first) return
     setSeveral(files.length > 1 ? first.name : undefined)
     onRead()
-    void readFile(kind, first)
+    void readImportFile(kind, first)
   }
   useFileHandoff('import', take)
 

@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
 import { $importFile } from '../../stores/imports/import-file.ts'
-import { $import, openImport, startOver } from '../../stores/imports/imports.ts'
+import { $import, closeImport, openImport } from '../../stores/imports/imports.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
@@ -57,7 +57,7 @@ export function ImportWizard(props: ImportWizardProps) {
   }, [step])
 
   const again = () => {
-    startOver()
+    closeImport()
     setNaming(false)
     writeAddress(undefined)
   }

@@ -6,9 +6,9 @@ import {
   $countProgress,
   changeDialect,
   countDataRows,
+  firstDataRows,
   headingsOf,
-  type OpenedFile,
-  rowsWithoutHeader
+  type OpenedFile
 } from '../../stores/imports/import-file.ts'
 import type { ImportKind } from '../../stores/imports/import-kinds.ts'
 import { FieldFrame } from '../kit/Field.tsx'
@@ -177,7 +177,7 @@ function Fault({ text }: { text: string }) {
 function Preview({ file }: { file: OpenedFile }) {
   const { t } = useWords()
   const headings = headingsOf(file)
-  const rows = rowsWithoutHeader(file).slice(0, 20)
+  const rows = firstDataRows(file).slice(0, 20)
   const label = t('imports.wizard.read.preview', { count: rows.length })
   return (
     <section

@@ -3,15 +3,15 @@ import { useEffect, useRef, useState } from 'react'
 import { type Import, type ImportVerdict, noCounts } from '../../contract/imports.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { RefusalReason, RowValues, StoredRow } from '../../stores/imports/import-kinds.ts'
-import { type SourceFile, spreadsheetRow } from '../../stores/imports/import-memory.ts'
+import { type SourceFile, spreadsheetRowNumber } from '../../stores/imports/import-memory.ts'
 import {
   $importRows,
   correctRow,
   loadMoreRows,
-  openRows,
+  showRowsWithVerdict,
   skipRow
 } from '../../stores/imports/imports.ts'
-import { createOmittedFile } from '../../stores/imports/omitted-file.ts'
+import { createOmittedRowsFile } from '../../stores/imports/omitted-file.ts'
 import { downloadFile } from '../files/download-file.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
@@ -47,13 +47,13 @@ export function RowList(props: RowListProps) {
   const verdict = rows?.verdict ?? first
   const shown = verdicts.filter(each => each !== 'skipped' || counts[each] > 0 || each === verdict)
   const omitted = counts.refused + counts.skipped
-  const numberOf = (row: number) => (origin ? spreadsheetRow(row, origin) : row)
+  const numberOf = (row: number) => (origin ? spreadsheetRowNumber(row, origin) : row)
   const withNumber = (reason: RefusalReason) =>
     reasonText({ ...reason, ...(reason.row === undefined ? {} : { row: numberOf(reason.row) }) })
 
   const isOpen = rows !== undefined
   useEffect(() => {
-    if (!isOpen) void openRows(kind, first)
+    if (!isOpen) void showRowsWithVerdict(kind, first)
   }, [isOpen, kind, first])
 
   const mending = useAction({
@@ -91,7 +91,7 @@ export function RowList(props: RowListProps) {
   const downloading = useAction({
     what: 'Downloading the refused rows failed',
     async send() {
-      const content = await createOmittedFile(kind, {
+      const content = await createOmittedRowsFile(kind, {
         item,
         origin,
         labels,
@@ -129,7 +129,7 @@ export function RowList(props: RowListProps) {
             type="button"
             className={`btn btn-sm ${each === verdict ? 'btn-secondary' : 'btn-outline'}`}
             aria-pressed={each === verdict}
-            onClick={() => void openRows(kind, each)}
+            onClick={() => void showRowsWithVerdict(kind, each)}
           >
             {t(`imports.wizard.check.verdicts.${each}`)} <Count count={counts[each]} />
           </button>
@@ -148,7 +148,7 @@ export function RowList(props: RowListProps) {
           <button
             type="button"
             className="btn btn-outline btn-sm self-start"
-            onClick={() => void openRows(kind, verdict)}
+            onClick={() => void showRowsWithVerdict(kind, verdict)}
           >
             {t('imports.wizard.check.retry')}
           </button>

@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useId, useState } from 'react'
 import { isLocale, localeNames, locales } from '../../i18n/index.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
-import { $userOptions } from '../../stores/imports/user-imports.ts'
+import { $userImportOptions } from '../../stores/imports/user-imports.ts'
 import { useMailServer } from '../details/use-mail-server.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { comboboxSearch } from '../forms/NamedItemField.tsx'
@@ -17,7 +17,7 @@ import { useWords } from '../kit/use-words.ts'
 export function UserOptionsForm() {
   const { t } = useWords()
   const id = useId()
-  const options = useStore($userOptions, { ssr: 'initial' })
+  const options = useStore($userImportOptions, { ssr: 'initial' })
   const [news, setNews] = useState('')
   const hasMailServer = useMailServer()
   const { groups, locale, sendsInvitations } = options
@@ -31,7 +31,7 @@ export function UserOptionsForm() {
           search={comboboxSearch(findGroups)}
           choose={chosen => {
             const others = groups.filter(group => group.id !== chosen.id)
-            $userOptions.set({ ...options, groups: [...others, chosen] })
+            $userImportOptions.set({ ...options, groups: [...others, chosen] })
             setNews(t('imports.users.options.groupAdded', { group: chosen.name }))
           }}
         />
@@ -47,7 +47,7 @@ export function UserOptionsForm() {
                 aria-label={t('imports.users.options.removeGroup', { group: group.name })}
                 onClick={event =>
                   keepFocus(event, () =>
-                    $userOptions.set({
+                    $userImportOptions.set({
                       ...options,
                       groups: groups.filter(each => each.id !== group.id)
                     })
@@ -70,7 +70,7 @@ export function UserOptionsForm() {
               className="select w-full"
               value={locale ?? ''}
               onChange={({ currentTarget: { value } }) =>
-                $userOptions.set({ ...options, locale: isLocale(value) ? value : undefined })
+                $userImportOptions.set({ ...options, locale: isLocale(value) ? value : undefined })
               }
             >
               <option value="">{t('imports.users.options.localeNone')}</option>
@@ -96,7 +96,7 @@ export function UserOptionsForm() {
                 className="radio"
                 name={`${id}-invitations`}
                 checked={sendsInvitations === isNow}
-                onChange={() => $userOptions.set({ ...options, sendsInvitations: isNow })}
+                onChange={() => $userImportOptions.set({ ...options, sendsInvitations: isNow })}
               />
               {t(isNow ? 'imports.users.options.now' : 'imports.users.options.later')}
             </label>

@@ -1,5 +1,5 @@
 import { useStore } from '@nanostores/react'
-import type { MailLink } from '../../stores/accounts/mail-link-fragment.ts'
+import type { MailLinkFragment } from '../../stores/accounts/mail-link-fragment.ts'
 import { confirmEmail } from '../../stores/accounts/mail-links.ts'
 import { $session } from '../../stores/sessions.ts'
 import { useSignInReadiness } from '../forms/account-form.ts'
@@ -22,7 +22,7 @@ export const ConfirmEmail = withWords(function ConfirmEmail() {
   const { closed, handleFailure } = useLinkFailure(link)
   const action = useAction({
     what: 'Confirming the e-mail failed',
-    send: (opened: MailLink) => confirmEmail(opened),
+    send: (opened: MailLinkFragment) => confirmEmail(opened),
     handle: handleFailure
   })
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import type { AppError } from '../../contract/kit/errors.ts'
-import type { MailLink } from '../../stores/accounts/mail-link-fragment.ts'
+import type { MailLinkFragment } from '../../stores/accounts/mail-link-fragment.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
 import { continueAfterSignIn, emailRule, prefillFromQuery } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
@@ -42,8 +42,8 @@ function Ask({ note, email: known }: AskProps) {
     what: 'Asking for a link failed',
     rules: { email: emailRule },
     async send({ email = '' }) {
-      const { requestReset } = await loadVerbs()
-      const delivery = await requestReset(email)
+      const { requestPasswordReset } = await loadVerbs()
+      const delivery = await requestPasswordReset(email)
       setTyped(email.trim())
       return { email: email.trim(), delivery }
     }
@@ -73,7 +73,7 @@ function Ask({ note, email: known }: AskProps) {
 
 interface ChooseProps {
   company: string
-  link: MailLink
+  link: MailLinkFragment
   handleFailure: (error: AppError) => boolean
 }
 

@@ -4,8 +4,8 @@ import type { UserInfo } from '../../contract/users.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import {
   confirmSignUp,
-  confirmWithPassword,
-  sendVerification
+  confirmSignUpWithPassword,
+  resendSignUpLink
 } from '../../stores/accounts/mail-links.ts'
 import { signOut } from '../../stores/sessions.ts'
 import { $user, refreshUser } from '../../stores/signed-in-user.ts'
@@ -81,7 +81,7 @@ function Confirm({ company, link }: ConfirmProps) {
           submit={t('links.verify.submitPassword')}
           asksForName
           send={async chosen => {
-            await confirmWithPassword(link, chosen)
+            await confirmSignUpWithPassword(link, chosen)
             await continueAfterSignIn(t('links.verify.done'))
           }}
         />
@@ -120,7 +120,7 @@ function Waiting({ company, user: { email, delivery = 'mail' } }: WaitingProps) 
   const action = useAction({
     what: 'Sending the mail again failed',
     async send() {
-      await sendVerification()
+      await resendSignUpLink()
       setLeft(pauseSeconds)
     }
   })

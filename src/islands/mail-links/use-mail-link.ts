@@ -1,11 +1,14 @@
 import { useEffect, useState } from 'react'
 import type { LinkPurpose } from '../../contract/accounts.ts'
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
-import { type MailLink, readMailLink } from '../../stores/accounts/mail-link-fragment.ts'
+import {
+  type MailLinkFragment,
+  parseMailLinkFragment
+} from '../../stores/accounts/mail-link-fragment.ts'
 import { keepPageDraft, takePageDraft } from '../forms/page-drafts.ts'
 import { loadCode } from '../kit/load-code.ts'
 
-export interface OpenedLink extends MailLink {
+export interface OpenedLink extends MailLinkFragment {
   /** Whether the link still works: `used` and `over` (expired) do not. */
   state: 'open' | 'used' | 'over'
   /** Username of the invited person, for an invitation link. */
@@ -21,8 +24,8 @@ export interface OpenedLink extends MailLink {
 export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loading' {
   const [link, setLink] = useState<OpenedLink | 'none' | 'loading'>('loading')
   useEffect(() => {
-    const kept = takePageDraft('link') as MailLink | undefined // as: kept below
-    const found = readMailLink(location.hash) ?? kept
+    const kept = takePageDraft('link') as MailLinkFragment | undefined // as: kept below
+    const found = parseMailLinkFragment(location.hash) ?? kept
     if (found) void check(found, purpose).then(setLink)
     else setLink('none')
     const stopKeeping = keepPageDraft('link', () => found)
@@ -74,7 +77,7 @@ export function useLinkFailure(link: OpenedLink | 'none' | 'loading') {
  * Checks a link with the API. If the call fails, the link counts as `open`; using the link then
  * shows the error.
  */
-async function check(link: MailLink, purpose: LinkPurpose): Promise<OpenedLink> {
+async function check(link: MailLinkFragment, purpose: LinkPurpose): Promise<OpenedLink> {
   try {
     const { checkMailLink } = await loadCode(() => import('../../stores/accounts/mail-links.ts'))
     return { ...link, state: 'open', ...(await checkMailLink(link, purpose)) }

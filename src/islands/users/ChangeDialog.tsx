@@ -2,14 +2,14 @@ import { useEffect, useId, useRef, useState } from 'react'
 import { DisabledReason } from '../../contract/kit/disabled.ts'
 import type { BulkAction } from '../../contract/members.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
-import type { MemberChange } from '../../stores/admin/member-list.ts'
+import type { BulkMemberChange } from '../../stores/admin/member-list.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { comboboxSearch, type NamedItem } from '../forms/NamedItemField.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-type Details = Pick<MemberChange, 'group' | 'reason'>
+type Details = Pick<BulkMemberChange, 'group' | 'reason'>
 
 interface ChangeDialogProps {
   action: BulkAction

@@ -1,8 +1,8 @@
 import {
+  type BulkMemberChange,
+  fetchMemberNames,
   inverseChange,
-  type MemberChange,
-  memberChanges,
-  memberNames
+  memberBulkRun
 } from '../../stores/admin/member-list.ts'
 import type { BulkRun } from '../../stores/lists/bulk-run.ts'
 import { useWords } from '../kit/use-words.ts'
@@ -10,7 +10,7 @@ import { BulkPanel } from '../lists/BulkPanel.tsx'
 import { downloadRefusals } from './download-members.ts'
 
 /** Shows the progress of a bulk change of people and then its result. */
-export function ChangePanel({ run }: { run: BulkRun<MemberChange> }) {
+export function ChangePanel({ run }: { run: BulkRun<BulkMemberChange> }) {
   const { t } = useWords()
   const { change, done, refused } = run
   const { action } = change
@@ -22,15 +22,15 @@ export function ChangePanel({ run }: { run: BulkRun<MemberChange> }) {
       title={t(`users.bulk.titles.${action}`, { group })}
       done={count => t(`users.bulk.done.${action}`, { count, group })}
       unchanged={count => t(`users.bulk.unchanged.${action}`, { count, group })}
-      namesOf={memberNames}
-      onStop={memberChanges.stop}
-      onResume={() => void memberChanges.resume()}
-      onRetry={() => void memberChanges.retryRefused()}
-      onUndo={undo && (() => void memberChanges.start(undo, { ids: done }))}
+      namesOf={fetchMemberNames}
+      onStop={memberBulkRun.stop}
+      onResume={() => void memberBulkRun.resume()}
+      onRetry={() => void memberBulkRun.retryRefused()}
+      onUndo={undo && (() => void memberBulkRun.start(undo, { ids: done }))}
       onSave={() =>
         downloadRefusals(refused, code => t(`errors.${code}`), t('users.bulk.refusedFile'))
       }
-      onDismiss={memberChanges.dismiss}
+      onDismiss={memberBulkRun.dismiss}
     />
   )
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { groupName } from '../../stores/admin/group-list.ts'
+import { fetchGroupName } from '../../stores/admin/group-list.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { comboboxSearch, type NamedItem } from '../forms/NamedItemField.tsx'
@@ -20,7 +20,7 @@ export function GroupChip({ value, onChoose }: GroupChipProps) {
   useEffect(() => {
     if (value === undefined || value === known?.id) return
     let isStale = false
-    void groupName(value).then(name => {
+    void fetchGroupName(value).then(name => {
       if (!isStale && name !== undefined) setKnown({ id: value, name })
     })
     return () => {

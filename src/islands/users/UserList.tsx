@@ -9,7 +9,7 @@ import {
   countMembers,
   type MemberFilter,
   type MemberQuery,
-  memberChanges,
+  memberBulkRun,
   memberFilterOf,
   memberList,
   memberSortKeys
@@ -71,7 +71,7 @@ const addresses = createListAddress({
 export const UserList = withWords(function UserList() {
   const { locale, t } = useWords()
   const screen = useListScreen(memberList, addresses, 'name')
-  const run = useStore(memberChanges.$run, { ssr: 'initial' })
+  const run = useStore(memberBulkRun.$run, { ssr: 'initial' })
   const selection = useStore(memberList.$selection, { ssr: 'initial' })
   const setSelection = (next: Selection) => memberList.$selection.set(next)
   const [action, setAction] = useState<BulkAction>()
@@ -214,7 +214,7 @@ export const UserList = withWords(function UserList() {
           count={count}
           start={details => {
             setSelection(nothingSelected)
-            void memberChanges.start({ action, company, reasons: new Map(), ...details }, target())
+            void memberBulkRun.start({ action, company, reasons: new Map(), ...details }, target())
           }}
           onClose={() => setAction(undefined)}
         />

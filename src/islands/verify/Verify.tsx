@@ -10,9 +10,9 @@ import {
   closeResults,
   forgetVerifications,
   isAwaitingResult,
+  tryVerifyFingerprints,
   type Verification,
-  verifyFiles,
-  verifyFingerprints
+  verifyFiles
 } from '../../stores/verifications.ts'
 import { DropZone } from '../files/DropZone.tsx'
 import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
@@ -151,7 +151,7 @@ function Paste() {
   }
   const take = (text: string) => {
     if (!input.current) return
-    const isTaken = verifyFingerprints(text)
+    const isTaken = tryVerifyFingerprints(text)
     setWrong(isTaken ? undefined : /[\r\n]/.test(text.trim()) ? 'invalidList' : 'invalid')
     if (isTaken) input.current.value = ''
     else input.current.focus()

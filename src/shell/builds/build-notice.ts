@@ -8,7 +8,7 @@ const everyMs = 3_600_000
  * Checks hourly whether the server has a newer build. If so, shows a message with a button that
  * reloads the page.
  */
-export function watchForBuilds(): void {
+export function watchForNewBuild(): void {
   let isTold = false
   setInterval(async () => {
     if (isTold || !(await isOutdated())) return

@@ -47,12 +47,12 @@ export async function togglePalette(): Promise<void> {
  */
 async function loadPerson() {
   if (!isSignedIn()) return undefined
-  const [{ $user }, { $recentCommands, rememberCommand }, { searchCompany }] = await Promise.all([
+  const [{ $user }, { $recentCommands, rememberCommand }, { searchInCompany }] = await Promise.all([
     import('../../stores/signed-in-user.ts'),
     import('../../stores/recent-commands.ts'),
     import('../../stores/company-search.ts')
   ])
-  return { $user, $recentCommands, rememberCommand, searchCompany }
+  return { $user, $recentCommands, rememberCommand, searchInCompany }
 }
 
 function openPalette(
@@ -164,7 +164,7 @@ function openPalette(
       let next: Search
       try {
         const isOperator = permissions.includes('operator')
-        const items = await person.searchCompany(text, { company, locale, isOperator, signal })
+        const items = await person.searchInCompany(text, { company, locale, isOperator, signal })
         next = { status: 'done', items }
       } catch {
         next = { status: 'failed' }

@@ -26,7 +26,7 @@ export function waitForUploads(): Promise<void> {
 }
 
 /** Makes the upload queue load when the deposit page is opened for the first time. */
-export function watchUploads(): void {
+export function loadQueueOnDepositPage(): void {
   const watch = runOnce(loadQueue)
   onEachPage(() => {
     if (isOnPage('deposit')) void watch()

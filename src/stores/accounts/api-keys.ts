@@ -1,13 +1,13 @@
 import type { ApiKey, NewApiKey } from '../../contract/api-keys.ts'
 import { maxApiKeys } from '../../contract/kit/limits.ts'
-import { withConfirmation } from '../confirmation.ts'
+import { withPasswordConfirmation } from '../confirmation.ts'
 import { api, type CallInput } from '../sessions.ts'
-import { createShortList } from './short-list.ts'
+import { createUnpagedList } from './unpaged-list.ts'
 
 // Of a person or, where `company` is given, of a company. Keys of a person are called for without a
 // company, because they belong to the person's own one wherever the person administers.
 
-const list = createShortList<ApiKey>(company =>
+const list = createUnpagedList<ApiKey>(company =>
   company === ''
     ? api('listApiKeys', { limit: maxApiKeys })
     : api('listCompanyApiKeys', { id: company, limit: maxApiKeys }, { company })
@@ -27,7 +27,7 @@ export async function createApiKey(
   input: CallInput<'createApiKey'> & { group_id: string | undefined }
 ): Promise<NewApiKey> {
   const { group_id, ...settings } = input
-  const made = await withConfirmation(() =>
+  const made = await withPasswordConfirmation(() =>
     company === undefined
       ? api('createApiKey', settings)
       : api(

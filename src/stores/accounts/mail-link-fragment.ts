@@ -1,14 +1,14 @@
 import { canonicalEmail } from '../../core/input/email.ts'
 
 /** The fragment of a link in a mail. */
-export interface MailLink {
+export interface MailLinkFragment {
   token: string
   /** E-mail of the recipient. The key is derived from it and the password. */
   email: string
 }
 
 /** Reads the fragment `#t=…&email=ada%40example.com`. Returns undefined for any other fragment. */
-export function readMailLink(hash: string): MailLink | undefined {
+export function parseMailLinkFragment(hash: string): MailLinkFragment | undefined {
   const values = new URLSearchParams(hash.replace(/^#/, ''))
   const [token, email] = [values.get('t'), canonicalEmail(values.get('email') ?? '')]
   return token && email !== undefined ? { token, email } : undefined

@@ -4,21 +4,21 @@ import type { Locale } from '../../i18n/index.ts'
 import { api } from '../sessions.ts'
 import { refreshUser } from '../signed-in-user.ts'
 import { signInWithNewKey } from './accounts.ts'
-import type { MailLink } from './mail-link-fragment.ts'
+import type { MailLinkFragment } from './mail-link-fragment.ts'
 
 /**
  * Checks whether a mailed link is still valid, and throws if it is not. For an invitation, returns
  * the name of the invited person.
  */
 export function checkMailLink(
-  { token }: MailLink,
+  { token }: MailLinkFragment,
   purpose: LinkPurpose
 ): Promise<{ username?: string | undefined }> {
   return api('checkMailLink', { token, purpose })
 }
 
 /** Confirms a sign-up in the browser that made it. Throws `proof_required` in any other browser. */
-export async function confirmSignUp({ token }: MailLink): Promise<void> {
+export async function confirmSignUp({ token }: MailLinkFragment): Promise<void> {
   await api('verifyEmail', { token })
   await refreshUser()
 }
@@ -26,8 +26,8 @@ export async function confirmSignUp({ token }: MailLink): Promise<void> {
 /**
  * Confirms a sign-up that was made in another browser, with a name and a password, and signs in.
  */
-export async function confirmWithPassword(
-  link: MailLink,
+export async function confirmSignUpWithPassword(
+  link: MailLinkFragment,
   { username, password }: { username: string; password: string }
 ): Promise<void> {
   await signInWithNewKey({ ...link, password, purpose: 'verify' }, public_key_jwt =>
@@ -37,7 +37,7 @@ export async function confirmWithPassword(
 
 /** Gives an invited person a name and a password, and signs them in. */
 export async function activateAccount(
-  link: MailLink,
+  link: MailLinkFragment,
   { username, password, locale }: { username: string; password: string; locale: Locale }
 ): Promise<void> {
   await signInWithNewKey({ ...link, password, purpose: 'activate' }, public_key_jwt =>
@@ -46,7 +46,7 @@ export async function activateAccount(
 }
 
 /** Sets a new password with the token of a mailed link, and signs in with it. */
-export async function resetPassword(link: MailLink, password: string): Promise<void> {
+export async function resetPassword(link: MailLinkFragment, password: string): Promise<void> {
   await signInWithNewKey({ ...link, password, purpose: 'reset' }, public_key_jwt =>
     api('resetKey', { token: link.token, public_key_jwt })
   )
@@ -56,18 +56,18 @@ export async function resetPassword(link: MailLink, password: string): Promise<v
  * Requests a reset link. Returns how it is delivered, which does not reveal whether the e-mail has
  * an account.
  */
-export async function requestReset(email: string): Promise<LinkDelivery> {
+export async function requestPasswordReset(email: string): Promise<LinkDelivery> {
   const { delivery } = await api('requestReset', { email })
   return delivery ?? 'mail'
 }
 
 /** Requests another mail with the link that confirms the e-mail of a sign-up. */
-export async function sendVerification(): Promise<void> {
+export async function resendSignUpLink(): Promise<void> {
   await api('sendVerification', {})
 }
 
 /** Confirms the new e-mail of a signed-in person with the token of the mailed link. */
-export async function confirmEmail({ token }: MailLink): Promise<void> {
+export async function confirmEmail({ token }: MailLinkFragment): Promise<void> {
   await api('confirmEmail', { token })
   await refreshUser()
 }

@@ -1,9 +1,9 @@
 import type { Session } from '../../contract/sessions.ts'
 import { api } from '../sessions.ts'
-import { createShortList } from './short-list.ts'
+import { createUnpagedList } from './unpaged-list.ts'
 
 // the API returns the 100 that were used last; all others end with them by `signOutEverywhere()`
-const list = createShortList<Session>(() => api('listSessions', {}))
+const list = createUnpagedList<Session>(() => api('listSessions', {}))
 
 /** The sessions of the person in all browsers. */
 export const $sessionList = list.$list

@@ -1,5 +1,5 @@
 import { AppError } from '../../contract/kit/errors.ts'
-import { withConfirmation } from '../confirmation.ts'
+import { withPasswordConfirmation } from '../confirmation.ts'
 import { $route } from '../routes.ts'
 import {
   type ApiOptions,
@@ -22,7 +22,7 @@ export function adminApi<Name extends CallName>(
   // the key of the action, the same when the call is made again
   const idempotencyKey = crypto.randomUUID()
   const sent = { company: companyIdOfPage(), idempotencyKey, ...options }
-  return withConfirmation(() => api(name, input, sent))
+  return withPasswordConfirmation(() => api(name, input, sent))
 }
 
 /** Returns the id of the company in the page's address: `/en/admin/{company}/groups`. */
@@ -36,7 +36,7 @@ export function companyIdOfPage(): string {
  * the start of each load, and gets a check for this load. The check returns false once a later load
  * has started or the session has changed. The store must then drop the result.
  */
-export function createLoadStart(): () => () => boolean {
+export function createLoadTracker(): () => () => boolean {
   let loads = 0
   return () => {
     loads += 1
@@ -46,7 +46,7 @@ export function createLoadStart(): () => () => boolean {
 }
 
 /** Makes a call and returns its result, or the `AppError` with which it fails. */
-export async function resultOf<Value>(call: () => Promise<Value>): Promise<Value | AppError> {
+export async function resultOrError<Value>(call: () => Promise<Value>): Promise<Value | AppError> {
   try {
     return await call()
   } catch (error) {

@@ -3,12 +3,12 @@ import type { Group } from '../../contract/groups.ts'
 import type { DisabledReason } from '../../contract/kit/disabled.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
-import { withConfirmation } from '../confirmation.ts'
+import { withPasswordConfirmation } from '../confirmation.ts'
 import { environment } from '../environment.ts'
 import { createList } from '../lists/lists.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { api, type CallInput, type CallOutput, sessionNumber } from '../sessions.ts'
-import { adminApi, createLoadStart, resultOf } from './admin-api.ts'
+import { adminApi, createLoadTracker, resultOrError } from './admin-api.ts'
 
 /** State of the first page of a company's administration. */
 export type OverviewState =
@@ -56,7 +56,7 @@ export const companyList = createList<ListedCompany, CompanyQuery>({
 /** Maximum number of groups that the server returns in one response. */
 const mostGroups = 200
 
-const startLoad = createLoadStart()
+const startLoad = createLoadTracker()
 
 /**
  * Loads a company with its first groups into `$overview`. If `$overview` shows the same company, it
@@ -66,7 +66,7 @@ export async function loadOverview(id: string): Promise<void> {
   const before = $overview.get()
   if (before.status !== 'ready' || before.company.id !== id) $overview.set({ status: 'loading' })
   const isLatest = startLoad()
-  const next = await resultOf(() =>
+  const next = await resultOrError(() =>
     Promise.all([adminApi('getCompany', { id }), adminApi('listGroups', { id, limit: mostGroups })])
   )
   if (!isLatest()) return
@@ -85,7 +85,7 @@ export async function loadOverview(id: string): Promise<void> {
  */
 export async function loadCompanyName(id: string): Promise<void> {
   const session = sessionNumber()
-  const company = await resultOf(() => adminApi('getCompany', { id }, { company: id }))
+  const company = await resultOrError(() => adminApi('getCompany', { id }, { company: id }))
   if (session === sessionNumber() && !(company instanceof AppError)) $companyName.set(company)
 }
 
@@ -98,7 +98,9 @@ export async function createCompany(
   key: string
 ): Promise<CallOutput<'createCompany'>> {
   const session = sessionNumber()
-  const company = await withConfirmation(() => api('createCompany', input, { idempotencyKey: key }))
+  const company = await withPasswordConfirmation(() =>
+    api('createCompany', input, { idempotencyKey: key })
+  )
   const link = company.invitation?.link
   const until = environment().now() + mailLinkMinutes.activate * 60_000
   if (session === sessionNumber()) {

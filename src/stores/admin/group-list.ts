@@ -16,7 +16,7 @@ export const groupList = createList<Group, GroupQuery>({
 })
 
 /** Returns the name of a group, or undefined if it cannot be loaded. */
-export async function groupName(id: string): Promise<string | undefined> {
+export async function fetchGroupName(id: string): Promise<string | undefined> {
   try {
     const known = groupList.$rows.get().find(group => group.id === id)
     return (known ?? (await adminApi('getGroup', { id }))).name
@@ -28,7 +28,7 @@ export async function groupName(id: string): Promise<string | undefined> {
 const mostOnPage = 200
 
 /** Returns all groups of the company that match the query. Loads them page by page. */
-export async function readAllGroups(query: GroupQuery): Promise<Group[]> {
+export async function fetchAllGroups(query: GroupQuery): Promise<Group[]> {
   const company = companyIdOfPage()
   const groups: Group[] = []
   for (;;) {

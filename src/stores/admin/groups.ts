@@ -3,7 +3,7 @@ import type { Group } from '../../contract/groups.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { Member } from '../../contract/members.ts'
 import type { CallInput } from '../sessions.ts'
-import { adminApi, companyIdOfPage, resultOf } from './admin-api.ts'
+import { adminApi, companyIdOfPage, resultOrError } from './admin-api.ts'
 import { createItemEntries } from './item-entries.ts'
 import { createShownItem } from './shown-item.ts'
 
@@ -105,7 +105,7 @@ export async function addMembers(
   const company = companyIdOfPage()
   const additions: MemberAdditionResult[] = []
   for (const email of emails) {
-    const added = await resultOf(() => addByEmail(id, email, company))
+    const added = await resultOrError(() => addByEmail(id, email, company))
     additions.push({ email, error: added instanceof AppError ? added : undefined })
     onProgress(additions.length)
   }

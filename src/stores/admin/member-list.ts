@@ -65,7 +65,7 @@ export async function countMembers(filter: MemberFilter): Promise<number> {
 export const maxPeoplePerCall = 200
 
 /** One change to many people. */
-export interface MemberChange {
+export interface BulkMemberChange {
   action: BulkAction
   /**
    * Id of the company that the people belong to. The person may open another company's page while
@@ -82,7 +82,7 @@ export interface MemberChange {
 }
 
 /** The bulk change of people that is running now, or else the last one. */
-export const memberChanges = createBulkRun<MemberChange, MemberFilter>({
+export const memberBulkRun = createBulkRun<BulkMemberChange, MemberFilter>({
   limit: maxPeoplePerCall,
   async send(change, { ids, ...others }, key) {
     const { action, company, group, reason, reasons } = change
@@ -112,7 +112,7 @@ export const memberChanges = createBulkRun<MemberChange, MemberFilter>({
 })
 
 /** Returns the change that undoes `change`. Undefined for a change that cannot be undone. */
-export function inverseChange(change: MemberChange): MemberChange | undefined {
+export function inverseChange(change: BulkMemberChange): BulkMemberChange | undefined {
   const { company, group, reasons } = change
   const kept = { company, reasons }
   switch (change.action) {
@@ -133,7 +133,7 @@ export function inverseChange(change: MemberChange): MemberChange | undefined {
  * Returns the names of people by id. Leaves out people whose name cannot be loaded, for example
  * because they were deleted.
  */
-export async function memberNames(ids: readonly string[]): Promise<Map<string, string>> {
+export async function fetchMemberNames(ids: readonly string[]): Promise<Map<string, string>> {
   const known = new Map(memberList.$rows.get().map(member => [member.id, personName(member)]))
   const company = companyIdOfPage()
   const names = new Map<string, string>()

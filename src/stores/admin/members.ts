@@ -7,7 +7,7 @@ import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { CallInput } from '../sessions.ts'
-import { adminApi, companyIdOfPage, resultOf } from './admin-api.ts'
+import { adminApi, companyIdOfPage, resultOrError } from './admin-api.ts'
 import { createShownItem } from './shown-item.ts'
 
 type Invitation = Exclude<CallInput<'createUser'>, { public_key_jwt: string }>
@@ -64,7 +64,7 @@ export function reloadMember(id: string): Promise<Member> {
  */
 export async function loadMemberUsage(id: string): Promise<void> {
   const isStillShown = member.watch(id)
-  const usage = await resultOf(() => adminApi('getUserUsage', { id }))
+  const usage = await resultOrError(() => adminApi('getUserUsage', { id }))
   if (!isStillShown()) return
   if (usage instanceof AppError) $memberUsage.set({ status: 'failed', error: usage })
   else $memberUsage.set({ status: 'ready', usage })
@@ -184,7 +184,7 @@ export async function addToGroups(
   const additions: GroupAdditionResult[] = []
   for (const group of groups) {
     const input = { groupId: group.id, user_id: id }
-    const added = await resultOf(() => adminApi('addGroupUser', input, { company }))
+    const added = await resultOrError(() => adminApi('addGroupUser', input, { company }))
     additions.push({ group, error: added instanceof AppError ? added : undefined })
   }
   await showAgain(id)

@@ -2,7 +2,7 @@ import { AppError } from '../../contract/kit/errors.ts'
 import type { AllAttention, Attention, UsageDay } from '../../contract/overview.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { api } from '../sessions.ts'
-import { adminApi, createLoadStart, resultOf } from './admin-api.ts'
+import { adminApi, createLoadTracker, resultOrError } from './admin-api.ts'
 
 /** State of the list of problems that a company's administrators should solve. */
 export type AttentionState =
@@ -39,9 +39,9 @@ export type UsagePeriod = (typeof usagePeriods)[number]
 
 const dayMs = 86_400_000
 
-const startCheck = createLoadStart()
-const startCheckOfAll = createLoadStart()
-const startLoad = createLoadStart()
+const startCheck = createLoadTracker()
+const startCheckOfAll = createLoadTracker()
+const startLoad = createLoadTracker()
 
 /**
  * Loads the problems in a company into `$attention`. The previous result stays visible meanwhile.
@@ -51,7 +51,7 @@ export async function checkAttention(company: string): Promise<void> {
   const isSame = before.status === 'ready' && before.company === company
   if (!isSame) $attention.set({ status: 'loading' })
   const isLatest = startCheck()
-  const next = await resultOf(() => adminApi('getAttention', { id: company }))
+  const next = await resultOrError(() => adminApi('getAttention', { id: company }))
   if (!isLatest()) return
   if (!(next instanceof AppError)) {
     $attention.set({ status: 'ready', company, attention: next, isStale: false })
@@ -65,7 +65,7 @@ export async function checkAttention(company: string): Promise<void> {
  */
 export async function checkAllAttention(): Promise<void> {
   const isLatest = startCheckOfAll()
-  const next = await resultOf(() => api('getAllAttention', {}))
+  const next = await resultOrError(() => api('getAllAttention', {}))
   if (!isLatest()) return
   const before = $allAttention.get()
   if (!(next instanceof AppError)) {
@@ -85,7 +85,7 @@ export async function loadUsageByDay(
   if (before.status !== 'ready' || before.of !== of) $usageByDay.set({ status: 'loading' })
   const isLatest = startLoad()
   const from = new Date(Date.now() - (period - 1) * dayMs).toISOString().slice(0, 10)
-  const next = await resultOf(() => adminApi('getUsage', { id: company, group, from }))
+  const next = await resultOrError(() => adminApi('getUsage', { id: company, group, from }))
   if (!isLatest()) return
   if (next instanceof AppError) $usageByDay.set({ status: 'failed', error: next })
   else $usageByDay.set({ status: 'ready', of, days: next })

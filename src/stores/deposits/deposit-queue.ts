@@ -39,7 +39,7 @@ const maxInBatches = 100
 const sliceFiles = 20
 
 /** The functions with which the queue opens and locks files, calls the API and measures time. */
-export interface DepositDependencies extends DeliveryDependencies {
+export interface DepositQueueDependencies extends DeliveryDependencies {
   random: () => number
   /** Returns the name of a file, including the folders that it was dropped or chosen with. */
   nameOf: (file: File) => string
@@ -57,7 +57,7 @@ export interface DepositDependencies extends DeliveryDependencies {
 }
 
 /** Creates the queue of deposits. It sends a few files at a time. */
-export function createDepositQueue(parts: DepositDependencies) {
+export function createDepositQueue(parts: DepositQueueDependencies) {
   const list = createDepositList(parts)
   const retries = createRetries(parts)
   const delivery = createDepositDelivery(parts, {

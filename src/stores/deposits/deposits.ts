@@ -7,14 +7,14 @@ import { fileHandleOf, filePathOf, rememberFileHandle } from '../file-handoff.ts
 import { addRequestListener, loadRequests } from '../history/requests.ts'
 import { createRememberedUploads } from '../remembered-uploads.ts'
 import {
-  addSignInListener,
-  addSignOutListener,
+  addSessionEndListener,
+  addSessionStartListener,
   api,
   apiOrigin,
   handleAuthError,
-  nameForPersonsTabs,
   sessionToken,
-  signedInUserId
+  signedInUserId,
+  userScopedName
 } from '../sessions.ts'
 import { refreshUser } from '../signed-in-user.ts'
 import { createBatchClient } from './batch-client.ts'
@@ -160,7 +160,7 @@ async function openHandle(handle: FileSystemFileHandle, ask: boolean): Promise<F
 
 function lockFile(original: string, signal: AbortSignal): Promise<() => void> {
   return new Promise((resolve, reject) => {
-    const unlock = environment().requestLock(nameForPersonsTabs(`file:${original}`), {
+    const unlock = environment().requestLock(userScopedName(`file:${original}`), {
       steal: false,
       onHeld: () => resolve(unlock),
       onWait() {},
@@ -184,11 +184,11 @@ function start(): void {
   isStarted = true
   addRequestListener(queue.updateRequest)
   // when the session merely expires, the deposits wait until the person signs in again
-  addSignOutListener(end => {
+  addSessionEndListener(end => {
     if (end === 'signed-out') queue.clear()
     else queue.suspend()
   })
-  addSignInListener(() => {
+  addSessionStartListener(() => {
     queue.endSuspension()
     loadRequests()
   })

@@ -6,13 +6,13 @@ import { createPagedList, type PageRequest } from '../lists/paged-list.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import {
   $session,
-  addSignOutListener,
+  addSessionEndListener,
   api,
   apiOrigin,
   handleAuthError,
-  nameForPersonsTabs,
   sessionNumber,
-  sessionToken
+  sessionToken,
+  userScopedName
 } from '../sessions.ts'
 import { joinTabGroup, type TabGroup } from '../tab-leader.ts'
 import type { StreamState } from './event-stream.ts'
@@ -56,7 +56,7 @@ let isCatchingUp = false
 /** The `sessionNumber()` of the session whose requests this tab loads. */
 let joined: number | undefined
 
-addSignOutListener(reset)
+addSessionEndListener(reset)
 
 /**
  * Subscribes to changes: calls `run` for each request that is new or has changed. Returns a
@@ -91,7 +91,7 @@ async function join(): Promise<void> {
     return
   }
   tabs = joinTabGroup({
-    name: nameForPersonsTabs('stream'),
+    name: userScopedName('stream'),
     environment: environment(),
     lead: () => lead(stream),
     follow: () => {
@@ -167,7 +167,7 @@ async function catchUp(at: string): Promise<void> {
  * Sets the filter. Shows the matching requests that this tab has, then loads the matching requests
  * from the server.
  */
-export function setFilter(filter: RequestFilter): void {
+export function setRequestFilter(filter: RequestFilter): void {
   if (list.setQuery(filter) && tabs) void list.load()
 }
 
@@ -189,7 +189,7 @@ export interface RequestDetails {
  * Returns a request and, if it is a recorded deposit, the record. Loads the request only if this
  * tab does not have it yet.
  */
-export async function loadDetails(id: string): Promise<RequestDetails> {
+export async function fetchRequestDetails(id: string): Promise<RequestDetails> {
   const request = findRequest(id) ?? (await api('getRequest', { id }))
   if (request.kind !== 'deposit' || request.state !== 'done' || !request.deposit_id) {
     return { request }
@@ -217,7 +217,7 @@ export function countNewerRequests(
 }
 
 /** Loads the first page again after a failure. */
-export async function retryRequests(): Promise<void> {
+export async function reloadHistory(): Promise<void> {
   if (!tabs) return loadRequests()
   await list.load()
 }

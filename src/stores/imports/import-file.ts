@@ -54,7 +54,7 @@ let reads = 0
 let stopCount = new AbortController()
 
 /** Reads a file: detects its dialect and its columns, shows the first rows and counts all rows. */
-export async function readFile(kind: ImportKind, file: File): Promise<void> {
+export async function readImportFile(kind: ImportKind, file: File): Promise<void> {
   await read(file, undefined, kind)
 }
 
@@ -65,7 +65,7 @@ export async function changeDialect(kind: ImportKind, change: Partial<Dialect>):
 }
 
 /** Sets the column of a field. Undefined: the field is not imported. */
-export function changeColumn(field: string, column: number | undefined): void {
+export function setFieldColumn(field: string, column: number | undefined): void {
   const now = $importFile.get()
   if (now.status !== 'read') return
   $importFile.set({ ...now, mapping: assignColumn(now.mapping, field, column) })
@@ -75,7 +75,7 @@ export function changeColumn(field: string, column: number | undefined): void {
  * Remembers in this browser which field the person chose for each heading, as a proposal for the
  * next file of this kind. Does nothing for a file without a header.
  */
-export function keepColumns({ name }: ImportKind): void {
+export function rememberColumnMapping({ name }: ImportKind): void {
   const now = $importFile.get()
   if (now.status !== 'read' || !now.dialect.hasHeader) return
   rememberColumns(name, rememberMapping(now.rows[0] ?? [], now.mapping))
@@ -115,7 +115,7 @@ async function read(file: File, chosen: Dialect | undefined, kind: ImportKind): 
       : guessMapping(
           fields,
           headingsOf({ dialect, rows }),
-          rowsWithoutHeader({ dialect, rows }),
+          firstDataRows({ dialect, rows }),
           rememberedColumns(kind.name)
         )
     const next: OpenedFile = { status: 'read', file, dialect, rows, mapping, count: undefined }
@@ -152,7 +152,7 @@ export function headingsOf({ dialect, rows }: Pick<OpenedFile, 'dialect' | 'rows
 }
 
 /** Returns the first rows without the header. */
-export function rowsWithoutHeader({ dialect, rows }: Pick<OpenedFile, 'dialect' | 'rows'>) {
+export function firstDataRows({ dialect, rows }: Pick<OpenedFile, 'dialect' | 'rows'>) {
   return dialect.hasHeader ? rows.slice(1) : rows
 }
 
@@ -162,7 +162,7 @@ export function countDataRows({ dialect, count }: OpenedFile): number | undefine
 }
 
 /** Returns the required fields that have no column yet. */
-export function missingFields(
+export function unmappedRequiredFields(
   fields: readonly ImportField[],
   mapping: ColumnMapping
 ): ImportField[] {

@@ -73,7 +73,7 @@ function origins(): SourceFile[] {
 }
 
 /** Returns the number that a row has in a spreadsheet, where header and blank rows count, too. */
-export function spreadsheetRow(
+export function spreadsheetRowNumber(
   row: number,
   { dialect, blank }: Pick<SourceFile, 'dialect' | 'blank'>
 ): number {

@@ -4,15 +4,15 @@ import { companyIdOfPage } from '../admin/admin-api.ts'
 import { isMissingError } from '../admin/companies.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import { addSignOutListener, sessionNumber } from '../sessions.ts'
+import { addSessionEndListener, sessionNumber } from '../sessions.ts'
 import {
   $importFile,
   countDataRows,
   forgetFile,
   headingsOf,
-  keepColumns,
   type OpenedFile,
-  readFieldValues
+  readFieldValues,
+  rememberColumnMapping
 } from './import-file.ts'
 import type { ImportKind, RowValues, StoredRow } from './import-kinds.ts'
 import { rememberedSourceFile, rememberSourceFile, type SourceFile } from './import-memory.ts'
@@ -71,7 +71,7 @@ let place: { id: string; file: OpenedFile; from: number; row: number } | undefin
 /** The last import that this page has started, with its file. */
 let lastSent: { id: string; file: OpenedFile } | undefined
 
-addSignOutListener(() => {
+addSessionEndListener(() => {
   opened += 1
   stopPolling()
   place = undefined
@@ -79,7 +79,7 @@ addSignOutListener(() => {
 })
 
 /** Returns whether some rows of an import are not sent yet and the browser still has the file. */
-export function canSendRows(id: string): boolean {
+export function canContinueSending(id: string): boolean {
   return place?.id === id
 }
 
@@ -108,7 +108,7 @@ export async function openImport(kind: ImportKind, id: string | undefined): Prom
     if (!isShown()) return
     show(kind, item)
     // goes on where it stopped when the page was left
-    if (item.state === 'open' && canSendRows(id)) void sendRows(kind)
+    if (item.state === 'open' && canContinueSending(id)) void sendRows(kind)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     if (!isShown()) return
@@ -125,7 +125,7 @@ export async function startImport(kind: ImportKind): Promise<string> {
   if (file.status !== 'read') throw new Error('no file to import')
   const rows = countDataRows(file)
   if (rows === undefined) throw new Error('the file is still being counted')
-  keepColumns(kind)
+  rememberColumnMapping(kind)
   opened += 1
   const item = await kind.create({
     file_name: fileName(file.file.name),
@@ -207,7 +207,7 @@ export async function discardImport(kind: ImportKind, id: string): Promise<void>
 }
 
 /** Closes the import and the file, so that the person can choose another file. */
-export function startOver(): void {
+export function closeImport(): void {
   opened += 1
   stopPolling()
   place = undefined
@@ -262,7 +262,7 @@ async function judgedRow(
 }
 
 /** Loads and shows the first rows that have the verdict `verdict`. */
-export async function openRows(kind: ImportKind, verdict: ImportVerdict): Promise<void> {
+export async function showRowsWithVerdict(kind: ImportKind, verdict: ImportVerdict): Promise<void> {
   const before = $importRows.get()
   if (before?.verdict !== verdict)
     $importRows.set({ verdict, status: 'loading', rows: [], next: null })
@@ -307,7 +307,7 @@ async function loadRows(
 }
 
 /** Returns all refused and skipped rows of an import in the order of the file, for a download. */
-export async function omittedRows(kind: ImportKind, id: string): Promise<StoredRow[]> {
+export async function fetchOmittedRows(kind: ImportKind, id: string): Promise<StoredRow[]> {
   const found: StoredRow[] = []
   for (const verdict of ['refused', 'skipped'] as const) {
     for (let after: number | null = 0; after !== null; ) {

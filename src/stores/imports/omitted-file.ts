@@ -3,8 +3,8 @@ import type { Dialect } from '../../core/csv/dialect.ts'
 import { writeCsv } from '../../core/csv/writer.ts'
 import { readWholeRows } from './import-file.ts'
 import type { ImportKind, RefusalReason, StoredRow } from './import-kinds.ts'
-import { type SourceFile, spreadsheetRow } from './import-memory.ts'
-import { findSentFile, omittedRows } from './imports.ts'
+import { type SourceFile, spreadsheetRowNumber } from './import-memory.ts'
+import { fetchOmittedRows, findSentFile } from './imports.ts'
 
 interface OmittedFileOptions {
   item: Import
@@ -34,11 +34,11 @@ const rowsAtOnce = 5_000
  * imported file, the CSV file has all of its columns, otherwise only the columns that were
  * imported. Corrected cells have their new text.
  */
-export async function createOmittedFile(
+export async function createOmittedRowsFile(
   kind: ImportKind,
   { item, origin, labels, added, errorOf }: OmittedFileOptions
 ): Promise<Blob> {
-  const omitted = await omittedRows(kind, item.id)
+  const omitted = await fetchOmittedRows(kind, item.id)
   const sent = findSentFile(item.id)
   const { dialect, headings, columns } = origin ?? {
     dialect: plain,
@@ -58,7 +58,7 @@ export async function createOmittedFile(
       // what was not mended stays as it is in the file, with its spaces
       if (kind.normalize({ [field]: cells[column] ?? '' })[field] !== now) cells[column] = now
     }
-    const number = origin ? spreadsheetRow(row.row, origin) : row.row
+    const number = origin ? spreadsheetRowNumber(row.row, origin) : row.row
     return [...cells, String(number), row.reasons.map(errorOf).join(' ')]
   })
   const header = dialect.hasHeader ? [[...pad(headings, width), added.row, added.error]] : []

@@ -8,7 +8,7 @@ import { personalAtom } from '../personal-atoms.ts'
 import type { ImportKind, RowValues } from './import-kinds.ts'
 
 /** Options that apply to all people of an import. */
-export interface UserOptions {
+export interface UserImportOptions {
   /** Groups that everybody joins, in addition to the groups in their row. */
   groups: readonly Pick<Group, 'id' | 'name'>[]
   /** Language of the people without a language in their row. */
@@ -17,7 +17,7 @@ export interface UserOptions {
 }
 
 /** The options that the person has chosen for the next import. */
-export const $userOptions = personalAtom<UserOptions>({
+export const $userImportOptions = personalAtom<UserImportOptions>({
   groups: [],
   locale: undefined,
   sendsInvitations: true
@@ -69,7 +69,7 @@ export const userImports: ImportKind = {
   limits: importLimits,
   normalize: values => valuesOf(cellsOf(values)),
   create(input) {
-    const { groups, locale, sendsInvitations } = $userOptions.get()
+    const { groups, locale, sendsInvitations } = $userImportOptions.get()
     return adminApi('createImport', {
       ...input,
       groups: groups.map(({ id }) => id),

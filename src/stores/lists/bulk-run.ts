@@ -2,7 +2,7 @@ import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { createRetries } from '../retries.ts'
-import { addSignOutListener } from '../sessions.ts'
+import { addSessionEndListener } from '../sessions.ts'
 
 /**
  * The items of a bulk change: either the items with the ids `ids`, or the `count` items that match
@@ -66,7 +66,7 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
   let cursor: string | undefined
   let stopping = new AbortController()
 
-  addSignOutListener(() => {
+  addSessionEndListener(() => {
     stopping.abort()
     target = undefined
   })

@@ -1,5 +1,5 @@
 import { personalAtom } from '../personal-atoms.ts'
-import { $session, addSignOutListener } from '../sessions.ts'
+import { $session, addSessionEndListener } from '../sessions.ts'
 import { createPagedList, isSameQuery, type PageRequest } from './paged-list.ts'
 import { nothingSelected, type Selection } from './selection.ts'
 
@@ -45,7 +45,7 @@ export function createList<Row extends { id: string }, Query extends object>({
     }
   })
 
-  addSignOutListener(() => {
+  addSessionEndListener(() => {
     rows = []
     owner = undefined
   })

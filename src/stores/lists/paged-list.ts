@@ -1,6 +1,6 @@
 import { AppError } from '../../contract/kit/errors.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import { addSignOutListener } from '../sessions.ts'
+import { addSessionEndListener } from '../sessions.ts'
 
 export type ListStatus =
   | { status: 'idle' }
@@ -81,7 +81,7 @@ export function createPagedList<Row extends { id: string }, Query extends object
   let refreshes = 0
 
   // answers that come after the session are dropped
-  addSignOutListener(restart)
+  addSessionEndListener(restart)
 
   /**
    * Makes the list ignore the answers to earlier calls, and forgets how far the pages have been

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withLinkParams } from '../../../src/shell/link-params.ts'
+import { withInvitationParams } from '../../../src/shell/link-params.ts'
 
 const page = '/en/sign-in'
 
@@ -8,11 +8,11 @@ test.each([
   ['?email=a%40b.fr&username=Ada&x=1', '#k', `${page}?email=a%40b.fr&username=Ada#k`],
   ['?redirect=%7B%7D', '', `${page}?redirect=%7B%7D`]
 ])('carries what an invitation put into %s%s', (search, hash, href) => {
-  expect(withLinkParams(`http://acme.test${page}`, { search, hash })).toBe(href)
+  expect(withInvitationParams(`http://acme.test${page}`, { search, hash })).toBe(href)
 })
 
 test('drops what the present page no longer has', () => {
   expect(
-    withLinkParams(`http://acme.test${page}?email=old%40b.fr#old`, { search: '', hash: '' })
+    withInvitationParams(`http://acme.test${page}?email=old%40b.fr#old`, { search: '', hash: '' })
   ).toBe(page)
 })

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { keepDraft, takeDraft } from '../../../src/stores/form-drafts.ts'
 import {
-  draftName,
+  formDraftName,
   isFieldChanged,
   keepFormDraft,
   valuesOf
@@ -36,7 +36,7 @@ test('knows which fields have changed since they were drawn', () => {
 })
 
 test('a form whose script has not run adds to what was kept before', () => {
-  const name = draftName({ email: '', username: '' })
+  const name = formDraftName({ email: '', username: '' })
   keepDraft(path, name, { email: 'ada@example.com', username: 'Ada' })
   keepFormDraft(path, draw('<input name="email"><input name="username" value="Ada Lovelace">'))
   expect(takeDraft(path, name)).toEqual({ email: 'ada@example.com', username: 'Ada Lovelace' })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isForeignChange, mayReload } from '../../../../src/shell/builds/lost-files.ts'
+import { isForeignDomChange, mayReload } from '../../../../src/shell/builds/lost-files.ts'
 
 test('reloads a path at most once in ten seconds', () => {
   const storage = memory()
@@ -23,7 +23,7 @@ test.each([
   ['another error', false, new TypeError('insertBefore is not a function')],
   ['no error', false, undefined]
 ])('knows a page that something else has rearranged: %s', (_name, isForeign, error) => {
-  expect(isForeignChange(error)).toBe(isForeign)
+  expect(isForeignDomChange(error)).toBe(isForeign)
 })
 
 function lost(message: string, stack = ''): DOMException {

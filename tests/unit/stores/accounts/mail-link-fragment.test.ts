@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { readMailLink } from '../../../../src/stores/accounts/mail-link-fragment.ts'
+import { parseMailLinkFragment } from '../../../../src/stores/accounts/mail-link-fragment.ts'
 
 test('reads token and e-mail of a mailed link', () => {
   const hash = new URLSearchParams({ t: 'abc', email: 'Ada+x@Example.com' })
-  expect(readMailLink(`#${hash}`)).toEqual({ token: 'abc', email: 'ada+x@example.com' })
+  expect(parseMailLinkFragment(`#${hash}`)).toEqual({ token: 'abc', email: 'ada+x@example.com' })
 })
 
 test.each([
@@ -14,5 +14,5 @@ test.each([
   '#t=&email=a%40b.fr',
   '#t=a&email=nobody'
 ])('takes "%s" for no link', hash => {
-  expect(readMailLink(hash)).toBeUndefined()
+  expect(parseMailLinkFragment(hash)).toBeUndefined()
 })

@@ -4,7 +4,7 @@ import { AppError } from '../../../../src/contract/kit/errors.ts'
 import type { ProcessedRequest, RequestState } from '../../../../src/contract/requests.ts'
 import {
   createDepositQueue,
-  type DepositDependencies
+  type DepositQueueDependencies
 } from '../../../../src/stores/deposits/deposit-queue.ts'
 import type {
   DepositCategory,
@@ -86,11 +86,11 @@ test('sends the reduced copy of a picture with both fingerprints and its transfo
 })
 
 describe('a small file', () => {
-  type Send = DepositDependencies['sendBatch']
+  type Send = DepositQueueDependencies['sendBatch']
   type Files = Parameters<Send>[0]
   const recorded = (files: Files) =>
     files.map(({ item }) => ({ request: requestOf(`r ${item.name}`, 'done', 2) }))
-  const make = (sendBatch: Send, parts: Partial<DepositDependencies> = {}) => {
+  const make = (sendBatch: Send, parts: Partial<DepositQueueDependencies> = {}) => {
     const calls: Files[] = []
     const made = makeQueue({
       maxBatchedBytes: 100,
@@ -940,16 +940,16 @@ class Gate {
   }
 }
 
-function makeQueue(parts: Partial<DepositDependencies> = {}) {
+function makeQueue(parts: Partial<DepositQueueDependencies> = {}) {
   const world = {
     hashed: 0,
-    reserved: [] as ({ key: string } & Parameters<DepositDependencies['reserve']>[0])[],
+    reserved: [] as ({ key: string } & Parameters<DepositQueueDependencies['reserve']>[0])[],
     sent: [] as [string, Blob][],
-    remembered: new Map<string, Parameters<DepositDependencies['remember']>[0]>(),
+    remembered: new Map<string, Parameters<DepositQueueDependencies['remember']>[0]>(),
     released: [] as string[],
     run: () => vi.advanceTimersByTimeAsync(1)
   }
-  const given: DepositDependencies = {
+  const given: DepositQueueDependencies = {
     hash: async file => digestOf((file as File).name),
     reduce: async () => undefined,
     reserve: async () => {

@@ -3,7 +3,7 @@ import { AppError } from '../../contract/kit/errors.ts'
 import { createList } from '../lists/lists.ts'
 
 /** A list that one call loads as a whole, with the state of its loading. */
-export type ShortList<Row> =
+export type UnpagedList<Row> =
   | { status: 'loading' }
   | { status: 'ready'; rows: readonly Row[] }
   | { status: 'failed'; error: AppError }
@@ -12,7 +12,7 @@ export type ShortList<Row> =
  * Creates the store of a list that one call loads as a whole. `load` returns the rows of `owner`,
  * which is the argument of `open()`, such as the id of a company.
  */
-export function createShortList<Row extends { id: string }>(
+export function createUnpagedList<Row extends { id: string }>(
   load: (owner: string) => Promise<Row[]>
 ) {
   const list = createList<Row, object>({
@@ -20,7 +20,7 @@ export function createShortList<Row extends { id: string }>(
     load: (_query, _page, owner) => load(owner)
   })
   return {
-    $list: computed([list.$rows, list.$status], (rows, status): ShortList<Row> => {
+    $list: computed([list.$rows, list.$status], (rows, status): UnpagedList<Row> => {
       if (status.status === 'failed') return status
       if (status.status !== 'ready') return { status: 'loading' }
       return status.stale ? { status: 'failed', error: status.stale } : { status: 'ready', rows }
