@@ -33,7 +33,7 @@ import { mountUsers } from './api/users.ts'
 import { mountVerifications } from './api/verifications.ts'
 import { ClientDisconnected } from './db/connection-shares.ts'
 import type { TenantCache } from './domain/companies/served-hosts.ts'
-import { createVerify } from './domain/deposits/verifications.ts'
+import { createFingerprintVerifier } from './domain/deposits/verifications.ts'
 import type { CompanyId, Deps } from './domain/deps.ts'
 import { createEventStreams } from './domain/history/event-streams.ts'
 import { collectLimitStatuses, type LimitStatus } from './domain/limits/rate-limits.ts'
@@ -119,7 +119,7 @@ export function createApp(
   mountDeposits(app)
   mountDepositBatch(app)
   mountRequests(app, createEventStreams(deps))
-  mountVerifications(app, createVerify(deps))
+  mountVerifications(app, createFingerprintVerifier(deps))
   mountCspReports(app)
   mountSetup(app)
   mountHealth(app)

@@ -10,7 +10,11 @@ import {
   storeImportRows,
   undoImport
 } from '../../contract/imports.ts'
-import { listUserRows, skipUserRows, storeUserRows } from '../domain/accounts/user-import-rows.ts'
+import {
+  listUserImportRows,
+  skipUserImportRows,
+  storeUserImportRows
+} from '../domain/accounts/user-import-rows.ts'
 import * as imports from '../domain/imports/imports.ts'
 import { mailSenderOf } from './kit/administered-company.ts'
 import { type Api, signedInPerson } from './kit/context.ts'
@@ -20,10 +24,10 @@ import { mountAdminEndpoint, mountAdminList } from './kit/mount-admin.ts'
 export function mountImports(app: Api): void {
   mountAdminList(app, listImports, imports.listImports)
   mountAdminEndpoint(app, getImport, imports.getImport)
-  mountAdminEndpoint(app, storeImportRows, storeUserRows)
-  mountAdminEndpoint(app, listImportRows, listUserRows)
+  mountAdminEndpoint(app, storeImportRows, storeUserImportRows)
+  mountAdminEndpoint(app, listImportRows, listUserImportRows)
   mountAdminEndpoint(app, checkImport, imports.requestImportCheck)
-  mountAdminEndpoint(app, skipImportRows, skipUserRows)
+  mountAdminEndpoint(app, skipImportRows, skipUserImportRows)
   mountAdminEndpoint(app, runImport, imports.requestImportRun)
   mountAdminEndpoint(app, undoImport, imports.requestImportUndo)
   mountAdminEndpoint(app, deleteImport, imports.deleteImport)

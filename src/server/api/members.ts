@@ -87,7 +87,7 @@ export function mountMembers(app: Api): void {
     const sender = await mailSenderOf(c, input.action === 'invite' && !input.dry_run)
     const call = { sender, by: signedInPerson(c), people }
     return input.dry_run
-      ? { body: await bulkChanges.countPeople(c.get('deps'), call), replayed: false }
+      ? { body: await bulkChanges.countAffectedPeople(c.get('deps'), call), replayed: false }
       : bulkChanges.changeUsers(c.get('deps'), { ...call, change, idempotencyKey })
   })
 

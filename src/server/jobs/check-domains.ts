@@ -1,4 +1,4 @@
-import { sendLateInvitations } from '../domain/accounts/invitations.ts'
+import { sendWaitingInvitations } from '../domain/accounts/invitations.ts'
 import type { Deps } from '../domain/deps.ts'
 import { recheckDomains } from '../domain/host-proofs/domain-checks.ts'
 import { forEachCompany } from './each-company.ts'
@@ -16,7 +16,7 @@ export function checkDomainsJob(deps: Deps): Job {
     everyMs: 10 * 60_000,
     run: stopping =>
       forEachCompany(deps, { job: name, stopping }, async company => {
-        await sendLateInvitations(deps, company)
+        await sendWaitingInvitations(deps, company)
         while (!stopping() && (await recheckDomains(deps, company)));
       })
   }

@@ -1,6 +1,6 @@
 import { findDemo } from '../domain/demo/demo.ts'
 import { endNextIdleUpload, releaseIdleUploads } from '../domain/deposits/idle-uploads.ts'
-import { settleNextUpload } from '../domain/deposits/upload-settlement.ts'
+import { createDepositFromNextUpload } from '../domain/deposits/upload-settlement.ts'
 import type { Deps } from '../domain/deps.ts'
 import { createSignaledJob, forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
@@ -14,7 +14,7 @@ export function settleUploadsJob(deps: Deps): Job {
     name: 'settle-uploads',
     parallel: 4,
     signal: deps.signals.uploads,
-    workOnNext: company => settleNextUpload(deps, company)
+    workOnNext: company => createDepositFromNextUpload(deps, company)
   })
 }
 

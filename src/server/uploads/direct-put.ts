@@ -13,13 +13,13 @@ import {
 } from '../api/kit/admission.ts'
 import {
   abandonDirectUpload,
-  awaitRequest,
   beginDirectUpload,
   type DirectFile,
   type DirectUpload,
   depositFingerprint,
   finishDirectUpload,
-  requireSameBytes
+  requireSameBytes,
+  waitForFinalState
 } from '../domain/deposits/direct-uploads.ts'
 import { touchUpload, type Upload } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
@@ -204,7 +204,7 @@ async function answer(
   isRepeated = false
 ): Promise<void> {
   const { company_id, user_id } = file
-  const request = await awaitRequest(deps, { company_id, user_id, id }, patienceMs)
+  const request = await waitForFinalState(deps, { company_id, user_id, id }, patienceMs)
   if (request.state === 'failed') throw failureOf(request)
   if (isRepeated) await requireSameBytes(deps, file, request, sha256)
   reply(response, request.state === 'done' ? 201 : 202, request, sha256)

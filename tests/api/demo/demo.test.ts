@@ -10,7 +10,7 @@ import { removeCompany } from '../../../src/server/domain/companies/companies.ts
 import { createDemo, demoHost, fillDemo, findDemo } from '../../../src/server/domain/demo/demo.ts'
 import { demoHistory, sha256Hex } from '../../../src/server/domain/demo/demo-documents.ts'
 import { endNextIdleUpload } from '../../../src/server/domain/deposits/idle-uploads.ts'
-import { settleNextUpload } from '../../../src/server/domain/deposits/upload-settlement.ts'
+import { createDepositFromNextUpload } from '../../../src/server/domain/deposits/upload-settlement.ts'
 import type { Blobs } from '../../../src/server/domain/deps.ts'
 import { checkFilesJob } from '../../../src/server/jobs/check-files.ts'
 import { endStaleUploadsJob } from '../../../src/server/jobs/settle-uploads.ts'
@@ -160,7 +160,7 @@ test.each([
   const found = await findDemo(other.deps)
   if (!found) throw new Error('no demonstration')
   // as other jobs do at the next start
-  expect(await settleNextUpload(other.deps, found.company_id)).toBe(false)
+  expect(await createDepositFromNextUpload(other.deps, found.company_id)).toBe(false)
   await endStaleUploadsJob(other.deps).run(() => false, true)
   expect(await fillDemo(other.deps, () => false)).toBe(true)
   const { rows } = await other.owner.query(

@@ -10,7 +10,7 @@ import {
   listHeldUploads,
   retryHeldUpload
 } from '../../../src/server/domain/deposits/held-uploads.ts'
-import { settleNextUpload } from '../../../src/server/domain/deposits/upload-settlement.ts'
+import { createDepositFromNextUpload } from '../../../src/server/domain/deposits/upload-settlement.ts'
 import type { CompanyId } from '../../../src/server/domain/deps.ts'
 import { startManagementServer } from '../../../src/server/management.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
@@ -60,7 +60,7 @@ test('keeps the bytes of deposits that cannot be made, and makes the others', as
   ])
   for (const each of await listHeldUploads(app.deps, acme))
     expect(await retryHeldUpload(app.deps, each)).toBe(true)
-  while (await settleNextUpload(app.deps, acme));
+  while (await createDepositFromNextUpload(app.deps, acme));
   const renewed = { ...ada, call: withToken(token) }
   for (const [n, each] of requests.entries()) {
     const done = await app.until(renewed, each, ['done', 'failed'])
@@ -109,11 +109,11 @@ test('waits for bytes that are out of reach, as when a disk is not mounted', asy
   })
   await rename(file, `${file}-away`)
   app.wait(2 * hour)
-  await settleNextUpload(app.deps, acme)
+  await createDepositFromNextUpload(app.deps, acme)
   expect(await stateOf(request.id)).toBe('processing')
   await rename(`${file}-away`, file)
   app.wait(hour)
-  await settleNextUpload(app.deps, acme)
+  await createDepositFromNextUpload(app.deps, acme)
   expect(await stateOf(request.id)).toBe('done')
 })
 
@@ -155,7 +155,7 @@ async function nameCategory(id: string, en: string): Promise<void> {
 async function untilHeld(count: number): Promise<void> {
   const attempt = async () => {
     app.wait(hour)
-    while (await settleNextUpload(app.deps, acme));
+    while (await createDepositFromNextUpload(app.deps, acme));
     expect(await countHeldUploads(app.deps, acme)).toBe(count)
   }
   await vi.waitFor(attempt, { timeout: 20_000, interval: 50 })

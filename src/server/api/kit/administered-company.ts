@@ -4,7 +4,7 @@ import {
   hasCompanyPath
 } from '../../../contract/kit/endpoint.ts'
 import { Id } from '../../../contract/kit/ids.ts'
-import { findAdministeredCompany } from '../../domain/companies/companies.ts'
+import { getAdministeredCompanyId } from '../../domain/companies/companies.ts'
 import { getTenant, readSenderHost } from '../../domain/companies/served-hosts.ts'
 import type { CompanyId, SendingCompany, Tenant } from '../../domain/deps.ts'
 import type { Person } from '../../domain/sessions/sessions.ts'
@@ -39,7 +39,7 @@ export async function resolveAdministeredCompany(
     throw refusedFieldError('company', { rule: 'format', detail: 'the company of the path' })
   }
   const wanted = ofPath ?? named ?? by.company_id
-  c.set('acting', await findAdministeredCompany(c.get('deps'), by, wanted))
+  c.set('acting', await getAdministeredCompanyId(c.get('deps'), by, wanted))
 }
 
 /**

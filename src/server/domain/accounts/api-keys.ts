@@ -58,9 +58,9 @@ interface Creation extends z.output<typeof call.input> {
 
 /**
  * Creates an API key and returns it with its secret. Without `group_id`, the key belongs to the
- * person `by`. With `group_id`, it belongs to the company, and a new account in that group makes
- * the key's deposits. Throws `key_limit_reached` if the owner has 100 keys, and `not_found` if the
- * company has no such group.
+ * person `by`. With `group_id`, the key belongs to the company and gets an account of its own in
+ * that group; deposits with the key are made by this account. Throws `key_limit_reached` if the
+ * owner has 100 keys, and `not_found` if the company has no such group.
  */
 export async function createApiKey(
   deps: Pick<Deps, 'db' | 'clock' | 'random'>,

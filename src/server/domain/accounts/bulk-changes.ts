@@ -43,7 +43,7 @@ interface Bulk {
 }
 
 /** Returns the number of people whom a bulk change would affect, as `matching`. Changes nobody. */
-export async function countPeople(
+export async function countAffectedPeople(
   deps: Pick<Deps, 'db' | 'clock'>,
   { sender, people }: Pick<Bulk, 'sender' | 'people'>
 ): Promise<BulkResult> {
@@ -129,8 +129,8 @@ function refusalOf(
 }
 
 /**
- * Applies a bulk change to people for whom `refusalOf` has returned undefined. Returns the ids of
- * the people who were changed, without those who needed no change.
+ * Applies a bulk change to the people `ids`, for whom `refusalOf` has returned undefined. Returns
+ * the ids of the people who were changed. Leaves out people who needed no change.
  */
 async function apply(
   tx: Tx,

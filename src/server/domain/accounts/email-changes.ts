@@ -10,8 +10,8 @@ import { queueMail } from '../mail/mail-queue.ts'
 import { readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
 import { endSessions, type Person } from '../sessions/sessions.ts'
 import {
-  lockKey,
   lockPerson,
+  lockPublicKey,
   type PasswordDeps,
   requirePassword,
   revokeMailedLinks
@@ -77,9 +77,9 @@ export async function changeEmail(
 
 /**
  * Confirms a change of e-mail with the token of a mailed link: replaces the person's e-mail and
- * public key. Throws `mail_token_invalid` if the change has expired or if somebody else has
- * requested it. So a stranger who gets the link because of a typing error cannot confirm an account
- * whose password somebody else knows.
+ * public key. Throws `mail_token_invalid` if the change has expired or if `person` is not the one
+ * who requested it. So a stranger who gets the link because of a typing error cannot confirm the
+ * change.
  */
 export async function confirmEmail(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
@@ -92,7 +92,7 @@ export async function confirmEmail(
       const { subject, email } = await readMailToken(tx, deps, given)
       if (subject !== user_id) throw over()
       const before = await lockPerson(tx, user_id)
-      await lockKey(tx, user_id)
+      await lockPublicKey(tx, user_id)
       await spendMailToken(tx, deps, { ...given, subject })
       const change = await deleteInCompany(tx, 'email_change')
         .where('user_id', '=', user_id)

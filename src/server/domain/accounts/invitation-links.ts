@@ -11,9 +11,9 @@ import { type LockedMember, type LockedMembers, lockMemberRows } from './locked-
 
 /**
  * Creates invitation links for the administrator to pass on. With a filter, creates links only for
- * the first 200 people after the cursor. Leaves out people who need no link and people whom the
- * caller may not change. Throws `forbidden` if a mail server is configured, because the service
- * then mails the links itself.
+ * the first 200 people after the cursor. Leaves out everybody who is not invited or whom the caller
+ * may not change. Throws `forbidden` if a mail server is configured, because the service then mails
+ * the links itself.
  */
 export async function createInvitationLinks(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
@@ -44,8 +44,9 @@ export async function createInvitationLinks(
 }
 
 /**
- * Restricts a filter to people who are invited, because nobody else gets a link. Throws `not_found`
- * if the filter names an import that the company does not have.
+ * Adds `state: 'invited'` to a filter that names no state, because only invited people get links.
+ * Returns a selection by ids unchanged. Throws `not_found` if the filter names an import that the
+ * company does not have.
  */
 async function narrowed(tx: Tx, people: BulkPeople): Promise<BulkPeople> {
   if ('ids' in people) return people

@@ -13,7 +13,7 @@ import { createMailTokens, mailLink } from '../mail/mail-tokens.ts'
 import type { Person } from '../sessions/sessions.ts'
 import { type LockedMember, lockMemberRow } from './locked-members.ts'
 import { addUser } from './new-users.ts'
-import { lockPerson, setKeyByMail } from './user-keys.ts'
+import { lockPerson, setPublicKeyWithMailToken } from './user-keys.ts'
 
 interface Invitation {
   /** The company that invites. */
@@ -102,11 +102,11 @@ export async function sendInvitation(
 }
 
 /**
- * Mails the first invitation, with a link to `host`, to everybody who was invited before the
- * company had a host. Leaves out people whom an import has added without inviting them. Does
+ * Queues the first invitation mail to everybody who was invited before the company had a host. The
+ * mails link to `host`. Leaves out people whom an import has added without inviting them. Does
  * nothing if `host` is a wildcard, because no link can lead to it.
  */
-export async function sendWaitingInvitations(
+export async function queueWaitingInvitations(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'signals'>,
   host: string
@@ -123,16 +123,16 @@ export async function sendWaitingInvitations(
 }
 
 /**
- * Mails the first invitation, with a link to the company's primary host, to every invited person of
- * the company who has not got it yet. Does nothing while the company has no primary host.
+ * Mails the first invitation to every invited person of the company who has not got it yet. The
+ * mails link to the company's primary host. Does nothing while there is no primary host.
  */
-export async function sendLateInvitations(
+export async function sendWaitingInvitations(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
   company_id: CompanyId
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
     const primary = await findPrimaryDomain(tx)
-    if (primary) await sendWaitingInvitations(tx, deps, primary.host)
+    if (primary) await queueWaitingInvitations(tx, deps, primary.host)
   })
 }
 
@@ -214,7 +214,7 @@ export async function activateUser(
   const { company_id } = tenant
   await inCompany(deps.db, company_id, async tx => {
     const given = { tenant, purpose: 'activate', token, public_key_jwt } as const
-    const { user_id } = await setKeyByMail(tx, deps, given)
+    const { user_id } = await setPublicKeyWithMailToken(tx, deps, given)
     await updateById(tx, 'user', user_id)
       .set({
         username,
@@ -383,9 +383,10 @@ export async function scheduleInvitations(
 }
 
 /**
- * Cancels the reserved times of invitation mails to `emails`. Times that have passed stay recorded.
+ * Deletes the future times that are reserved for invitation mails to `emails`. Keeps past times,
+ * because they count toward the limits on mails.
  */
-export async function cancelInvitations(
+export async function cancelScheduledInvitations(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock'>,
   emails: readonly string[]
@@ -397,8 +398,8 @@ export async function cancelInvitations(
 }
 
 /**
- * Returns the times of the invitations to each recipient, latest first, in milliseconds. The keys
- * of the map are the recipients in hex.
+ * Returns the times of the invitations to each recipient, latest first, in milliseconds. A
+ * recipient is the pseudonym of an e-mail. The keys of the map are these pseudonyms in hex.
  */
 async function ownTimes(tx: Tx, recipients: Buffer[]): Promise<Map<string, number[]>> {
   const { rows } = await sql<{ recipient: Buffer; due_at: Date }>`

@@ -18,10 +18,7 @@ export interface LockedMember {
   permissions: string[]
 }
 
-/**
- * The people whose rows `lockMemberRows` has locked, because an administrator changes them in one
- * transaction.
- */
+/** The people whose rows `lockMemberRows` has locked. */
 export interface LockedMembers {
   /** Whether the caller is an operator. */
   isOperator: boolean

@@ -278,7 +278,7 @@ interface Columns {
   tokens_valid_after?: Date
 }
 
-/** Sets columns of people and increments their versions. */
+/** Sets the given columns of people and increments the version of each person. */
 export async function setMemberColumns(
   tx: Tx,
   ids: readonly string[],

@@ -90,7 +90,9 @@ export async function listSessions(
   })
 }
 
-/** Returns what a person has used and may use: in all groups together, and in each of them. */
+/**
+ * Returns a person's total usage, and the person's usage and the limits in each of their groups.
+ */
 export async function getUsage(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, id }: { company_id: CompanyId; id: string }
@@ -163,7 +165,7 @@ const orders = {
 } as const
 
 /**
- * A query of people of a company: either of its accounts, or of its sign-ups that wait for
+ * A query that selects people of a company. Its rows are either accounts or sign-ups that wait for
  * confirmation.
  */
 type People = SelectQueryBuilder<Database & { person: PersonRow }, 'person', object>
@@ -179,8 +181,8 @@ interface PersonRow {
 }
 
 /**
- * Returns a query of accounts, a query of sign-ups, or both. Leaves out a query if none of its rows
- * can match the filter.
+ * Returns the queries that can find people who match the filter: one of accounts, one of sign-ups,
+ * or both. Sign-ups have no groups and no permissions.
  */
 function peopleOf(tx: Tx, deps: Pick<Deps, 'clock'>, filter: MemberFilter): People[] {
   const { state, group, permission } = filter
@@ -240,8 +242,8 @@ interface Found {
 }
 
 /**
- * Adds the conditions of a filter to a query of people. The conditions use only columns that the
- * indexes of the list contain, so that PostgreSQL can filter without reading the rows.
+ * Adds the conditions of a filter to a query of people. Most conditions use only columns that the
+ * indexes on people contain, so that PostgreSQL can filter without reading the rows.
  */
 function matching(tx: Tx, people: People, filter: MemberFilter) {
   const { q, state, group, permission, email } = filter

@@ -5,7 +5,12 @@ import type { Deps } from '../deps.ts'
 import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { endSessions } from '../sessions/sessions.ts'
-import { type PasswordDeps, type PasswordProof, requirePassword, setKey } from './user-keys.ts'
+import {
+  type PasswordDeps,
+  type PasswordProof,
+  requirePassword,
+  setPublicKey
+} from './user-keys.ts'
 
 /**
  * Replaces the public key of a person who changes their password, and ends their other sessions.
@@ -21,7 +26,7 @@ export async function changeKey(
     const proof = verifyKeyProof({ tenant, email, purpose: 'rekey', public_key_jwt })
     // the current and the new key must sign the same challenge
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
-    await setKey(tx, deps, user_id, proof)
+    await setPublicKey(tx, deps, user_id, proof)
     await endSessions(tx, deps, [user_id], session_id)
     await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
     audit(tx, deps, { by: person, action: 'user.change_password', target: user_id })

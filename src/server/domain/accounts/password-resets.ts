@@ -4,7 +4,7 @@ import type { Deps, Tenant } from '../deps.ts'
 import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { endSessions } from '../sessions/sessions.ts'
-import { setKeyByMail } from './user-keys.ts'
+import { setPublicKeyWithMailToken } from './user-keys.ts'
 
 /**
  * Queues a mail with a link to choose a new password. Looks up the account only when the mail is
@@ -37,7 +37,7 @@ export async function resetKey(
   const { company_id } = tenant
   await inCompany(deps.db, company_id, async tx => {
     const given = { tenant, purpose: 'reset', token, public_key_jwt } as const
-    const { user_id, email, locale } = await setKeyByMail(tx, deps, given)
+    const { user_id, email, locale } = await setPublicKeyWithMailToken(tx, deps, given)
     await endSessions(tx, deps, [user_id])
     await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
     const by = { id: user_id, company_id }

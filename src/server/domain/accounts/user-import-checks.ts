@@ -4,11 +4,11 @@ import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 
 /**
- * Checks rows of an import of people, which are selected by their `numbers`. Stores for each row
- * the verdict: new, changed, unchanged or refused. Also stores what a run needs to apply the row
- * and what an undo needs to restore the person. Changes no person. A skipped row stays skipped.
+ * Checks the rows with the given `numbers` in an import of people, and changes no person. Stores
+ * the verdict of each row: new, changed, unchanged or refused. A skipped row stays skipped. Also
+ * stores the values with which a run applies the row and an undo restores the person.
  */
-export async function checkUserRows(
+export async function checkUserImportRows(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { id, options }: { id: string; options: ImportOptions },
@@ -97,11 +97,11 @@ export async function checkUserRows(
 }
 
 /**
- * Returns the numbers of the rows with one of `emails` whose verdict is out of date. A row that
- * repeats the e-mail of earlier rows is refused as a duplicate of the first such row. Its verdict
- * is out of date when a different row has become the first.
+ * Returns the numbers of the rows with one of `emails` that must be checked again. Of several rows
+ * with the same e-mail, all but the first are refused as duplicates of the first. They must be
+ * checked again when a different row has become the first.
  */
-export async function findStaleRows(tx: Tx, id: string, emails: string[]): Promise<number[]> {
+export async function findRowsToRecheck(tx: Tx, id: string, emails: string[]): Promise<number[]> {
   const { companyId: company_id } = tx
   const { rows } = await sql<{ number: number }>`
     with first as materialized (${firstRowsSql(company_id, id, sql`${emails}::text[]`)})

@@ -24,7 +24,7 @@ import type { ImportOptions } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { countVerdicts, lockImport, readImport } from '../imports/imports.ts'
-import { checkUserRows, findStaleRows } from './user-import-checks.ts'
+import { checkUserImportRows, findRowsToRecheck } from './user-import-checks.ts'
 
 type Sent = z.output<typeof endpoints.storeImportRows.input>
 type Cells = UserImportRow['cells']
@@ -57,7 +57,7 @@ const readAtOnce = 250
  * been checked, checks these rows and all rows with the same e-mails again. Throws
  * `import_too_large` if the cells of the import exceed 25 MB.
  */
-export async function storeUserRows(
+export async function storeUserImportRows(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, id, from, rows }: Storing
 ): Promise<Import> {
@@ -106,7 +106,7 @@ interface Skipping extends z.output<typeof endpoints.skipImportRows.input> {
  * out skipped rows. Checks these rows and the rows with the same e-mails again. Throws `not_found`
  * if the import has no such row.
  */
-export async function skipUserRows(
+export async function skipUserImportRows(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, id, rows, skip }: Skipping
 ): Promise<Import> {
@@ -133,7 +133,7 @@ interface Changed {
   options: ImportOptions
   /** Numbers of the changed rows. */
   numbers: number[]
-  /** The e-mails of the changed rows, before and after the change. */
+  /** The e-mails of the changed rows: those before the change, and those after it. */
   rows: { email: string | null }[]
 }
 
@@ -153,10 +153,10 @@ async function checkAgain(
   { id, options, numbers, rows }: Changed
 ): Promise<ImportCounts> {
   const emails = new Set(rows.flatMap(({ email }) => email ?? []))
-  const stale = await findStaleRows(tx, id, [...emails])
+  const stale = await findRowsToRecheck(tx, id, [...emails])
   const all = [...new Set([...numbers, ...stale])]
   for (let at = 0; at < all.length; at += checkedAgainAtOnce) {
-    await checkUserRows(tx, deps, { id, options }, all.slice(at, at + checkedAgainAtOnce))
+    await checkUserImportRows(tx, deps, { id, options }, all.slice(at, at + checkedAgainAtOnce))
   }
   return countVerdicts(tx, id)
 }
@@ -172,7 +172,7 @@ const usualLimit = 100
  * Returns a page of an import's rows in the order of the file. `next` is the number of the last row
  * on the page, or null if no page follows.
  */
-export async function listUserRows(
+export async function listUserImportRows(
   deps: Pick<Deps, 'db'>,
   { company_id, id, verdict, kept, after = 0, limit = usualLimit }: Reading
 ): Promise<{ rows: UserImportRow[]; next: number | null }> {
@@ -194,7 +194,7 @@ export async function listUserRows(
         row: row.number,
         cells: row.cells as Cells, // as: `readRow` made them
         verdict: row.verdict === null ? null : ImportVerdict.parse(row.verdict),
-        reasons: (row.reasons ?? []) as Reason[], // as: `readRow` and `checkUserRows` made them
+        reasons: (row.reasons ?? []) as Reason[], // as: `readRow` and `checkUserImportRows` made them
         kept: row.kept === null ? null : ImportKeptReason.parse(row.kept)
       })),
       next: found.length > limit ? (page.at(-1)?.number ?? null) : null

@@ -8,14 +8,14 @@ import type {
   RowSlice
 } from '../imports/import-work.ts'
 import { queueMails } from '../mail/mail-queue.ts'
-import { cancelInvitations, scheduleInvitations } from './invitations.ts'
-import { checkUserRows } from './user-import-checks.ts'
+import { cancelScheduledInvitations, scheduleInvitations } from './invitations.ts'
+import { checkUserImportRows } from './user-import-checks.ts'
 
 /** The steps of the import job for rows that describe people. */
 export const userImportSteps: ImportSteps = {
   async checkRows(tx, deps, work, { from, to }) {
     const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
-    await checkUserRows(tx, deps, work, numbers)
+    await checkUserImportRows(tx, deps, work, numbers)
   },
   needs: neededGroups,
   keep: keepGroups,
@@ -151,7 +151,7 @@ async function refuseMissed(tx: Tx, { id }: ImportInProgress, numbers: number[])
        and number = any (${numbers}::integer[])`.execute(tx)
 }
 
-/** Number of e-mails for which invitations are scheduled together. */
+/** The number of people whose invitations are scheduled or cancelled together. */
 const invitedAtOnce = 1_000
 
 /**
@@ -191,7 +191,7 @@ async function withdrawInvitations(
     await sql`
       delete from mail where company_id = ${tx.companyId} and kind = 'activate'
          and subject = any (${people.map(({ id }) => id)}::uuid[])`.execute(tx)
-    await cancelInvitations(
+    await cancelScheduledInvitations(
       tx,
       deps,
       people.map(({ email }) => email)
@@ -221,10 +221,10 @@ async function* createdPeople(
 }
 
 /**
- * Returns a SHA-256 hash in hex that identifies the people whom a run has created or changed. It
- * covers the ids, each after the first letter of the row's verdict. It does not cover e-mails,
- * because somebody could guess them from the hash. The audit log still contains the hash after the
- * rows are erased.
+ * Returns a SHA-256 hash in hex that identifies the people whom a run has created or changed. The
+ * hashed text contains for each person `n` (new) or `c` (changed) and the id. It contains no
+ * e-mails, because somebody could guess them from the hash. The hash stays in the audit log after
+ * the rows are erased.
  */
 async function digestOf(tx: Tx, { id }: ImportInProgress): Promise<string> {
   const { rows } = await sql<{ digest: string | null }>`

@@ -43,7 +43,7 @@ export async function requirePassword(
   const { company_id, id: user_id } = person
   const counted = [company_id, user_id] as const
   const { email, locale } = await lockPerson(tx, user_id)
-  const key = await lockKey(tx, user_id)
+  const key = await lockPublicKey(tx, user_id)
   const response = splitChallengeResponse(challenge_response)
   const spent = response && readChallenge(deps, { ...response, tenant, email, purpose })
   if (!response || !spent) throw challengeInvalid()
@@ -62,7 +62,7 @@ export async function requirePassword(
 
 /**
  * Locks the row of a person until the transaction ends. Returns the person's e-mail, language and
- * username. Must be called before `lockKey`, so that the second of two parallel changes sees the
+ * username. Must be called before `lockPublicKey`, so that the second of two parallel changes sees the
  * key that the first has stored. Throws `not_found` for a deleted person.
  */
 export async function lockPerson(
@@ -82,7 +82,7 @@ export async function lockPerson(
  * Locks the row of a person's current public key until the transaction ends. Logins and other
  * changes of the key wait meanwhile. Returns the key, or undefined if the person has none.
  */
-export async function lockKey(tx: Tx, user_id: string): Promise<SealedKey | undefined> {
+export async function lockPublicKey(tx: Tx, user_id: string): Promise<SealedKey | undefined> {
   const company_id = tx.companyId
   const row = await selectInCompany(tx, 'user_key')
     .where('user_id', '=', user_id)
@@ -109,7 +109,7 @@ interface MailedKey {
  * rows of the person and the key until the transaction ends. Returns the person. Throws the errors
  * of `readMailToken`, and `mail_token_invalid` if the person's e-mail has changed since the mail.
  */
-export async function setKeyByMail(
+export async function setPublicKeyWithMailToken(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   { tenant, purpose, token, public_key_jwt }: MailedKey
@@ -117,13 +117,13 @@ export async function setKeyByMail(
   const given = { purpose, token }
   const { subject: user_id, email } = await readMailToken(tx, deps, given)
   const person = await lockPerson(tx, user_id)
-  await lockKey(tx, user_id)
+  await lockPublicKey(tx, user_id)
   const th = mailTokenHash(token)
   const proof = verifyKeyProof({ tenant, email, purpose, public_key_jwt, th })
   await spendKeyProof(tx, deps, tenant, proof)
   await spendMailToken(tx, deps, { ...given, subject: user_id })
   if (person.email !== email) throw new AppError('mail_token_invalid', 'The e-mail has changed')
-  await setKey(tx, deps, user_id, proof)
+  await setPublicKey(tx, deps, user_id, proof)
   return { user_id, email, locale: person.locale }
 }
 
@@ -131,7 +131,7 @@ export async function setKeyByMail(
  * Replaces a person's current public key with the key from a verified proof. Revokes the person's
  * unused mailed links.
  */
-export async function setKey(
+export async function setPublicKey(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   user_id: string,

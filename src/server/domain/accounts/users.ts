@@ -120,9 +120,9 @@ export async function updateUser(
 }
 
 /**
- * The id that replaces the id of the caller in the table of idempotency keys when somebody signs
- * up, because nobody is signed in then. Callers who share this id cannot get each other's
- * responses: an idempotency key is random, and the input must be equal too.
+ * The id that stands for the caller in the table of idempotency keys when somebody signs up,
+ * because nobody is signed in yet. All these callers share one id, but cannot get each other's
+ * responses: they would have to send the same random idempotency key and the same input.
  */
 const nobody = '00000000-0000-0000-0000-000000000000'
 

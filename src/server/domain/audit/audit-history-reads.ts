@@ -4,8 +4,8 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from './audit.ts'
 
 /**
- * After an audit entry about a read of the history, further reads by the same person add no entry
- * for this many milliseconds.
+ * The shortest time between two audit entries about reads of the history by the same person, in
+ * milliseconds. Reads in between add no entry.
  */
 const entryMs = 10 * 60_000
 

@@ -39,8 +39,9 @@ interface AuditedChange {
   before?: object
   after?: object
   /**
-   * The id of the person whose deletion erases the changed fields from the log. If absent, it is
-   * `target` if the changed object is a person. Changes of other objects are then never erased.
+   * The id of the person whom the changed fields concern. They are erased from the log when this
+   * person is deleted. If absent, it is `target` if the changed object is a person. Otherwise the
+   * fields are never erased.
    */
   concerns?: string
 }

@@ -17,14 +17,17 @@ import { countFailedDeposits } from './usage-days.ts'
 
 type AttentionDeps = Pick<Deps, 'db' | 'clock' | 'settings' | 'blobs' | 'log'>
 
-/** What a check has found. Undefined if an administrator need do nothing. */
+/** What a check has found, or undefined if nothing needs attention. */
 type Finding = Omit<AttentionItem, 'kind'> | undefined
 
 /** A limit needs attention when at least this share of it is used. */
 const nearShare = 0.8
 /** A response lists at most this many limits, and at most this many domains in each state. */
 const mostNamed = 5
-/** How long a claimed host may wait for its proof before it needs attention, in milliseconds. */
+/**
+ * How long a host may be claimed without proof of ownership before it needs attention, in
+ * milliseconds.
+ */
 const proofDelayMs = 24 * 3_600_000
 /** How long a mail may wait before it counts as delayed, in milliseconds. */
 const mailDelayMs = 5 * 60_000
@@ -247,8 +250,8 @@ async function findWaitingPeople(tx: Tx, { settings }: AttentionDeps, now: Date)
 }
 
 /**
- * Counts invited people who have neither a valid link nor a queued mail. Returns undefined if there
- * are none or no mail server is configured.
+ * Counts invited people who can no longer join on their own, because they have no valid link and no
+ * mail to them is queued. Returns undefined if there are none or no mail server is configured.
  */
 async function findExpiredInvitations(
   tx: Tx,
@@ -320,8 +323,8 @@ const domainSeverities = {
 } as const
 
 /**
- * Finds the domains that are not served or soon will not be. Returns an item for each state of a
- * domain, such as `unverified` or `failing`.
+ * Finds the domains that are not served or soon will not be. Returns one item for all domains in
+ * the same state, such as `unverified` or `failing`.
  */
 async function findDomains(tx: Tx, _deps: AttentionDeps, now: Date): Promise<AttentionItem[]> {
   const claimedBefore = new Date(now.getTime() - proofDelayMs)

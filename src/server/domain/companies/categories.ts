@@ -204,10 +204,10 @@ export async function deleteCategory(
 }
 
 /**
- * Returns the id of the category for a deposit whose caller has not chosen one. If the caller may
- * use only one category, this is it; otherwise it is the company's default category. Throws
- * `category_unknown` if the caller may use no category. Throws `category_required`, with the
- * possible categories, if the caller may use several but not the default.
+ * Returns the id of the category for a deposit whose caller has not chosen one: the only category
+ * that the caller may use, or else the company's default category. Throws `category_unknown` if the
+ * caller may use no category. Throws `category_required`, with the possible categories, if the
+ * caller may use several but not the default.
  */
 export async function chooseCategory(tx: Tx, caller: Caller): Promise<string> {
   const categories = await readCategories(tx, caller)

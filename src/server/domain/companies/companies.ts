@@ -254,11 +254,11 @@ async function changeCompany(
 }
 
 /**
- * Returns the id of the company that a person administers in a call: their own or, for an operator,
- * any company that exists, even a suspended one. Throws `not_found` if `wanted` is any other
- * company.
+ * Returns the id of the company that a person administers in a call. This must be the person's own
+ * company. An operator may administer every company, even a suspended one. Throws `not_found` if
+ * the person may not administer the company `wanted` or it does not exist.
  */
-export async function findAdministeredCompany(
+export async function getAdministeredCompanyId(
   deps: Pick<Deps, 'db'>,
   by: { company_id: CompanyId; permissions: string[] },
   wanted: string

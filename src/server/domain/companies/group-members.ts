@@ -17,7 +17,7 @@ export async function addGroupUser(deps: AuditedDeps, input: Membership): Promis
     await requireMembership(tx, deps, input)
     const { user_id } = input
     const joined = await addPeopleToGroup(tx, deps, { ...input, user_ids: [user_id] })
-    if (joined.length > 0) await countVersion(tx, user_id)
+    if (joined.length > 0) await incrementVersion(tx, user_id)
   })
 }
 
@@ -27,7 +27,7 @@ export async function removeGroupUser(deps: AuditedDeps, input: Membership): Pro
     await requireMembership(tx, deps, input)
     const { user_id } = input
     const left = await removePeopleFromGroup(tx, deps, { ...input, user_ids: [user_id] })
-    if (left.length > 0) await countVersion(tx, user_id)
+    if (left.length > 0) await incrementVersion(tx, user_id)
   })
 }
 
@@ -78,10 +78,10 @@ export async function removePeopleFromGroup(
 }
 
 /**
- * Increments the version of a person whose groups have changed, because administrators see the
- * groups as part of the person.
+ * Increments the version of a person whose groups have changed, because the groups are part of the
+ * data that this version covers.
  */
-async function countVersion(tx: Tx, user_id: string): Promise<void> {
+async function incrementVersion(tx: Tx, user_id: string): Promise<void> {
   await updateById(tx, 'user', user_id).set({ version: sql<number>`version + 1` }).execute()
 }
 

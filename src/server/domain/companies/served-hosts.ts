@@ -64,7 +64,7 @@ export interface ServedHosts {
   [Symbol.dispose](): void
 }
 
-/** The age in milliseconds after which the list of served hosts is read again. */
+/** The age at which the list of served hosts is read again, in milliseconds. */
 const listedMs = 1000
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { makeCsv, makeJpeg, makePdf, makePng, makeWav, sampleDataNotice } from './demo-files.ts'
 
-/** The final state of a deposit in the demonstration. */
+/** The state that a deposit has when the demonstration is complete. */
 export type DemoOutcome = 'done' | 'failed' | 'cancelled' | 'lapsed' | 'uploading'
 
 /** A deposit in the history of the demonstration. */

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib'
 
-/** The text in the demonstration's documents that says that everything in them is made up. */
+/** The notice in the demonstration's documents: everything in them is made up. */
 export const sampleDataNotice =
   'Document fictif de démonstration : personnes, lieux et montants sont inventés. ' +
   'Fictional document: people, places and amounts are made up.\n'

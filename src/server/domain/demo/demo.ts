@@ -11,7 +11,7 @@ import { findTenant } from '../companies/served-hosts.ts'
 import { demoAccount, demoKey } from '../demo-account.ts'
 import { endNextIdleUpload } from '../deposits/idle-uploads.ts'
 import { createDeposit } from '../deposits/new-deposits.ts'
-import { postponeSettlement, settleUpload } from '../deposits/upload-settlement.ts'
+import { createDepositFromUpload, postponeDepositCreation } from '../deposits/upload-settlement.ts'
 import {
   cancelUpload,
   completeUpload,
@@ -19,7 +19,7 @@ import {
   touchUpload,
   type Upload
 } from '../deposits/uploads.ts'
-import { createVerify } from '../deposits/verifications.ts'
+import { createFingerprintVerifier } from '../deposits/verifications.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { claimRow, type Lease, releaseLease, renewLease } from '../leases.ts'
 import {
@@ -192,7 +192,7 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
   }
   // if this process is killed before the settlement, the job must not record the document with the
   // present time
-  await postponeSettlement(deps, upload, farAway)
+  await postponeDepositCreation(deps, upload, farAway)
   if (upload.state === 'uploading') {
     // a deposit fails if its bytes differ from the announced ones
     const isFailing = document.outcome === 'failed'
@@ -200,13 +200,13 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
     await completeUpload(deps, upload)
   }
   const received = await uploadOf(deps, person)
-  if (received) await settleUpload(deps, received)
+  if (received) await createDepositFromUpload(deps, received)
 }
 
 /**
- * Returns the person's upload whose request (entry of the history) was created exactly at
- * `deps.clock()`, or undefined if there is none. While the demonstration is filled, that clock
- * shows the time of the entry that is being added.
+ * Returns the person's upload whose request (entry of the history) was created at exactly the time
+ * of `deps.clock()`. Returns undefined if there is none. While the demonstration is filled, this
+ * clock shows the time of the entry to add, so the upload was begun for that entry.
  */
 async function uploadOf(
   deps: Deps,
@@ -289,5 +289,5 @@ async function seedCheck(
     key: undefined
   }
   const caller = { id, company_id, pending: false, permissions: [], outdated: false, ...never }
-  await createVerify(deps)({ tenant, person: caller, address: '', items })
+  await createFingerprintVerifier(deps)({ tenant, person: caller, address: '', items })
 }

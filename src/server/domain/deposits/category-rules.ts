@@ -43,10 +43,14 @@ const allowedGroups = prepare((db, wanted: Pick<Wanted, 'company_id' | 'user_id'
 )
 
 /**
- * Returns the rules of a category. Throws if the caller may not use the category, or if the
- * category does not allow the file.
+ * Returns the rules of a category after checking a file. Throws if the caller may not use the
+ * category, if the file is empty or too large, or if the category does not allow the file.
  */
-export async function getCategoryRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<CategoryRules> {
+export async function getCategoryRulesForFile(
+  tx: Tx,
+  deps: Deps,
+  wanted: Wanted
+): Promise<CategoryRules> {
   requireAllowedSize(deps, wanted)
   const rules = await readCategoryRules(tx, wanted)
   requireAllowedType(rules, wanted)
@@ -68,8 +72,8 @@ export function requireAllowedSize(
 }
 
 /**
- * Returns the rules of a category. Throws `category_unknown` if the caller may not use the
- * category, and `forbidden` if the caller is in no group that may deposit.
+ * Returns the rules of a category without checking a file. Throws `category_unknown` if the caller
+ * may not use the category, and `forbidden` if the caller is in no group that may deposit.
  */
 export async function readCategoryRules(
   tx: Tx,

@@ -30,11 +30,11 @@ import {
 } from './deposit-records.ts'
 import {
   type DepositAnswer,
+  historyFactsOf,
   type NewDeposit,
-  requestFacts,
   requireConsistentFingerprints
 } from './new-deposits.ts'
-import { discardUnreferenced } from './unreferenced-files.ts'
+import { deleteFilesIfUnreferenced } from './unreferenced-files.ts'
 import { encryptDigest } from './upload-digests.ts'
 import { digestOfStoredFile } from './upload-settlement.ts'
 
@@ -74,8 +74,8 @@ interface Candidate {
   stored: Buffer
   blobTag: Buffer
   /**
-   * The inode number of the stored file that this file must replace. That file was stored for the
-   * same bytes, but its bytes have changed since. Undefined if there is no such file.
+   * The inode number of a damaged file that this file must replace. The damaged file was stored for
+   * the same bytes, but its own bytes have changed since. Undefined if there is none.
    */
   damaged: number | undefined
 }
@@ -105,7 +105,7 @@ export async function depositBatch(deps: Deps, input: BatchInput): Promise<Batch
   )
   if (orphans.length > 0) {
     // if this fails, the hourly check deletes the files later
-    await discardUnreferenced(deps, company_id, orphans).catch((error: unknown) => {
+    await deleteFilesIfUnreferenced(deps, company_id, orphans).catch((error: unknown) => {
       deps.log.warn({ err: error }, 'files of a refused batch are left')
     })
   }
@@ -238,9 +238,9 @@ class Batch {
   }
 
   /**
-   * Sets the answer to each item whose file the person has deposited before or is uploading. Notes
-   * in `#sameFile` which items repeat the file of an earlier item of the batch. Returns the items
-   * that were neither answered nor noted.
+   * Sets the answer to each item whose file the person has deposited before or is uploading. If an
+   * item repeats the file of an earlier item of the batch, only notes this in `#sameFile`. Returns
+   * the other items.
    */
   async #findEarlier(accepted: Accepted[]): Promise<Accepted[]> {
     const asked = accepted.filter(({ item }) => !item.deposit.again)
@@ -454,7 +454,7 @@ class Batch {
     const { category, original, stored, blobTag } = each
     const { deposit } = each.item
     const record_id = newRecordId(this.#deps)
-    const facts = requestFacts({ ...deposit, category }, record_id)
+    const facts = historyFactsOf({ ...deposit, category }, record_id)
     return {
       ...{ company_id, user_id, record_id, request_id, names, original, category_id: category },
       size: deposit.size,

@@ -46,8 +46,8 @@ export interface NewRecord {
 }
 
 /**
- * The names in the record of a deposit. `origin` is the name of the company's evidence log; the
- * others name the depositor and the category.
+ * The names that are written into the record of a deposit. `origin` is the name of the company's
+ * evidence log. The other names describe the depositor and the category.
  */
 export interface RecordNames {
   origin: string
@@ -95,9 +95,9 @@ const namesOf = prepare((db, { company_id, user_id, category_id }: NamesQuery) =
 )
 
 /**
- * Records a deposit: writes its row, its tags (keyed hashes for look-ups) and its openings
- * (encrypted salts and values), then its event in the history and its log leaf. Returns its request
- * (entry of the history).
+ * Records a deposit and returns its request (entry of the history). Writes the deposit's row, its
+ * tags (keyed hashes for look-ups), its openings (encrypted salts and values), its entry in the
+ * history and its leaf in the evidence log.
  */
 export async function writeRecord(
   tx: Tx,
@@ -109,10 +109,7 @@ export async function writeRecord(
   return request
 }
 
-/**
- * The number of log leaves that are computed in one turn of the event loop, before other calls get
- * theirs.
- */
+/** The number of log leaves that are computed before the event loop may handle other calls. */
 const leavesAtOnce = 8
 
 /**

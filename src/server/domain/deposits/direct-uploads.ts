@@ -6,11 +6,11 @@ import { chooseCategory } from '../companies/categories.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { getRequest } from '../history/requests.ts'
 import { deleteStoredAnswer, type IdempotentCall, runOnce } from '../idempotency.ts'
-import { getCategoryRules } from './category-rules.ts'
+import { getCategoryRulesForFile } from './category-rules.ts'
 import { getDeposit } from './deposits.ts'
 import { createDeposit, openUpload } from './new-deposits.ts'
 import { encryptDigest } from './upload-digests.ts'
-import { completeUpload, endUpload, findUpload, type Upload } from './uploads.ts'
+import { completeUpload, endIncompleteUpload, findUpload, type Upload } from './uploads.ts'
 
 /**
  * The caller of a `PUT /deposit` counts as disconnected after this many milliseconds without a
@@ -60,7 +60,7 @@ export type DirectUpload =
  */
 export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<DirectUpload> {
   const { store } = await inCompany(deps.db, file.company_id, async tx => {
-    return getCategoryRules(tx, deps, await withCategory(tx, file))
+    return getCategoryRulesForFile(tx, deps, await withCategory(tx, file))
   })
   if (store === 'fingerprint') return { kind: 'fingerprint' }
   for (;;) {
@@ -83,8 +83,8 @@ export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<D
 }
 
 /**
- * Completes an upload after the last byte has arrived. After this function returns, the service
- * guarantees the deposit.
+ * Completes an upload after the last byte has arrived. After this function returns, the deposit
+ * will be created even if the service crashes.
  */
 export async function finishDirectUpload(
   deps: Deps,
@@ -112,7 +112,7 @@ export async function abandonDirectUpload(
   upload: Upload,
   state: 'cancelled' | 'failed'
 ): Promise<void> {
-  await endUpload(deps, upload, state, tx => forget(tx, file, upload))
+  await endIncompleteUpload(deps, upload, state, tx => forget(tx, file, upload))
 }
 
 /** Creates a deposit that stores the fingerprint of a file and not its bytes. */
@@ -155,7 +155,7 @@ export async function requireSameBytes(
  * Waits until a request (entry of the history) has reached its final state, at most `patienceMs`
  * milliseconds. Returns the request in its current state.
  */
-export async function awaitRequest(
+export async function waitForFinalState(
   deps: Deps,
   who: { company_id: CompanyId; user_id: string; id: string },
   patienceMs: number
@@ -175,8 +175,9 @@ export async function awaitRequest(
 }
 
 /**
- * Starts to wait for a change of the person's history. The promise `come` resolves at the change,
- * or after a second, because the signal of another process may get lost. `stop` ends the waiting.
+ * Starts to listen for a change of the person's history. The promise `come` resolves at the change,
+ * or after a second, because the signal of another process may get lost. `stop` ends the listening
+ * and resolves the promise.
  */
 function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string }) {
   let stop = () => {}
@@ -203,7 +204,7 @@ async function reserve(
   return inCompany(deps.db, company_id, async tx => {
     const open = async () => {
       const placed = await withCategory(tx, file)
-      const rules = await getCategoryRules(tx, deps, placed)
+      const rules = await getCategoryRulesForFile(tx, deps, placed)
       const { upload_id } = await openUpload(tx, deps, {
         ...placed,
         digests: undefined,

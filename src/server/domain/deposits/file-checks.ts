@@ -4,7 +4,7 @@ import { inCompany, singleStatementInCompany } from '../../db/scope.ts'
 import { listCompanyIds } from '../companies/companies.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
-import { discardUnreferenced } from './unreferenced-files.ts'
+import { deleteFilesIfUnreferenced } from './unreferenced-files.ts'
 
 /**
  * A file that belongs to no upload and no deposit is deleted at this age in hours. A younger one
@@ -153,7 +153,11 @@ async function removeKept(deps: Deps, company_id: CompanyId, before: Date): Prom
       if (changed && changed < before) old.push(tag)
     }
     for (let at = 0; at < old.length; at += discardedAtOnce) {
-      removed += await discardUnreferenced(deps, company_id, old.slice(at, at + discardedAtOnce))
+      removed += await deleteFilesIfUnreferenced(
+        deps,
+        company_id,
+        old.slice(at, at + discardedAtOnce)
+      )
     }
     batch = []
   }

@@ -5,18 +5,17 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type NewRequestState, publishRequests } from '../history/requests.ts'
 import { subtractStorage } from '../limits/quotas.ts'
-import { discardUnreferenced } from './unreferenced-files.ts'
+import { deleteFilesIfUnreferenced } from './unreferenced-files.ts'
 
 /** How many files are erased in one transaction. */
 const erasedAtOnce = 50
 
 /**
- * Erases the files of deposits whose retention period has ended. The category set this period at
- * the time of the deposit. One transaction gives the storage of the files back to the groups and
- * people to which it was charged, and notes the erasure in the history. The records of the deposits
- * stay, so the documents can still be verified. After the transaction, deletes the bytes that no
- * other deposit needs; if that fails, the job `check-files` deletes them later. Returns whether
- * there may be more files to erase.
+ * Erases the files of deposits whose retention period has ended. One transaction gives the storage
+ * of the files back to the groups and people to which it was charged, and notes the erasure in the
+ * history. The records of the deposits stay, so the documents can still be verified. After the
+ * transaction, deletes the bytes that no other deposit needs; if that fails, the job `check-files`
+ * deletes them later. Returns whether there may be more files to erase.
  */
 export async function eraseExpiredFiles(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const now = deps.clock()
@@ -50,7 +49,7 @@ export async function eraseExpiredFiles(deps: Deps, company_id: CompanyId): Prom
     )
     return { count: due.length, unused: freed.unused }
   })
-  await discardUnreferenced(deps, company_id, unused)
+  await deleteFilesIfUnreferenced(deps, company_id, unused)
   return count === erasedAtOnce
 }
 

@@ -2,7 +2,7 @@ import { countRows, selectInCompany, updateInCompany } from '../../db/company-qu
 import { inCompany, singleStatementInCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { publishRequest } from '../history/requests.ts'
-import { findUpload, requestDraft } from './uploads.ts'
+import { findUpload, requestWithState } from './uploads.ts'
 
 /**
  * A held upload: all its bytes have arrived, but every attempt to create its deposit has failed. An
@@ -42,7 +42,7 @@ export async function listHeldUploads(
 }
 
 /**
- * Returns how many uploads of the company are held: every attempt to create their deposit has
+ * Returns the number of held uploads of the company: every attempt to create their deposits has
  * failed.
  */
 export async function countHeldUploads(
@@ -71,7 +71,7 @@ export async function retryHeldUpload(
       .executeTakeFirst()
     const upload = row && (await findUpload(tx, row.id))
     if (!upload) return false
-    await publishRequest(tx, deps, company_id, requestDraft(upload, 'processing'))
+    await publishRequest(tx, deps, company_id, requestWithState(upload, 'processing'))
     tx.afterCommit(() => deps.signals.uploads.send(company_id))
     return true
   })

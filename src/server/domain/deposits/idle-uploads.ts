@@ -2,7 +2,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { releaseReservation } from '../limits/quotas.ts'
-import { closeUpload, findUpload, reservationOf, setReleasedBytes } from './uploads.ts'
+import { endUploadWithoutDeposit, findUpload, reservationOf, setReleasedBytes } from './uploads.ts'
 
 /** An upload ends after this many hours without a byte. */
 const lapseHours = 24
@@ -13,8 +13,8 @@ const lapseHours = 24
 const idleMinutes = 10
 const pageRows = 500
 /**
- * An upload of `PUT /deposit` ends after this many minutes without a byte. Its caller cannot
- * continue it, so after a crash of the service it would stay open for nothing.
+ * An upload of `PUT /deposit` ends after this many minutes without a byte. This is short because
+ * its caller cannot continue it: after a crash of the service it would stay open for nothing.
  */
 const lapseDirectMinutes = 10
 
@@ -82,7 +82,7 @@ export async function endNextIdleUpload(deps: Deps, company_id: CompanyId): Prom
       .skipLocked()
       .executeTakeFirst()
     const upload = row && (await findUpload(tx, row.id))
-    if (upload) await closeUpload(tx, deps, upload, 'lapsed', 'lapsed')
+    if (upload) await endUploadWithoutDeposit(tx, deps, upload, 'lapsed', 'lapsed')
     return upload
   })
   if (!lapsed) return false

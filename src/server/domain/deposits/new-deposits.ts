@@ -18,7 +18,7 @@ import { type IdempotentCall, runOnce } from '../idempotency.ts'
 import { newId, newRecordId } from '../ids.ts'
 import { chargeRequests, reserveQuota } from '../limits/quotas.ts'
 import { type GroupQuota, readQuotasOfPerson } from '../limits/usage.ts'
-import { type CategoryRules, getCategoryRules } from './category-rules.ts'
+import { type CategoryRules, getCategoryRulesForFile } from './category-rules.ts'
 import { readRecordNames, writeRecord } from './deposit-records.ts'
 import { encryptDigest } from './upload-digests.ts'
 
@@ -35,8 +35,8 @@ interface CreateInput {
 }
 
 /**
- * The result of `POST /deposit`. If the person has deposited the same file before, it has only
- * `duplicate`: the request (entry of the history) of the earlier deposit.
+ * The result of `POST /deposit`. If the person has deposited the same file before, the result has
+ * only `duplicate`, which is the request (entry of the history) of the earlier deposit.
  */
 export type DepositAnswer =
   | { duplicate: ProcessedRequest }
@@ -53,8 +53,8 @@ export type DepositAnswer =
 
 /**
  * Creates a deposit's request (entry of the history) and its upload, and reserves quota, in one
- * transaction. If the caller has deposited the same file before or is uploading it, returns that
- * request instead, unless `deposit.again` is set.
+ * transaction. If the caller has deposited the same file before or is uploading it, creates nothing
+ * and returns the existing request. With `deposit.again`, always creates a new one.
  */
 export async function createDeposit(
   deps: Deps,
@@ -67,7 +67,7 @@ export async function createDeposit(
   const stored = Buffer.from(deposit.stored, 'hex')
   const register = async (tx: Tx) => {
     const prepareIn = (category: string) => {
-      const rules = getCategoryRules(tx, deps, { company_id, user_id, ...deposit, category })
+      const rules = getCategoryRulesForFile(tx, deps, { company_id, user_id, ...deposit, category })
       const quotas = readQuotasOfPerson(tx, { company_id, user_id, category_id: category, now })
       for (const pending of [rules, quotas]) pending.catch(() => undefined) // reported where it is used
       return { category, rules, quotas }
@@ -211,7 +211,7 @@ export async function openUpload(
     kind: 'deposit',
     state: 'uploading',
     created: now,
-    facts: requestFacts(planned, record_id)
+    facts: historyFactsOf(planned, record_id)
   })
   return { request, upload_id }
 }
@@ -238,7 +238,7 @@ async function recordFingerprint(
     kept: undefined,
     transform: null,
     request_created: planned.now,
-    request_facts: { ...requestFacts(planned, record_id), store: 'fingerprint' }
+    request_facts: { ...historyFactsOf(planned, record_id), store: 'fingerprint' }
   })
 }
 
@@ -246,8 +246,8 @@ function chargeOf({ company_id, user_id, category, now, quotas }: PlannedDeposit
   return { company_id, user_id, category_id: category, requests: 1, now, ...(quotas && { quotas }) }
 }
 
-/** Returns what the history shows about a deposit. */
-export function requestFacts(
+/** Returns the facts about a deposit that its entry in the history shows. */
+export function historyFactsOf(
   planned: Pick<PlannedDeposit, 'name' | 'size' | 'media_type' | 'category' | 'transform'>,
   deposit_id: string
 ): NewRequestState['facts'] {

@@ -12,7 +12,7 @@ import { decryptDigest } from './upload-digests.ts'
  * deleted, a row in the table `blob` marks it. A deposit of the same bytes waits for that row and
  * then stores a file of its own.
  */
-export async function discardUnreferenced(
+export async function deleteFilesIfUnreferenced(
   deps: Pick<Deps, 'db' | 'blobs' | 'keys' | 'clock' | 'companyKeys'>,
   company_id: CompanyId,
   tags: Buffer[]

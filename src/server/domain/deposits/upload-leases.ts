@@ -24,12 +24,13 @@ export interface WriteLease {
 }
 
 /**
- * Gives the process `writer` the right to write an upload's bytes, unless another process has it:
- * - If another process has the right now, returns `heldUntil`: when that right ends.
- * - If the previous process has given the right back, `writer` continues the existing file.
- * - If the right of the previous process has expired, `writer` gets a new file, because the
- *   previous process may still have the old one open. The upload's generation then grows by one.
- * A right that ends exactly at `ignored` counts as expired.
+ * Gives the process `writer` a lease on an upload: the right to write its bytes.
+ * - While another process has a lease that has not expired, returns the time `heldUntil` at which
+ *   that lease expires.
+ * - If the previous process has ended its lease, `writer` continues the existing file.
+ * - If the lease of the previous process has expired, `writer` gets a new file, because the
+ *   previous process may still have the old file open. The upload's generation then grows by one.
+ * A lease that expires exactly at the time `ignored` counts as expired already.
  */
 export async function takeWriteLease(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -107,8 +108,8 @@ export async function endWriteLease(
 }
 
 /**
- * Returns the SQL condition that bytes of the upload are missing and that no other process has
- * taken it over. So a process that has lost the upload cannot change its row.
+ * Returns the SQL condition that an upload still lacks bytes and that no other process has taken it
+ * over. It keeps a process that has lost the upload from changing its row.
  */
 function isCurrent({ generation }: Upload): RawBuilder<SqlBool> {
   return sql`state = 'uploading' and generation = ${generation}`

@@ -9,10 +9,10 @@ import { chargeReservation } from '../limits/quotas.ts'
 import { readRecordNames, writeRecord } from './deposit-records.ts'
 import { decryptDigest } from './upload-digests.ts'
 import {
-  closeUpload,
+  endUploadWithoutDeposit,
   findUpload,
   lockUpload,
-  requestDraft,
+  requestWithState,
   reservationOf,
   setUploadState,
   type Upload
@@ -32,17 +32,21 @@ const retrySeconds = [5, 20, 60, 300, 900, 1800, 3600]
 const maxFailureLength = 300
 
 /**
- * Creates the deposit of the company's oldest upload that is complete and due. Returns whether
- * there was one. After an error the upload waits for its next attempt and does not delay others.
+ * Creates the deposit of the company's oldest complete upload whose next attempt is due. Returns
+ * whether there was such an upload. After an error the upload waits for its next attempt and does
+ * not delay other uploads.
  */
-export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
+export async function createDepositFromNextUpload(
+  deps: Deps,
+  company_id: CompanyId
+): Promise<boolean> {
   const upload = await claimReceived(deps, company_id)
   if (!upload) return false
   try {
     // the upload may have crashed the process in every attempt, and would crash it again
     if (upload.attempts > retrySeconds.length + 1) throw new Error('no attempt came to an end')
     using _lease = keepLease(deps, upload)
-    await settleUpload(deps, upload)
+    await createDepositFromUpload(deps, upload)
   } catch (error) {
     await postpone(deps, upload, error)
   }
@@ -54,7 +58,7 @@ export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promi
  * lease. If the bytes do not match the announced digest, ends the upload as `failed`. Throws if the
  * file is missing, and does not end the upload: perhaps the disk cannot be reached at the moment.
  */
-export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
+export async function createDepositFromUpload(deps: Deps, upload: Upload): Promise<void> {
   const declared = upload.stored && decryptDigest(deps.keys, upload, upload.stored)
   const { lookup } = await deps.companyKeys.open(upload.company_id)
   const tag = declared && keyedHashOf(lookup, 'blob', declared)
@@ -73,8 +77,8 @@ export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
 }
 
 /**
- * Returns the digest of the file that is stored under `tag`, the keyed hash of its bytes. Usually
- * there is no such file; then returns undefined and reads nothing.
+ * Returns the digest of the file that is stored under `tag`, the keyed hash of its bytes. Returns
+ * undefined if there is no such file.
  */
 export async function digestOfStoredFile(
   deps: Deps,
@@ -89,7 +93,7 @@ export async function digestOfStoredFile(
  * Keeps the job `settle-uploads` from creating the deposit of an upload until a certain time. The
  * upload may still be incomplete.
  */
-export async function postponeSettlement(
+export async function postponeDepositCreation(
   deps: Pick<Deps, 'db'>,
   { company_id, id }: Upload,
   until: Date
@@ -108,15 +112,15 @@ async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload 
     })
     const upload = claimed && (await findUpload(tx, claimed.id))
     if (upload && upload.request_state !== 'processing') {
-      await publishRequest(tx, deps, company_id, requestDraft(upload, 'processing'))
+      await publishRequest(tx, deps, company_id, requestWithState(upload, 'processing'))
     }
     return upload
   })
 }
 
 /**
- * Records a failed attempt to create a deposit, and when the next one is due. If it was the last
- * one, marks the upload as held: then only an operator can retry it.
+ * Records a failed attempt to create a deposit, and when the next attempt is due. After the last
+ * attempt, marks the upload as held: then only an operator can retry it.
  */
 async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<void> {
   const { company_id, request_id, attempts } = upload
@@ -131,7 +135,7 @@ async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<voi
     await releaseLease(tx, settling, { id: upload.id, set }, next)
     if (seconds !== undefined) return
     await publishRequest(tx, deps, company_id, {
-      ...requestDraft(current, 'processing'),
+      ...requestWithState(current, 'processing'),
       code: 'held'
     })
   })
@@ -157,7 +161,7 @@ async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<
   const ended = await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (current?.state !== 'received') return false
-    await closeUpload(tx, deps, current, 'failed', code)
+    await endUploadWithoutDeposit(tx, deps, current, 'failed', code)
     return true
   })
   // only if this process ended the upload; otherwise another process may need the bytes

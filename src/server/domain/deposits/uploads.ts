@@ -100,9 +100,9 @@ export function requireUploading({ state }: Upload): void {
 
 /**
  * Completes an upload after its last byte has arrived: flushes the file to disk and queues the
- * creation of the deposit. After this function returns, the service guarantees the deposit. Does
- * nothing if the upload is already complete. If the flush fails, the upload fails for good: the
- * system may have dropped bytes, and a second flush would not report that.
+ * creation of the deposit. After this function returns, the deposit will be created even if the
+ * service crashes. Does nothing if the upload is already complete. If the flush fails, the upload
+ * fails for good: the system may have dropped bytes, and a second flush would not report that.
  */
 export async function completeUpload(deps: Deps, upload: Upload): Promise<void> {
   const failure = await deps.blobs.syncStaged(upload).then(
@@ -121,12 +121,12 @@ export async function completeUpload(deps: Deps, upload: Upload): Promise<void> 
       throw uploadBusyError()
     }
     if (current.state !== 'uploading') return
-    if (failure?.isFlush) return closeUpload(tx, deps, current, 'failed', 'not_stored')
+    if (failure?.isFlush) return endUploadWithoutDeposit(tx, deps, current, 'failed', 'not_stored')
     if (failure) throw failure.error
     // bytes may have been released before the PATCH began or while it was silent
     await reserveReleased(tx, current)
     await setUploadState(tx, upload, 'received')
-    await publishRequest(tx, deps, upload.company_id, requestDraft(current, 'queued'))
+    await publishRequest(tx, deps, upload.company_id, requestWithState(current, 'queued'))
     tx.afterCommit(() => deps.signals.uploads.send(upload.company_id))
   })
   if (failure?.isFlush) throw failure.error
@@ -137,16 +137,16 @@ export async function completeUpload(deps: Deps, upload: Upload): Promise<void> 
  * complete.
  */
 export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
-  if (await endUpload(deps, upload, 'cancelled', async () => {})) return
+  if (await endIncompleteUpload(deps, upload, 'cancelled', async () => {})) return
   throw new AppError('upload_state', 'The upload is complete and can no longer be cancelled')
 }
 
 /**
- * Ends an incomplete upload, as `cancelled` by its person or as `failed` after an error of the
- * service, and deletes its file. Calls `also` in the same transaction. Returns false if the upload
- * was already complete or ended.
+ * Ends an incomplete upload and deletes its file. The state is `cancelled` if its person has
+ * cancelled it, or `failed` after an error of the service. Calls `also` in the same transaction.
+ * Returns false if the upload was already complete or ended.
  */
-export async function endUpload(
+export async function endIncompleteUpload(
   deps: Deps,
   upload: Upload,
   state: 'cancelled' | 'failed',
@@ -156,7 +156,13 @@ export async function endUpload(
     const current = await lockUpload(tx, upload)
     if (current?.state !== 'uploading') return undefined
     await also(tx)
-    await closeUpload(tx, deps, current, state, state === 'failed' ? 'not_stored' : state)
+    await endUploadWithoutDeposit(
+      tx,
+      deps,
+      current,
+      state,
+      state === 'failed' ? 'not_stored' : state
+    )
     return current
   })
   if (!ended) return false
@@ -188,10 +194,10 @@ export async function setReleasedBytes(tx: Tx, id: string, released: number): Pr
 }
 
 /**
- * Ends an upload without creating a deposit: releases its reservation, deletes its digests and
- * publishes the new state of its request (entry of the history).
+ * Ends an upload without creating a deposit, in the transaction `tx`: releases its reservation,
+ * deletes its digests and publishes the new state of its request (entry of the history).
  */
-export async function closeUpload(
+export async function endUploadWithoutDeposit(
   tx: Tx,
   deps: Deps,
   upload: Upload,
@@ -202,7 +208,7 @@ export async function closeUpload(
   await releaseReservation(tx, held)
   if (state === 'failed') await countFailedDeposit(tx, held)
   await setUploadState(tx, upload, 'settled')
-  await publishRequest(tx, deps, upload.company_id, { ...requestDraft(upload, state), code })
+  await publishRequest(tx, deps, upload.company_id, { ...requestWithState(upload, state), code })
 }
 
 const released = { writer: null, writer_until: null }
@@ -234,8 +240,11 @@ export function reservationOf(upload: Upload) {
   return { ...place, requests: 1, bytes: size - released }
 }
 
-/** Returns the new state of an upload's request (entry of the history), for `publishRequest`. */
-export function requestDraft(upload: Upload, state: RequestState): NewRequestState {
+/**
+ * Returns an upload's request (entry of the history) with a new state, for `publishRequest` to
+ * write.
+ */
+export function requestWithState(upload: Upload, state: RequestState): NewRequestState {
   return {
     id: upload.request_id,
     user_id: upload.user_id,
@@ -256,8 +265,8 @@ export async function lockUpload(tx: Tx, upload: Upload): Promise<Upload | undef
 }
 
 /**
- * Returns an upload with its request as the transaction sees them, or undefined if it does not
- * exist.
+ * Reads an upload with the state and facts of its request (entry of the history). Returns undefined
+ * if the upload does not exist.
  */
 export async function findUpload(tx: Tx, id: string): Promise<Upload | undefined> {
   const row = await selectById(tx, 'upload', id)

@@ -35,7 +35,7 @@ export type VerifyFingerprints = (
  * Returns the function that verifies fingerprints. Parallel calls of signed-out people share SQL
  * statements.
  */
-export function createVerify(deps: Deps): VerifyFingerprints {
+export function createFingerprintVerifier(deps: Deps): VerifyFingerprints {
   const lookUpPublic = createPublicLookUp(deps)
   return input => verify(deps, lookUpPublic, input)
 }
@@ -114,9 +114,9 @@ async function countItems(
 }
 
 /**
- * The limits of the statements that signed-out callers share. A statement takes one or two
- * milliseconds; a slow one delays the next by at most `slowMs` milliseconds. Together they use at
- * most a quarter of the database connections.
+ * The limits of the SQL statements that look up fingerprints for signed-out callers. A statement
+ * takes one or two milliseconds. If one is slow, the next starts after `slowMs` milliseconds at the
+ * latest. Together the statements use at most a quarter of the database connections.
  */
 const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
 
@@ -142,11 +142,11 @@ function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
 }
 
 /**
- * Returns for each fingerprint the deposits that match it and that `person` may find. `tags` are
- * the keyed hashes of the fingerprints, and the result is in the same order. Returns only the
- * oldest deposit of each kind of match, to keep the response small. A single query looks up
- * deposits and permissions, so that the response time does not reveal whether a hidden deposit
- * exists.
+ * Returns for each fingerprint the matching deposits that `person` may find, in the order of
+ * `tags`, which are the keyed hashes of the fingerprints. A fingerprint can match the original or
+ * the stored copy of a file. For each of the two, returns only the oldest deposit, to keep the
+ * response small. A single query looks up deposits and permissions, so that the response time does
+ * not reveal whether a hidden deposit exists.
  */
 async function lookUp(
   tx: Tx,

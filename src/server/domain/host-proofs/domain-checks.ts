@@ -2,7 +2,7 @@ import type { DomainDetails } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { selectById, selectInCompany, updateById } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { sendWaitingInvitations } from '../accounts/invitations.ts'
+import { queueWaitingInvitations } from '../accounts/invitations.ts'
 import { audit } from '../audit/audit.ts'
 import { proofRecordName, readDomain } from '../companies/domain-admin.ts'
 import { type DomainCall, isProvedHost, lockDomain } from '../companies/domain-rows.ts'
@@ -153,7 +153,7 @@ async function applyAnswer(
   if (by) {
     audit(tx, deps, { by, action: 'domain.verify', target: id, after: { host: found.host } })
   }
-  await sendWaitingInvitations(tx, deps, found.host)
+  await queueWaitingInvitations(tx, deps, found.host)
 }
 
 /** Returns the value of a DNS record as text that the database can store. */

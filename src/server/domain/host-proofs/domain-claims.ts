@@ -11,7 +11,7 @@ import {
   updateById
 } from '../../db/company-queries.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
-import { sendLateInvitations, sendWaitingInvitations } from '../accounts/invitations.ts'
+import { queueWaitingInvitations, sendWaitingInvitations } from '../accounts/invitations.ts'
 import { audit } from '../audit/audit.ts'
 import { withDefaultGroupCheck } from '../companies/default-groups.ts'
 import { readDomain } from '../companies/domain-admin.ts'
@@ -75,7 +75,7 @@ export async function createDomain(
     audit(tx, deps, { by, action: 'domain.create', target: id, after: texts })
     if (!needsProof) {
       tx.afterCommit(() => deps.signals.domains.send(host))
-      await sendWaitingInvitations(tx, deps, host)
+      await queueWaitingInvitations(tx, deps, host)
     }
     return readDomain(tx, id)
   }
@@ -146,7 +146,7 @@ export async function moveDomain(
   }
   await withHostTakenError(() => inCompany(deps.db, company_id, move))
   try {
-    await sendLateInvitations(deps, to)
+    await sendWaitingInvitations(deps, to)
   } catch (error) {
     // the domain is moved, and the job that checks domains sends them later
     deps.log.warn({ company: to, err: error }, 'the invitations that wait for a host were not sent')
