@@ -18,8 +18,8 @@ export interface EventLoopLag extends Disposable {
 }
 
 /**
- * Measures how late a repeating timer fires. A late timer means that the process has more work than
- * it can do.
+ * Measures the lag of the event loop: by how much a repeating timer fires late. A high lag means
+ * that the process has more work than it can do.
  */
 export function watchEventLoopLag(now: () => number = () => performance.now()): EventLoopLag {
   const read = createLagMeter()
@@ -38,8 +38,9 @@ export function watchEventLoopLag(now: () => number = () => performance.now()): 
 }
 
 /**
- * Returns a function that measures the lag of the event loop. It must be called with the delay of
- * each timer, and returns by how much the event loop is late. Both values are in milliseconds.
+ * Returns a function that computes the lag of the event loop from the delays of a repeating timer.
+ * It must be called with each delay, and returns by how much the event loop is late. Both values
+ * are in milliseconds.
  */
 export function createLagMeter(): (delay: number) => number {
   let late = 0

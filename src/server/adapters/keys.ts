@@ -108,9 +108,9 @@ function keysOf(
   }
   let newestFirst = sortNewestFirst(found)
   /**
-   * Returns `read`. If a key with the same id was loaded earlier, the result contains the earlier
-   * key object. A new object would invalidate the caches of verified tokens, which compare key
-   * objects.
+   * Returns the token key `read` for this process to use. If this process has loaded the key
+   * before, the result contains the key object of that time. The caches of verified tokens compare
+   * key objects, so a new object would make their entries useless.
    */
   const sameAsBefore = (read: TokenKey): TokenKey => {
     const known = newestFirst.find(({ kid }) => kid === read.kid)

@@ -69,8 +69,9 @@ function viaServer({ url, from }: { url: string; from: string }): MailSender {
 }
 
 /**
- * Returns the option that requires TLS, because the links in mails give access to accounts. Returns
- * no option if the mail server is on this machine or if `url` itself says whether to use TLS.
+ * Returns the options that require TLS for the connection to the mail server, because the links in
+ * mails give access to accounts. Returns an empty object if the mail server is on this machine or
+ * if `url` itself says whether to use TLS.
  */
 function encryption(url: string): { requireTLS?: true } {
   const { protocol, hostname, searchParams } = new URL(url)

@@ -3,10 +3,10 @@ import { parseCompanyId } from '../db/scope.ts'
 import type { CompanyId, PersonId, Signal, Signals } from '../domain/deps.ts'
 
 /**
- * Creates the signals by which parts of a process notify each other. With `notifications`, the
+ * Creates the signals by which parts of the service notify each other. With `notifications`, the
  * signals `events`, `sessions`, `writers`, `domains` and `companies` also reach the other processes
- * of the database. The signals `uploads`, `mails` and `imports` stay in this process, because the
- * process that accepts an upload, a mail or an import also completes it.
+ * that use the same database. The signals `uploads`, `mails` and `imports` stay in this process,
+ * because the process that accepts an upload, a mail or an import also completes it.
  */
 export function createSignals(notifications?: Pick<Notifications, 'send' | 'listen'>): Signals {
   const events = signal<PersonId>(key => notifications?.send(`events ${key.company} ${key.user}`))
@@ -38,7 +38,7 @@ export function createSignals(notifications?: Pick<Notifications, 'send' | 'list
 }
 
 interface BridgedSignal<T> extends Signal<T> {
-  /** Calls the listeners of this process only; `send` also notifies the other processes. */
+  /** Calls the listeners of this process and does not notify other processes, unlike `send`. */
   deliver(value: T): void
 }
 

@@ -37,7 +37,10 @@ export function mountApiKeys(app: Api): void {
   )
 }
 
-/** Returns the caller as the owner of API keys, for calls about the caller's own keys. */
+/**
+ * Returns the fields that select the caller's own API keys: the company, and the caller as owner
+ * (`user_id`) and as the person who makes the call (`by`).
+ */
 function ofCaller(c: ApiContext) {
   const by = signedInPerson(c)
   return { company_id: companyIdOf(c), user_id: by.id, by }

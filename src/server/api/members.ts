@@ -125,8 +125,8 @@ function changeOf({ action, group_id, reason }: BulkInput): bulkChanges.BulkChan
 
 /**
  * Returns how a bulk call selects people: by their `ids`, or by a `filter` and a `cursor`. Throws
- * `invalid_input` if the call has neither `ids` nor `filter`, or combines `ids` with one of the
- * others.
+ * `invalid_input` if the call has neither `ids` nor `filter`. Also throws it if the call has `ids`
+ * together with `filter` or `cursor`.
  */
 function peopleOf({
   ids,

@@ -71,8 +71,8 @@ function sequenceOf(header: string | undefined): number | undefined {
 }
 
 /**
- * Returns an event stream as a web stream, for a call from within the process. Events are written
- * only when the web stream is read, so a slow reader uses no memory.
+ * Converts an event stream to a web stream, for a call from within the process. The event stream
+ * writes only when the web stream is read, so a slow reader uses no memory.
  */
 function bodyOf(stream: EventStream, signal: AbortSignal): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder()

@@ -86,8 +86,8 @@ interface Waiting {
 }
 
 /**
- * The connections that a consumer holds, and its transactions that wait for one. Deleted when the
- * consumer has neither.
+ * The connections that a consumer uses now, and its transactions that wait for a connection.
+ * Deleted when the consumer has neither.
  */
 interface Account {
   /** Whether the consumer is the background work of a company. */

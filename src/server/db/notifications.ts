@@ -28,8 +28,8 @@ export interface Notifications extends AsyncDisposable {
 
 const channel = 'vidimus'
 /**
- * The message that a process sends when it starts to listen. It tells a process that was alone that
- * there is now another one.
+ * The message that a process sends when it starts to listen. A process that knows of no other
+ * process sends nothing; after this message it knows of one.
  */
 const hello = 'hello'
 const retryMillis = 250
@@ -75,7 +75,10 @@ export async function openNotifications(
     return fresh
   }
 
-  /** Reconnects after each loss of the connection, until the notifications are disposed. */
+  /**
+   * Uses the connection `first`, and replaces the connection whenever it is lost. Returns when the
+   * notifications are disposed.
+   */
   async function keep(first: pg.Client): Promise<void> {
     let next: pg.Client | undefined = first
     while (!closed.signal.aborted) {
@@ -130,8 +133,8 @@ export async function openNotifications(
 }
 
 /**
- * SQL that counts the connections on which other processes listen for messages. It also counts
- * connections whose name this role may not read, because they may listen too.
+ * SQL that counts the connections on which other processes listen for messages. Also counts each
+ * connection whose name this database role may not read, because it may be one of them.
  */
 const othersSql = `
   select count(*)::int as others from pg_stat_activity

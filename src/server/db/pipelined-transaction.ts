@@ -82,7 +82,7 @@ export class PipelinedTransaction {
 
   /**
    * Keeps back a statement that locks a row, and sends it at the end of the transaction. Throws if
-   * the transaction already holds a lock that comes later in `lockOrder`.
+   * the transaction has already taken a lock that comes after this one in `lockOrder`.
    */
   sendLast(kept: LastStatement): void {
     if (this.#hasEnded || this.#isSingle) throw new Error('this transaction has ended')
@@ -171,12 +171,16 @@ export class PipelinedTransaction {
 }
 
 /**
- * The order in which a transaction locks the two rows that almost all transactions of a company
- * need: the ends of its audit log and of its evidence log. Both are locked at the end of the
- * transaction, to keep the locks short. docs/architecture.md has the order of all locks.
+ * The order in which a transaction locks two rows that almost all transactions of a company need:
+ * the head of its audit log and the head of its evidence log. A head is the row with the position
+ * at which the log continues. Both are locked at the end of the transaction, to keep the locks
+ * short. docs/architecture.md has the order of all locks.
  */
 const lockOrder = ['audit head', 'log head'] as const
-/** The end of a company's audit log or of its evidence log: a row that transactions lock last. */
+/**
+ * The lock on the head of a company's audit log or evidence log: the row with the position at which
+ * the log continues. A transaction takes these locks last.
+ */
 export type HeadLock = (typeof lockOrder)[number]
 
 /**

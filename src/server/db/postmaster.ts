@@ -5,14 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 /**
- * The state of PostgreSQL on a data directory, according to the file `postmaster.pid` there and the
- * process that the file names. `absent` and `empty` describe the file.
+ * The state of PostgreSQL on a data directory. It depends on the file `postmaster.pid` in the
+ * directory, and on the process whose id the file contains. `absent`: there is no file. `empty`:
+ * the file contains no process id.
  */
 export type PostmasterState =
   | { status: 'absent' | 'empty' }
   /**
-   * These states describe the process. `dead`: it does not exist. `foreign`: its id now belongs to
-   * another program. `zombie`: it has ended, but its parent has not noticed.
+   * `dead`: the process does not exist. `foreign`: its id now belongs to another program. `zombie`:
+   * it has ended, but its parent process has not noticed.
    */
   | { status: 'dead' | 'zombie' | 'foreign'; pid: number }
   | { status: 'starting' | 'ready' | 'stopping'; pid: number; socketDir: string }
@@ -34,7 +35,8 @@ export async function readPostmasterState(dir: string): Promise<PostmasterState>
 
 /**
  * Removes the file `postmaster.pid` that a crash has left, because PostgreSQL would refuse to
- * start. Does nothing if the state of the data directory is no longer `found`.
+ * start. Does nothing if the state of the data directory has changed since the caller read it as
+ * `found`.
  */
 export async function removeStalePidFile(dir: string, found: PostmasterState) {
   const file = join(dir, 'postmaster.pid')

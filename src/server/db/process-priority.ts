@@ -22,9 +22,10 @@ const maxTries = 50
 const retryMillis = 100
 
 /**
- * Lowers the priority of the session to which the process `pid` belongs. Most Linux systems first
- * divide the processor between sessions (`sched_autogroup_enabled`), and nice values of processes
- * only count within a session. Each PostgreSQL process begins a session.
+ * Lowers the priority of the operating system session to which the process `pid` belongs. Most
+ * Linux systems first divide processor time between sessions (`sched_autogroup_enabled`); the nice
+ * value of a process then only counts within its session. Each PostgreSQL process begins a session
+ * of its own.
  */
 async function lowerSession(pid: number, increase: number): Promise<void> {
   const [own, its] = await Promise.all([sessionOf('self'), sessionOf(pid)])
@@ -42,9 +43,9 @@ async function lowerSession(pid: number, increase: number): Promise<void> {
 }
 
 /**
- * Returns the name and nice value of the session to which the process `pid` belongs. The name is
- * undefined if the system states no session for the process. Returns undefined if the process has
- * ended, or if the system does not divide the processor between sessions.
+ * Returns the name and nice value of the operating system session to which the process `pid`
+ * belongs. The name is undefined if the system states no session for the process. Returns undefined
+ * if the process has ended, or if the system does not divide processor time between sessions.
  */
 async function sessionOf(
   pid: number | 'self'

@@ -2,10 +2,12 @@ import { requestRole } from './connection-config.ts'
 import { type Db, poolOf } from './open.ts'
 
 /**
- * The only functions that run with the rights of their owner. Eight of them read the rows of all
- * companies. Of the others, one makes the hosts below a wildcard domain need their own DNS records,
- * one moves a domain to another company, one deletes the demonstration company, one deletes people
- * who never had a password, and one erases the values of a person from the audit log.
+ * The only database functions that may run with the rights of their owner. Eight of them read the
+ * rows of all companies.
+ * `erase_audit_values` erases the values of a person from the audit log. `move_domain` moves a
+ * domain to another company. `remove_demo` deletes the demonstration company.
+ * `remove_invited_people` deletes people who never had a password. `require_own_proofs` makes the
+ * hosts below a wildcard domain need DNS records of their own.
  */
 const definerFunctions = [
   'public.all_companies()',

@@ -1,7 +1,10 @@
 interface Bounds {
   /** The most items of one query. A single call with more items is not split. */
   maxItems: number
-  /** How many milliseconds the next query waits for the running one. Then both run in parallel. */
+  /**
+   * How many milliseconds the next query waits for the running one to end. After that time, both
+   * run in parallel.
+   */
   slowMs: number
   /** The most queries that run in parallel. */
   maxAtOnce: number
@@ -20,8 +23,8 @@ export function createBatchLoader<Item, Answer>(
   const waiting: Call<Item, Answer>[] = []
   const underWay = new Set<Call<Item, Answer>[]>()
   /**
-   * The calls of the running query. The next query starts when that query ends or is slow.
-   * Undefined if the next query may start immediately.
+   * The calls of the query whose end the next query awaits. Undefined if the next query may start
+   * immediately, for example because the running one is slow.
    */
   let awaited: Call<Item, Answer>[] | undefined
 

@@ -80,7 +80,9 @@ export interface Limits {
   streamsPerProcess: number
 }
 
-/** The company of the host that was called, with its configuration. */
+/**
+ * The company whose host an HTTP request addresses, with the host and the company's configuration.
+ */
 export interface Tenant {
   company_id: CompanyId
   host: string
@@ -261,8 +263,8 @@ export interface Blobs {
   /** Deletes a staged file (of an upload in progress). Does nothing if it does not exist. */
   discardStaged(staged: StagedFile): Promise<void>
   /**
-   * Writes `bytes` to the staged file of an upload that no process has taken over, and flushes it
-   * to disk. For uploads whose bytes do not come from a client.
+   * Creates the staged file of the upload `upload` with all its bytes, and flushes it to disk. Used
+   * for uploads whose bytes do not come from a client.
    */
   stage(company: CompanyId, upload: string, bytes: Uint8Array): Promise<void>
   /**
@@ -306,8 +308,8 @@ export interface Blobs {
    */
   listKept(company: CompanyId): AsyncIterable<Buffer>
   /**
-   * Returns when the kept file (of recorded deposits) that is stored under `tag` was written or
-   * moved there. Returns undefined if it does not exist.
+   * Returns when the kept file (of recorded deposits) with the name `tag` got this name or was last
+   * written. Returns undefined if it does not exist.
    */
   changedKept(company: CompanyId, tag: Uint8Array): Promise<Date | undefined>
 }

@@ -72,8 +72,8 @@ const keepAnswer = prepare(
 )
 
 /**
- * Frees the idempotency key of a call whose effect was undone. Does nothing if the call has no key,
- * or if the answer stored for the key is not `body`.
+ * Frees the idempotency key of a call whose effect was undone, by deleting the stored answer. Does
+ * nothing if the call has no key, or if the answer stored for the key is not `body`.
  */
 export async function deleteStoredAnswer(
   tx: Tx,
@@ -134,13 +134,13 @@ async function claim(tx: Tx, row: Claim): Promise<boolean> {
 }
 
 /**
- * What became of one of several idempotency keys that were claimed together. An error says that the
- * key is in use, or was used for another input.
+ * What `claimIdempotencyKeys` found for the key of one call. An error says that the key is in use,
+ * or was used for another input.
  */
 export type ClaimedCall<Body> =
   /**
-   * The key was new. The caller of `claimIdempotencyKeys` must run the call, and then store its answer or
-   * free its key.
+   * The key was new. The caller of `claimIdempotencyKeys` must run the call, and then store its
+   * answer or free its key.
    */
   | 'claimed'
   /** The key was used before. `body` is the answer that was stored. */
@@ -193,8 +193,9 @@ export async function claimIdempotencyKeys<Body extends object>(
 type MarkedKey = { key: string; fingerprint: Buffer }
 
 /**
- * How many milliseconds to wait for a key that another running call uses. This applies only when
- * keys are claimed one by one, after an attempt to claim all of them together has timed out.
+ * How many milliseconds to wait for a key that another running call uses. It applies only when the
+ * keys are claimed one by one. That happens after an attempt to claim all of them together has
+ * timed out.
  */
 const heldKeyMillis = 100
 
@@ -297,7 +298,8 @@ const updateAnswers = prepare(
 )
 
 /**
- * Frees idempotency keys that `claimIdempotencyKeys` has claimed, because the calls were refused afterwards.
+ * Frees idempotency keys that `claimIdempotencyKeys` has claimed, because the calls were refused
+ * afterwards.
  */
 export async function freeIdempotencyKeys(
   tx: Tx,

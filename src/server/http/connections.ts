@@ -98,7 +98,7 @@ export function watchConnections(
 }
 
 /**
- * How far a socket had come with sending when its progress last changed. If nothing changes for too
+ * The send state of a socket at the last time when it changed. If it then stays the same for too
  * long, the client has stopped reading.
  */
 interface SendProgress {

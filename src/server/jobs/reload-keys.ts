@@ -2,8 +2,9 @@ import type { Deps } from '../domain/deps.ts'
 import type { Job } from './job-runner.ts'
 
 /**
- * Returns the job that reads the token keys from their files every minute. So this process knows a
- * key that another process has created before that key signs its first token.
+ * Returns the job that reads the token keys from their files every minute. A new key signs tokens
+ * only ten minutes after its creation, so by then this process knows every key that another process
+ * has created.
  */
 export function reloadKeysJob(deps: Deps): Job {
   return { name: 'reload-keys', everyMs: 60_000, run: () => deps.keys.reload() }

@@ -1,8 +1,8 @@
 import { AppError } from '../../contract/kit/errors.ts'
 
 /**
- * Runs `work` when fewer tasks of the same key are running than allowed. Throws `unavailable` when
- * too many tasks are already waiting.
+ * Runs `work` as soon as fewer tasks with the same `key` are running than allowed, and returns its
+ * result. Throws `unavailable` when too many tasks with this key are already waiting.
  */
 export type ConcurrencyLimit = <T>(key: string, work: () => Promise<T>) => Promise<T>
 

@@ -42,9 +42,9 @@ export async function writeBody(request: IncomingMessage, options: WriteOptions)
 }
 
 /**
- * Yields the chunks of a request body. Keeps the connection open when the caller stops reading, so
- * that a response can be sent. When `stopped` is aborted, yields what has arrived, then throws the
- * reason of the abort.
+ * Yields the chunks of a request body. If the consuming loop ends early, the connection stays open,
+ * so that a response can be sent. When `stopped` is aborted, yields what has arrived, then throws
+ * the reason of the abort.
  */
 export async function* readBody(
   request: IncomingMessage,

@@ -3,15 +3,15 @@ import { isSignedIn } from '../../domain/sessions/authentication.ts'
 import { type ApiContext, signedInPerson } from './context.ts'
 
 /**
- * Options for the database connection that checks the session during a download. The check counts
- * as a long read, like the export itself, so downloads take no connections from short calls.
+ * Options for the database connection that checks the session during a download. The check uses the
+ * connections for long reads, as the export itself does, and leaves all others to short calls.
  */
 const sessionCheckConnection = { isHeavy: true, waitMs: 120_000 }
 
 /**
- * Returns a response that downloads `chunks` as a CSV file called `name` with today's date. Throws
- * if the first chunk cannot be read. The download breaks off when the person's session ends or the
- * person loses one of `permissions`.
+ * Returns a response that downloads `chunks` as a CSV file. The name of the file is `name`,
+ * followed by today's date. Throws if the first chunk cannot be read. The download breaks off when
+ * the person's session ends or the person loses one of `permissions`.
  */
 export async function csvDownload(
   c: ApiContext,

@@ -126,8 +126,9 @@ function versionOf(ifMatch: string | undefined): number | undefined {
 }
 
 /**
- * Sets the header `ETag` to the version of `output`. Returns whether the caller already has this
- * version, so that an empty response with status 304 is enough.
+ * Sets the header `ETag` to the version of `output`. Returns true if the header `If-None-Match`
+ * shows that the caller already has this version. The response is then empty and has the status
+ * 304.
  */
 function isUnchanged(
   c: ApiContext,
@@ -143,8 +144,8 @@ function isUnchanged(
 }
 
 /**
- * Adds a route that creates its own response. For each call it checks access and parses the input,
- * as `mountEndpoint` does.
+ * Adds a route whose `run` returns the whole HTTP response, such as a download or an event stream.
+ * For each call it first checks access and parses the input, as `mountEndpoint` does.
  */
 export function mountStream<Input extends z.ZodMiniType>(
   app: Api,

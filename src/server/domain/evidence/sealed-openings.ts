@@ -6,8 +6,8 @@ import type { CompanyId, CompanyKeys, Deps } from '../deps.ts'
 import { companyKeyVersion } from './company-keys.ts'
 
 /**
- * The salt and the value of one field of a deposit. Together they prove what the field's commitment
- * (a salted hash in the log) stands for.
+ * The salt and the value of one field of a deposit. The log contains only a salted hash of the
+ * field, its commitment. Salt and value together prove which value was hashed.
  */
 export interface Opening {
   salt: string

@@ -76,7 +76,9 @@ export function createEventReaders(deps: Deps): (company_id: CompanyId) => Event
 
 /** What an event reader knows about one of its subscribers. */
 interface SubscriberState {
-  /** The number of the subscription. Later subscriptions have higher numbers. */
+  /**
+   * The number of the subscription: 1 for the first subscription to this reader, 2 for the second.
+   */
   joined: number
   /** When the session of the subscriber was last checked, in milliseconds since 1970. */
   checkedAt: number

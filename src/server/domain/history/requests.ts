@@ -27,8 +27,8 @@ export interface NewRequestState {
 
 /**
  * Writes the new state of a request (entry of the history) and an event that reports it, both with
- * the company's next sequence number. Locks the row that stores the last sequence number, so the
- * transaction must lock no other row afterwards.
+ * the company's next sequence number. Returns the request with this number. Locks the row that
+ * stores the last sequence number, so the transaction must lock no other row afterwards.
  */
 export async function publishRequest(
   tx: Tx,
@@ -42,8 +42,9 @@ export async function publishRequest(
 }
 
 /**
- * Writes the new states of several requests with one statement, in the given order, each as
- * `publishRequest` does.
+ * Writes the new states of several requests (entries of the history) in the given order, with one
+ * statement. Does for each what `publishRequest` does for one. Returns the requests in the same
+ * order.
  */
 export async function publishRequests(
   tx: Tx,

@@ -77,8 +77,9 @@ export async function recheckDomains(deps: CheckDeps, company_id: CompanyId): Pr
 }
 
 /**
- * Runs `store`, which stores the result of a DNS check. If another company proves the host at the
- * same time, the first attempt fails. `store` then runs again and leaves the domain unverified.
+ * Runs `store`, which stores the result of a DNS check, and returns its result. If another company
+ * proves the host at the same time, the database refuses the first attempt. `store` is then called
+ * again, and leaves the domain unverified.
  */
 async function storeAnswer<T>(store: () => Promise<T>): Promise<T> {
   try {
@@ -104,8 +105,9 @@ interface Answered {
 }
 
 /**
- * Stores the answer of DNS. Starts to serve the domain if its DNS record is there. Stops serving
- * the domain if the record has been missing for seven days.
+ * Stores the answer of a DNS query for the record of a domain. If the answer contains the record,
+ * the domain is served from now on. If the record has been missing for seven days, the domain is no
+ * longer served.
  */
 async function applyAnswer(
   tx: Tx,

@@ -174,7 +174,7 @@ export async function findCoveringCompany(
 }
 
 /**
- * Demands a DNS record of its own from each host that only the domain `wildcard` proved. The hosts
+ * Makes each host that only the domain `wildcard` proved need a DNS record of its own. The hosts
  * may belong to any company. They count as failing from now on, and are served until their records
  * have been missing for seven days. Must be called when the transaction's company loses the domain,
  * whose row must be locked. Does nothing if `wildcard` is no wildcard.
@@ -190,8 +190,9 @@ export async function endWildcardCoverage(
 }
 
 /**
- * Runs a write that claims or proves a host. Throws `host_taken` if a company has proved the host
- * meanwhile, or if the same company has claimed it already.
+ * Runs `write`, which claims or proves a host, and returns its result. Throws `host_taken` if the
+ * database refuses the write: another company has proved the host, or this company has claimed it
+ * already.
  */
 export async function withHostTakenError<T>(write: () => Promise<T>): Promise<T> {
   try {

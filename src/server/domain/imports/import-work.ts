@@ -25,8 +25,9 @@ export interface RowSlice {
 }
 
 /**
- * The number of items that a run has created, and the number of existing items that it has changed.
- * A changed item counts only if it has the values of its row now.
+ * The number of items, such as people, that the run of an import has created, and the number of
+ * existing items that it has changed. A changed item counts only as long as it has the values of
+ * its import row.
  */
 export interface AppliedCounts {
   created: number
@@ -56,8 +57,8 @@ export interface ImportSteps {
    */
   apply(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<number[]>
   /**
-   * Called at the end of the transaction of a run. Returns further fields for the audit entry,
-   * which already has the counts. Long work must call `goOn` repeatedly, which renews the lease.
+   * Called at the end of the transaction of a run. Returns the fields to add to the counts in the
+   * audit entry. Long work must call `goOn` repeatedly, which renews the lease.
    */
   afterRun(
     tx: Tx,
@@ -86,8 +87,8 @@ const working: Lease<'import'> = {
 }
 /**
  * How many rows one statement handles: `rowsAtOnce` in a run or an undo, `checkedAtOnce` in a
- * check. A check commits after each statement. A statement takes a fraction of a second even on a
- * busy machine.
+ * check. With these numbers, a statement takes a fraction of a second even on a busy machine. A
+ * check commits after each statement.
  */
 const [rowsAtOnce, checkedAtOnce] = [1_000, 500]
 /** The number of attempts after which an import fails. */

@@ -16,8 +16,8 @@ import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consumeRateLimit, refundRateLimit } from '../limits/rate-limits.ts'
 
 /**
- * The most setup codes that are valid at the same time. Each start of a process and each call of
- * the command line creates one. A new code replaces the oldest.
+ * The most setup codes that are valid at the same time. Each start of a process creates a code, and
+ * so does each call of the command line. If there are too many, the oldest code becomes invalid.
  */
 const maxCodes = 5
 const codeMs = 24 * 3_600_000
@@ -117,8 +117,8 @@ export async function createOperator(
 }
 
 /**
- * Removes the demonstration if the operator has chosen so. Returns what became of it. An error is
- * only logged, because the operator has already been created.
+ * Removes the demonstration if `choice` is `remove`. Returns whether there was none, or whether it
+ * was kept or removed. An error is only logged, because the operator has already been created.
  */
 async function settleDemo(
   deps: Deps,

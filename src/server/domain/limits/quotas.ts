@@ -63,8 +63,8 @@ export async function chargeRequests(tx: Tx, input: Omit<ReserveInput, 'bytes'>)
 }
 
 /**
- * One deposit to charge: one request (entry of the history) and its bytes. `chargeDeposits` charges
- * several of them.
+ * A deposit to charge to the quota of a group. It uses one request (entry of the history) and
+ * `bytes` of storage.
  */
 export interface DepositCharge {
   category_id: string
@@ -79,18 +79,18 @@ interface ChargesInput {
 }
 
 /**
- * Returns what `chargeDeposits` would return for the same charges now. Locks nothing, so parallel calls
- * can still use up the quota before the deposits are charged.
+ * Returns what `chargeDeposits` would return for the same charges now. Locks nothing, so parallel
+ * calls can still use up the quota before the deposits are charged.
  */
 export async function predictCharges(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
   return distribute(await readQuotasByCategory(tx, input), input)
 }
 
 /**
- * Charges several deposits to groups of a person, each to the group that has the most requests
- * left. Returns for each charge the id of the group, or the error with which it was refused. Locks
- * the usage of all groups first, in the order of their ids, and reads it again. Then sends one
- * statement for each group, however many charges it gets.
+ * Charges several deposits of a person, each to the group of the person that has the most requests
+ * left. Returns for each charge the id of the group, or the error with which it was refused. First
+ * locks the usage of all groups, in the order of their ids, and reads it again. Then sends one
+ * statement for each group, even if several deposits are charged to it.
  */
 export async function chargeDeposits(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
   const { user_id } = input
@@ -207,7 +207,7 @@ function refusalOf(quotas: GroupQuota[], now: Date): AppError {
 
 /**
  * Turns a reservation into usage of the group and of the person. Must be called in the transaction
- * that records the deposit.
+ * that records the reserved deposit.
  */
 export async function chargeReservation(tx: Tx, held: Reservation): Promise<void> {
   await lockUsage(tx, held)

@@ -236,7 +236,7 @@ function intervalOf(text: string | null): LimitPeriodLength {
 
 /**
  * Returns what a person has used in the current period of each group in `quotas`, by the group's
- * id. `used` has one entry for each group, kind and period.
+ * id. `used` has at most one entry for each combination of group, kind and period.
  */
 function ownUsageOf(used: PersonalUsage[], quotas: GroupQuota[]): Map<string, OwnUsage> {
   const amountOf = (group_id: string, kind: PersonalUsage['kind'], start: Date) =>

@@ -52,7 +52,7 @@ interface NewTokens {
 
 /**
  * Creates a token for each of `people`, as `createMailToken` does. Returns the tokens in the same
- * order, and the time `until` when all of them expire.
+ * order. All of them expire at the returned time `until`.
  */
 export async function createMailTokens(
   tx: Tx,

@@ -95,8 +95,8 @@ export async function renewToken(
 }
 
 /**
- * Notes in the session that the caller has just entered their password again. This is valid for
- * five minutes.
+ * Records in the caller's session that they have just entered their password again. The
+ * confirmation is valid for five minutes.
  */
 export async function recordPasswordConfirmation(
   tx: Tx,
@@ -279,8 +279,8 @@ async function revokeSession(
 const sessionPage = 100
 
 /**
- * Returns a page of the caller's sessions that are still in use: first the session of this call,
- * then the others, most recently used first.
+ * Returns a page of the caller's sessions that have a valid token. The session of this call comes
+ * first, then the others, most recently used first.
  */
 export async function listSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -292,8 +292,8 @@ export async function listSessions(
 }
 
 /**
- * Returns a page of a person's sessions that are still in use, as `listSessions` does. `session_id`
- * is the session of this call.
+ * Returns a page of a person's sessions that have a valid token, in the order of `listSessions`.
+ * `session_id` is the session of this call.
  */
 export async function readSessions(
   tx: Tx,
