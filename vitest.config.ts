@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { LongestFirst } from './tests/helpers/vitest/longest-first.ts'
+import { LongestFirstSequencer } from './tests/helpers/vitest/longest-first.ts'
 
 const shared = {
   pool: 'forks',
@@ -24,7 +24,7 @@ export default defineConfig({
     globalSetup: 'tests/helpers/vitest/global-setup.ts',
     // each waits for PostgreSQL and for processes as much as it computes
     maxWorkers: 3,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: LongestFirstSequencer },
     reporters: ['default', ['json', { outputFile: '.cache/tests/vitest.json' }]],
     projects: [
       {

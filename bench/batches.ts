@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import http from 'node:http'
 import { createDeposit, createDepositBatch } from '../src/contract/deposits.ts'
-import { batchForm, batchItem, formType } from '../tests/helpers/deposits/batches.ts'
-import { interleave, type LoadFigures, runLoad } from './load.ts'
+import { batchContentType, batchForm, batchItem } from '../tests/helpers/deposits/batches.ts'
+import { type LoadFigures, runAlternately, runLoad } from './load.ts'
 import { startService } from './processes.ts'
 import { host, openServiceInternals } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
@@ -51,7 +51,7 @@ export async function measure(options: Options): Promise<Row[]> {
     const files = Array.from({ length: filesOf(size) }, () => randomBytes(size))
     const items = files.map(bytes => batchItem(bytes))
     const said = await ask('POST', createDepositBatch.path, batchForm(items, files), {
-      'content-type': formType
+      'content-type': batchContentType
     })
     const { results } = createDepositBatch.message.parse(JSON.parse(said.toString()))
     if (!results.every(result => 'request' in result)) throw new Error('a file was refused')
@@ -92,7 +92,7 @@ export async function measure(options: Options): Promise<Row[]> {
   const { signal } = options
   for (const size of sizes) {
     const files = filesOf(size)
-    const { ours, peer } = await interleave<{ perSecond: number }>(
+    const { ours, peer } = await runAlternately<{ perSecond: number }>(
       options,
       async () => {
         const { perSecond } = await runLoad({

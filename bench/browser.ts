@@ -5,7 +5,7 @@ import { type Browser, type CDPSession, chromium } from '@playwright/test'
  * Starts this machine's browser without a window. Closes it when `signal` is aborted, so that
  * pending waits fail.
  */
-export async function launch(signal?: AbortSignal): Promise<Browser> {
+export async function launchBrowser(signal?: AbortSignal): Promise<Browser> {
   const saved = '.cache/chromium'
   const found = existsSync(saved) ? readFileSync(saved, 'utf8').trim() : undefined
   const executablePath = process.env['CHROMIUM_PATH'] ?? found

@@ -9,8 +9,8 @@ const serverCore = '0'
 const clientCore = '1'
 const everyCore = `0-${availableParallelism() - 1}`
 
-/** Whether the service and the client can each have a core of their own. */
-export const canPin = availableParallelism() > 1 && pinTo(everyCore)
+/** Whether the service and the client can each be bound to a core of their own. */
+export const canPinToCores = availableParallelism() > 1 && pinTo(everyCore)
 
 /**
  * Returns a function that binds this process to the client's core, runs `work` and removes the
@@ -43,7 +43,8 @@ export function onServerCore<T>(start: () => T): T {
 }
 
 function pin(cores: string): void {
-  if (canPin && !pinTo(cores)) throw new Error(`this process cannot be moved to core ${cores}`)
+  if (canPinToCores && !pinTo(cores))
+    throw new Error(`this process cannot be moved to core ${cores}`)
 }
 
 /**

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Browser, CDPSession, Page } from '@playwright/test'
 import { signUp } from '../tests/helpers/e2e/page.ts'
 import { makeServiceProcess } from '../tests/helpers/service.ts'
-import { launch, traceTasks } from './browser.ts'
+import { launchBrowser, traceTasks } from './browser.ts'
 import { median, type Options, type Row } from './table.ts'
 
 /**
@@ -24,7 +24,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   await using service = await makeServiceProcess()
   await service.start()
   await using folder = await mkdtempDisposable(join(tmpdir(), 'vidimus-desk-'))
-  await using browser = await launch(signal)
+  await using browser = await launchBrowser(signal)
   const home = `http://localhost:${service.port}/en`
   const deposits: Deposited[] = []
   for (let run = 1; run <= runs; run++) {

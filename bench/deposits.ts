@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { Connection, jsonOf, requestText } from './connection.ts'
 import {
-  interleave,
   type LoadFigures,
   processorTimeNote,
+  runAlternately,
   runLoad,
   withProcessorTime
 } from './load.ts'
@@ -61,7 +61,7 @@ export async function measure(options: Options): Promise<Row[]> {
     const work = depositOver(connections)
     const ours = () => runLoad({ callers, seconds, signal: options.signal, work })
     const its = () => peer.request<LoadFigures>({ seconds, callers, twice })
-    const figures = await interleave(
+    const figures = await runAlternately(
       options,
       () => withProcessorTime(oursSpent, () => counted(internals, ours)),
       () => withProcessorTime(itsSpent, () => counted(internals, its))

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Browser, Page } from '@playwright/test'
 import { type Build, readBuild } from '../src/server/site/astro-build.ts'
-import { launch } from './browser.ts'
+import { launchBrowser } from './browser.ts'
 import { median, type Options, type Row } from './table.ts'
 import { serveBuild } from './weight.ts'
 
@@ -33,7 +33,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   const build = await readBuild('dist')
   const { server, port } = await serveBuild(build)
   using _closed = { [Symbol.dispose]: () => void server.close() }
-  await using browser = await launch()
+  await using browser = await launchBrowser()
   const usual = await makeFile(join(folder.path, 'usual'), 10)
   const whole = await makeFile(join(folder.path, 'whole'), 32)
   const small = await makeFile(join(folder.path, 'small'), quick ? 20 : 100)

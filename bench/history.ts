@@ -2,7 +2,7 @@ import type { CDPSession, Page } from '@playwright/test'
 import { signUp } from '../tests/helpers/e2e/page.ts'
 import { seedRequests } from '../tests/helpers/e2e/seeded-requests.ts'
 import { makeServiceProcess } from '../tests/helpers/service.ts'
-import { launch } from './browser.ts'
+import { launchBrowser } from './browser.ts'
 import { median, type Options, quantile, type Row } from './table.ts'
 
 /** A swipe over the screen: speed in pixels per second, duration in seconds. */
@@ -17,7 +17,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   const count = quick ? 2000 : 100_000
   await using service = await makeServiceProcess()
   await service.start()
-  await using browser = await launch()
+  await using browser = await launchBrowser()
   const page = await browser.newPage()
   const email = await signUp(page, `http://localhost:${service.port}/en`)
   await seedRequests(await service.socketDir(), email, count)

@@ -6,7 +6,7 @@ import { importLimits } from '../src/contract/imports.ts'
 import { makeAdmin } from '../tests/helpers/e2e/admins.ts'
 import { signUp } from '../tests/helpers/e2e/page.ts'
 import { makeServiceProcess, type ServiceProcess } from '../tests/helpers/service.ts'
-import { launch, traceTasks } from './browser.ts'
+import { launchBrowser, traceTasks } from './browser.ts'
 import { medians } from './load.ts'
 import type { Options, Row } from './table.ts'
 
@@ -21,7 +21,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   await using service = await makeServiceProcess({ DEMO: 'false' })
   await service.start()
   await using folder = await mkdtempDisposable(join(tmpdir(), 'vidimus-wizard-'))
-  await using browser = await launch(signal)
+  await using browser = await launchBrowser(signal)
   const all: Record<string, number>[] = []
   for (let run = 1; run <= runs; run++) {
     signal.throwIfAborted()

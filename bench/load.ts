@@ -65,10 +65,10 @@ export function processorTimeNote(figures: {
 }
 
 /**
- * Runs `ours` and `peer` alternately and returns the medians of their figures. The first run of
- * each is a warm-up and does not count.
+ * Runs `ours` and `peer` in turn, `runs` times each, and returns the median of each of their
+ * figures. Before that, each of them runs once as a warm-up, whose figures do not count.
  */
-export async function interleave<Figures extends Record<string, number>>(
+export async function runAlternately<Figures extends Record<string, number>>(
   { runs, signal }: Options,
   ours: () => Promise<Figures>,
   peer: () => Promise<Figures>

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { measure as batches } from './batches.ts'
-import { canPin, onClientCore } from './cores.ts'
+import { canPinToCores, onClientCore } from './cores.ts'
 import { measure as desk } from './deposit-page.ts'
 import { measure as deposits } from './deposits.ts'
 import { measure as fairness } from './fairness.ts'
@@ -15,7 +15,7 @@ import { measure as parsing } from './parsing.ts'
 import { measure as signIn } from './sign-in.ts'
 import { measure as start } from './start.ts'
 import { measure as streams } from './streams.ts'
-import { isMet, type Options, type Row, render } from './table.ts'
+import { meetsTarget, type Options, type Row, renderReport } from './table.ts'
 import { measure as tlsAsk } from './tls-ask.ts'
 import { measure as verifications } from './verifications.ts'
 import { measure as weight } from './weight.ts'
@@ -69,7 +69,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 const options: Options = { runs, quick: values.quick, say, signal: stopping.signal }
 say(`${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}`)
 say(
-  canPin
+  canPinToCores
     ? 'server and database on core 0, client on core 1'
     : 'nothing is pinned to a core here (taskset and two cores are needed), so ratios are rough'
 )
@@ -81,9 +81,9 @@ try {
     rows.push(...((await measures[name]?.(options)) ?? []))
   }
 } finally {
-  if (rows.length > 0) process.stdout.write(`${render(rows)}\n`)
+  if (rows.length > 0) process.stdout.write(`${renderReport(rows)}\n`)
 }
-if (rows.some(row => isMet(row) === false)) process.exitCode = 1
+if (rows.some(row => meetsTarget(row) === false)) process.exitCode = 1
 
 /** Prints progress to the error stream, because the standard output must contain only the table. */
 function say(text: string): void {

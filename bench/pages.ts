@@ -1,5 +1,5 @@
 import { Connection, requestText } from './connection.ts'
-import { interleave, processorTimeNote, runLoad, withProcessorTime } from './load.ts'
+import { processorTimeNote, runAlternately, runLoad, withProcessorTime } from './load.ts'
 import { memoryOf, processorSecondsOf, startPeer, startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
 
@@ -38,7 +38,7 @@ export async function measure(options: Options): Promise<Row[]> {
     const { user, system } = process.cpuUsage(before)
     return { ...figures, clientBusy: (user + system) / 1e6 / seconds }
   }
-  const figures = await interleave(options, run(ours, service.pid()), run(its, peer.pid))
+  const figures = await runAlternately(options, run(ours, service.pid()), run(its, peer.pid))
   for (const connection of [...ours, ...its]) connection.close()
   return [
     {

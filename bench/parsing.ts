@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { endpoints, streams } from '../src/contract/index.ts'
 import { hasJsonBody, type Stream } from '../src/contract/kit/endpoint.ts'
-import { formType } from '../tests/helpers/deposits/batches.ts'
-import { heavyBodies, heavyForms, pathOf } from '../tests/helpers/deposits/heavy-bodies.ts'
+import { batchContentType } from '../tests/helpers/deposits/batches.ts'
+import { examplePathOf, heavyBodies, heavyForms } from '../tests/helpers/deposits/heavy-bodies.ts'
 import { startService } from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
@@ -26,7 +26,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
     if (!hasJsonBody(endpoint)) continue
     const known = name === 'updateDomain' ? { id: await domainId(internals) } : {}
     if (endpoint.confirmation) await confirm(internals)
-    const url = `http://api.${host}${pathOf(endpoint, known)}`
+    const url = `http://api.${host}${examplePathOf(endpoint, known)}`
     const bodies = heavyBodies(endpoint, known, bytes)
     const call = (body: string) =>
       internals.fetch(
@@ -56,7 +56,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
       internals.fetch(
         new Request(`http://api.${host}${path}`, {
           method,
-          headers: { 'content-type': formType, authorization: `Bearer ${token}` },
+          headers: { 'content-type': batchContentType, authorization: `Bearer ${token}` },
           body
         })
       )

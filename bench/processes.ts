@@ -41,27 +41,31 @@ export async function startService(settings: Record<string, string> = {}) {
 
 export type Service = Awaited<ReturnType<typeof startService>>
 
-export interface Peer extends AsyncDisposable {
+export interface ChildProgram extends AsyncDisposable {
   pid: number
   request<Reply>(question: object): Promise<Reply>
 }
 
 /**
- * Starts a program of the folder `peers` on the server's core. Its process ends when this one ends.
+ * Starts a program of the folder `peers` in a process on the server's core. The process ends when
+ * the benchmark ends.
  */
-export function startPeer(kind: string, setup: object): Promise<Peer> {
+export function startPeer(kind: string, setup: object): Promise<ChildProgram> {
   return onServerCore(() => startClientProcess(kind, setup))
 }
 
-/** Starts a program of the folder `peers` on the core of this process. */
-export async function startClientProcess(kind: string, setup: object): Promise<Peer> {
+/**
+ * Starts a program of the folder `peers` in a process on the core of the benchmark. There it acts
+ * as a client of the service.
+ */
+export async function startClientProcess(kind: string, setup: object): Promise<ChildProgram> {
   const child = fork(join(import.meta.dirname, 'peers/main.ts'), [kind], {
     serialization: 'advanced'
   })
   // Ctrl-C ends this process as well; when it has ended, calls that wait for it fail
   const kill = () => child.kill('SIGKILL')
   process.once('SIGTERM', kill)
-  const peer: Peer = {
+  const peer: ChildProgram = {
     pid: child.pid ?? 0,
     request: question => request(child, question),
     async [Symbol.asyncDispose]() {

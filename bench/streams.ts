@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { Connection, requestText } from './connection.ts'
-import { interleave } from './load.ts'
-import { memoryOf, type Peer, startClientProcess, startPeer, startService } from './processes.ts'
+import { runAlternately } from './load.ts'
+import {
+  type ChildProgram,
+  memoryOf,
+  startClientProcess,
+  startPeer,
+  startService
+} from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import { type Options, quantile, type Row } from './table.ts'
 
@@ -47,7 +53,7 @@ async function measureWith(count: number, options: Options): Promise<Row[]> {
   })
 
   const ids = people.map(({ id }) => id)
-  const figures = await interleave(
+  const figures = await runAlternately(
     options,
     () => burst(ourClient, count, () => commitEvents(internals, ids)),
     () => burst(itsClient, count, () => postEvents(posting, ids))
@@ -77,7 +83,7 @@ async function measureWith(count: number, options: Options): Promise<Row[]> {
  * Calls `tell`, which sends events and returns the time at which it sent them. Waits until `count`
  * events have arrived. Returns the 99th percentile of the delivery time in milliseconds.
  */
-async function burst(client: Peer, count: number, tell: () => Promise<number>) {
+async function burst(client: ChildProgram, count: number, tell: () => Promise<number>) {
   const heard = client.request<number[]>({ events: count })
   const told = await tell()
   const times = (await heard).map(at => at - told)

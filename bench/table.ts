@@ -57,8 +57,8 @@ export function quantile(values: number[], share: number): number {
   return at(Math.ceil(sorted.length * share) - 1)
 }
 
-/** Returns whether a row meets its target, or undefined if it has no target. */
-export function isMet({ ours, peer, target }: Row): boolean | undefined {
+/** Returns whether the figures of a row meet its target, or undefined if the row has no target. */
+export function meetsTarget({ ours, peer, target }: Row): boolean | undefined {
   if (!target) return undefined
   const ratio = peer === undefined ? Number.NaN : ours / peer
   const parts = [
@@ -71,7 +71,7 @@ export function isMet({ ours, peer, target }: Row): boolean | undefined {
 }
 
 /** Returns the report: a table, then the notes of its rows. */
-export function render(rows: Row[]): string {
+export function renderReport(rows: Row[]): string {
   const head = ['what', 'ours', 'peer', 'ratio', 'aim', 'verdict']
   const lines = rows.map(row => [
     row.what,
@@ -113,7 +113,7 @@ function targetOf({ unit, target = {} }: Row): string {
 }
 
 function verdictOf(row: Row): string {
-  const met = isMet(row)
+  const met = meetsTarget(row)
   if (met === undefined) return ''
   return met ? 'met' : 'MISSED'
 }

@@ -1,5 +1,5 @@
 import { Connection, requestText } from './connection.ts'
-import { interleave, runLoad } from './load.ts'
+import { runAlternately, runLoad } from './load.ts'
 import { startService } from './processes.ts'
 import { openServiceInternals } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
@@ -46,7 +46,7 @@ export async function measure(options: Options): Promise<Row[]> {
     const { p99Ms, perSecond } = await runLoad({ callers, seconds, signal: options.signal, work })
     return { p99Ms, perSecond }
   }
-  const figures = await interleave(
+  const figures = await runAlternately(
     options,
     run(() => asks[next++ % asks.length] ?? ''),
     run(() => health)

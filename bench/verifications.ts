@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { Connection, jsonOf, requestText } from './connection.ts'
 import {
-  interleave,
   type LoadFigures,
   processorTimeNote,
+  runAlternately,
   runLoad,
   withProcessorTime
 } from './load.ts'
@@ -63,7 +63,7 @@ export async function measure(options: Options): Promise<Row[]> {
         await connections[caller]?.requestWithRetry(requests[next++ % requests.length] ?? '')
       }
       await requireKnown(connections[0], requests, batches, known)
-      const figures = await interleave(
+      const figures = await runAlternately(
         options,
         () =>
           withProcessorTime(oursSpent, () =>

@@ -15,7 +15,7 @@ import type { Job } from '../../src/server/jobs/job-runner.ts'
 import { sendMailsJob } from '../../src/server/jobs/send-mails.ts'
 import { endStaleUploadsJob, settleUploadsJob } from '../../src/server/jobs/settle-uploads.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
-import { rowsRead } from '../helpers/plans.ts'
+import { countRowsRead } from '../helpers/plans.ts'
 
 const day = 86_400
 
@@ -97,14 +97,14 @@ test('finds what is to be forgotten without reading what stays', async () => {
   await app.owner.query('analyze event, idempotency')
   const before = new Date(Date.now() - 90 * day * 1000)
   expect(
-    await rowsRead(
+    await countRowsRead(
       app.deps.db,
       acme,
       deleteEventsStatement.bind({ company_id: acme, before, batch: 10 })
     )
   ).toBeLessThan(50)
   expect(
-    await rowsRead(
+    await countRowsRead(
       app.deps.db,
       acme,
       deleteAnswersStatement.bind({ company_id: acme, before, batch: 10 })

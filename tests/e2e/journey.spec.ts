@@ -8,7 +8,7 @@ import {
   password,
   rowOf,
   watchFaults,
-  watchSent
+  watchSentRequests
 } from '../helpers/e2e/page.ts'
 
 test('a stranger deposits documents and anyone verifies them', async ({ browser }) => {
@@ -128,7 +128,7 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser 
   for (const locale of ['en', 'fr'] as const) {
     await test.step(`anyone verifies, signed out, in ${locale}`, async () => {
       await withStranger(browser, async stranger => {
-        const sent = watchSent(stranger)
+        const sent = watchSentRequests(stranger)
         await stranger.goto(`/${locale}/verify`)
         for (const [path, word, sentence] of outcomes[locale]) {
           await chooseFiles(stranger, path)

@@ -27,7 +27,7 @@ interface CallOptions {
  * `second.localhost` and `closed.localhost`, which allows no sign-up. Another has `demo.localhost`
  * and `docs.demo.test`.
  */
-export async function makeService(settings: Partial<Settings> = {}) {
+export async function makeMultiHostApp(settings: Partial<Settings> = {}) {
   const made = await makeApp({ settings })
   const { deps } = made
   let now = Date.now()
@@ -129,7 +129,7 @@ export async function makeService(settings: Partial<Settings> = {}) {
   }
 }
 
-export type Service = Awaited<ReturnType<typeof makeService>>
+export type MultiHostApp = Awaited<ReturnType<typeof makeMultiHostApp>>
 
 export function newAccount(host = 'localhost'): Account {
   return { host, email: `ada-${randomBytes(6).toString('hex')}@example.com`, keys: makeKeys() }

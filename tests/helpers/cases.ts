@@ -112,7 +112,7 @@ export interface RouteCase {
    * Makes the call and expects that it has its effect. Needed only for calls whose effect no other
    * test of `tests/api` checks.
    */
-  does?: (stage: Stage) => Promise<void>
+  does?: (stage: RefusalContext) => Promise<void>
 }
 
 /**
@@ -127,11 +127,8 @@ export type RouteCases = Partial<Record<RouteName, RouteCase>>
  */
 export type Refusals = Record<string, () => Promise<RawResponse>>
 
-/**
- * What the functions that provoke error codes have in common: a test app, a person and ways to make
- * calls.
- */
-export interface Stage {
+/** What a function needs to provoke an error code: a test app, a person and ways to make calls. */
+export interface RefusalContext {
   app: TestApp
   /** A person of `acme.localhost` with administrator rights. */
   ada: TestPerson
@@ -362,7 +359,7 @@ export async function confirmSessions(app: TestApp): Promise<void> {
   await app.owner.query('update session set confirmed_until = $1', [until])
 }
 
-export async function domainOf(owner: pg.Pool, host: string): Promise<string> {
+export async function domainIdOf(owner: pg.Pool, host: string): Promise<string> {
   const { rows: found } = await owner.query('select id from domain where host = $1', [host])
   return found[0].id
 }
@@ -383,7 +380,7 @@ export async function makeDomain(owner: pg.Pool, company: string | undefined): P
 }
 
 /** Makes a company without a proved host. Returns the header that lets operators act in it. */
-export async function companyWithoutHost(app: TestApp): Promise<{ company: string }> {
+export async function makeCompanyWithoutHost(app: TestApp): Promise<{ company: string }> {
   const company = await app.addCompany('No host', `${randomUUID().slice(0, 8)}.example.com`)
   await app.owner.query('update domain set verified_at = null where company_id = $1', [company])
   return { company }
@@ -393,7 +390,7 @@ export async function companyWithoutHost(app: TestApp): Promise<{ company: strin
  * Makes a call with an idempotency key that another, unfinished call already uses. Returns the
  * response.
  */
-export async function whileKeyInUse(
+export async function callWithKeyInUse(
   app: TestApp,
   actor: string,
   route: string,
@@ -421,8 +418,8 @@ export async function whileKeyInUse(
  * earlier call used the key with another input. `send` must make a call with the given headers and
  * with the given text as part of its input. The text is different in every call.
  */
-export function keyRefusals(
-  { app, ada }: Stage,
+export function idempotencyKeyRefusals(
+  { app, ada }: RefusalContext,
   name: RouteName,
   route: string,
   send: (headers: Record<string, string>, text: string) => Promise<RawResponse>,
@@ -430,7 +427,7 @@ export function keyRefusals(
 ): Refusals {
   const sendKey = (key: string) => send({ 'idempotency-key': key }, randomUUID())
   return {
-    [`${name} idempotency_in_flight`]: () => whileKeyInUse(app, actor, route, sendKey),
+    [`${name} idempotency_in_flight`]: () => callWithKeyInUse(app, actor, route, sendKey),
     [`${name} idempotency_key_reused`]: async () => {
       const key = randomUUID()
       await sendKey(key)
@@ -440,7 +437,7 @@ export function keyRefusals(
 }
 
 /** Makes a call while the quota of requests of every group is 0. Returns the response. */
-export async function withoutRequests(
+export async function callWithZeroQuota(
   app: TestApp,
   call: () => Promise<RawResponse>
 ): Promise<RawResponse> {

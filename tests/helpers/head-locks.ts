@@ -4,9 +4,9 @@ import { PipelinedTransaction } from '../../src/server/db/pipelined-transaction.
  * How many statements of this process have locked the head (the newest entry) of a log. There is
  * one count for each kind of log.
  */
-export const headLocks = { audit: 0, publish: 0, append: 0 }
+export const headLockCounts = { audit: 0, publish: 0, append: 0 }
 
-type HeadLock = keyof typeof headLocks
+type HeadLock = keyof typeof headLockCounts
 
 const texts: Record<HeadLock, RegExp> = {
   audit: /insert into audit_head/,
@@ -31,7 +31,7 @@ const allowed: Record<HeadLock, RegExp[]> = {
  * From now on, makes a transaction fail if it sends a statement that is not allowed after it has
  * locked the head of a log.
  */
-export function guardHeads(): void {
+export function guardHeadLocks(): void {
   if (isGuarded) return
   isGuarded = true
   const latest = new WeakMap<PipelinedTransaction, HeadLock>()
@@ -44,7 +44,7 @@ export function guardHeads(): void {
     }
     for (const lock of Object.keys(texts) as HeadLock[]) {
       if (!texts[lock].test(statement.text)) continue
-      headLocks[lock]++
+      headLockCounts[lock]++
       latest.set(this, lock)
     }
     return send.call(this, statement) as never // as: the caller's type of row is lost on the way

@@ -52,7 +52,7 @@ export async function makePerson(app: TestApp, isInvited = false): Promise<MailR
 }
 
 /** Returns the token that a mailed link to a person of acme would contain. */
-export async function mailToken(
+export async function makeMailToken(
   app: TestApp,
   purpose: LinkPurpose,
   person: Pick<MailRecipient, 'id' | 'email'>
@@ -65,7 +65,7 @@ export async function mailToken(
  * Returns a `public_key_jwt`, the signed proof with which a browser registers a new key. `token` is
  * the token of the mailed link that allows the registration.
  */
-export async function proofFor(
+export async function publicKeyJwtFor(
   app: TestApp,
   purpose: PublicKeyPurpose,
   { email, token, keys = makeKeys() }: { email: string; token: string; keys?: TestKeys }
@@ -104,7 +104,7 @@ export async function makeEmailChange(
       })
       .execute()
   })
-  return mailToken(app, 'email', { id: person.id, email })
+  return makeMailToken(app, 'email', { id: person.id, email })
 }
 
 function newEmail(): string {

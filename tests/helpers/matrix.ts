@@ -10,7 +10,7 @@ import { readTokenPayload } from '../../src/core/keys/access-token.ts'
 import { type Db, poolOf } from '../../src/server/db/open.ts'
 import type { RawResponse, TestApp, TestPerson } from './app.ts'
 import {
-  domainOf,
+  domainIdOf,
   makeApiKey,
   makeAuditEntry,
   makeCategory,
@@ -21,10 +21,10 @@ import {
   makeMember,
   makeSpentImport,
   makeWaitingSignUp,
+  type RefusalContext,
   type Refusals,
   type RouteCase,
   type RouteCases,
-  type Stage,
   type Thing,
   uploadBytes
 } from './cases.ts'
@@ -37,7 +37,7 @@ export const routes: Record<string, Endpoint | Stream> = { ...endpoints, ...stre
 
 interface Cases {
   rows: RouteCases
-  refusals?: (stage: Stage) => Refusals
+  refusals?: (stage: RefusalContext) => Refusals
 }
 
 const folder = join(import.meta.dirname, '../api')
@@ -53,7 +53,7 @@ export const rows: Record<string, RouteCase> = Object.assign({}, ...nouns.map(no
  * Returns all functions that provoke an error code of a route. Each is named after route and code:
  * `'createUser email_taken'`.
  */
-export function refusalsOf(stage: Stage): Refusals {
+export function refusalsOf(stage: RefusalContext): Refusals {
   return Object.assign({}, ...nouns.map(noun => noun.refusals?.(stage)))
 }
 
@@ -63,7 +63,7 @@ export function routeOf(name: string): Endpoint | Stream {
   return route
 }
 
-export function rowOf(name: string): RouteCase {
+export function routeCaseOf(name: string): RouteCase {
   const row = rows[name]
   if (!row) throw new Error(`${name} has no row in tests/api/<room>/<noun>.cases.ts`)
   return row
@@ -101,14 +101,14 @@ export function outcomeOf(answer: RawResponse): Outcome {
 }
 
 /** Returns the outcome of a call that is refused. A HEAD of `route` has no body and so no code. */
-export function refusalOf(code: ErrorCode, route?: Endpoint | Stream): Outcome {
+export function refusalOutcomeOf(code: ErrorCode, route?: Endpoint | Stream): Outcome {
   return { status: errorCodes[code], code: route?.method === 'HEAD' ? undefined : code }
 }
 
 /** Returns the outcome of a valid call. */
-export function successOf(name: string): Outcome {
+export function successOutcomeOf(name: string): Outcome {
   const route = routeOf(name)
-  const status = rowOf(name).status ?? (route.kind === 'endpoint' ? route.status : 200)
+  const status = routeCaseOf(name).status ?? (route.kind === 'endpoint' ? route.status : 200)
   return { status, code: undefined }
 }
 
@@ -174,7 +174,7 @@ export async function makeThings(app: TestApp, person: TestPerson, name: string)
     fingerprint: createHash('sha256').update(bytes).digest('hex'),
     record: done.deposit_id ?? '',
     request: done.id,
-    session: sessionOf(person.token),
+    session: sessionIdOf(person.token),
     'api key': (await makeApiKey(app, person)).id,
     'company api key': (await makeApiKey(app, person, { isCompanys: true })).id,
     'open request': open.request.id,
@@ -183,7 +183,7 @@ export async function makeThings(app: TestApp, person: TestPerson, name: string)
     'company category': person.category,
     host: person.host,
     'data source': await makeDataSource(app.owner, app.companies[person.host]),
-    domain: await domainOf(app.owner, person.host),
+    domain: await domainIdOf(app.owner, person.host),
     member: (await makePerson(app, true)).id,
     'sign-up': await makeWaitingSignUp(app.owner, app.companies[person.host]),
     group: await makeGroup(app, person.host),
@@ -208,7 +208,7 @@ export function spentFieldOf({ ids = {}, spends }: RouteCase): string | undefine
  * Makes a thing in a company, of the kind that a call of this route uses up (`spends`). Returns the
  * id of the thing.
  */
-export async function makeSpent(
+export async function makeSpentThing(
   app: TestApp,
   { spends }: RouteCase,
   person: TestPerson,
@@ -220,7 +220,7 @@ export async function makeSpent(
       return upload.slice('/uploads/'.length)
     }
     case 'another session':
-      return sessionOf(await app.signIn(person))
+      return sessionIdOf(await app.signIn(person))
     case 'api key':
     case 'company api key': {
       const isCompanys = spends === 'company api key'
@@ -244,7 +244,7 @@ export async function makeSpent(
 }
 
 /** Returns the id of a token's session. */
-export function sessionOf(token: string): string {
+export function sessionIdOf(token: string): string {
   return String(readTokenPayload(token)?.['sid'])
 }
 
@@ -343,7 +343,7 @@ export async function digestRows(
  * rows come first in tables and indexes, so that a query without a condition on the company finds
  * them first.
  */
-export async function addTwin(owner: pg.Pool, company: string): Promise<void> {
+export async function addTwinCompany(owner: pg.Pool, company: string): Promise<void> {
   const twin = '00000000-0000-4000-8000-000000000000'
   const { tenant } = await tablesOf(owner)
   const client = await owner.connect()
@@ -443,7 +443,7 @@ const companyJoin = /"company"\."id" = "session"\."company_id"/g
  * Removes the conditions on the company from a statement: `… where "company_id" = $2 and …` → `…
  * where ($2::uuid is not null) and …`
  */
-export function withoutPredicates(sql: string): string {
+export function withoutCompanyConditions(sql: string): string {
   return sql
     .replace(companyJoin, 'true')
     .replace(predicate, (_all, _column, other: string) =>
@@ -456,7 +456,7 @@ export function withoutPredicates(sql: string): string {
  * security alone isolates companies. In the result, `stripped()` returns the number of statements
  * changed so far, and `texts` has the original text of all statements.
  */
-export function stripPredicates(db: Db): { stripped: () => number; texts: Set<string> } {
+export function stripCompanyConditions(db: Db): { stripped: () => number; texts: Set<string> } {
   const wrapped = new WeakSet<pg.PoolClient>()
   const texts = new Set<string>()
   let count = 0
@@ -466,7 +466,7 @@ export function stripPredicates(db: Db): { stripped: () => number; texts: Set<st
     const query = client.query.bind(client) as (config: unknown) => unknown // as: one of its overloads
     const weak = (config: string | pg.QueryConfig) => {
       if (typeof config === 'string') return query(config)
-      const text = withoutPredicates(config.text)
+      const text = withoutCompanyConditions(config.text)
       texts.add(config.text)
       if (text === config.text) return query(config)
       count++

@@ -15,7 +15,7 @@ interface PlanNode {
  * Returns the number of table and index rows that a statement of the product reads, run with the
  * rights of the product.
  */
-export async function rowsRead(
+export async function countRowsRead(
   db: Db,
   company: CompanyId,
   { text, values }: { text: string; values: unknown[] }

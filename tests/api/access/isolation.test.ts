@@ -7,7 +7,7 @@ import { verify } from '../../../src/contract/verifications.ts'
 import { poolOf } from '../../../src/server/db/open.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import {
-  domainOf,
+  domainIdOf,
   type IdKind,
   idKinds,
   makeApiKey,
@@ -22,9 +22,9 @@ import {
   uploadBytes
 } from '../../helpers/cases.ts'
 import { makeDb } from '../../helpers/database.ts'
-import { mailToken, makeEmailChange, makePerson, makeSignUp } from '../../helpers/mailed.ts'
+import { makeEmailChange, makeMailToken, makePerson, makeSignUp } from '../../helpers/mailed.ts'
 import {
-  addTwin,
+  addTwinCompany,
   comparableText,
   digestRows,
   dropRowSecurity,
@@ -32,21 +32,21 @@ import {
   idListFieldsOf,
   isUpload,
   makeAdmins,
-  makeSpent,
+  makeSpentThing,
   makeThings,
   type Outcome,
   optionalFieldsOf,
   outcomeOf,
-  refusalOf,
+  refusalOutcomeOf,
+  routeCaseOf,
   routeOf,
   routes,
-  rowOf,
   rows,
   spentFieldOf,
-  stripPredicates,
-  successOf,
+  stripCompanyConditions,
+  successOutcomeOf,
   tablesOf,
-  withoutPredicates
+  withoutCompanyConditions
 } from '../../helpers/matrix.ts'
 
 // B-01, B-02
@@ -89,7 +89,7 @@ interface Cell {
 
 const names = Object.keys(routes)
 const cells: Cell[] = names.flatMap(route => {
-  const { ids = {}, idLists = {} } = rowOf(route)
+  const { ids = {}, idLists = {} } = routeCaseOf(route)
   const fields = [...Object.keys(ids), ...Object.keys(idLists)]
   const asked = fields.flatMap(field => idKinds.map(kind => ({ field, kind })))
   // a list without its cursor is the page that shows most
@@ -161,9 +161,9 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
       await makeDataSource(app.owner, beta)
     ),
     domain: idsOf(
-      await domainOf(app.owner, 'acme.localhost'),
-      await domainOf(app.owner, 'gamma.localhost'),
-      await domainOf(app.owner, 'beta.localhost')
+      await domainIdOf(app.owner, 'acme.localhost'),
+      await domainIdOf(app.owner, 'gamma.localhost'),
+      await domainIdOf(app.owner, 'beta.localhost')
     ),
     member: idsOf((await makePerson(app, true)).id, people.suspended.id, foreigner.id),
     'sign-up': idsOf(
@@ -195,7 +195,7 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
   app.deps.signals.domains.send('gamma.localhost')
 
   // rows of every table; the mail is not due before the tests are over
-  await mailToken(app, 'verify', await makeSignUp(app))
+  await makeMailToken(app, 'verify', await makeSignUp(app))
   await makeEmailChange(app, late)
   await app.owner.query(
     `insert into invitation (company_id, id, recipient, due_at)
@@ -220,7 +220,7 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
     const { upload } = await app.reserve(owner, uploadBytes, 'spent.pdf')
     spareUploads.push(upload.slice('/uploads/'.length))
   }
-  await addTwin(app.owner, acme)
+  await addTwinCompany(app.owner, acme)
   const tenantTables = (await tablesOf(app.owner)).tenant
   const others = async () => ({
     companies: await digestRows(app.owner, tenantTables, `company_id <> '${acme}'`),
@@ -235,7 +235,7 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
   let transactions = 0
   poolOf(app.deps.db).on('acquire', () => transactions++)
   const layer =
-    weaken === 'predicates' || weaken === 'both' ? stripPredicates(app.deps.db) : undefined
+    weaken === 'predicates' || weaken === 'both' ? stripCompanyConditions(app.deps.db) : undefined
   return {
     app,
     people,
@@ -302,7 +302,7 @@ describe.each([
     }
     // a colleague, who knows the owner's id, learns no more than from one that is not there
     for (const cell of cells.filter(each => each.actor === 'a colleague' && each.kind === 'own')) {
-      if (cell.field === undefined || rowOf(cell.route).shared) continue
+      if (cell.field === undefined || routeCaseOf(cell.route).shared) continue
       const missing = asked.find(
         each => each.route === cell.route && each.actor === cell.actor && each.kind === 'missing'
       )
@@ -358,7 +358,7 @@ describe.each([
   test('has sent no predicate on company_id', () => {
     expect(world.layer?.stripped()).toBeGreaterThan(400)
     for (const sql of world.layer?.texts ?? []) {
-      expect(withoutPredicates(sql)).not.toMatch(/company_id"?\s*(=|in\b|any\b|is\b)/i)
+      expect(withoutCompanyConditions(sql)).not.toMatch(/company_id"?\s*(=|in\b|any\b|is\b)/i)
     }
   })
 
@@ -397,12 +397,12 @@ test('has a row for every route and a thing for every id', () => {
   )
   for (const name of names) {
     const place = `ids of ${name} in tests/api/<room>/<noun>.cases.ts`
-    const { ids = {}, reachesOthers } = rowOf(name)
+    const { ids = {}, reachesOthers } = routeCaseOf(name)
     const named = idFieldsOf(routeOf(name)).filter(
       field => !(reachesOthers && field === 'company_id')
     )
     expect(Object.keys(ids).sort(), place).toEqual(named)
-    const lists = Object.keys(rowOf(name).idLists ?? {})
+    const lists = Object.keys(routeCaseOf(name).idLists ?? {})
     expect(lists, `idLists of ${name}`).toEqual(idListFieldsOf(routeOf(name)))
   }
   expect(actors).toHaveLength(11)
@@ -674,7 +674,7 @@ async function ask(
 ): Promise<{ response: RawResponse; reachedDatabase: boolean }> {
   const { app, people, things, spareUploads } = world
   const route = routeOf(cell.route)
-  const row = rowOf(cell.route)
+  const row = routeCaseOf(cell.route)
   const { host, headers: sent } = await actorOf(world, cell)
   const succeeds = expectedOf(cell).status < 300
   const isSpent = succeeds && row.spends === 'person'
@@ -685,7 +685,7 @@ async function ask(
     input[field] = things[thing][field === cell.field ? cell.kind : 'own']
     if (!succeeds || cell.kind !== 'own' || field !== spentFieldOf(row)) continue
     input[field] =
-      row.spends === 'upload' ? spareUploads.pop() : await makeSpent(app, row, people.owner)
+      row.spends === 'upload' ? spareUploads.pop() : await makeSpentThing(app, row, people.owner)
   }
   for (const [field, { of, instead }] of Object.entries(row.idLists ?? {})) {
     if (field !== cell.field) continue
@@ -705,7 +705,7 @@ async function ask(
 
 /** Returns an answer as text without the id of the call and without the time. */
 function textWithoutId({ things }: World, cell: Cell, answer: RawResponse): string {
-  const { ids = {}, idLists = {} } = rowOf(cell.route)
+  const { ids = {}, idLists = {} } = routeCaseOf(cell.route)
   const thing = ids[cell.field ?? ''] ?? idLists[cell.field ?? '']?.of
   const text = comparableText(answer).replace(/\\"until\\":\\"[^"]+"/, '')
   return thing ? text.replaceAll(things[thing][cell.kind], 'the id') : text
@@ -717,7 +717,7 @@ async function inputOf(
   cell: Cell,
   owner: TestPerson
 ): Promise<Record<string, unknown>> {
-  const make = rowOf(cell.route).input
+  const make = routeCaseOf(cell.route).input
   const made = inputs.get(cell.route)
   if (made && keptOutBy(cell.route, cell.actor)) return { ...made }
   const input = { ...(await make?.(app, owner)) }
@@ -737,7 +737,7 @@ async function actorOf({ app, people }: World, { actor, route }: Cell): Promise<
     return { host, person, headers: bearerOf(person.token) }
   }
   const spending = async (person: TestPerson): Promise<Standing> => {
-    const isSpent = rowOf(route).spends === 'session'
+    const isSpent = routeCaseOf(route).spends === 'session'
     return isSpent ? as({ ...person, token: await app.signIn(person) }) : as(person)
   }
   switch (actor) {
@@ -781,8 +781,8 @@ function keptOutBy(name: string, actor: Actor): ErrorCode | undefined {
 
 function expectedOf({ route: name, actor, field, kind }: Cell): Outcome {
   const route = routeOf(name)
-  const row = rowOf(name)
-  const refusal = (code: ErrorCode) => refusalOf(code, route)
+  const row = routeCaseOf(name)
+  const refusal = (code: ErrorCode) => refusalOutcomeOf(code, route)
   // without its last segment a path is another one, which nobody has
   const isCut = kind === 'empty' && pathParameters(route.path).includes(field ?? '')
   if (isCut && !isUpload(route)) return refusal('not_found')
@@ -794,7 +794,7 @@ function expectedOf({ route: name, actor, field, kind }: Cell): Outcome {
   const isColleagues = actor === 'a colleague' && !row.shared && field !== undefined
   const isOthers = (kind !== 'own' && !isFilter) || isColleagues
   if (isOthers) return refusal(row.refusal ?? 'not_found')
-  return successOf(name)
+  return successOutcomeOf(name)
 }
 
 /**

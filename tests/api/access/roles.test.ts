@@ -10,16 +10,16 @@ import { makeSignUp } from '../../helpers/mailed.ts'
 import {
   comparableText,
   digestRows,
-  makeSpent,
+  makeSpentThing,
   makeThings,
   type Outcome,
   outcomeOf,
-  refusalOf,
+  refusalOutcomeOf,
+  routeCaseOf,
   routeOf,
   routes,
-  rowOf,
   spentFieldOf,
-  successOf,
+  successOutcomeOf,
   tablesOf
 } from '../../helpers/matrix.ts'
 
@@ -57,8 +57,8 @@ describe('every role makes every call', () => {
     function expectedOf(role: Role): Outcome {
       const isAdministration = route.access === 'admin' || route.access === 'operator'
       const isOpen = 'pending' in route && route.pending === true
-      const done = successOf(name)
-      const refusal = (code: ErrorCode) => refusalOf(code, route)
+      const done = successOutcomeOf(name)
+      const refusal = (code: ErrorCode) => refusalOutcomeOf(code, route)
       switch (role) {
         case 'no token':
           return route.access === 'public' ? done : refusal('unauthenticated')
@@ -99,7 +99,7 @@ describe('the company of a call', () => {
   const acting = names.filter(name => administersCompany(routeOf(name)))
   const byPath = acting.filter(name => hasCompanyPath(routeOf(name)))
   const byHeader = acting.filter(
-    name => !hasCompanyPath(routeOf(name)) && !rowOf(name).reachesOthers
+    name => !hasCompanyPath(routeOf(name)) && !routeCaseOf(name).reachesOthers
   )
 
   test('is resolved for every call of administration', () => {
@@ -116,14 +116,14 @@ describe('the company of a call', () => {
       await world.app.allMailsSent()
       const before = await rowsBut(company)
       const answer = await administer(name, { person: operator, things: things[where], company })
-      expect.soft({ where, ...outcomeOf(answer) }).toEqual({ where, ...successOf(name) })
+      expect.soft({ where, ...outcomeOf(answer) }).toEqual({ where, ...successOutcomeOf(name) })
       // the operator's own company keeps its entry of the act
       expect.soft(await rowsBut(company)).toEqual(before)
       if (!hasIds(name)) continue
       const own = await administer(name, { person: operator, things: things.operator, company })
-      expect.soft(outcomeOf(own), 'own thing').toEqual(refusalOf('not_found'))
+      expect.soft(outcomeOf(own), 'own thing').toEqual(refusalOutcomeOf('not_found'))
       const other = await administer(name, { person: operator, things: things[where] })
-      expect.soft(outcomeOf(other), 'without the header').toEqual(refusalOf('not_found'))
+      expect.soft(outcomeOf(other), 'without the header').toEqual(refusalOutcomeOf('not_found'))
     }
   })
 
@@ -132,11 +132,11 @@ describe('the company of a call', () => {
     const { operator } = people
     for (const where of ['beta', 'suspended'] as const) {
       const there = { person: operator, things: things[where] }
-      expect.soft(outcomeOf(await administer(name, there)), where).toEqual(successOf(name))
+      expect.soft(outcomeOf(await administer(name, there)), where).toEqual(successOutcomeOf(name))
       const both = await administer(name, { ...there, company: companies[where].toUpperCase() })
-      expect.soft(outcomeOf(both), 'both the same').toEqual(successOf(name))
+      expect.soft(outcomeOf(both), 'both the same').toEqual(successOutcomeOf(name))
       const two = await administer(name, { ...there, company: companies.acme })
-      expect.soft(outcomeOf(two), 'two companies').toEqual(refusalOf('invalid_input'))
+      expect.soft(outcomeOf(two), 'two companies').toEqual(refusalOutcomeOf('invalid_input'))
     }
   })
 
@@ -153,10 +153,10 @@ describe('the company of a call', () => {
       })
       expect
         .soft(outcomeOf(answer), company)
-        .toEqual(refusalOf(isOperators(name) ? 'forbidden' : 'not_found'))
+        .toEqual(refusalOutcomeOf(isOperators(name) ? 'forbidden' : 'not_found'))
       if (!isOperators(name)) seen.add(comparableText(answer))
       const plain = await administer(name, { person: people.plain, things: there, company })
-      expect.soft(outcomeOf(plain), 'plain').toEqual(refusalOf('forbidden'))
+      expect.soft(outcomeOf(plain), 'plain').toEqual(refusalOutcomeOf('forbidden'))
     }
     // an operator learns of a company that does not exist what an admin learns of one that does
     const missing = { person: people.operator, things: things.operator, company: randomUUID() }
@@ -174,20 +174,20 @@ describe('the company of a call', () => {
       for (const company of ['', 'x', `${companies.acme}0`, `{${companies.acme}}`, '*', 'null']) {
         const answer = await administer(name, { ...caller, company })
         if (role === 'admin' && isOperators(name)) {
-          expect.soft(outcomeOf(answer), company).toEqual(refusalOf('forbidden'))
+          expect.soft(outcomeOf(answer), company).toEqual(refusalOutcomeOf('forbidden'))
           continue
         }
-        expect.soft(outcomeOf(answer), company).toEqual(refusalOf('invalid_input'))
+        expect.soft(outcomeOf(answer), company).toEqual(refusalOutcomeOf('invalid_input'))
         expect.soft(JSON.parse(answer.body.toString()).fields).toHaveProperty('company')
       }
       const own = await administer(name, { ...caller, company: companies.acme })
       const isRefused = role === 'admin' && isOperators(name)
-      const expected = isRefused ? refusalOf('forbidden') : doneAtHome(name)
+      const expected = isRefused ? refusalOutcomeOf('forbidden') : doneAtHome(name)
       expect.soft(outcomeOf(own), role).toEqual(expected)
     }
     for (const company of ['x', companies.beta]) {
       const plain = await administer(name, { person: people.plain, things: things.plain, company })
-      expect.soft(outcomeOf(plain), 'plain').toEqual(refusalOf('forbidden'))
+      expect.soft(outcomeOf(plain), 'plain').toEqual(refusalOutcomeOf('forbidden'))
     }
   })
 
@@ -197,7 +197,9 @@ describe('the company of a call', () => {
       const { people, things, companies } = world
       const caller = { person: people.operator, things: things.operator }
       for (const company of ['x', companies.beta]) {
-        expect.soft(outcomeOf(await ask(name, { ...caller, company }))).toEqual(successOf(name))
+        expect
+          .soft(outcomeOf(await ask(name, { ...caller, company })))
+          .toEqual(successOutcomeOf(name))
       }
     }
   )
@@ -208,7 +210,7 @@ describe('the company of a call', () => {
     const caller = { person: operator, things: things.beta }
     expect(outcomeOf(await ask('getCompany', caller)).status).toBe(200)
     await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [operator.id])
-    expect(outcomeOf(await ask('getCompany', caller))).toEqual(refusalOf('not_found'))
+    expect(outcomeOf(await ask('getCompany', caller))).toEqual(refusalOutcomeOf('not_found'))
     const own = { ...caller, things: { ...things.beta, company: companies.acme } }
     expect(JSON.parse((await ask('getCompany', own)).body.toString())).toMatchObject({
       id: companies.acme
@@ -363,7 +365,7 @@ async function administer(name: string, caller: Caller): Promise<RawResponse> {
 async function ask(name: string, caller: Caller): Promise<RawResponse> {
   const { app, people } = world
   const route = routeOf(name)
-  const row = rowOf(name)
+  const row = routeCaseOf(name)
   if (row.spends === 'suspension') await suspend(world)
   // examples of the setup take the permission from everybody
   await app.owner.query(`update "user" set permissions = '{operator}' where id = $1`, [
@@ -392,7 +394,7 @@ async function ask(name: string, caller: Caller): Promise<RawResponse> {
       things.group
     ])
     const owner = person === people.pending ? people.plain : person
-    input[spent] = await makeSpent(app, row, owner, rows[0].company_id)
+    input[spent] = await makeSpentThing(app, row, owner, rows[0].company_id)
   }
   const token =
     row.spends === 'session' && person.host === home ? await app.signIn(person) : person.token
@@ -406,8 +408,8 @@ async function ask(name: string, caller: Caller): Promise<RawResponse> {
 
 /** Returns the outcome of an operator's valid call for the operator's own company. */
 function doneAtHome(name: string): Outcome {
-  const { ownRefusal } = rowOf(name)
-  return ownRefusal ? refusalOf(ownRefusal) : successOf(name)
+  const { ownRefusal } = routeCaseOf(name)
+  return ownRefusal ? refusalOutcomeOf(ownRefusal) : successOutcomeOf(name)
 }
 
 function isOperators(name: string): boolean {
@@ -416,7 +418,7 @@ function isOperators(name: string): boolean {
 
 /** Returns whether the input of a call has an id other than that of the company. */
 function hasIds(name: string): boolean {
-  return Object.values(rowOf(name).ids ?? {}).some(thing => thing !== 'company')
+  return Object.values(routeCaseOf(name).ids ?? {}).some(thing => thing !== 'company')
 }
 
 /**

@@ -1,14 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { getChallenge } from '../../../src/contract/sessions.ts'
 import type { RawResponse, TestApp, TestPerson } from '../../helpers/app.ts'
-import type { Refusals, RouteCases, RouteName, Stage } from '../../helpers/cases.ts'
+import type { RefusalContext, Refusals, RouteCases, RouteName } from '../../helpers/cases.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 import {
-  mailToken,
   makeEmailChange,
+  makeMailToken,
   makePerson,
   makeSignUp,
-  proofFor
+  publicKeyJwtFor
 } from '../../helpers/mailed.ts'
 
 export const rows: RouteCases = {
@@ -27,12 +27,12 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals({ app, ada, ask, inputOf }: Stage): Refusals {
+export function refusals({ app, ada, ask, inputOf }: RefusalContext): Refusals {
   return {
     'verifyEmail mail_token_invalid': () => ask('verifyEmail', { token: anyToken() }, {}),
     'verifyEmail mail_token_used': () => twice('verifyEmail'),
     'verifyEmail proof_required': async () => {
-      const token = await mailToken(app, 'verify', await makeSignUp(app))
+      const token = await makeMailToken(app, 'verify', await makeSignUp(app))
       return ask('verifyEmail', { token }, {})
     },
     'verifyEmail challenge_invalid': () => late('verifyEmail'),
@@ -121,27 +121,27 @@ export function refusals({ app, ada, ask, inputOf }: Stage): Refusals {
 }
 
 async function readLinkInput(app: TestApp): Promise<object> {
-  return { token: await mailToken(app, 'verify', await makeSignUp(app)), purpose: 'verify' }
+  return { token: await makeMailToken(app, 'verify', await makeSignUp(app)), purpose: 'verify' }
 }
 
 async function verifyEmailInput(app: TestApp): Promise<object> {
   const waiting = await makeSignUp(app)
-  const token = await mailToken(app, 'verify', waiting)
-  const public_key_jwt = await proofFor(app, 'verify', { ...waiting, token })
+  const token = await makeMailToken(app, 'verify', waiting)
+  const public_key_jwt = await publicKeyJwtFor(app, 'verify', { ...waiting, token })
   return { token, public_key_jwt, username: 'Ada' }
 }
 
 async function activateUserInput(app: TestApp): Promise<object> {
   const invited = await makePerson(app, true)
-  const token = await mailToken(app, 'activate', invited)
-  const public_key_jwt = await proofFor(app, 'activate', { ...invited, token })
+  const token = await makeMailToken(app, 'activate', invited)
+  const public_key_jwt = await publicKeyJwtFor(app, 'activate', { ...invited, token })
   return { token, username: 'Ada', public_key_jwt, locale: 'fr' }
 }
 
 async function resetKeyInput(app: TestApp): Promise<object> {
   const person = await makePerson(app)
-  const token = await mailToken(app, 'reset', person)
-  return { token, public_key_jwt: await proofFor(app, 'reset', { ...person, token }) }
+  const token = await makeMailToken(app, 'reset', person)
+  return { token, public_key_jwt: await publicKeyJwtFor(app, 'reset', { ...person, token }) }
 }
 
 async function changeEmailInput(app: TestApp, person: TestPerson): Promise<object> {

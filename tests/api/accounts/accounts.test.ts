@@ -24,7 +24,12 @@ import * as users from '../../../src/server/domain/accounts/users.ts'
 import type { Letter } from '../../../src/server/domain/deps.ts'
 import { deleteExpiredRows } from '../../../src/server/domain/expired-rows.ts'
 import { authenticate } from '../../../src/server/domain/sessions/authentication.ts'
-import { type Account, makeService, newAccount, type Service } from '../../helpers/accounts.ts'
+import {
+  type Account,
+  type MultiHostApp,
+  makeMultiHostApp,
+  newAccount
+} from '../../helpers/accounts.ts'
 import { makeApp } from '../../helpers/app.ts'
 import { makeKeys, type TestKeys } from '../../helpers/keys.ts'
 import { refusal } from '../../helpers/refusals.ts'
@@ -32,9 +37,9 @@ import { refusal } from '../../helpers/refusals.ts'
 //
 
 /** Every host confirms e-mails; the mails are caught. */
-let service: Service
+let service: MultiHostApp
 beforeAll(async () => {
-  service = await makeService({ mailServer: true })
+  service = await makeMultiHostApp({ mailServer: true })
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
@@ -316,7 +321,7 @@ describe('a sign-up', () => {
   })
 
   test('needs no mail on a loopback host without a mail server', async () => {
-    await using local = await makeService()
+    await using local = await makeMultiHostApp()
     const account = await local.signUp()
     const { access_token: token } = await local.signIn(account)
     const user = await local.call('localhost', getUser, {}, { token })
@@ -325,7 +330,7 @@ describe('a sign-up', () => {
   })
 
   test('waits for its mail on every public host once there is a mail server', async () => {
-    await using mailing = await makeService({ mailServer: true })
+    await using mailing = await makeMultiHostApp({ mailServer: true })
     for (const host of ['localhost', 'docs.demo.test']) {
       const account = await mailing.signUp(host)
       const { access_token: token } = await mailing.signIn(account)
@@ -389,7 +394,7 @@ describe('a forgotten password', () => {
   })
 
   test('is asked for three times an hour by one e-mail and address, known or not, and twenty by one address', async () => {
-    await using strict = await makeService({
+    await using strict = await makeMultiHostApp({
       mailServer: true,
       limits: { ...service.deps.settings.limits, mailsPerAddressHour: 20 }
     })
@@ -490,7 +495,7 @@ describe('an invitation', () => {
       refusal('already_active')
     )
 
-    await using mailing = await makeService({ mailServer: true })
+    await using mailing = await makeMultiHostApp({ mailServer: true })
     const owner = await mailing.signUp()
     const token = (await mailing.signIn(owner)).access_token
     const own = (await mailing.letterTo(owner.email, 'verify')).token
@@ -838,7 +843,7 @@ describe('a mailed link', () => {
   })
 
   test('is tried thirty times by one address in a quarter of an hour, right ones not counted', async () => {
-    await using strict = await makeService({
+    await using strict = await makeMultiHostApp({
       mailServer: true,
       limits: { ...service.deps.settings.limits, mailTokensPerAddress: 30 }
     })

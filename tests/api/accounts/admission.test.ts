@@ -16,10 +16,10 @@ import { listWaitingSignUps } from '../../../src/server/domain/accounts/signups.
 import { createDemo, demoHost, fillDemo } from '../../../src/server/domain/demo/demo.ts'
 import { demoAccount } from '../../../src/server/domain/demo-account.ts'
 import { deleteExpiredRows } from '../../../src/server/domain/expired-rows.ts'
-import { makeService, newAccount } from '../../helpers/accounts.ts'
+import { makeMultiHostApp, newAccount } from '../../helpers/accounts.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { deriveKeys, makeKeys, type TestKeys } from '../../helpers/keys.ts'
-import { mailToken, makePerson, makeSignUp, proofFor } from '../../helpers/mailed.ts'
+import { makeMailToken, makePerson, makeSignUp, publicKeyJwtFor } from '../../helpers/mailed.ts'
 import { refusal } from '../../helpers/refusals.ts'
 
 const host = 'acme.localhost'
@@ -89,7 +89,7 @@ describe('a request to a host under localhost', () => {
 
 describe('a sign-up where no mail server is set', () => {
   test('is taken on a public host and waits 30 days for an administrator', async () => {
-    await using service = await makeService({ dev: false })
+    await using service = await makeMultiHostApp({ dev: false })
     const account = await service.signUp('docs.demo.test')
     const { access_token: token } = await service.signIn(account)
     const user = await service.call('docs.demo.test', getUser, {}, { token })
@@ -130,14 +130,14 @@ describe('a sign-up where no mail server is set', () => {
   })
 
   test('is refused where the domain is not public', async () => {
-    await using service = await makeService({ dev: false })
+    await using service = await makeMultiHostApp({ dev: false })
     await service.owner.query(`update domain set public = false where host = 'docs.demo.test'`)
     service.deps.signals.domains.send('docs.demo.test')
     await expect(service.signUp('docs.demo.test')).rejects.toEqual(refusal('signup_closed'))
   })
 
   test('gets 24 hours where there is one', async () => {
-    await using service = await makeService({ mailServer: true })
+    await using service = await makeMultiHostApp({ mailServer: true })
     const account = await service.signUp()
     const { access_token: token } = await service.signIn(account)
     expect(await service.call('localhost', getUser, {}, { token })).toMatchObject({
@@ -149,7 +149,7 @@ describe('a sign-up where no mail server is set', () => {
 })
 
 test('a name that a stranger chose is not kept where a password confirms the sign-up', async () => {
-  await using service = await makeService({ mailServer: true })
+  await using service = await makeMultiHostApp({ mailServer: true })
   const account = newAccount()
   const input = await service.signUpInput(account)
   await service.call('localhost', createUser, { ...input, username: 'Not My Name', locale: 'fr' })
@@ -182,7 +182,7 @@ describe('a mailed link', () => {
   test('says what it opens as often as it is read, until it is used', async () => {
     await using app = await makeApp()
     const invited = await makePerson(app, true)
-    const token = await mailToken(app, 'activate', invited)
+    const token = await makeMailToken(app, 'activate', invited)
     const read = (purpose: LinkPurpose, at = host) =>
       app.call(at, checkMailLink, { token, purpose })
     expect(await read('activate')).toEqual({ username: 'Ada' })
@@ -190,17 +190,17 @@ describe('a mailed link', () => {
     const invalid = { code: 'mail_token_invalid' }
     await expect(read('reset')).rejects.toMatchObject(invalid)
     await expect(read('activate', 'beta.localhost')).rejects.toMatchObject(invalid)
-    const public_key_jwt = await proofFor(app, 'activate', { ...invited, token })
+    const public_key_jwt = await publicKeyJwtFor(app, 'activate', { ...invited, token })
     await app.call(host, activateUser, { token, username: 'Grace', public_key_jwt })
     await expect(read('activate')).rejects.toEqual(refusal('mail_token_used'))
   })
 
   test('of a sign-up does not pass its name on, and is over with another key', async () => {
     await using app = await makeApp()
-    const waiting = await mailToken(app, 'verify', await makeSignUp(app))
+    const waiting = await makeMailToken(app, 'verify', await makeSignUp(app))
     expect(await app.call(host, checkMailLink, { token: waiting, purpose: 'verify' })).toEqual({})
     const person = await makePerson(app)
-    const token = await mailToken(app, 'reset', person)
+    const token = await makeMailToken(app, 'reset', person)
     expect(await app.call(host, checkMailLink, { token, purpose: 'reset' })).toEqual({})
     await app.owner.query('update user_key set retired_at = now() where user_id = $1', [person.id])
     await expect(app.call(host, checkMailLink, { token, purpose: 'reset' })).rejects.toEqual(

@@ -3,9 +3,9 @@ import type { TestApp } from '../../helpers/app.ts'
 import {
   confirmSessions,
   makeApiKey,
+  type RefusalContext,
   type Refusals,
-  type RouteCases,
-  type Stage
+  type RouteCases
 } from '../../helpers/cases.ts'
 
 const settings = async (app: TestApp) => {
@@ -31,7 +31,7 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals({ app, ada, ask }: Stage): Refusals {
+export function refusals({ app, ada, ask }: RefusalContext): Refusals {
   const id = app.companies[ada.host] ?? ''
   const ofCompany = async () => {
     const { rows: groups } = await app.owner.query(

@@ -34,9 +34,9 @@ import {
   isUpload,
   makeAdmins,
   makeThings,
+  routeCaseOf,
   routeOf,
-  routes,
-  rowOf
+  routes
 } from '../../helpers/matrix.ts'
 import { refusal } from '../../helpers/refusals.ts'
 
@@ -414,7 +414,7 @@ describe('every call with a key of each scope', () => {
 
   test.each(Object.keys(routes))('%s', async name => {
     const route = routeOf(name)
-    const row = rowOf(name)
+    const row = routeCaseOf(name)
     const input: Record<string, unknown> = { ...(await row.input?.(app, ada)) }
     for (const scope of KeyScope.options) {
       for (const [field, thing] of Object.entries(row.ids ?? {})) input[field] = things[thing]

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import {
-  companyWithoutHost,
   confirmSessions,
-  keyRefusals,
+  idempotencyKeyRefusals,
+  makeCompanyWithoutHost,
+  type RefusalContext,
   type Refusals,
-  type RouteCases,
-  type Stage
+  type RouteCases
 } from '../../helpers/cases.ts'
 import { makePerson, makeSignUp } from '../../helpers/mailed.ts'
 
@@ -81,7 +81,7 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals(stage: Stage): Refusals {
+export function refusals(stage: RefusalContext): Refusals {
   const { app, ada, ask } = stage
   const invited = async () => (await makePerson(app, true)).id
   const waiting = async () => (await makeSignUp(app)).id
@@ -118,7 +118,7 @@ export function refusals(stage: Stage): Refusals {
     'resendInvitation email_unconfirmed': async () =>
       ask('resendInvitation', { id: await waiting() }),
     'resendInvitation host_needed': async () =>
-      ask('resendInvitation', { id: randomUUID() }, await companyWithoutHost(app)),
+      ask('resendInvitation', { id: randomUUID() }, await makeCompanyWithoutHost(app)),
     'resendInvitation person_disabled': async () => {
       const id = await invited()
       await ask('disableUser', { id, reason: 'left' })
@@ -130,10 +130,14 @@ export function refusals(stage: Stage): Refusals {
     },
     'createInvitationLinks host_needed': async () => {
       await confirmSessions(app)
-      return ask('createInvitationLinks', { ids: [randomUUID()] }, await companyWithoutHost(app))
+      return ask(
+        'createInvitationLinks',
+        { ids: [randomUUID()] },
+        await makeCompanyWithoutHost(app)
+      )
     },
     'sendVerifyLink host_needed': async () =>
-      ask('sendVerifyLink', { id: randomUUID() }, await companyWithoutHost(app)),
+      ask('sendVerifyLink', { id: randomUUID() }, await makeCompanyWithoutHost(app)),
     'sendVerifyLink not_waiting': async () => ask('sendVerifyLink', { id: await invited() }),
     'disableUser not_oneself': () => ask('disableUser', { id: ada.id, reason: 'left' }),
     'disableUser email_unconfirmed': async () =>
@@ -142,8 +146,8 @@ export function refusals(stage: Stage): Refusals {
     'signOutUser not_oneself': () => ask('signOutUser', { id: ada.id }),
     'signOutUser email_unconfirmed': async () => ask('signOutUser', { id: await waiting() }),
     'changeUsers host_needed': async () =>
-      ask('changeUsers', { action: 'invite', filter: {} }, await companyWithoutHost(app)),
-    ...keyRefusals(stage, 'changeUsers', 'POST /user/bulk', (headers, q) =>
+      ask('changeUsers', { action: 'invite', filter: {} }, await makeCompanyWithoutHost(app)),
+    ...idempotencyKeyRefusals(stage, 'changeUsers', 'POST /user/bulk', (headers, q) =>
       ask('changeUsers', { action: 'enable', filter: { q } }, headers)
     )
   }

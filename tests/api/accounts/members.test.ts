@@ -24,7 +24,7 @@ import { createUser, getUser, updateUser } from '../../../src/contract/users.ts'
 import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, makeImport, requestOf } from '../../helpers/cases.ts'
-import { mailToken, makePerson, makeSignUp, proofFor } from '../../helpers/mailed.ts'
+import { makeMailToken, makePerson, makeSignUp, publicKeyJwtFor } from '../../helpers/mailed.ts'
 import { refusal } from '../../helpers/refusals.ts'
 
 let app: TestApp
@@ -226,7 +226,7 @@ describe('links to pass on', () => {
     const url = new URL(link?.link ?? '')
     expect(url.pathname).toBe('/en/activate-account')
     const token = new URLSearchParams(url.hash.slice(1)).get('t') ?? ''
-    const public_key_jwt = await proofFor(app, 'activate', { email: one.email, token })
+    const public_key_jwt = await publicKeyJwtFor(app, 'activate', { email: one.email, token })
     await app.call(ada.host, activateUser, { token, username: 'One', public_key_jwt })
     expect(await stateOf(one.id)).toBe('active')
     expect(await actionsOf(one.id)).toEqual(['user.invitation_link', 'user.activate'])
@@ -484,7 +484,7 @@ describe('a person who waits', () => {
     // the link alone confirms nobody
     const alone = app.call(ada.host, verifyEmail, { token })
     await expect(alone).rejects.toEqual(refusal('proof_required'))
-    const public_key_jwt = await proofFor(app, 'verify', { email, token })
+    const public_key_jwt = await publicKeyJwtFor(app, 'verify', { email, token })
     await app.call(ada.host, verifyEmail, { token, public_key_jwt, username: 'Walt' })
     expect(await ada.call(getMember, { id })).toMatchObject({ state: 'active', username: 'Walt' })
     await expect(ada.call(sendVerifyLink, { id })).rejects.toEqual(refusal('not_waiting'))
@@ -516,17 +516,21 @@ describe('a person who waits', () => {
 describe('a disabled person', () => {
   test('stays disabled whatever mailed links the person follows', async () => {
     const person = await makePerson(app, true)
-    const activate = await mailToken(app, 'activate', person)
+    const activate = await makeMailToken(app, 'activate', person)
     await ada.call(disableUser, { id: person.id, reason: 'security' })
     await expect(ada.call(resendInvitation, { id: person.id })).rejects.toEqual(
       refusal('person_disabled')
     )
-    const public_key_jwt = await proofFor(app, 'activate', { ...person, token: activate })
+    const public_key_jwt = await publicKeyJwtFor(app, 'activate', { ...person, token: activate })
     const input = { token: activate, username: 'Back', public_key_jwt }
     await app.call(ada.host, activateUser, input)
     expect(await stateOf(person.id)).toBe('disabled')
-    const reset = await mailToken(app, 'reset', person)
-    const proof = await proofFor(app, 'reset', { ...person, token: reset, keys: person.keys })
+    const reset = await makeMailToken(app, 'reset', person)
+    const proof = await publicKeyJwtFor(app, 'reset', {
+      ...person,
+      token: reset,
+      keys: person.keys
+    })
     await app.call(ada.host, resetKey, { token: reset, public_key_jwt: proof })
     expect(await stateOf(person.id)).toBe('disabled')
     const login = app.signIn({ ...person, host: ada.host })
@@ -804,11 +808,11 @@ describe('the export', () => {
 
 test('people’s own changes are in the audit log', async () => {
   const person = await makePerson(app, true)
-  const token = await mailToken(app, 'activate', person)
-  const public_key_jwt = await proofFor(app, 'activate', { ...person, token })
+  const token = await makeMailToken(app, 'activate', person)
+  const public_key_jwt = await publicKeyJwtFor(app, 'activate', { ...person, token })
   await app.call(ada.host, activateUser, { token, username: 'Ivy', public_key_jwt })
-  const reset = await mailToken(app, 'reset', person)
-  const proof = await proofFor(app, 'reset', { ...person, token: reset, keys: person.keys })
+  const reset = await makeMailToken(app, 'reset', person)
+  const proof = await publicKeyJwtFor(app, 'reset', { ...person, token: reset, keys: person.keys })
   await app.call(ada.host, resetKey, { token: reset, public_key_jwt: proof })
   expect(await actionsOf(person.id)).toEqual(['user.activate', 'user.reset_password'])
   const { rows } = await app.owner.query('select actor_id from audit_entry where target_id = $1', [

@@ -2,13 +2,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { logIn } from '../../../src/contract/sessions.ts'
 import { changeKey, getUser } from '../../../src/contract/users.ts'
 import type { PublicKeyPayload } from '../../../src/core/keys/public-key-jwt.ts'
-import { type Account, makeService, newAccount, type Service } from '../../helpers/accounts.ts'
+import {
+  type Account,
+  type MultiHostApp,
+  makeMultiHostApp,
+  newAccount
+} from '../../helpers/accounts.ts'
 import { makeKeys, type TestKeys } from '../../helpers/keys.ts'
 import { refusal } from '../../helpers/refusals.ts'
 
-let service: Service
+let service: MultiHostApp
 beforeAll(async () => {
-  service = await makeService()
+  service = await makeMultiHostApp()
 })
 afterAll(() => service[Symbol.asyncDispose]())
 

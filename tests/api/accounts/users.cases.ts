@@ -3,12 +3,12 @@ import { getChallenge } from '../../../src/contract/sessions.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import type { RawResponse, TestApp, TestPerson } from '../../helpers/app.ts'
 import {
-  companyWithoutHost,
-  keyRefusals,
+  idempotencyKeyRefusals,
+  makeCompanyWithoutHost,
+  type RefusalContext,
   type Refusals,
   type RouteCases,
-  requestOf,
-  type Stage
+  requestOf
 } from '../../helpers/cases.ts'
 import { makeKeys, type TestKeys } from '../../helpers/keys.ts'
 
@@ -21,7 +21,7 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals(stage: Stage): Refusals {
+export function refusals(stage: RefusalContext): Refusals {
   const { app, ada, ask } = stage
   return {
     'createUser signup_closed': async () => {
@@ -34,11 +34,11 @@ export function refusals(stage: Stage): Refusals {
       ask(
         'createUser',
         { email: 'first@example.com' },
-        { authorization: `Bearer ${ada.token}`, ...(await companyWithoutHost(app)) }
+        { authorization: `Bearer ${ada.token}`, ...(await makeCompanyWithoutHost(app)) }
       ),
     'createUser challenge_invalid': () => signUp(app, 'acme.localhost', { late: true }),
     'createUser key_invalid': () => signUp(app, 'acme.localhost', { jwt: 'x.y.z' }),
-    ...keyRefusals(
+    ...idempotencyKeyRefusals(
       stage,
       'createUser',
       'POST /user',

@@ -1,13 +1,18 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createUser, getUser, updateUser } from '../../../src/contract/users.ts'
-import { type Account, makeService, newAccount, type Service } from '../../helpers/accounts.ts'
+import {
+  type Account,
+  type MultiHostApp,
+  makeMultiHostApp,
+  newAccount
+} from '../../helpers/accounts.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 import { refusal } from '../../helpers/refusals.ts'
 
-let service: Service
+let service: MultiHostApp
 beforeAll(async () => {
-  service = await makeService()
+  service = await makeMultiHostApp()
 })
 afterAll(() => service[Symbol.asyncDispose]())
 

@@ -25,7 +25,7 @@ import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { requestOf } from '../../helpers/cases.ts'
 import { statementsOf } from '../../helpers/database.ts'
 import { routeOf } from '../../helpers/matrix.ts'
-import { rowsRead } from '../../helpers/plans.ts'
+import { countRowsRead } from '../../helpers/plans.ts'
 
 // G-05
 
@@ -258,7 +258,7 @@ test.each([
   expect(statements.length).toBeGreaterThan(0)
   for (const statement of statements) {
     // the page and one row more; where an action is frequent, also the others between them
-    expect(await rowsRead(app.deps.db, bigLog, statement)).toBeLessThanOrEqual(110)
+    expect(await countRowsRead(app.deps.db, bigLog, statement)).toBeLessThanOrEqual(110)
   }
 })
 

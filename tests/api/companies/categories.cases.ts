@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import {
-  keyRefusals,
+  idempotencyKeyRefusals,
   makeCategory,
   makeGroup,
+  type RefusalContext,
   type Refusals,
-  type RouteCases,
-  type Stage
+  type RouteCases
 } from '../../helpers/cases.ts'
 
 const newNames = () => ({ en: `Documents ${randomUUID()}`, fr: `Pièces ${randomUUID()}` })
@@ -50,7 +50,7 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals(stage: Stage): Refusals {
+export function refusals(stage: RefusalContext): Refusals {
   const { app, ada, ask } = stage
   const host = 'acme.localhost'
   const newCategory = () => makeCategory(app, host)
@@ -60,7 +60,7 @@ export function refusals(stage: Stage): Refusals {
       await ask('createCategory', { names: { en: 'Diplomas', fr: 'Diplômes' } })
       return ask('createCategory', { names: { en: 'Other diplomas', fr: 'DIPLOMES' } })
     },
-    ...keyRefusals(stage, 'createCategory', 'POST /category', (headers, text) =>
+    ...idempotencyKeyRefusals(stage, 'createCategory', 'POST /category', (headers, text) =>
       ask('createCategory', { names: { en: text, fr: text } }, headers)
     ),
     'updateCategory changed_meanwhile': async () =>

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import {
   confirmSessions,
-  keyRefusals,
+  idempotencyKeyRefusals,
+  type RefusalContext,
   type Refusals,
-  type RouteCases,
-  type Stage
+  type RouteCases
 } from '../../helpers/cases.ts'
 
 export const rows: RouteCases = {
@@ -38,7 +38,7 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals(stage: Stage): Refusals {
+export function refusals(stage: RefusalContext): Refusals {
   const { app, ask } = stage
   const id = app.companies['acme.localhost']
   const create = async (changes = {}, headers = {}) => {
@@ -53,7 +53,7 @@ export function refusals(stage: Stage): Refusals {
     },
     'createCompany host_not_allowed': () => create({ host: 'co.uk' }),
     'createCompany host_taken': () => create({ host: 'beta.localhost' }),
-    ...keyRefusals(stage, 'createCompany', 'POST /company', (headers, text) =>
+    ...idempotencyKeyRefusals(stage, 'createCompany', 'POST /company', (headers, text) =>
       create({ host: `${text}.acme.fr` }, headers)
     ),
     'suspendCompany own_company': () => ask('suspendCompany', { id, reason: 'payment' }),

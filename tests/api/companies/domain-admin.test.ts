@@ -21,7 +21,7 @@ import { readDomain } from '../../../src/server/domain/companies/domain-admin.ts
 import { recheckDomains } from '../../../src/server/domain/host-proofs/domain-checks.ts'
 import { checkDomainsJob } from '../../../src/server/jobs/check-domains.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { confirmSessions, domainOf, requestOf } from '../../helpers/cases.ts'
+import { confirmSessions, domainIdOf, requestOf } from '../../helpers/cases.ts'
 import { type DnsServer, startDnsServer, type TxtAnswer } from '../../helpers/servers/dns-server.ts'
 
 const acme = 'acme.localhost'
@@ -464,7 +464,7 @@ test('removes a domain with its tokens, but never the primary one', async () => 
   await confirmSessions(app)
   const token = await app.signIn({ ...ada, host })
   await app.call(host, listRequests, {}, { token })
-  const primary = await domainOf(app.owner, acme)
+  const primary = await domainIdOf(app.owner, acme)
   await expect(ada.call(deleteDomain, { id: primary })).rejects.toMatchObject({
     code: 'domain_needed',
     uses: { users: expect.any(Number) }
@@ -635,7 +635,7 @@ test('a wildcard and another company’s domain are never the primary one, and o
   await expect(ada.call(makeDomainPrimary, { id: wild?.id ?? '' })).rejects.toMatchObject({
     code: 'domain_unsuitable'
   })
-  const old = await domainOf(app.owner, acme)
+  const old = await domainIdOf(app.owner, acme)
   await expect(bob.call(makeDomainPrimary, { id: old })).rejects.toMatchObject({
     code: 'not_found'
   })

@@ -10,7 +10,7 @@ import {
   updateDomain
 } from '../../../src/contract/domains.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { domainOf } from '../../helpers/cases.ts'
+import { domainIdOf } from '../../helpers/cases.ts'
 
 const host = 'acme.localhost'
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   app = await makeApp()
   ada = await app.signUp()
   await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])
-  id = await domainOf(app.owner, host)
+  id = await domainIdOf(app.owner, host)
 })
 afterAll(() => app[Symbol.asyncDispose]())
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import {
   confirmSessions,
-  domainOf,
-  keyRefusals,
+  domainIdOf,
+  idempotencyKeyRefusals,
   makeDomain,
+  type RefusalContext,
   type Refusals,
-  type RouteCases,
-  type Stage
+  type RouteCases
 } from '../../helpers/cases.ts'
 
 export const rows: RouteCases = {
@@ -60,7 +60,7 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals(stage: Stage): Refusals {
+export function refusals(stage: RefusalContext): Refusals {
   const { app, ask } = stage
   return {
     'createDomain host_not_allowed': () => ask('createDomain', { host: 'co.uk' }),
@@ -77,7 +77,7 @@ export function refusals(stage: Stage): Refusals {
       )
       return refused
     },
-    ...keyRefusals(stage, 'createDomain', 'POST /domain', (headers, text) =>
+    ...idempotencyKeyRefusals(stage, 'createDomain', 'POST /domain', (headers, text) =>
       ask('createDomain', { host: `${text}.example.com` }, headers)
     ),
     'deleteDomain confirmation_required': async () => {
@@ -87,7 +87,7 @@ export function refusals(stage: Stage): Refusals {
     },
     'deleteDomain domain_needed': async () => {
       await confirmSessions(app)
-      return ask('deleteDomain', { id: await domainOf(app.owner, 'acme.localhost') })
+      return ask('deleteDomain', { id: await domainIdOf(app.owner, 'acme.localhost') })
     },
     'deleteDomain changed_meanwhile': async () => {
       await confirmSessions(app)
@@ -103,7 +103,7 @@ export function refusals(stage: Stage): Refusals {
     },
     'moveDomain domain_needed': async () => {
       await confirmSessions(app)
-      const id = await domainOf(app.owner, 'acme.localhost')
+      const id = await domainIdOf(app.owner, 'acme.localhost')
       return ask('moveDomain', { id, company_id: app.companies['beta.localhost'] })
     },
     'moveDomain host_taken': async () => {
@@ -123,7 +123,7 @@ export function refusals(stage: Stage): Refusals {
       return ask('makeDomainPrimary', { id })
     },
     'saveThemeDraft svg_refused': async () => {
-      const id = await domainOf(app.owner, 'acme.localhost')
+      const id = await domainIdOf(app.owner, 'acme.localhost')
       return ask('saveThemeDraft', { id, logo: '<script/>' })
     },
     ...Object.fromEntries(
@@ -131,7 +131,7 @@ export function refusals(stage: Stage): Refusals {
         name => [
           `${name} changed_meanwhile`,
           async () => {
-            const id = await domainOf(app.owner, 'acme.localhost')
+            const id = await domainIdOf(app.owner, 'acme.localhost')
             const input = name === 'restoreTheme' ? { id, number: 1 } : { id }
             return ask(name, input, { 'if-match': '"999"' })
           }
@@ -139,12 +139,12 @@ export function refusals(stage: Stage): Refusals {
       )
     ),
     'updateDomain svg_refused': async () => {
-      const id = await domainOf(app.owner, 'acme.localhost')
+      const id = await domainIdOf(app.owner, 'acme.localhost')
       const logo = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
       return ask('updateDomain', { id, theme: { logo } })
     },
     'updateDomain default_group_private': async () => {
-      const id = await domainOf(app.owner, 'acme.localhost')
+      const id = await domainIdOf(app.owner, 'acme.localhost')
       await app.owner.query(`update domain set public = false where host = 'acme.localhost'`)
       await app.owner.query(`update category set visibility = 'private' where company_id = $1`, [
         app.companies['acme.localhost']
@@ -156,7 +156,7 @@ export function refusals(stage: Stage): Refusals {
       return refused
     },
     'updateDomain changed_meanwhile': async () => {
-      const id = await domainOf(app.owner, 'acme.localhost')
+      const id = await domainIdOf(app.owner, 'acme.localhost')
       return ask('updateDomain', { id, title: 'Late' }, { 'if-match': '"999"' })
     },
     'getDomainConfig unknown_domain': () => ask('getDomainConfig', { domain: 'beta.localhost' })

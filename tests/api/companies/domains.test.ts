@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getDomainConfig, updateDomain } from '../../../src/contract/domains.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { domainOf } from '../../helpers/cases.ts'
+import { domainIdOf } from '../../helpers/cases.ts'
 
 const host = 'acme.localhost'
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
   app = await makeApp()
   admin = await app.signUp()
   await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [admin.id])
-  id = await domainOf(app.owner, host)
+  id = await domainIdOf(app.owner, host)
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -116,7 +116,7 @@ test('is for administrators, and for domains of their own company', async () => 
   await expect(person.call(updateDomain, { id, title: 'Mine' })).rejects.toMatchObject({
     code: 'forbidden'
   })
-  const other = await domainOf(app.owner, 'beta.localhost')
+  const other = await domainIdOf(app.owner, 'beta.localhost')
   await expect(admin.call(updateDomain, { id: other, title: 'Mine' })).rejects.toMatchObject({
     code: 'not_found'
   })

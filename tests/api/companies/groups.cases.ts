@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { addGroupCategory, getGroup } from '../../../src/contract/groups.ts'
 import {
-  keyRefusals,
+  idempotencyKeyRefusals,
   makeCategory,
   makeGroup,
+  type RefusalContext,
   type Refusals,
-  type RouteCases,
-  type Stage
+  type RouteCases
 } from '../../helpers/cases.ts'
 import { makePerson, makeSignUp } from '../../helpers/mailed.ts'
 
@@ -50,7 +50,7 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals(stage: Stage): Refusals {
+export function refusals(stage: RefusalContext): Refusals {
   const { app, ask } = stage
   const host = 'acme.localhost'
   const newGroup = () => makeGroup(app, host)
@@ -60,7 +60,7 @@ export function refusals(stage: Stage): Refusals {
       await ask('createGroup', { name: 'Élèves' })
       return ask('createGroup', { name: 'ELEVES' })
     },
-    ...keyRefusals(stage, 'createGroup', 'POST /group', (headers, name) =>
+    ...idempotencyKeyRefusals(stage, 'createGroup', 'POST /group', (headers, name) =>
       ask('createGroup', { name }, headers)
     ),
     'updateGroup changed_meanwhile': async () =>

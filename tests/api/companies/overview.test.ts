@@ -16,7 +16,7 @@ import { readAllAttention, readAttention } from '../../../src/server/domain/comp
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, makeDomain } from '../../helpers/cases.ts'
 import { batchForm, postBatch, smallFiles } from '../../helpers/deposits/batches.ts'
-import { mailToken, makePerson, makeSignUp } from '../../helpers/mailed.ts'
+import { makeMailToken, makePerson, makeSignUp } from '../../helpers/mailed.ts'
 import { makeAdmins } from '../../helpers/matrix.ts'
 
 const day = 86_400
@@ -173,11 +173,11 @@ describe('what needs attention', () => {
     app.deps.settings.mailServer = true
     const invited = await makePerson(app, true)
     const other = await makePerson(app, true)
-    await mailToken(app, 'activate', other)
+    await makeMailToken(app, 'activate', other)
     expect(await items()).toMatchObject([
       { kind: 'invitations_expired', severity: 'warning', count: 1 }
     ])
-    await mailToken(app, 'activate', invited)
+    await makeMailToken(app, 'activate', invited)
     expect(await items()).toEqual([])
     app.wait(4 * day)
     ada = { ...ada, token: await app.signIn(ada) }
@@ -227,7 +227,7 @@ describe('what needs attention', () => {
     await confirmSessions(app)
     const invited = await makePerson(app, true)
     // in the folder of unsent mails, where nobody looks
-    await mailToken(app, 'activate', invited)
+    await makeMailToken(app, 'activate', invited)
     expect(await items()).toMatchObject([
       { kind: 'invitations_by_hand', severity: 'warning', count: 1 }
     ])

@@ -31,9 +31,9 @@ import {
   isUpload,
   makeOperators,
   makeThings,
+  routeCaseOf,
   routeOf,
   routes,
-  rowOf,
   snapshot
 } from '../../helpers/matrix.ts'
 import { createRandom } from '../../helpers/random.ts'
@@ -712,14 +712,14 @@ test('nothing failed on our side', () => {
 })
 
 async function validInput(name: string): Promise<Record<string, unknown>> {
-  const row = rowOf(name)
+  const row = routeCaseOf(name)
   const input: Record<string, unknown> = { ...(await row.input?.(app, ada)) }
   for (const [field, thing] of Object.entries(row.ids ?? {})) input[field] = things[thing]
   return input
 }
 
 function headersOf(name: string): Record<string, string> {
-  return rowOf(name).headers?.(app, ada) ?? {}
+  return routeCaseOf(name).headers?.(app, ada) ?? {}
 }
 
 /** Passes a request by Ada to the app, without a socket. */

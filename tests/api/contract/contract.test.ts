@@ -15,16 +15,16 @@ import { getChallenge, logIn } from '../../../src/contract/sessions.ts'
 import en from '../../../src/i18n/en/errors.json' with { type: 'json' }
 import fr from '../../../src/i18n/fr/errors.json' with { type: 'json' }
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { type RouteName, requestOf, type Stage } from '../../helpers/cases.ts'
+import { type RefusalContext, type RouteName, requestOf } from '../../helpers/cases.ts'
 import { makeSignUp } from '../../helpers/mailed.ts'
 import {
   codeOf,
   isUpload,
   makeOperators,
   refusalsOf,
+  routeCaseOf,
   routeOf,
-  routes,
-  rowOf
+  routes
 } from '../../helpers/matrix.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -62,8 +62,8 @@ describe('the routes', () => {
       const request = requestOf(
         route,
         idsOf(route),
-        rowOf(name).headers?.(app, ada),
-        rowOf(name).body
+        routeCaseOf(name).headers?.(app, ada),
+        routeCaseOf(name).body
       )
       const response = await app.request('api.acme.localhost', request)
       expect(response.status, `${name} is not mounted in src/server/api`).not.toBe(405)
@@ -103,15 +103,18 @@ describe('the routes', () => {
         .map(part => RegExp.escape(part))
         .join('(\\{\\w+\\}|\\$\\{[^}]+\\})')
       const isKnown = new RegExp(`\\b${name}\\b`).test(texts) || new RegExp(written).test(texts)
-      const isTested = isKnown || isUpload(routeOf(name)) || rowOf(name).does
+      const isTested = isKnown || isUpload(routeOf(name)) || routeCaseOf(name).does
       expect(isTested, `${name}: say what it does, as \`does\` of its row`).toBeTruthy()
     }
   })
 
-  test.each(names.filter(name => rowOf(name).does))('%s does what its row says', async name => {
-    await makeOperators(app.owner)
-    await rowOf(name).does?.(stage())
-  })
+  test.each(names.filter(name => routeCaseOf(name).does))(
+    '%s does what its row says',
+    async name => {
+      await makeOperators(app.owner)
+      await routeCaseOf(name).does?.(stage())
+    }
+  )
 
   test('are open to strangers only where that is meant', () => {
     const open = names.filter(name => routeOf(name).access === 'public')
@@ -153,8 +156,8 @@ describe('the routes', () => {
     for (const name of names) {
       const route: Endpoint | Stream = routeOf(name)
       if (route.access === 'public' || ('pending' in route && route.pending)) continue
-      const headers = { ...rowOf(name).headers?.(app, ada), authorization: `Bearer ${token}` }
-      const request = requestOf(route, idsOf(route), headers, rowOf(name).body)
+      const headers = { ...routeCaseOf(name).headers?.(app, ada), authorization: `Bearer ${token}` }
+      const request = requestOf(route, idsOf(route), headers, routeCaseOf(name).body)
       const { status } = await app.request('api.acme.localhost', request)
       expect(status, name).toBe(403)
     }
@@ -311,7 +314,7 @@ describe('the error codes', () => {
   })
 })
 
-function stage(): Stage {
+function stage(): RefusalContext {
   return { app, ada, ask, inputOf }
 }
 
@@ -321,7 +324,7 @@ function ask(
   given?: Record<string, string>
 ): Promise<RawResponse> {
   const route: Endpoint | Stream = routeOf(name)
-  const row = rowOf(name)
+  const row = routeCaseOf(name)
   const isOpen = (route.access === 'public' || 'link' in input) && given !== undefined
   const headers = {
     ...(isOpen ? {} : { authorization: `Bearer ${ada.token}` }),
@@ -332,7 +335,7 @@ function ask(
 }
 
 async function inputOf(name: RouteName): Promise<Record<string, unknown>> {
-  return { ...(await rowOf(name).input?.(app, ada)) }
+  return { ...(await routeCaseOf(name).input?.(app, ada)) }
 }
 
 function idsOf(route: Endpoint | Stream): Record<string, string> {

@@ -17,11 +17,11 @@ import { requestOf } from '../../helpers/cases.ts'
 import {
   isUpload,
   makeOperators,
-  makeSpent,
+  makeSpentThing,
   makeThings,
+  routeCaseOf,
   routeOf,
   routes,
-  rowOf,
   spentFieldOf
 } from '../../helpers/matrix.ts'
 
@@ -120,7 +120,7 @@ test.each(names)('%s answers what its description says, good and bad', async nam
   const person = await app.signUp()
   // a case of the groups makes one with a low limit the default
   await app.owner.query('update "group" set max_requests = null')
-  const row = rowOf(name)
+  const row = routeCaseOf(name)
   const { ids = {}, input, headers, body, ownRefusal } = row
   const named: Record<string, unknown> = {}
   if (Object.keys(ids).length > 0) {
@@ -132,7 +132,7 @@ test.each(names)('%s answers what its description says, good and bad', async nam
   const good: Record<string, unknown> = { ...(await input?.(app, person)), ...named }
   // those of `makeThings` are in use
   const spent = ['category', 'domain'].includes(row.spends ?? '') && spentFieldOf(row)
-  if (spent) good[spent] = await makeSpent(app, row, person)
+  if (spent) good[spent] = await makeSpentThing(app, row, person)
   const authorization = `Bearer ${person.token}`
   const send = (values: Record<string, unknown>, more: Record<string, string>) =>
     app.request(

@@ -12,10 +12,10 @@ import {
   codesOf,
   isUpload,
   makeThings,
+  routeCaseOf,
   routeOf,
   routes,
-  rowOf,
-  sessionOf
+  sessionIdOf
 } from '../../helpers/matrix.ts'
 import { runCount, testTimeout } from '../../helpers/soak.ts'
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   app = await makeApp()
   ada = await app.signUp()
   // another session of hers: the one of the calls must outlive them
-  const session = sessionOf(await app.signIn(ada))
+  const session = sessionIdOf(await app.signIn(ada))
   const things = await makeThings(app, ada, 'fuzz.pdf')
   ids = { ...things, session }
 })
@@ -55,7 +55,7 @@ test.each(names)(
   `%s answers ${runsPerRoute} inputs of every kind as its contract says, and soon`,
   async name => {
     const route = routeOf(name)
-    const row = rowOf(name)
+    const row = routeCaseOf(name)
     const valid = { ...(await row.input?.(app, ada)), ...idsOf(name) }
     const input = inputOf(route, valid)
     await fc.assert(
@@ -78,7 +78,7 @@ test.each(uploads)(
   `%s answers ${runsPerRoute} requests of every kind over its port as its contract says, and soon`,
   async name => {
     const route = routeOf(name)
-    const row = rowOf(name)
+    const row = routeCaseOf(name)
     const valid = { ...(await row.input?.(app, ada)), ...idsOf(name) }
     const body = row.body
       ? fc.oneof(fc.constant(row.body), fc.uint8Array({ maxLength: 200 }))
@@ -262,7 +262,7 @@ function mostly(value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
 }
 
 function idsOf(name: string): Record<string, string> {
-  const entries = Object.entries(rowOf(name).ids ?? {})
+  const entries = Object.entries(routeCaseOf(name).ids ?? {})
   return Object.fromEntries(entries.map(([field, thing]) => [field, ids[thing] ?? randomUUID()]))
 }
 

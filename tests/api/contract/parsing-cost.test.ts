@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endpoints, streams } from '../../../src/contract/index.ts'
 import { hasJsonBody, type Stream } from '../../../src/contract/kit/endpoint.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { confirmSessions, domainOf } from '../../helpers/cases.ts'
-import { formType } from '../../helpers/deposits/batches.ts'
+import { confirmSessions, domainIdOf } from '../../helpers/cases.ts'
+import { batchContentType } from '../../helpers/deposits/batches.ts'
 import {
+  examplePathOf,
   type HeavyBody,
   heavyBodies,
-  heavyForms,
-  pathOf
+  heavyForms
 } from '../../helpers/deposits/heavy-bodies.ts'
 import { makeOperators } from '../../helpers/matrix.ts'
 import { testTimeout } from '../../helpers/soak.ts'
@@ -22,7 +22,7 @@ beforeAll(async () => {
   ada = await app.signUp()
   await makeOperators(app.owner)
   known = {
-    updateDomain: { id: await domainOf(app.owner, 'acme.localhost') },
+    updateDomain: { id: await domainIdOf(app.owner, 'acme.localhost') },
     createDeposit: { category: ada.category }
   }
 })
@@ -45,7 +45,7 @@ test.each(taking)(
   '%s: twice the body takes at most three times the time',
   async (name, endpoint) => {
     if (endpoint.confirmation) await confirmSessions(app)
-    const path = pathOf(endpoint, known[name])
+    const path = examplePathOf(endpoint, known[name])
     const bodiesOf = (size: number) => heavyBodies(endpoint, known[name] ?? {}, size)
     // made only where a larger one takes long enough to be compared
     let small: HeavyBody[] | undefined
@@ -117,7 +117,7 @@ async function postForm(path: string, body: Uint8Array): Promise<void> {
   const answer = await app.fetch(
     new Request(`http://api.acme.localhost${path}`, {
       method: 'POST',
-      headers: { 'content-type': formType, authorization: `Bearer ${ada.token}` },
+      headers: { 'content-type': batchContentType, authorization: `Bearer ${ada.token}` },
       body: Buffer.from(body)
     })
   )

@@ -14,11 +14,11 @@ import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 import {
-  mailToken,
   makeEmailChange,
+  makeMailToken,
   makePerson,
   makeSignUp,
-  proofFor
+  publicKeyJwtFor
 } from '../../helpers/mailed.ts'
 import { dumpOf, encodingsOf } from '../../helpers/secrets.ts'
 
@@ -123,8 +123,8 @@ async function followLinks(app: TestApp, plant: Plant): Promise<Link[]> {
   await app.call(host, requestReset, { email: forgetful.email })
   const letter = await app.letterTo(forgetful.email, 'reset')
   const tokens = {
-    verify: await mailToken(app, 'verify', waiting),
-    activate: await mailToken(app, 'activate', invited),
+    verify: await makeMailToken(app, 'verify', waiting),
+    activate: await makeMailToken(app, 'activate', invited),
     reset: letter.token
   }
   const people = { verify: waiting, activate: invited, reset: forgetful }
@@ -143,7 +143,7 @@ async function followLinks(app: TestApp, plant: Plant): Promise<Link[]> {
     plant('public key y', keys.jwk.y)
     links.push({
       async use(token = own) {
-        const public_key_jwt = await proofFor(app, purpose, { email, token, keys })
+        const public_key_jwt = await publicKeyJwtFor(app, purpose, { email, token, keys })
         plant('public_key_jwt', public_key_jwt)
         return calls[purpose]({ token, public_key_jwt })
       }

@@ -12,7 +12,7 @@ import type { ProcessedRequest } from '../../../src/contract/requests.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { uploadOf } from '../../helpers/client.ts'
-import { batchItem, depositAll } from '../../helpers/deposits/batches.ts'
+import { batchItem, postAcceptedBatch } from '../../helpers/deposits/batches.ts'
 import { snapshot } from '../../helpers/matrix.ts'
 
 let app: TestApp
@@ -88,7 +88,7 @@ async function deposit(
     ...(isReduced ? { transform, original: hashOf(randomBytes(8)) } : {})
   })
   if (way === 'batch') {
-    const [result] = await depositAll(app, person, [item], [bytes])
+    const [result] = await postAcceptedBatch(app, person, [item], [bytes])
     if (!result || !('request' in result)) {
       throw result && 'problem' in result ? result.problem.code : 'no result'
     }

@@ -7,7 +7,11 @@ import { getRequest } from '../../../src/contract/requests.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { type Client, fetchAt, signUpAt } from '../../helpers/client.ts'
 import { createRandom, type Random } from '../../helpers/random.ts'
-import { type Cut, type FaultProxy, startFaultProxy } from '../../helpers/servers/fault-proxy.ts'
+import {
+  type ConnectionCut,
+  type FaultProxy,
+  startFaultProxy
+} from '../../helpers/servers/fault-proxy.ts'
 import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
 
 // C-06
@@ -157,7 +161,7 @@ test('never confirms the last byte of an upload that is cancelled meanwhile', as
 })
 
 /** One document, sent until it is acknowledged; the cut meets the first connection of `step`. */
-async function deposit(bytes: Buffer, step: Step, cut: Cut) {
+async function deposit(bytes: Buffer, step: Step, cut: ConnectionCut) {
   const key = randomUUID()
   const arm = (at: Step) => {
     if (at === step) proxy.cutNext(cut)
@@ -206,7 +210,7 @@ function isConnectionError(error: unknown): boolean {
   return error instanceof Error && /ECONNRESET|hang up|EPIPE|was cut|aborted/.test(String(error))
 }
 
-function cutIn(random: Random, step: Step, size: number): Cut {
+function cutIn(random: Random, step: Step, size: number): ConnectionCut {
   const side = random.pick(['request', 'response'] as const)
   const most = side === 'response' ? 700 : step === 'transfer' ? size + 450 : 900
   return { side, at: random.integer(0, most), how: random.pick(['reset', 'close'] as const) }

@@ -10,15 +10,15 @@ import { listRequests } from '../../../src/contract/requests.ts'
 import { getUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { whileKeyInUse } from '../../helpers/cases.ts'
+import { callWithKeyInUse } from '../../helpers/cases.ts'
 import {
   type BatchResults,
+  batchContentType,
   batchForm,
   batchItem,
   boundary,
-  depositAll,
-  formType,
   part,
+  postAcceptedBatch,
   postBatch,
   smallFiles
 } from '../../helpers/deposits/batches.ts'
@@ -69,7 +69,7 @@ function codes(results: BatchResults): string[] {
 test('records every file of a call, each as a deposit of its own', async () => {
   const { files, items } = smallFiles(50, { category: ada.category })
   const before = await traces()
-  const results = await depositAll(app, ada, items, files)
+  const results = await postAcceptedBatch(app, ada, items, files)
   expect(new Set(codes(results))).toEqual(new Set(['done']))
   const after = await traces()
   for (const table of tables.filter(each => each !== 'upload')) {
@@ -96,7 +96,7 @@ test('records every file of a call, each as a deposit of its own', async () => {
 
 test('numbers the events of a call without a gap, in the order of the items', async () => {
   const { files, items } = smallFiles(5)
-  const results = await depositAll(app, ada, items, files)
+  const results = await postAcceptedBatch(app, ada, items, files)
   const seqs = results.map(result => ('request' in result ? result.request.seq : 0))
   expect(seqs).toEqual(seqs.map((_seq, at) => (seqs[0] ?? 0) + at))
   const { rows } = await app.owner.query(
@@ -123,7 +123,7 @@ test('refuses an item alone, and says why as POST /deposit does', async () => {
     batchItem(at(8))
   ]
   const before = await traces()
-  const results = await depositAll(app, ada, items, files)
+  const results = await postAcceptedBatch(app, ada, items, files)
   expect(codes(results)).toEqual([
     'done',
     'category_unknown',
@@ -146,7 +146,7 @@ test('refuses an item alone, and says why as POST /deposit does', async () => {
 test('refuses an empty file alone', async () => {
   const bytes = randomBytes(10)
   const items = [batchItem(Buffer.alloc(0)), batchItem(bytes)]
-  const results = await depositAll(app, ada, items, [Buffer.alloc(0), bytes])
+  const results = await postAcceptedBatch(app, ada, items, [Buffer.alloc(0), bytes])
   expect(codes(results)).toEqual(['file_empty', 'done'])
 })
 
@@ -154,23 +154,23 @@ test('takes the names and the bytes as they come', async () => {
   const nasty = Buffer.from(`--${boundary}--\r\n\r\n--${boundary.slice(0, -1)}--\r\n`)
   const files = [nasty, Buffer.from('\r\n'), Buffer.alloc(70_000, '\r')]
   const items = files.map(bytes => batchItem(bytes, { name: 'été “№ 7”.pdf' }))
-  const results = await depositAll(app, ada, items, files)
+  const results = await postAcceptedBatch(app, ada, items, files)
   expect(codes(results)).toEqual(['done', 'done', 'done'])
   expect(results[0]).toMatchObject({ request: { name: 'été “№ 7”.pdf' } })
 })
 
 test('answers a file that was deposited before with that deposit, unless told again', async () => {
   const { files, items } = smallFiles(2)
-  const [first] = await depositAll(app, ada, items, files)
+  const [first] = await postAcceptedBatch(app, ada, items, files)
   const before = await traces()
   const anew = items.map(item => ({ ...item, key: randomUUID() }))
-  const results = await depositAll(app, ada, anew, files)
+  const results = await postAcceptedBatch(app, ada, anew, files)
   expect(codes(results)).toEqual(['duplicate', 'duplicate'])
   expect(results[0]).toEqual({ duplicate: first && 'request' in first ? first.request : undefined })
   const after = await traces()
   expect({ ...after, idempotency: before.idempotency }).toEqual(before)
   const again = anew.map(item => ({ ...item, key: randomUUID(), again: true }))
-  expect(codes(await depositAll(app, ada, again, files))).toEqual(['done', 'done'])
+  expect(codes(await postAcceptedBatch(app, ada, again, files))).toEqual(['done', 'done'])
   expect((await traces()).blob).toBe(before.blob)
 })
 
@@ -182,7 +182,7 @@ test('notices that two items of a call are one file', async () => {
     batchItem(bytes, { again: true, name: 'copy.pdf' })
   ]
   const before = await traces()
-  const results = await depositAll(app, ada, items, [bytes, bytes, bytes])
+  const results = await postAcceptedBatch(app, ada, items, [bytes, bytes, bytes])
   expect(codes(results)).toEqual(['done', 'duplicate', 'done'])
   const [first, second] = results
   if (!first || !second || !('request' in first) || !('duplicate' in second)) throw new Error('no')
@@ -219,7 +219,7 @@ test('records once what is sent twice at the same time', async () => {
 test('shares its keys with POST /deposit', async () => {
   const bytes = randomBytes(40)
   const { key, ...item } = batchItem(bytes, { category: ada.category })
-  const [result] = await depositAll(app, ada, [{ key, ...item }], [bytes])
+  const [result] = await postAcceptedBatch(app, ada, [{ key, ...item }], [bytes])
   const single = await ada.call(createDeposit, item, { idempotencyKey: key })
   expect(single).toEqual(result)
   await expect(
@@ -232,14 +232,14 @@ test('goes on with an upload of the same file that is open', async () => {
   const { key, ...item } = batchItem(bytes, { category: ada.category })
   const open = await ada.call(createDeposit, item, { idempotencyKey: randomUUID() })
   if (!('upload' in open)) throw new Error('no upload')
-  const [result] = await depositAll(app, ada, [{ key, ...item }], [bytes])
+  const [result] = await postAcceptedBatch(app, ada, [{ key, ...item }], [bytes])
   expect(result).toMatchObject({ upload: open.upload, continued: true })
 })
 
 test('refuses a key that came with other bytes, in this call or before', async () => {
   const [one, two, three] = [randomBytes(20), randomBytes(20), randomBytes(20)] as const
   const key = randomUUID()
-  const results = await depositAll(
+  const results = await postAcceptedBatch(
     app,
     ada,
     [batchItem(one, { key }), batchItem(two, { key }), batchItem(one, { key })],
@@ -247,16 +247,16 @@ test('refuses a key that came with other bytes, in this call or before', async (
   )
   expect(codes(results)).toEqual(['done', 'idempotency_key_reused', 'done'])
   expect(results[2]).toEqual({ ...results[0], replayed: true })
-  const later = await depositAll(app, ada, [batchItem(three, { key })], [three])
+  const later = await postAcceptedBatch(app, ada, [batchItem(three, { key })], [three])
   expect(codes(later)).toEqual(['idempotency_key_reused'])
 })
 
 test('refuses an item alone while another call holds its key', async () => {
   const { files, items } = smallFiles(3)
   let results: BatchResults = []
-  await whileKeyInUse(app, ada.id, 'POST /deposit', async key => {
+  await callWithKeyInUse(app, ada.id, 'POST /deposit', async key => {
     const held = items.map((item, at) => (at === 1 ? { ...item, key } : item))
-    results = await depositAll(app, ada, held, files)
+    results = await postAcceptedBatch(app, ada, held, files)
     return { status: 0, headers: {}, body: Buffer.alloc(0) }
   })
   expect(codes(results)).toEqual(['done', 'idempotency_in_flight', 'done'])
@@ -266,16 +266,16 @@ test('refuses an item alone while another call holds its key', async () => {
 test('frees the key of a refused item', async () => {
   const bytes = randomBytes(30)
   const item = batchItem(bytes, { category: randomUUID() })
-  expect(codes(await depositAll(app, ada, [item], [bytes]))).toEqual(['category_unknown'])
+  expect(codes(await postAcceptedBatch(app, ada, [item], [bytes]))).toEqual(['category_unknown'])
   const mended = { ...item, category: ada.category }
-  expect(codes(await depositAll(app, ada, [mended], [bytes]))).toEqual(['done'])
+  expect(codes(await postAcceptedBatch(app, ada, [mended], [bytes]))).toEqual(['done'])
 })
 
 test('stores no bytes where the category takes fingerprints', async () => {
   const { files, items } = smallFiles(3)
   await app.owner.query(`update category set store = 'fingerprint' where id = $1`, [ada.category])
   const before = await traces()
-  const results = await depositAll(app, ada, items, files)
+  const results = await postAcceptedBatch(app, ada, items, files)
   await app.owner.query(`update category set store = 'file' where id = $1`, [ada.category])
   expect(results[0]).toMatchObject({ request: { state: 'done', store: 'fingerprint' } })
   const after = await traces()
@@ -298,7 +298,7 @@ test('records a reduced picture with both fingerprints', async () => {
     to: { bytes: 900, ...picture }
   }
   const item = batchItem(bytes, { original, media_type: 'image/jpeg', transform })
-  const [result] = await depositAll(app, ada, [item], [bytes])
+  const [result] = await postAcceptedBatch(app, ada, [item], [bytes])
   if (!result || !('request' in result)) throw new Error('no request')
   const deposit = await ada.call(getDeposit, { id: result.request.deposit_id ?? '' })
   expect(deposit).toMatchObject({ original, stored: item.stored, transform })
@@ -309,7 +309,7 @@ test('charges to the limit and refuses the rest with figures', async () => {
   const eve = await small.signUp()
   const { idempotency: kept } = await traces(small)
   const files = [1000, 3001, 1000, 900, 1000, 100].map(length => randomBytes(length))
-  const results = await depositAll(
+  const results = await postAcceptedBatch(
     small,
     eve,
     files.map(bytes => batchItem(bytes)),
@@ -342,7 +342,7 @@ test('never exceeds a limit, however many calls race for it', async () => {
   const { idempotency: kept } = await traces(small)
   const calls = [eve, eve, bob, bob].map(person => {
     const { files, items } = smallFiles(10)
-    return depositAll(small, person, items, files)
+    return postAcceptedBatch(small, person, items, files)
   })
   const outcomes = (await Promise.all(calls)).flat()
   const done = codes(outcomes).filter(code => code === 'done')
@@ -373,7 +373,7 @@ test('charges each file to the group with most requests left', async () => {
     [two.companies[eve.host], id, eve.category]
   )
   const { files, items } = smallFiles(8)
-  const results = await depositAll(two, eve, items, files)
+  const results = await postAcceptedBatch(two, eve, items, files)
   expect(codes(results).filter(code => code === 'done')).toHaveLength(7)
   const { rows } = await two.owner.query(
     `select used::int from usage where kind = 'requests' and company_id = $1 order by used`,
@@ -443,7 +443,7 @@ test('takes a body of 8 MiB in chunks, and not a byte more', async () => {
       path: createDepositBatch.path,
       headers: {
         authorization: `Bearer ${ada.token}`,
-        'content-type': formType,
+        'content-type': batchContentType,
         'transfer-encoding': 'chunked'
       },
       body
@@ -460,7 +460,7 @@ test('asks who calls before it reads a byte', async () => {
   const socket = net.connect(await app.listen(), '127.0.0.1')
   socket.write(
     `POST ${createDepositBatch.path} HTTP/1.1\r\nhost: api.${ada.host}\r\n` +
-      `content-type: ${formType}\r\ncontent-length: 8000000\r\n\r\n`
+      `content-type: ${batchContentType}\r\ncontent-length: 8000000\r\n\r\n`
   )
   const [answer] = await Promise.all([
     new Promise(resolve => socket.once('data', bytes => resolve(String(bytes))))
@@ -485,7 +485,7 @@ test.each([
   socket.on('error', () => undefined)
   socket.write(
     `POST ${createDepositBatch.path} HTTP/1.1\r\nhost: api.${ada.host}\r\n` +
-      `authorization: Bearer ${ada.token}\r\ncontent-type: ${formType}\r\n` +
+      `authorization: Bearer ${ada.token}\r\ncontent-type: ${batchContentType}\r\n` +
       // it lies: one byte more than ever comes
       `content-length: ${form.length + 1}\r\n\r\n`
   )
@@ -496,7 +496,7 @@ test.each([
   expect(await traces()).toEqual(before)
   expect(app.logged.slice(logged).filter(({ level }) => level === 'error')).toEqual([])
   // the same call, whole, is taken
-  expect(codes(await depositAll(app, ada, items, files))).toEqual(['done', 'done', 'done'])
+  expect(codes(await postAcceptedBatch(app, ada, items, files))).toEqual(['done', 'done', 'done'])
 })
 
 async function until(isTrue: () => boolean): Promise<void> {
@@ -513,7 +513,7 @@ test('cuts a caller whose bytes come too slowly, and keeps nothing', async () =>
   socket.on('error', () => undefined)
   socket.write(
     `POST ${createDepositBatch.path} HTTP/1.1\r\nhost: api.${eve.host}\r\n` +
-      `authorization: Bearer ${eve.token}\r\ncontent-type: ${formType}\r\n` +
+      `authorization: Bearer ${eve.token}\r\ncontent-type: ${batchContentType}\r\n` +
       `content-length: ${form.length}\r\n\r\n`
   )
   socket.write(form.subarray(0, -10))
@@ -552,10 +552,10 @@ test('refuses the file that the disk does not take, and no other', async () => {
     if (bytes.length === 1001) throw Object.assign(new Error('EIO'), { code: 'EIO' })
     return stage(company, id, bytes)
   }
-  const results = await depositAll(app, ada, items, files)
+  const results = await postAcceptedBatch(app, ada, items, files)
   app.deps.blobs.stage = stage
   expect(codes(results)).toEqual(['done', 'not_stored', 'done'])
-  expect(codes(await depositAll(app, ada, items, files))).toEqual(['done', 'done', 'done'])
+  expect(codes(await postAcceptedBatch(app, ada, items, files))).toEqual(['done', 'done', 'done'])
 })
 
 test('keeps nothing where the transaction fails, and takes the call again', async () => {
@@ -573,5 +573,5 @@ test('keeps nothing where the transaction fails, and takes the call again', asyn
   expect([status, body.code]).toEqual([500, 'internal'])
   const after = await traces()
   expect({ ...after, files: 0 }).toEqual({ ...before, files: 0 })
-  expect(codes(await depositAll(app, ada, items, files))).toEqual(['done', 'done', 'done'])
+  expect(codes(await postAcceptedBatch(app, ada, items, files))).toEqual(['done', 'done', 'done'])
 })

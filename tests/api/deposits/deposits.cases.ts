@@ -3,15 +3,20 @@ import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { endNextIdleUpload } from '../../../src/server/domain/deposits/idle-uploads.ts'
 import type { RawResponse } from '../../helpers/app.ts'
 import {
-  keyRefusals,
+  callWithZeroQuota,
+  idempotencyKeyRefusals,
+  type RefusalContext,
   type Refusals,
   type RouteCases,
-  type Stage,
-  uploadBytes,
-  withoutRequests
+  uploadBytes
 } from '../../helpers/cases.ts'
-import { batchForm, batchItem, formType, smallFiles } from '../../helpers/deposits/batches.ts'
-import { closeUploads, openUploads } from '../../helpers/deposits/open-uploads.ts'
+import {
+  batchContentType,
+  batchForm,
+  batchItem,
+  smallFiles
+} from '../../helpers/deposits/batches.ts'
+import { deleteOpenUploads, insertOpenUploads } from '../../helpers/deposits/open-uploads.ts'
 
 const uploadDigest = createHash('sha256').update(uploadBytes).digest('hex')
 const tus = { 'tus-resumable': '1.0.0' }
@@ -25,7 +30,7 @@ export const rows: RouteCases = {
     shared: true
   },
   createDepositBatch: {
-    headers: () => ({ 'content-type': formType }),
+    headers: () => ({ 'content-type': batchContentType }),
     body: batchForm([batchItem(uploadBytes, { again: true })], [uploadBytes])
   },
   putDeposit: {
@@ -76,7 +81,7 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals(stage: Stage): Refusals {
+export function refusals(stage: RefusalContext): Refusals {
   const { app, ada, ask, inputOf } = stage
   return {
     'createDeposit category_unknown': () => deposit({ category: randomUUID() }),
@@ -91,9 +96,9 @@ export function refusals(stage: Stage): Refusals {
       withRule('originals', 'yes', async () => deposit(await inputOf('createDeposit'))),
     'createDeposit storage_limit_reached': () => deposit({ size: 100_001 }),
     'createDeposit upload_limit_reached': () => withManyUploads(() => deposit({})),
-    'createDeposit request_limit_reached': () => withoutRequests(app, () => deposit({})),
+    'createDeposit request_limit_reached': () => callWithZeroQuota(app, () => deposit({})),
     'createDeposit idempotency_key_missing': () => deposit({}, {}),
-    ...keyRefusals(stage, 'createDeposit', 'POST /deposit', (headers, name) =>
+    ...idempotencyKeyRefusals(stage, 'createDeposit', 'POST /deposit', (headers, name) =>
       deposit({ name }, headers)
     ),
     'createDepositBatch too_many_items': () => {
@@ -101,7 +106,7 @@ export function refusals(stage: Stage): Refusals {
       return app.request('api.acme.localhost', {
         method: 'POST',
         path: '/deposit/batch',
-        headers: { authorization: `Bearer ${ada.token}`, 'content-type': formType },
+        headers: { authorization: `Bearer ${ada.token}`, 'content-type': batchContentType },
         body: batchForm(items, files)
       })
     },
@@ -112,10 +117,12 @@ export function refusals(stage: Stage): Refusals {
     'putDeposit file_empty': () => put({}, { 'content-length': '0' }, 0),
     'putDeposit too_large': () => put({}, { 'content-length': '5000000001' }),
     'putDeposit type_not_allowed': () => withRule('media_types', ['image/png'], () => put({})),
-    'putDeposit request_limit_reached': () => withoutRequests(app, () => put({})),
+    'putDeposit request_limit_reached': () => callWithZeroQuota(app, () => put({})),
     'putDeposit upload_limit_reached': () => withManyUploads(() => put({})),
     'putDeposit storage_limit_reached': () => put({}, { 'content-length': '100001' }),
-    ...keyRefusals(stage, 'putDeposit', 'PUT /deposit', (headers, name) => put({ name }, headers)),
+    ...idempotencyKeyRefusals(stage, 'putDeposit', 'PUT /deposit', (headers, name) =>
+      put({ name }, headers)
+    ),
     'getDepositContent link_invalid': async () => {
       const id = await recorded()
       return ask('getDepositContent', { id, link: 'A'.repeat(91) }, {})
@@ -223,9 +230,9 @@ export function refusals(stage: Stage): Refusals {
   }
 
   async function withManyUploads(run: () => Promise<RawResponse>): Promise<RawResponse> {
-    await openUploads(app.owner, ada, 2000)
+    await insertOpenUploads(app.owner, ada, 2000)
     const response = await run()
-    await closeUploads(app.owner, ada)
+    await deleteOpenUploads(app.owner, ada)
     return response
   }
 

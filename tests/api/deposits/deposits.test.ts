@@ -10,7 +10,7 @@ import { leafHash } from '../../../src/core/evidence/deposit-leaf.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { uploadOf } from '../../helpers/client.ts'
 import { statementsOf } from '../../helpers/database.ts'
-import { rowsRead } from '../../helpers/plans.ts'
+import { countRowsRead } from '../../helpers/plans.ts'
 
 let app: TestApp
 let ada: TestPerson
@@ -268,7 +268,7 @@ test('a page of the deposits of a company reads no more than it shows', async ()
     ada.call(listDeposits, page)
   )
   const read = await Promise.all(
-    statements.map(statement => rowsRead(app.deps.db, company, statement))
+    statements.map(statement => countRowsRead(app.deps.db, company, statement))
   )
   expect(statements).toHaveLength(2)
   // the row of the cursor with its request; each deposit with its request and its person

@@ -6,7 +6,7 @@ import { getUser } from '../../../src/contract/users.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { uploadOf } from '../../helpers/client.ts'
 import { statementsOf } from '../../helpers/database.ts'
-import { rowsRead } from '../../helpers/plans.ts'
+import { countRowsRead } from '../../helpers/plans.ts'
 import { runCount, testTimeout } from '../../helpers/soak.ts'
 
 let app: TestApp
@@ -150,7 +150,7 @@ test('reads as much for a file that thousands of others have deposited as for on
   })
   expect(lookups).toHaveLength(3)
   const [ofKnown, ofNew, ofOwn] = await Promise.all(
-    lookups.map(lookup => rowsRead(app.deps.db, ada.company, lookup))
+    lookups.map(lookup => countRowsRead(app.deps.db, ada.company, lookup))
   )
   expect(ofKnown).toBe(ofNew)
   // hers once, and what belongs to it

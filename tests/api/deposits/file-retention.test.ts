@@ -7,7 +7,7 @@ import { verify } from '../../../src/contract/verifications.ts'
 import { checkFiles } from '../../../src/server/domain/deposits/file-checks.ts'
 import { eraseExpiredFiles } from '../../../src/server/domain/deposits/file-retention.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { batchItem, depositAll } from '../../helpers/deposits/batches.ts'
+import { batchItem, postAcceptedBatch } from '../../helpers/deposits/batches.ts'
 
 let app: TestApp
 let ada: TestPerson
@@ -33,7 +33,7 @@ async function deposit(way: 'tus' | 'batch' | 'PUT', bytes: Buffer) {
   if (way === 'tus') return app.deposit(ada, bytes)
   if (way === 'batch') {
     const item = batchItem(bytes, { category: ada.category, again: true })
-    const [result] = await depositAll(app, ada, [item], [bytes])
+    const [result] = await postAcceptedBatch(app, ada, [item], [bytes])
     if (!result || !('request' in result)) throw new Error('the batch has no request')
     return result.request
   }
@@ -138,8 +138,8 @@ test('erases more files than fit into one transaction, and each once', async () 
   const before = await storageOf(ada)
   const files = Array.from({ length: 60 }, () => randomBytes(10))
   const items = files.map(bytes => batchItem(bytes, { category: ada.category }))
-  await depositAll(app, ada, items.slice(0, 30), files.slice(0, 30))
-  await depositAll(app, ada, items.slice(30), files.slice(30))
+  await postAcceptedBatch(app, ada, items.slice(0, 30), files.slice(0, 30))
+  await postAcceptedBatch(app, ada, items.slice(30), files.slice(30))
   // two processes at once
   await Promise.all([erase(2), erase(2)])
   while (await erase(2));

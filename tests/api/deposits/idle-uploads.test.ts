@@ -7,7 +7,7 @@ import {
 } from '../../../src/server/domain/deposits/idle-uploads.ts'
 import type { CompanyId } from '../../../src/server/domain/deps.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { closeUploads, openUploads } from '../../helpers/deposits/open-uploads.ts'
+import { deleteOpenUploads, insertOpenUploads } from '../../helpers/deposits/open-uploads.ts'
 
 const minute = 60
 
@@ -113,7 +113,7 @@ test('lets exactly as many uploads go on at once as there is room for', async ()
 })
 
 test('opens at most 2,000 uploads of one person', async () => {
-  await openUploads(app.owner, ada, 1999)
+  await insertOpenUploads(app.owner, ada, 1999)
   const { upload } = await app.reserve(ada, randomBytes(10))
   await expect(app.reserve(ada, randomBytes(10))).rejects.toMatchObject({
     code: 'upload_limit_reached',
@@ -125,7 +125,7 @@ test('opens at most 2,000 uploads of one person', async () => {
   const outcomes = await Promise.allSettled(racing)
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   expect(await storage()).toEqual({ used: 0, reserved: 20 })
-  await closeUploads(app.owner, ada)
+  await deleteOpenUploads(app.owner, ada)
   await app.reserve(ada, randomBytes(10))
 })
 

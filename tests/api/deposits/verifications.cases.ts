@@ -2,12 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp } from '../../helpers/app.ts'
 import {
+  callWithZeroQuota,
+  type RefusalContext,
   type Refusals,
   type RouteCases,
   requestOf,
-  type Stage,
-  uploadBytes,
-  withoutRequests
+  uploadBytes
 } from '../../helpers/cases.ts'
 
 const uploadDigest = createHash('sha256').update(uploadBytes).digest('hex')
@@ -17,11 +17,11 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals({ app, ask }: Stage): Refusals {
+export function refusals({ app, ask }: RefusalContext): Refusals {
   return {
     'verify too_many_items': () => ask('verify', { items: fingerprints(21) }, {}),
     'verify request_limit_reached': () =>
-      withoutRequests(app, () => ask('verify', { items: fingerprints(1) })),
+      callWithZeroQuota(app, () => ask('verify', { items: fingerprints(1) })),
     'verify lookup_limited': async () => {
       const limits = { ...app.deps.settings.limits, verifyPerAddressMinute: 1 }
       await using strict = await makeApp({ settings: { limits } })

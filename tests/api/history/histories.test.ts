@@ -18,9 +18,9 @@ import {
 import { changeKey, getUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
-import { domainOf } from '../../helpers/cases.ts'
+import { domainIdOf } from '../../helpers/cases.ts'
 import { makeKeys, type TestKeys } from '../../helpers/keys.ts'
-import { sessionOf } from '../../helpers/matrix.ts'
+import { sessionIdOf } from '../../helpers/matrix.ts'
 import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
 
 // B-03
@@ -310,13 +310,13 @@ async function play(
     }
     case 'list sessions': {
       const listing = app.call(host, listSessions, {}, options)
-      const live = person.sessions.filter(each => each.live).map(each => sessionOf(each.token))
+      const live = person.sessions.filter(each => each.live).map(each => sessionIdOf(each.token))
       return { actual: await outcome(listing, idsOf), expected: told(live.sort()) }
     }
     case 'end a session': {
       const owner = pick(world.people, at.thing)
       const ended = pick(owner.sessions, at.foreign + (at.session ?? 0))
-      const id = sessionOf(ended.token)
+      const id = sessionIdOf(ended.token)
       const actual = await outcome(app.call(host, endSession, { id }, options))
       const expected = told(undefined, owner === person && ended.live)
       if (typeof expected === 'object') ended.live = false
@@ -361,7 +361,7 @@ async function play(
         idsOf(sessions),
         idsOf(requests)
       ])
-      const live = person.sessions.filter(each => each.live).map(each => sessionOf(each.token))
+      const live = person.sessions.filter(each => each.live).map(each => sessionIdOf(each.token))
       return { actual, expected: told([person.id, live.sort(), person.requests.toSorted()]) }
     }
     case 'read oneself': {
@@ -405,7 +405,7 @@ async function describeCompany(host: string): Promise<Company> {
     [company_id, fingerprint]
   )
   const categories = { file: grants[0].file, fingerprint }
-  return { name, host, domain: await domainOf(app.owner, host), categories, title }
+  return { name, host, domain: await domainIdOf(app.owner, host), categories, title }
 }
 
 /** The first person of a company is its administrator. */

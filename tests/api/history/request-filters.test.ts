@@ -4,7 +4,7 @@ import { createDeposit } from '../../../src/contract/deposits.ts'
 import { getRequest, listRequests, type ProcessedRequest } from '../../../src/contract/requests.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { dropRowSecurity, stripPredicates } from '../../helpers/matrix.ts'
+import { dropRowSecurity, stripCompanyConditions } from '../../helpers/matrix.ts'
 import { refusal } from '../../helpers/refusals.ts'
 
 let app: TestApp
@@ -207,7 +207,7 @@ test('leads from page to page with the same filter, and from the last one nowher
 const layers = {
   'every layer': async () => undefined,
   'queries alone': ({ owner }: TestApp) => dropRowSecurity(owner),
-  'row-level security alone': async ({ deps }: TestApp) => void stripPredicates(deps.db)
+  'row-level security alone': async ({ deps }: TestApp) => void stripCompanyConditions(deps.db)
 }
 
 describe.each(Object.entries(layers))('all of a company, held together by %s', (_name, weaken) => {

@@ -1,4 +1,4 @@
-import type { Refusals, RouteCases, Stage } from '../../helpers/cases.ts'
+import type { RefusalContext, Refusals, RouteCases } from '../../helpers/cases.ts'
 
 const historyFilter = {
   kind: 'deposit',
@@ -23,7 +23,7 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals({ app, ada, ask }: Stage): Refusals {
+export function refusals({ app, ada, ask }: RefusalContext): Refusals {
   return {
     'streamRequests stream_limit_reached': async () => {
       const open = new AbortController()

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { importLimits } from '../../../src/contract/imports.ts'
 import {
-  companyWithoutHost,
-  keyRefusals,
+  idempotencyKeyRefusals,
+  makeCompanyWithoutHost,
   makeImport,
+  type RefusalContext,
   type Refusals,
-  type RouteCases,
-  type Stage
+  type RouteCases
 } from '../../helpers/cases.ts'
 
 const row = () => ({
@@ -62,7 +62,7 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals(stage: Stage): Refusals {
+export function refusals(stage: RefusalContext): Refusals {
   const { app, ask } = stage
   const host = 'acme.localhost'
   const unknownState = async (name: 'checkImport' | 'runImport' | 'undoImport', state: string) => {
@@ -79,9 +79,9 @@ export function refusals(stage: Stage): Refusals {
       ask(
         'createImport',
         { file_name: 'people.csv', rows: 1, bytes: 10, send_invitations: true },
-        await companyWithoutHost(app)
+        await makeCompanyWithoutHost(app)
       ),
-    ...keyRefusals(stage, 'createImport', 'POST /user/import', create),
+    ...idempotencyKeyRefusals(stage, 'createImport', 'POST /user/import', create),
     'createImport too_many_imports': async () => {
       const made: string[] = []
       while (made.length < importLimits.open) made.push(await makeImport(app, host))

@@ -29,7 +29,7 @@ import { deleteExpiredJob } from '../../../src/server/jobs/delete-expired.ts'
 import { runImportsJob } from '../../../src/server/jobs/run-imports.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { makeKeys } from '../../helpers/keys.ts'
-import { mailToken, makePerson, proofFor } from '../../helpers/mailed.ts'
+import { makeMailToken, makePerson, publicKeyJwtFor } from '../../helpers/mailed.ts'
 import { makeAdmins } from '../../helpers/matrix.ts'
 import '../../helpers/soak.ts'
 
@@ -125,8 +125,12 @@ async function countPeople(): Promise<number> {
 
 /** Gives an invited person a password, as the link of the invitation does. */
 async function activate(person: { id: string; email: string }): Promise<void> {
-  const token = await mailToken(app, 'activate', person)
-  const public_key_jwt = await proofFor(app, 'activate', { ...person, keys: makeKeys(), token })
+  const token = await makeMailToken(app, 'activate', person)
+  const public_key_jwt = await publicKeyJwtFor(app, 'activate', {
+    ...person,
+    keys: makeKeys(),
+    token
+  })
   await app.call(ada.host, activateUser, { token, username: 'Chosen', public_key_jwt })
 }
 

@@ -1,6 +1,6 @@
 import { createSetupCode } from '../../../src/server/domain/installation/setup.ts'
 import type { TestApp } from '../../helpers/app.ts'
-import type { Refusals, RouteCases, Stage } from '../../helpers/cases.ts'
+import type { RefusalContext, Refusals, RouteCases } from '../../helpers/cases.ts'
 import { signUp, signUpInput } from '../accounts/users.cases.ts'
 
 export const rows: RouteCases = {
@@ -10,7 +10,7 @@ export const rows: RouteCases = {
 }
 
 /** Returns a function that provokes each error code of the calls of the setup. */
-export function refusals({ app, ask, inputOf }: Stage): Refusals {
+export function refusals({ app, ask, inputOf }: RefusalContext): Refusals {
   return {
     'createOperator setup_code_wrong': async () =>
       ask('createOperator', { ...(await inputOf('createOperator')), code: 'wrong' }, {}),

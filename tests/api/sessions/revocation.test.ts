@@ -7,7 +7,7 @@ import { changeKey, getUser } from '../../../src/contract/users.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { openStream } from '../../helpers/event-stream.ts'
 import { makeKeys } from '../../helpers/keys.ts'
-import { proofFor } from '../../helpers/mailed.ts'
+import { publicKeyJwtFor } from '../../helpers/mailed.ts'
 
 // what ends a session ends it for the next call and within five seconds for streams, while a
 // hundred calls a second go on, and ends no other
@@ -82,7 +82,7 @@ const endings: Record<string, Ending> = {
     end: async ({ email, call }) => {
       await call(requestReset, { email })
       const { token } = await app.letterTo(email, 'reset')
-      const public_key_jwt = await proofFor(app, 'reset', { email, token })
+      const public_key_jwt = await publicKeyJwtFor(app, 'reset', { email, token })
       await call(resetKey, { token, public_key_jwt })
     },
     code: 'unauthenticated',

@@ -1,6 +1,6 @@
 import { getChallenge } from '../../../src/contract/sessions.ts'
 import type { TestApp, TestPerson } from '../../helpers/app.ts'
-import type { Refusals, RouteCases, Stage } from '../../helpers/cases.ts'
+import type { RefusalContext, Refusals, RouteCases } from '../../helpers/cases.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 
 export const rows: RouteCases = {
@@ -12,7 +12,7 @@ export const rows: RouteCases = {
 }
 
 /** How each code that a call lists comes about. */
-export function refusals({ app, ada, ask }: Stage): Refusals {
+export function refusals({ app, ada, ask }: RefusalContext): Refusals {
   return {
     'logIn login_failed': async () => {
       const { challenge } = await app.call('acme.localhost', getChallenge, { email: ada.email })

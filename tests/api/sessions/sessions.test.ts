@@ -15,13 +15,18 @@ import {
   authenticate,
   getSessionStatus
 } from '../../../src/server/domain/sessions/authentication.ts'
-import { type Account, makeService, newAccount, type Service } from '../../helpers/accounts.ts'
+import {
+  type Account,
+  type MultiHostApp,
+  makeMultiHostApp,
+  newAccount
+} from '../../helpers/accounts.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 import { refusal } from '../../helpers/refusals.ts'
 
-let service: Service
+let service: MultiHostApp
 beforeAll(async () => {
-  service = await makeService()
+  service = await makeMultiHostApp()
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
@@ -217,7 +222,7 @@ test('keeps challenges out of every cache', async () => {
 })
 
 test('forgets used challenges an hour after they could be repeated', async () => {
-  await using own = await makeService()
+  await using own = await makeMultiHostApp()
   await own.signIn(await own.signUp())
   const left = async () => {
     await deleteExpiredRows(own.deps, own.companies.localhost)
@@ -463,7 +468,7 @@ test('answers a disabled person with the reason, and at login only who holds the
 })
 
 test('answers everybody of a suspended company within a second', async () => {
-  await using own = await makeService()
+  await using own = await makeMultiHostApp()
   const account = await own.signUp()
   const { access_token: token } = await own.signIn(account)
   const mark = { reason: 'payment', since: '2026-11-01T00:00:00.000Z' }
@@ -549,7 +554,7 @@ test('lets the owner in while a stranger tries a hundred passwords', async () =>
 
 test('counts challenges and logins of an address together, of one company only', async () => {
   const { limits } = service.deps.settings
-  await using own = await makeService({ limits: { ...limits, signInPerAddressMinute: 4 } })
+  await using own = await makeMultiHostApp({ limits: { ...limits, signInPerAddressMinute: 4 } })
   const account = newAccount()
   const ask = (address: string, host = 'localhost') =>
     own.call(host, getChallenge, { email: account.email }, { address })

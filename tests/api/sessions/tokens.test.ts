@@ -4,15 +4,15 @@ import { putDeposit } from '../../../src/contract/deposits.ts'
 import { endpoints, streams } from '../../../src/contract/index.ts'
 import { logOut } from '../../../src/contract/sessions.ts'
 import { getUser } from '../../../src/contract/users.ts'
-import { type Account, makeService, type Service } from '../../helpers/accounts.ts'
+import { type Account, type MultiHostApp, makeMultiHostApp } from '../../helpers/accounts.ts'
 import { attacks, byServer, type Loot, malleate } from './tokens.attacks.ts'
 
-let service: Service
+let service: MultiHostApp
 let loot: Loot
 let account: Account & { id: string }
 
 beforeAll(async () => {
-  service = await makeService()
+  service = await makeMultiHostApp()
   account = await service.signUp()
   loot = await gather()
 })

@@ -7,8 +7,8 @@ import { createRandom, type Random } from '../../helpers/random.ts'
 import { listenLocally } from '../../helpers/servers/listen.ts'
 import { hasNginx, startNginx } from '../../helpers/servers/nginx.ts'
 import {
-  askCache,
   type CachingProxy,
+  sendRawRequest,
   startSharedCache
 } from '../../helpers/servers/shared-cache.ts'
 import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
@@ -77,7 +77,7 @@ for (const [name, skipped, start] of fronts) {
       const statuses = new Map<number, number>()
       for (let nr = 0; nr < requests; nr++) {
         const asked = draw(random)
-        const answer = await askCache(front.port, asked.method, asked.target, asked.headers)
+        const answer = await sendRawRequest(front.port, asked.method, asked.target, asked.headers)
         statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
         const text = `${answer.rawHeaders.join('\n')}\n${answer.body}`
         const found = forbiddenTo(asked).filter(mark => text.includes(mark))
@@ -107,8 +107,8 @@ test('a cache of the standard would pass a poison on, so that this proves someth
     response.end(`<a href="http://${request.headers['x-forwarded-host']}/">`)
   })
   await using front = await startSharedCache(await listenLocally(origin))
-  await askCache(front.port, 'GET', '/', ['host', 'acme.localhost', 'x-forwarded-host', evil])
-  const answer = await askCache(front.port, 'GET', '/', ['host', 'acme.localhost'])
+  await sendRawRequest(front.port, 'GET', '/', ['host', 'acme.localhost', 'x-forwarded-host', evil])
+  const answer = await sendRawRequest(front.port, 'GET', '/', ['host', 'acme.localhost'])
   expect(answer.body.toString()).toContain(evil)
   origin.close()
 })

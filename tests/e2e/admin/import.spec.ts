@@ -1,6 +1,6 @@
 import { truncate, writeFile } from 'node:fs/promises'
 import { expect, type Page } from '@playwright/test'
-import { companyRows, confirmSession, signUpAdmin } from '../../helpers/e2e/admins.ts'
+import { confirmSession, selectPeople, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { messyList } from '../../helpers/e2e/documents.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { inspectAtWidths, walkedLocales } from '../../helpers/e2e/looks.ts'
@@ -39,7 +39,7 @@ test('a messy list of 1,000 people is imported, mended, undone and imported agai
   // other tests import lists into the same company
   const name = `${tag}.csv`
   const people = () =>
-    companyRows(company, `email like '%${tag}@example.com'`).then(rows => rows.length)
+    selectPeople(company, `email like '%${tag}@example.com'`).then(rows => rows.length)
   await expect(page.getByText('at most 100,000 rows and 25 MB')).toBeVisible()
   await choose(page, name, messyList(tag))
   await expect(page.getByRole('heading', { name: 'Is the file read correctly?' })).toBeFocused()
@@ -109,7 +109,7 @@ test('a messy list of 1,000 people is imported, mended, undone and imported agai
   await expect(page.getByText('exactly what the check said')).toBeVisible()
   expect(await people()).toBe(994)
   // exactly the guard of an export is taken away, and a formula stays what it is
-  expect(await companyRows(company, `email = 'person4.${tag}@example.com'`)).toMatchObject([
+  expect(await selectPeople(company, `email = 'person4.${tag}@example.com'`)).toMatchObject([
     { username: '=1+1 4' }
   ])
 
@@ -171,7 +171,7 @@ test('a refused row is skipped and taken back by keyboard, and the others are im
   const counted = page.getByRole('table', { name: /What the check said/ })
   await expect(counted.getByRole('row', { name: 'New 1 1' })).toBeVisible({ timeout: 60_000 })
   await expect(counted.getByRole('row', { name: 'Skipped 2 2' })).toBeVisible()
-  expect(await companyRows(company, `email like '%${tag}@example.com'`)).toHaveLength(1)
+  expect(await selectPeople(company, `email like '%${tag}@example.com'`)).toHaveLength(1)
 })
 
 test('says what is wrong with a file, and takes cells from a spreadsheet', async ({ page }) => {

@@ -1,5 +1,5 @@
 import { expect, type Page } from '@playwright/test'
-import { addPeople, companyRows, confirmSession, signUpAdmin } from '../../helpers/e2e/admins.ts'
+import { addPeople, confirmSession, selectPeople, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { inspectAtWidths } from '../../helpers/e2e/looks.ts'
 import { downloadBy } from '../../helpers/e2e/page.ts'
@@ -161,7 +161,7 @@ test('one refusal does not stop the others, and says its reason', async ({ page 
   await undone.getByRole('button', { name: 'Undo' }).click()
   await expect(result).toContainText('4 people were disabled.')
   expect(
-    await companyRows(company, `username like '${word}%' and disabled->>'reason' = 'left'`)
+    await selectPeople(company, `username like '${word}%' and disabled->>'reason' = 'left'`)
   ).toHaveLength(4)
   await result.getByRole('button', { name: 'Undo' }).click()
   await expect(undone).toContainText('4 people were enabled.')

@@ -4,7 +4,7 @@ import { createDepositBatch } from '../../../src/contract/deposits.ts'
 import type { TestApp, TestPerson } from '../app.ts'
 
 export const boundary = 'batch-of-a-test'
-export const formType = `multipart/form-data; boundary=${boundary}`
+export const batchContentType = `multipart/form-data; boundary=${boundary}`
 
 export type BatchResults = z.output<typeof createDepositBatch.message>['results']
 
@@ -61,7 +61,7 @@ export async function postBatch(
     path: createDepositBatch.path,
     headers: {
       authorization: `Bearer ${person.token}`,
-      'content-type': formType,
+      'content-type': batchContentType,
       'content-length': String(body.length),
       ...headers
     },
@@ -71,7 +71,7 @@ export async function postBatch(
 }
 
 /** Sends a batch that the server must accept. Returns the results of its items. */
-export async function depositAll(
+export async function postAcceptedBatch(
   app: TestApp,
   person: Pick<TestPerson, 'host' | 'token'>,
   items: unknown,

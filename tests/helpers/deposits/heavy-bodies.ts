@@ -14,7 +14,7 @@ export interface HeavyBody {
  * Returns the path of a valid call of `endpoint`. Path parameters that are not in `known` get
  * example values.
  */
-export function pathOf(endpoint: Endpoint, known: Record<string, unknown> = {}): string {
+export function examplePathOf(endpoint: Endpoint, known: Record<string, unknown> = {}): string {
   const example = { ...exampleOf(endpoint), ...known }
   return pathParameters(endpoint.path).reduce(
     (path, name) => path.replace(`{${name}}`, String(example[name])),

@@ -8,7 +8,7 @@ const prefix = 'open'
  * Adds unfinished uploads of one byte to the database. No call has made them, and no quota counts
  * them.
  */
-export async function openUploads(
+export async function insertOpenUploads(
   owner: pg.Pool,
   { id, category }: Pick<TestPerson, 'id' | 'category'>,
   count: number
@@ -34,8 +34,11 @@ export async function openUploads(
   )
 }
 
-/** Deletes the uploads that `openUploads` has added. */
-export async function closeUploads(owner: pg.Pool, { id }: Pick<TestPerson, 'id'>): Promise<void> {
+/** Deletes the uploads that `insertOpenUploads` has added. */
+export async function deleteOpenUploads(
+  owner: pg.Pool,
+  { id }: Pick<TestPerson, 'id'>
+): Promise<void> {
   await owner.query(
     `with gone as (
        delete from upload where user_id = $1 and id like $2 returning company_id, request_id

@@ -110,7 +110,7 @@ export async function leaveDefaultGroup(email: string): Promise<void> {
 }
 
 /** Returns the people of a company for whom an SQL condition is true. */
-export function companyRows(
+export function selectPeople(
   company: string,
   condition: string
 ): Promise<{ email: string; username: string }[]> {

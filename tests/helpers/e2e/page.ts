@@ -117,7 +117,7 @@ export function watchFaults(page: Page, provoked = /status of 404/): string[] {
  * all requests so far, each as its method and path. For a body over 1,000 bytes its size is added,
  * because such a body could contain more than fingerprints.
  */
-export function watchSent(page: Page): () => Promise<string[]> {
+export function watchSentRequests(page: Page): () => Promise<string[]> {
   const sent: Promise<string>[] = []
   page.on('request', request => {
     if (request.method() !== 'GET') sent.push(describe(request))

@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { listenLocally } from './listen.ts'
 
 /** The point at which a connection breaks, counted in bytes of one direction. */
-export interface Cut {
+export interface ConnectionCut {
   side: 'request' | 'response'
   /** Number of bytes that pass before the break. */
   at: number
@@ -26,7 +26,7 @@ interface Pair {
  * connections for which `cutNext` was called.
  */
 export async function startFaultProxy(target: number) {
-  const planned: Cut[] = []
+  const planned: ConnectionCut[] = []
   const pairs = new Set<Pair>()
   const withheld: { server: Socket; bytes: Buffer }[] = []
   let cuts = 0
@@ -40,7 +40,7 @@ export async function startFaultProxy(target: number) {
     pass(pair, 'response', cut)
   })
 
-  function pass(pair: Pair, side: Cut['side'], cut: Cut | undefined): void {
+  function pass(pair: Pair, side: ConnectionCut['side'], cut: ConnectionCut | undefined): void {
     const [from, to] = side === 'request' ? [pair.client, pair.server] : [pair.server, pair.client]
     let passed = 0
     let broken = false
@@ -77,7 +77,7 @@ export async function startFaultProxy(target: number) {
      * Plans a break for the next new connection. A second call plans one for the connection after
      * it.
      */
-    cutNext(cut: Cut) {
+    cutNext(cut: ConnectionCut) {
       planned.push(cut)
     },
     /** Discards the planned breaks that no connection has used yet. */
@@ -103,7 +103,7 @@ export async function startFaultProxy(target: number) {
   }
 }
 
-function breakUp({ client, server }: Pair, how: Cut['how']): void {
+function breakUp({ client, server }: Pair, how: ConnectionCut['how']): void {
   if (how === 'close') {
     client.end()
     server.end()

@@ -46,7 +46,13 @@ export async function startSharedCache(target: number) {
     const own = headers['if-none-match'] === undefined && found?.etag !== undefined
     const condition = own && found.etag ? ['if-none-match', found.etag] : []
     const body = Buffer.concat(chunks)
-    const answer = await askCache(target, method, url, [...incoming.rawHeaders, ...condition], body)
+    const answer = await sendRawRequest(
+      target,
+      method,
+      url,
+      [...incoming.rawHeaders, ...condition],
+      body
+    )
     if (found && own && answer.status === 304) {
       counts.revalidated++
       found.freshUntil = Date.now() + lifetimeOf(answer.headers) * 1000
@@ -151,7 +157,7 @@ interface Asked {
 }
 
 /** Sends one request with exactly these headers. */
-export function askCache(
+export function sendRawRequest(
   port: number,
   method: string,
   path: string,
