@@ -8,9 +8,9 @@ import { AllAttention } from './AllAttention.tsx'
 import { CompanyList } from './CompanyList.tsx'
 
 /**
- * The first page of the administration. Shows operators what needs attention, and all companies of
- * the installation. Other administrators see a loading text until the site's script opens their
- * company.
+ * The first page of the administration. Shows operators what needs attention and all companies of
+ * the installation. Shows other administrators a loading text; the site's script then opens the
+ * page of their company.
  */
 export const AdminHome = withWords(function AdminHome() {
   const { locale, t } = useWords()

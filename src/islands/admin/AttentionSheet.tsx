@@ -26,8 +26,8 @@ interface AttentionSheetProps {
 }
 
 /**
- * A card around the list of what needs attention. Says when the list was checked, that the check is
- * running, or that it failed.
+ * A card around the list of what needs attention. Also says when the list was last checked, that a
+ * check is running, or that the check failed.
  */
 export function AttentionSheet(props: AttentionSheetProps) {
   const { state, loading, check, isInOrder, children } = props
@@ -82,8 +82,8 @@ interface AttentionItemsProps {
 }
 
 /**
- * Lists what needs attention, with links to the pages where it can be solved. Says what could not
- * be checked.
+ * Lists what needs attention, with links to the pages where the person can act on it. Also names
+ * the checks that could not run.
  */
 export function AttentionItems({ found, company, hasMailServer }: AttentionItemsProps) {
   const { t } = useWords()
@@ -159,7 +159,8 @@ function Item({ item, company, hasMailServer }: ItemProps) {
           </ul>
         )}
         <p className="text-ink-soft">
-          {mend} {company !== undefined && !isNamed && <MendLink kind={kind} company={company} />}
+          {mend}{' '}
+          {company !== undefined && !isNamed && <FindingLink kind={kind} company={company} />}
         </p>
       </div>
     </li>
@@ -188,7 +189,7 @@ function LimitLink({ company, near }: { company: string; near: NearLimit }) {
   )
 }
 
-interface MendLinkProps extends Pick<AttentionItem, 'kind'> {
+interface FindingLinkProps extends Pick<AttentionItem, 'kind'> {
   company: string
 }
 
@@ -196,9 +197,9 @@ interface MendLinkProps extends Pick<AttentionItem, 'kind'> {
  * A link to the list of the people or domains that a finding is about. Shows nothing for findings
  * without a list.
  */
-function MendLink({ kind, company }: MendLinkProps): ReactNode {
+function FindingLink({ kind, company }: FindingLinkProps): ReactNode {
   const { locale, t } = useWords()
-  const target = mendTarget(kind)
+  const target = findingTarget(kind)
   if (!target) return null
   const { page, state, words } = target
   return (
@@ -212,7 +213,7 @@ function MendLink({ kind, company }: MendLinkProps): ReactNode {
  * Returns the page that lists the people or domains of a finding, and the value of the filter
  * `state` that shows only these. Returns undefined for findings without a list.
  */
-function mendTarget(kind: AttentionItem['kind']) {
+function findingTarget(kind: AttentionItem['kind']) {
   switch (kind) {
     case 'people_waiting':
       return { page: 'users', state: 'waiting', words: 'people_waiting' } as const

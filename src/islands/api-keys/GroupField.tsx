@@ -3,7 +3,7 @@ import { findGroups } from '../../stores/admin/item-search.ts'
 import { findDefaultGroup } from '../../stores/admin/members.ts'
 import { NamedItemField } from '../forms/NamedItemField.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { focusAfter } from '../kit/focus-after.ts'
+import { runThenFocus } from '../kit/run-then-focus.ts'
 import { useLoaded } from '../kit/use-loaded.ts'
 import { useWords } from '../kit/use-words.ts'
 import { apiKeyTranslator } from './api-key-translator.ts'
@@ -34,7 +34,10 @@ export function GroupField({ name, error }: GroupFieldProps) {
         find={findGroups}
       >
         {preset.failure && (
-          <ErrorNote error={preset.failure} retry={() => focusAfter(box.current, preset.reload)} />
+          <ErrorNote
+            error={preset.failure}
+            retry={() => runThenFocus(box.current, preset.reload)}
+          />
         )}
       </NamedItemField>
     </div>

@@ -21,7 +21,8 @@ export function changeTranslator(locale: Locale): TranslateChange {
 }
 
 /**
- * The actions of the audit log that have a translated sentence, by the kind of the changed item.
+ * The actions of the audit log that have a translated sentence, grouped by the kind of the changed
+ * item: `[['group', ['group.create', …]], …]`.
  */
 export const actionsByKind: readonly [kind: string, actions: AuditAction[]][] = Object.entries(
   en.actions

@@ -36,8 +36,8 @@ const shownAtOnce = 25
 
 /**
  * Lists the deposits of the upload queue with their total progress. Deposits that need an answer
- * from the person come first, then deposits in progress. The list stays until the person dismisses
- * it.
+ * from the person come first, then deposits in progress. When all deposits have ended, the list
+ * stays until the person dismisses it.
  */
 export function DepositList({ deposits, onAnother }: DepositListProps) {
   const { locale, t } = useWords()
@@ -165,8 +165,8 @@ function More({ label, onMore }: { label: string; onMore: () => void }) {
 }
 
 /**
- * Returns the error of the first upload that is paused because a limit is reached. Returns
- * undefined if there is no such upload.
+ * Returns the error of the first upload that is paused by a reached limit. Returns undefined if no
+ * upload is.
  */
 function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
   for (const { $state } of deposits) {

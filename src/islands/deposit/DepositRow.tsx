@@ -29,8 +29,8 @@ interface DepositRowProps {
 }
 
 /**
- * A row of the list of deposits. Renders only when its own deposit changes, because the list
- * renders ten times a second.
+ * A row of the list of deposits. Renders only when its deposit changes, although the list may
+ * render ten times a second.
  */
 export const DepositRow = memo(({ deposit }: DepositRowProps) => {
   const { locale, t } = useWords()

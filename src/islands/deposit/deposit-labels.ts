@@ -12,8 +12,8 @@ import type { Locale, Translate } from '../../i18n/index.ts'
 import type { DepositState } from '../../stores/deposits/deposit-states.ts'
 
 /**
- * Returns the state in which to draw the seal of a deposit. The seal is a ring that shows how far
- * the deposit is.
+ * Returns what the seal of a deposit shows. The seal is a ring that fills while the deposit
+ * proceeds.
  */
 export function sealStateOfDeposit(state: DepositState): SealState {
   switch (state.status) {

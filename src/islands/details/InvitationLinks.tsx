@@ -22,15 +22,15 @@ const catalogues = { en, fr }
 
 export interface InvitationLinksProps {
   people: LinkRecipients
-  /** Number of the selected people. Undefined if nobody was selected. */
+  /** Number of people who are selected in the list. Undefined if nobody is selected. */
   selected?: number
   /** Closes this card. Undefined if the page always shows the card. */
   onClose?: () => void
 }
 
 /**
- * Offers the invitation links of many people as a CSV file. A site without a mail server needs it:
- * the administrator sends the links to the people.
+ * Offers the invitation links of many people as a CSV file. An administrator needs the file on a
+ * site without a mail server, to send the links to the people.
  */
 export function InvitationLinks({ people, selected, onClose }: InvitationLinksProps) {
   const { locale, t: common } = useWords()

@@ -8,17 +8,17 @@ import { useWords } from '../kit/use-words.ts'
 
 type Word = 'title' | 'find' | 'findHint' | 'added' | 'removed' | 'remove' | 'removeNamed'
 
-interface ItemPartProps<Entry> {
+interface ItemEntriesProps<Entry> {
   /** Id of the heading element. */
   id: string
   part: ItemEntriesState<Entry>
   /** Returns a text of the list. `name` is the name of the entry that the text is about. */
   words: (key: Word, values?: { name: string }) => string
-  /** Text that is shown if the list, or the search in it, has no entries. */
+  /** Text that is shown if there are no entries to list. */
   none: string
   note?: string
   nameOf: (entry: Entry) => string
-  /** Returns entries that can be added and whose names contain the text. */
+  /** Returns the entries whose names contain the text and that can be added to the list. */
   find: (text: string) => Promise<readonly Entry[]>
   /** Returns a second text for a found entry, such as the e-mail of a person. */
   noteOf?: (entry: Entry) => string
@@ -40,7 +40,7 @@ const undoMs = 10_000
  * Shows a list that belongs to the item of a page, such as the members of a group. The person can
  * search for entries, add them and remove them. Adding and removing can be undone for ten seconds.
  */
-export function ItemEntries<Entry extends { id: string }>(props: ItemPartProps<Entry>) {
+export function ItemEntries<Entry extends { id: string }>(props: ItemEntriesProps<Entry>) {
   const { id, part, words, none, note, nameOf, find, noteOf, load, add, remove, row, children } =
     props
   const { t } = useWords()

@@ -108,8 +108,8 @@ function hostWords(host: string, t: Translate): string {
 }
 
 /**
- * Loads the list of top-level domains, which only this page needs. Returns a ref of the function
- * that checks a top-level domain. The function accepts any text until the list is loaded.
+ * Loads the list of top-level domains, which only this page needs. Returns a ref that contains the
+ * function to check a top-level domain. Until the list is loaded, the function accepts any text.
  */
 function useTopLevels() {
   const isTopLevel = useRef<IsTopLevel>(() => true)

@@ -15,8 +15,8 @@ export interface ComboboxChoice<Item> {
 
 interface ComboboxProps<Item> extends FieldTexts {
   /**
-   * Name of the hidden field that gives the chosen item to the form. When `value` changes, the form
-   * checks the hidden field. If the value has an error, the form focuses this combobox.
+   * Name of the hidden input that contains `value`, so that the form reads and checks it. If the
+   * form finds an error in the hidden input, the visible field gets the focus.
    */
   name?: string
   /** Value of the hidden field. Empty if nothing is chosen. */

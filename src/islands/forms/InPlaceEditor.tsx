@@ -2,7 +2,7 @@ import { type ComponentProps, type ReactNode, useEffect, useState } from 'react'
 import { useFocusBack } from '../kit/use-focus-back.ts'
 import { Form } from './Form.tsx'
 
-interface InPlaceProps {
+interface InPlaceEditorProps {
   /** Text of the button that opens the form. */
   label: string
   /** CSS classes of the button. */
@@ -16,7 +16,7 @@ interface InPlaceProps {
 }
 
 /** A button that opens a form in its place. The button gets the focus when the form is closed. */
-export function InPlaceEditor(props: InPlaceProps) {
+export function InPlaceEditor(props: InPlaceEditorProps) {
   const { label, look = 'btn-outline btn-sm', shown, isLocked = false, children } = props
   const [isOpen, setOpen] = useState(false)
   const opener = useFocusBack(isOpen)

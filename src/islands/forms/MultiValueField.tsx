@@ -9,9 +9,10 @@ interface MultiValueFieldProps extends FieldTexts {
 }
 
 /**
- * A field for any number of typed values, such as e-mails. Enter, a comma or leaving the input adds
- * the typed value; a pasted list adds all of its values. In the form value of the field, each value
- * is a line. The page must pass the translations `forms` to the island.
+ * A field for any number of typed values, such as e-mails. Adds the typed value on Enter, on a
+ * comma, and when the focus leaves the input. Adds all values of a pasted list. The value of the
+ * field in the form has one line for each added value. The page must pass the translations `forms`
+ * to the island.
  */
 export function MultiValueField({ name, initial = [], ...texts }: MultiValueFieldProps) {
   const { t } = useWords()

@@ -16,15 +16,15 @@ import type { FormState } from './use-form.ts'
 
 addSessionStartListener(() => keepOnlyDraftsOfPerson(signedInUserId()))
 
-interface UnsavedProps {
+interface UnsavedGuardProps {
   form?: Pick<FormState, 'props' | 'read' | 'isWorking' | 'isDone'>
   /** Whether something other than the fields is unsaved, such as a choice or work in progress. */
   isUnsaved?: boolean
 }
 
 /**
- * The navigations that the person was already asked about, so that several forms of a page ask only
- * once.
+ * The navigation events for which the person was already asked. A page with several forms thus asks
+ * only once.
  */
 const asked = new WeakSet<Event>()
 /** Whether the guard is undoing a navigation, because the person chose to stay on the page. */
@@ -35,7 +35,7 @@ let isReturning = false
  * ends, restores the changes after the same person has signed in again. Render this component
  * outside the form. The page must pass the translations `forms` to the island.
  */
-export function UnsavedGuard({ form, isUnsaved = false }: UnsavedProps) {
+export function UnsavedGuard({ form, isUnsaved = false }: UnsavedGuardProps) {
   const { locale, t } = useWords()
   const [answer, setAnswer] = useState<(mayLeave: boolean) => void>()
 

@@ -173,8 +173,8 @@ function labelOf(name: string, t: Translate): string {
 }
 
 /**
- * Returns the value of a setting in words. The person sees the words when somebody else has changed
- * the same setting.
+ * Returns the value of a setting in words, for the comparison that the person sees when somebody
+ * else has changed the same setting.
  */
 function wordsOf(name: string, value: unknown, locale: Locale, t: Translate): string {
   // as: the fields of the forms

@@ -18,9 +18,10 @@ const steps = ['file', 'read', 'columns', 'check', 'import'] as const
 type Step = (typeof steps)[number]
 
 /**
- * Imports the rows of a file step by step: choose the file, check how it is read, assign its
- * columns, check the rows on the server and correct them, run the import, undo it. From the check
- * on, the address names the import, so that a reload shows the same step.
+ * Imports the rows of a file in steps: choose the file, check how it is read, assign its columns,
+ * check the rows on the server and correct them, run the import. Afterwards the import can be
+ * undone. As soon as the server has created the import, its id is in the address of the page, so
+ * that a reload shows the same step.
  */
 export function ImportWizard(props: ImportWizardProps) {
   const { kind } = props

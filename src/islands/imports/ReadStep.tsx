@@ -36,7 +36,8 @@ const fatal = ['unclosed', 'nul'] as const
 const told = ['unknown', 'malformed', 'long', 'short'] as const
 
 /**
- * Shows the first rows of the file and how it is read, and lets the person change how it is read.
+ * Shows the first rows of the file and the settings by which it is read, such as its encoding, and
+ * lets the person change these settings.
  */
 export function ReadStep({ kind, file, onNext, onBack }: ReadStepProps) {
   const { locale, t } = useWords()

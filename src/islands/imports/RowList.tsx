@@ -23,7 +23,7 @@ interface RowListProps extends ImportWizardProps {
   item: Import
   origin: SourceFile | undefined
   /** Whether the person can correct refused cells, and skip rows. */
-  canMend: boolean
+  canCorrect: boolean
 }
 
 const verdicts = ['refused', 'new', 'changed', 'unchanged', 'skipped'] as const
@@ -34,11 +34,11 @@ const verdicts = ['refused', 'new', 'changed', 'unchanged', 'skipped'] as const
  * opens with the imported rows.
  */
 export function RowList(props: RowListProps) {
-  const { kind, item, origin, labels, reasonText, canMend } = props
+  const { kind, item, origin, labels, reasonText, canCorrect } = props
   const { t } = useWords()
   const rows = useStore($importRows, { ssr: 'initial' })
   const counts = item.counts ?? noCounts
-  const order = canMend
+  const order = canCorrect
     ? verdicts
     : (['new', 'changed', 'refused', 'unchanged', 'skipped'] as const)
   const first = order.find(each => counts[each] > 0) ?? 'new'
@@ -135,7 +135,7 @@ export function RowList(props: RowListProps) {
           </button>
         ))}
       </fieldset>
-      {canMend && verdict === 'refused' && counts.refused > 0 && (
+      {canCorrect && verdict === 'refused' && counts.refused > 0 && (
         <p className="meta">{t('imports.wizard.check.mendHint')}</p>
       )}
       <p role="status" className="empty:hidden">
@@ -167,12 +167,12 @@ export function RowList(props: RowListProps) {
           {...props}
           rows={rows.rows}
           verdict={verdict}
-          canMend={canMend && verdict === 'refused'}
-          canSkip={canMend && (verdict === 'refused' || verdict === 'skipped')}
+          canCorrect={canCorrect && verdict === 'refused'}
+          canSkip={canCorrect && (verdict === 'refused' || verdict === 'skipped')}
           numberOf={numberOf}
           reasonText={withNumber}
           isBusy={mending.isWorking || skipping.isWorking}
-          onMend={(row, values) => void mending.start({ row, values })}
+          onCorrect={(row, values) => void mending.start({ row, values })}
           onSkip={({ row }) => void skipping.start({ row, skip: verdict !== 'skipped' })}
         />
       )}
@@ -215,7 +215,7 @@ interface RowTableProps extends RowListProps {
   isBusy: boolean
   /** Whether each row has a button that skips the row, or includes a skipped row again. */
   canSkip: boolean
-  onMend: (row: StoredRow, values: RowValues) => void
+  onCorrect: (row: StoredRow, values: RowValues) => void
   onSkip: (row: StoredRow) => void
 }
 
@@ -249,8 +249,8 @@ function RowTable(props: RowTableProps) {
 }
 
 function TableRow(props: RowTableProps & { row: StoredRow; number: number }) {
-  const { kind, labels, row, number, canMend, canSkip, reasonText, keptText, isBusy } = props
-  const { onMend, onSkip } = props
+  const { kind, labels, row, number, canCorrect, canSkip, reasonText, keptText, isBusy } = props
+  const { onCorrect, onSkip } = props
   const { t } = useWords()
   const [values, setValues] = useState<RowValues>(row.values)
   const isChanged = kind.fields.some(({ name }) => values[name] !== row.values[name])
@@ -261,13 +261,13 @@ function TableRow(props: RowTableProps & { row: StoredRow; number: number }) {
       <th scope="row" className="tabular">
         <span className="sm:hidden">{t('imports.wizard.check.row')} </span>
         {number}
-        {canMend && isChanged && (
+        {canCorrect && isChanged && (
           <button
             type="button"
             className="btn btn-secondary btn-sm ms-2"
             aria-disabled={isBusy}
             aria-label={t('imports.wizard.check.mend', { row: number })}
-            onClick={() => onMend(row, values)}
+            onClick={() => onCorrect(row, values)}
           >
             {t('imports.wizard.check.mendShort')}
           </button>
@@ -291,7 +291,7 @@ function TableRow(props: RowTableProps & { row: StoredRow; number: number }) {
         const isWrong = reasons.length > 0
         return (
           <td key={name} data-label={label} className="whitespace-normal! wrap-anywhere">
-            {canMend && isWrong ? (
+            {canCorrect && isWrong ? (
               <input
                 className="input input-sm w-full border-error"
                 aria-label={label}
@@ -309,7 +309,7 @@ function TableRow(props: RowTableProps & { row: StoredRow; number: number }) {
                 onKeyDown={event => {
                   if (event.key !== 'Enter') return
                   event.preventDefault()
-                  if (!isBusy) onMend(row, values)
+                  if (!isBusy) onCorrect(row, values)
                 }}
               />
             ) : (

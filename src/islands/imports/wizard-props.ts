@@ -15,7 +15,7 @@ export interface ImportWizardProps {
   reasonText: (reason: RefusalReason) => string
   /** Returns the label of the button that runs the import. */
   runLabel: (count: number) => string
-  /** Returns the sentence that says why an undo did not change a person. */
+  /** Returns the sentence that says why an undo left an imported item as it is. */
   keptText: (kept: ImportKeptReason) => string
   undoQuestion: string
   /** Returns the sentence that says what an undo has done. */
@@ -28,6 +28,6 @@ export interface ImportWizardProps {
   summary: (item: Import) => ReactNode
   /** A link to what was imported. */
   result: ReactNode
-  /** Returns links to what the person can do after an import. They are shown below its result. */
+  /** Returns the content below the result of an import, such as a download of invitation links. */
   next: (item: Import) => ReactNode
 }

@@ -60,8 +60,8 @@ function daysBetween(from: Date, to: Date): number {
 }
 
 /**
- * Returns the time of day, rounded up to the minute, after which the server accepts another try.
- * Returns undefined if the error has no such time.
+ * Returns the time of day after which the server accepts another try, as text and rounded up to the
+ * minute. Returns undefined if the error has no such time.
  */
 export function retryTime(
   error: AppError,

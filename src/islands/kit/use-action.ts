@@ -44,7 +44,7 @@ export function useAction<Input, Result>({ what, send, handle }: ActionOptions<I
       setState({ status: 'done', result: await send(input, key) })
     } catch (cause) {
       const error = asAppError(cause, what)
-      if (isOpen(error)) repeatable.current = { sent, key }
+      if (mayHaveSucceeded(error)) repeatable.current = { sent, key }
       setState(handle?.(error, input) ? { status: 'idle' } : { status: 'failed', error })
     } finally {
       isBusy.current = false
@@ -63,6 +63,6 @@ export function useAction<Input, Result>({ what, send, handle }: ActionOptions<I
 }
 
 /** Returns whether the server may have carried out the call despite the error. */
-function isOpen({ status, code }: AppError): boolean {
+function mayHaveSucceeded({ status, code }: AppError): boolean {
   return status < 400 || status >= 500 || code === 'idempotency_in_flight'
 }

@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useEffectEvent, useRef } from 'react'
 
 /**
- * Runs `refocus` after a render that has removed the focused element from `part`, such as a button
- * that is no longer needed. Otherwise the browser would move the focus to the top of the document.
+ * Runs `refocus` when a render has removed the focused element, such as a button, from `part`.
+ * Without a new focus, the browser would continue at the top of the document.
  */
 export function useLostFocus(part: RefObject<HTMLElement | null>, refocus: () => void): void {
   const focused = useRef<Node>(undefined)

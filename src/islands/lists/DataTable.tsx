@@ -60,9 +60,9 @@ const blockRows = 50
 
 /**
  * A table whose rows are links and can be selected. Tab focuses one row. Arrow keys, Home and End
- * move the focus to other rows. The keys that select rows are those of `selectionAfterKey()`. Below
- * 600 px each row is a card, and the sorting headings stay above the cards. Rows far outside the
- * window are not drawn.
+ * move the focus to other rows. `selectionAfterKey()` defines the keys that select rows. In windows
+ * below 600 px each row is a card, with the headings for sorting above the cards. Rows far outside
+ * the window are not drawn.
  */
 export function DataTable<Row extends { id: string }>(props: DataTableProps<Row>) {
   const { label, columns, rows, sort, onSort, isBusy, density = 'comfortable', selecting } = props

@@ -19,7 +19,10 @@ interface SetupFormProps {
   finish: (demo: 'keep' | 'remove', left: 'none' | 'kept' | 'removed') => void
 }
 
-/** Form for the first operator and the name of their company. */
+/**
+ * Form for the account of the first operator and the name of the company. With a demonstration,
+ * also asks whether to keep it.
+ */
 export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
   const { locale, t } = useWords()
   const form = useForm({

@@ -27,7 +27,7 @@ import { GroupPicker, parseGroupPicker } from './GroupPicker.tsx'
 
 const languages = ['und', 'en', 'fr'] as const
 
-/** Invites a person and opens their page. */
+/** Form that invites a person. Afterwards opens the page of the person. */
 export const CreateUser = withWords(function CreateUser() {
   const { locale, t } = useWords()
   const session = useStore($session, { ssr: 'initial' })

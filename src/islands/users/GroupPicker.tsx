@@ -5,7 +5,7 @@ import type { NamedGroup } from '../../stores/admin/members.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { comboboxSearch, parseNamedItem } from '../forms/NamedItemField.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { focusAfter } from '../kit/focus-after.ts'
+import { runThenFocus } from '../kit/run-then-focus.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface GroupPickerProps {
@@ -89,7 +89,7 @@ export function GroupPicker(props: GroupPickerProps) {
         </ul>
       )}
       {failure && reload && chosen.length === 0 && (
-        <ErrorNote error={failure} retry={() => focusAfter(box.current, reload)} />
+        <ErrorNote error={failure} retry={() => runThenFocus(box.current, reload)} />
       )}
       {/* no input, which would drop the line breaks */}
       <textarea ref={store} name={name} defaultValue={preset} hidden />

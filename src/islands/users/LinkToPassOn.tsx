@@ -6,15 +6,15 @@ import { $linkToPassOn } from '../../stores/admin/members.ts'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-interface PersonalLinkProps {
+interface LinkToPassOnProps {
   member: Pick<Member, 'id' | 'email' | 'state'>
 }
 
 /**
- * Shows a link that the administrator must send to the person, because the site has no mail server.
- * Shows nothing if the server returned no link.
+ * Shows the invitation or confirmation link that the administrator must send to a person, because
+ * the site has no mail server. Shows nothing if the server has returned no link for this person.
  */
-export function LinkToPassOn({ member: { id, email, state } }: PersonalLinkProps) {
+export function LinkToPassOn({ member: { id, email, state } }: LinkToPassOnProps) {
   const { locale, t } = useWords()
   const known = useStore($linkToPassOn, { ssr: 'initial' })
   const box = useRef<HTMLElement>(null)

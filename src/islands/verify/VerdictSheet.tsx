@@ -20,18 +20,18 @@ interface VerdictProps {
 export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
   const { check, answer } = props
   const { t } = useWords()
-  const telling = describeVerdict(answer, check.subject)
+  const description = describeVerdict(answer, check.subject)
   return (
-    <article className="sheet flex flex-col gap-6" data-verdict={telling.key}>
+    <article className="sheet flex flex-col gap-6" data-verdict={description.key}>
       <div className="flex flex-col items-start gap-4 sm:flex-row sm:gap-6">
-        <VerdictSeal telling={telling} className="size-24" />
+        <VerdictSeal description={description} className="size-24" />
         <div className="flex min-w-0 flex-col gap-2">
-          <VerdictWord telling={telling} />
+          <VerdictWord description={description} />
           {/* the margin keeps the word above it clear of the bar, however large the text is */}
           <h2 ref={ref} tabIndex={-1} className="verdict scroll-mt-12">
-            <VerdictSentence telling={telling} company={answer.company} />
+            <VerdictSentence description={description} company={answer.company} />
           </h2>
-          {telling.adds.map(add => (
+          {description.adds.map(add => (
             <p key={add}>{t(`verify.adds.${add}`)}</p>
           ))}
         </div>
@@ -45,11 +45,11 @@ export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLH
 export function VerdictFacts({ check, answer }: VerdictProps) {
   const { locale, t } = useWords()
   const { subject } = check
-  const telling = describeVerdict(answer, subject)
+  const description = describeVerdict(answer, subject)
   const { company, sha256 } = answer
   return (
     <dl className="grid gap-4 text-sm sm:grid-cols-[max-content_1fr] sm:gap-x-6">
-      {telling.proves && (
+      {description.proves && (
         <>
           <Fact name={t('verify.proves.title')}>{t(`verify.proves.${subject}`, { company })}</Fact>
           <Fact name={t('verify.provesNot.title')}>{t('verify.provesNot.text')}</Fact>
@@ -71,7 +71,7 @@ export function VerdictFacts({ check, answer }: VerdictProps) {
         <time dateTime={answer.at}>{formatInstant(new Date(answer.at), locale)}</time>
       </Fact>
       <dd className="flex flex-col gap-1 text-ink-soft sm:col-span-2">
-        {telling.proves && <p>{t('verify.time', { company })}</p>}
+        {description.proves && <p>{t('verify.time', { company })}</p>}
         <p>
           <Around text={t('verify.address', { host: marker })}>
             <b className="text-base-content">{location.host}</b>
@@ -83,16 +83,16 @@ export function VerdictFacts({ check, answer }: VerdictProps) {
 }
 
 export function VerdictSeal({
-  telling,
+  description,
   className,
   small = false
 }: {
-  telling: VerdictDescription
+  description: VerdictDescription
   className: string
   small?: boolean
 }) {
   const { t } = useWords()
-  const { leafHash } = telling
+  const { leafHash } = description
   return (
     <AnimatedSeal
       state={leafHash ? { kind: 'sealed', leafHash } : { kind: 'idle' }}
@@ -103,15 +103,15 @@ export function VerdictSeal({
   )
 }
 
-export function VerdictWord({ telling }: { telling: VerdictDescription }) {
+export function VerdictWord({ description }: { description: VerdictDescription }) {
   const { t } = useWords()
-  const isGood = telling.tone === 'success'
+  const isGood = description.tone === 'success'
   return (
     <p
       className={`flex shrink-0 items-center gap-2 whitespace-nowrap font-semibold ${isGood ? 'text-success' : 'text-ink-soft'}`}
     >
       <Icon name={isGood ? 'check' : 'dashed'} className="size-5" />
-      {t(`verify.word.${telling.key}`)}
+      {t(`verify.word.${description.key}`)}
     </p>
   )
 }
@@ -121,16 +121,16 @@ export function VerdictWord({ telling }: { telling: VerdictDescription }) {
  * copy and print the sentence alone.
  */
 export function VerdictSentence({
-  telling,
+  description,
   company
 }: {
-  telling: VerdictDescription
+  description: VerdictDescription
   company: string
 }) {
   const { locale, t } = useWords()
   return (
-    <Around text={t(`verify.sentence.${telling.key}`, { company, time: marker })}>
-      <time dateTime={telling.time}>{formatInstant(new Date(telling.time), locale)}</time>
+    <Around text={t(`verify.sentence.${description.key}`, { company, time: marker })}>
+      <time dateTime={description.time}>{formatInstant(new Date(description.time), locale)}</time>
     </Around>
   )
 }

@@ -51,7 +51,7 @@ const CheckLine = memo(function CheckLine({ check }: { check: Verification }) {
   const name = check.name ?? t('verify.pasted')
   if (state.step === 'done') {
     const { answer } = state
-    const telling = describeVerdict(answer, check.subject)
+    const description = describeVerdict(answer, check.subject)
     return (
       <details className="group">
         <summary className="flex cursor-pointer list-none items-center gap-3">
@@ -59,19 +59,19 @@ const CheckLine = memo(function CheckLine({ check }: { check: Verification }) {
             name="chevron"
             className="size-4 text-ink-soft transition-transform group-open:rotate-90"
           />
-          <VerdictSeal telling={telling} small className="size-8" />
+          <VerdictSeal description={description} small className="size-8" />
           <div className="flex min-w-0 grow flex-wrap items-center gap-x-3">
             <span className="min-w-0 grow basis-40 truncate font-medium" title={name}>
               {name}
             </span>
-            <VerdictWord telling={telling} />
+            <VerdictWord description={description} />
           </div>
         </summary>
         <div className="flex flex-col gap-4 pt-3 sm:ps-18">
           <p className="font-serif text-lg">
-            <VerdictSentence telling={telling} company={answer.company} />
+            <VerdictSentence description={description} company={answer.company} />
           </p>
-          {telling.adds.map(add => (
+          {description.adds.map(add => (
             <p key={add}>{t(`verify.adds.${add}`)}</p>
           ))}
           <VerdictFacts check={check} answer={answer} />
@@ -134,14 +134,14 @@ export function describeProgress(
   return { share, text: t(state.step === 'asking' ? 'verify.asking' : 'verify.waiting') }
 }
 
-interface CheckFailureProps {
+interface VerificationFailureProps {
   error: AppError
   isSignedIn: boolean
   children?: ReactNode
 }
 
 /** Explains why a verification has no result. */
-export function VerificationFailure({ error, isSignedIn, children }: CheckFailureProps) {
+export function VerificationFailure({ error, isSignedIn, children }: VerificationFailureProps) {
   const { locale, t } = useWords()
   const time = useMemo(() => retryTime(error, locale), [error, locale])
   const maySignIn = error.code === 'lookup_limited' || error.code === 'unauthenticated'

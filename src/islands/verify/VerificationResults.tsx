@@ -26,13 +26,13 @@ interface ResultProps {
  * Shows the results of the documents that were verified together: a single result in full, several
  * as a list.
  */
-export function VerificationResults({ checks, isSettled, ...props }: ListProps) {
+export function VerificationResults({ checks, isSettled, ...props }: VerificationResultsProps) {
   const [first, ...others] = checks
   if (first && others.length === 0) return <Single key={first.id} check={first} {...props} />
   return <Batch checks={checks} isSettled={isSettled} {...props} />
 }
 
-interface ListProps extends ResultProps {
+interface VerificationResultsProps extends ResultProps {
   checks: readonly Verification[]
   isSettled: boolean
 }
@@ -87,7 +87,7 @@ function Running({ check }: { check: Verification }) {
   )
 }
 
-function Batch({ checks, isSettled, isSignedIn, isNew }: ListProps) {
+function Batch({ checks, isSettled, isSignedIn, isNew }: VerificationResultsProps) {
   const { t } = useWords()
   const heading = useFocusOnce(isSettled, isNew)
   const counts = count(checks)

@@ -16,14 +16,14 @@ afterAll(() => {
 
 test('the sentence of a verdict shows seconds, the offset of the reader and UTC as text', () => {
   const recorded = '2026-05-03T14:02:07.000Z'
-  const telling = describeVerdict({
+  const description = describeVerdict({
     verdict: 'authentic',
     at: '2026-06-01T08:00:00.000Z',
     findings: [{ match: 'original', recorded, leaf_hash: 'a'.repeat(64) }]
   })
   const html = renderToStaticMarkup(
     createElement(withWords(VerdictSentence), {
-      telling,
+      description,
       company: 'Acme',
       locale: 'en',
       words: { verify: en }
