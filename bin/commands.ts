@@ -6,7 +6,7 @@ import { rotateTokenKey } from '../src/server/adapters/keys.ts'
 import { createLog } from '../src/server/adapters/log.ts'
 import { readConfig } from '../src/server/config.ts'
 import { listWaitingSignUps } from '../src/server/domain/accounts/signups.ts'
-import { type AuditCheck, checkAuditLog } from '../src/server/domain/audit/audit-check.ts'
+import { type AuditCheckReport, checkAuditLog } from '../src/server/domain/audit/audit-check.ts'
 import { listCompanyIds, removeCompany } from '../src/server/domain/companies/companies.ts'
 import { originOf } from '../src/server/domain/companies/served-hosts.ts'
 import { createDemo, demoHost, fillDemo, findDemo } from '../src/server/domain/demo/demo.ts'
@@ -294,7 +294,7 @@ async function allHeld(deps: Deps): Promise<HeldUpload[]> {
 }
 
 async function checkAudit(deps: Deps): Promise<Answer> {
-  const logs: ({ company: CompanyId } & AuditCheck)[] = []
+  const logs: ({ company: CompanyId } & AuditCheckReport)[] = []
   for (const company of await listCompanyIds(deps)) {
     logs.push({ company, ...(await checkAuditLog(deps, company)) })
   }

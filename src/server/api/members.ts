@@ -134,7 +134,7 @@ function peopleOf({
   cursor
 }: Pick<BulkInput, 'ids' | 'cursor'> & {
   filter?: MemberFilter | undefined
-}): bulkChanges.BulkPeople {
+}): bulkChanges.BulkSelection {
   if (!ids && !filter) throw needed('filter', 'a call without ids')
   if (!ids) return { filter: filter ?? {}, cursor }
   if (filter) throw notWith('filter', 'ids')

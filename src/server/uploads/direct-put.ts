@@ -21,7 +21,7 @@ import {
   requireSameBytes,
   waitForFinalState
 } from '../domain/deposits/direct-uploads.ts'
-import { touchUpload, type Upload } from '../domain/deposits/uploads.ts'
+import { recordUploadProgress, type Upload } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
 import { closeWhenApiKeyEnds } from './api-key-revocation.ts'
@@ -150,7 +150,7 @@ async function receive(
 ): Promise<Buffer> {
   const path = deps.blobs.stagingFile(upload)
   const touching = setInterval(() => {
-    touchUpload(deps, upload).catch((error: unknown) => {
+    recordUploadProgress(deps, upload).catch((error: unknown) => {
       deps.log.warn({ err: error }, 'upload not touched')
     })
   }, touchMs)

@@ -22,7 +22,7 @@ import {
   cancelUpload,
   completeUpload,
   getUpload,
-  requireOpen,
+  requireOpenUpload,
   requireUploading,
   restoreReservation,
   type Upload,
@@ -202,7 +202,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
     if (held !== undefined) await receiveWhole(upload, gone)
     // either no byte has arrived, or the upload has changed since it was read
     const current = await getUpload(deps, upload)
-    requireOpen(current)
+    requireOpenUpload(current)
     if (current.state === 'uploading' && current.generation === upload.generation) return held ?? 0
     return offsetOf(current, gone)
   }
@@ -252,7 +252,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
       id: id.data.id
     })
     requireTusHeaders(request)
-    requireOpen(upload)
+    requireOpenUpload(upload)
     if (route === deleteUpload) {
       await cancelUpload(deps, upload)
       locks.stop(keyOf(upload), new AppError('cancelled', 'The upload has been cancelled'))

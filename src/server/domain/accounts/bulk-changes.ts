@@ -17,7 +17,7 @@ import {
   requireNotOneself,
   setMemberColumns
 } from './member-changes.ts'
-import { countMembers, type MemberFilter, nextMembers } from './members.ts'
+import { countMembers, type MemberFilter, readNextMembers } from './members.ts'
 
 type BulkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>
 
@@ -31,18 +31,23 @@ export type BulkChange =
  * Selects the people of a bulk change, by their ids or by a filter. With `cursor`, selects only
  * people whose ids come after it.
  */
-export type BulkPeople = { ids: string[] } | { filter: MemberFilter; cursor?: string | undefined }
+export type BulkSelection =
+  | { ids: string[] }
+  | { filter: MemberFilter; cursor?: string | undefined }
 
 interface Bulk {
   /** The company of the people, and the host to which the links in their invitations lead. */
   sender: SendingCompany
   by: Person
   change: BulkChange
-  people: BulkPeople
+  people: BulkSelection
   idempotencyKey: string | undefined
 }
 
-/** Returns the number of people whom a bulk change would affect, as `matching`. Changes nobody. */
+/**
+ * Counts the people whom a bulk change selects. Returns their number as `matching` and changes
+ * nobody.
+ */
 export async function countAffectedPeople(
   deps: Pick<Deps, 'db' | 'clock'>,
   { sender, people }: Pick<Bulk, 'sender' | 'people'>
@@ -73,7 +78,7 @@ type Treatment = Omit<Bulk, 'idempotencyKey'>
 async function treatNext(tx: Tx, deps: BulkDeps, treatment: Treatment): Promise<BulkResult> {
   const { by, change, people: wanted } = treatment
   if ('group_id' in change) await requireGroup(tx, change.group_id)
-  const { ids, next } = await nextPeopleIds(tx, deps, wanted)
+  const { ids, next } = await readNextPeopleIds(tx, deps, wanted)
   const people = await lockMemberRows(tx, deps, { by, ids })
   const codes = new Map(ids.map(id => [id, refusalOf(treatment, people, id)]))
   const allowed = ids.filter(id => codes.get(id) === undefined)
@@ -97,13 +102,13 @@ async function treatNext(tx: Tx, deps: BulkDeps, treatment: Treatment): Promise<
  * Returns the ids of the selected people. With a filter, returns only the first 200 ids after the
  * cursor. `next` is the cursor for the following call, or null if nobody is left.
  */
-export async function nextPeopleIds(
+export async function readNextPeopleIds(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
-  wanted: BulkPeople
+  wanted: BulkSelection
 ): Promise<{ ids: string[]; next: string | null }> {
   if ('ids' in wanted) return { ids: [...new Set(wanted.ids)].sort(), next: null }
-  const { people, next } = await nextMembers(tx, deps, wanted, maxBulkPeople)
+  const { people, next } = await readNextMembers(tx, deps, wanted, maxBulkPeople)
   return { ids: people.map(({ id }) => id), next }
 }
 

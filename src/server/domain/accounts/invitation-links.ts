@@ -5,7 +5,7 @@ import { audit } from '../audit/audit.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { readImport } from '../imports/imports.ts'
 import type { Person } from '../sessions/sessions.ts'
-import { type BulkPeople, nextPeopleIds } from './bulk-changes.ts'
+import { type BulkSelection, readNextPeopleIds } from './bulk-changes.ts'
 import { createLinksToPassOn, requireInvitable } from './invitations.ts'
 import { type LockedMember, type LockedMembers, lockMemberRows } from './locked-members.ts'
 
@@ -17,13 +17,13 @@ import { type LockedMember, type LockedMembers, lockMemberRows } from './locked-
  */
 export async function createInvitationLinks(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
-  { tenant, by, people }: { tenant: Tenant; by: Person; people: BulkPeople }
+  { tenant, by, people }: { tenant: Tenant; by: Person; people: BulkSelection }
 ): Promise<InvitationLinks> {
   if (deps.settings.mailServer) {
     throw new AppError('forbidden', 'The service has a mail server, which mails the links')
   }
   return inCompany(deps.db, tenant.company_id, async tx => {
-    const { ids, next } = await nextPeopleIds(tx, deps, await narrowed(tx, people))
+    const { ids, next } = await readNextPeopleIds(tx, deps, await narrowed(tx, people))
     const members = await lockMemberRows(tx, deps, { by, ids })
     const invited = ids.flatMap(id => invitable(members, id))
     const { links, until } = await createLinksToPassOn(tx, deps, tenant, invited)
@@ -48,7 +48,7 @@ export async function createInvitationLinks(
  * Returns a selection by ids unchanged. Throws `not_found` if the filter names an import that the
  * company does not have.
  */
-async function narrowed(tx: Tx, people: BulkPeople): Promise<BulkPeople> {
+async function narrowed(tx: Tx, people: BulkSelection): Promise<BulkSelection> {
   if ('ids' in people) return people
   const { filter } = people
   if (filter.import !== undefined) await readImport(tx, filter.import)

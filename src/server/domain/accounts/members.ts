@@ -135,7 +135,7 @@ export async function countMembers(
  * Returns at most `limit` people who match the filter and whose ids come after `cursor`, in the
  * order of the ids. `next` is the cursor for the following people, or null if there are none.
  */
-export async function nextMembers(
+export async function readNextMembers(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { filter, cursor }: { filter: MemberFilter; cursor?: string | undefined },

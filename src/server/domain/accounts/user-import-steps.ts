@@ -280,8 +280,8 @@ async function lockPeople(tx: Tx, { id }: ImportInProgress, { from, to }: RowSli
 
 /**
  * Removes the people whom a run has created, and erases their data from the audit log. Does not
- * remove administrators or people whose account is activated or deleted. For them, `kept` of the
- * row stores the reason.
+ * remove administrators or people whose account is activated or deleted. If a person is not
+ * removed, `kept` of their row stores the reason.
  */
 async function removePeople(
   tx: Tx,
@@ -325,8 +325,8 @@ async function removePeople(
 
 /**
  * Restores the values that people had before a run changed them. Does not restore values that have
- * been changed again since, or any values of administrators and of deleted people. For them, `kept`
- * of the row stores the reason.
+ * been changed again since, or any values of administrators and of deleted people. If a value is
+ * not restored, `kept` of the person's row stores the reason.
  */
 async function restorePeople(
   tx: Tx,

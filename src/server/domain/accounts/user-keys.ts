@@ -30,9 +30,10 @@ export interface PasswordProof {
 
 /**
  * Checks that the caller knows their current password, before changes that must not be possible
- * with a stolen session alone. Returns the caller's e-mail and language and the signed challenge.
- * Locks the rows of the person and the key until the transaction ends. Throws `password_wrong`, or
- * `challenge_invalid` if the challenge is expired, used or for another purpose.
+ * with a stolen session alone. Returns the challenge that was signed, and the caller's e-mail and
+ * language. Locks the rows of the person and the key until the transaction ends. Throws
+ * `password_wrong`, or `challenge_invalid` if the challenge is expired, used or for another
+ * purpose.
  */
 export async function requirePassword(
   tx: Tx,

@@ -14,7 +14,7 @@ import type { CompanyId, Deps } from '../deps.ts'
  * The result of verifying an audit log. `entries` is the number of entries that were verified, from
  * the oldest on.
  */
-export interface AuditCheck {
+export interface AuditCheckReport {
   entries: number
   /**
    * The number of entries whose changed fields were erased, because the person whom they concern
@@ -37,9 +37,9 @@ const pageSize = 500
 export async function checkAuditLog(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
-): Promise<AuditCheck> {
+): Promise<AuditCheckReport> {
   const { head, newest } = await inCompany(deps.db, company_id, tx => readEnds(tx, company_id))
-  const found: AuditCheck = { entries: 0, erased: 0 }
+  const found: AuditCheckReport = { entries: 0, erased: 0 }
   let hash = firstPreviousHash
   while (found.entries < newest) {
     const page = await inCompany(deps.db, company_id, tx =>

@@ -16,7 +16,7 @@ import {
   cancelUpload,
   completeUpload,
   findUpload,
-  touchUpload,
+  recordUploadProgress,
   type Upload
 } from '../deposits/uploads.ts'
 import { createFingerprintVerifier } from '../deposits/verifications.ts'
@@ -188,7 +188,7 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
     }
     case 'uploading':
       await deps.blobs.stage(company_id, id, bytes.subarray(0, Math.ceil(bytes.length / 3)))
-      return touchUpload({ ...deps, clock: () => farAway }, upload)
+      return recordUploadProgress({ ...deps, clock: () => farAway }, upload)
   }
   // if this process is killed before the settlement, the job must not record the document with the
   // present time

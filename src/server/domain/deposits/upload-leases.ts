@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { singleStatementInCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
 import { claimRow, type Lease, leaseIsFreeCondition, releaseLease, renewLease } from '../leases.ts'
-import { getUpload, requireOpen, requireUploading, type Upload } from './uploads.ts'
+import { getUpload, requireOpenUpload, requireUploading, type Upload } from './uploads.ts'
 
 const writing: Lease<'upload'> = { table: 'upload', until: 'writer_until', ms: 10_000 }
 /** How often a process renews its write lease while bytes arrive, in milliseconds. */
@@ -58,7 +58,7 @@ export async function takeWriteLease(
       return { writer, upload: { ...upload, generation: row.generation }, isTakenOver }
     }
     upload = await getUpload(deps, upload)
-    requireOpen(upload)
+    requireOpenUpload(upload)
     requireUploading(upload)
     if (upload.generation === generation && upload.writer_until) {
       return { heldUntil: upload.writer_until }
@@ -86,9 +86,9 @@ export async function renewWriteLease(
 }
 
 /**
- * Ends a write lease. The upload's file must be closed before. With `hasProgress`, also notes that
- * bytes have arrived, so that the upload does not lapse. If the upload has ended in the meantime,
- * deletes its file.
+ * Ends a write lease. The caller must have closed the upload's file. With `hasProgress`, also notes
+ * that bytes have arrived, so that the upload does not lapse. If the upload has ended in the
+ * meantime, deletes its file.
  */
 export async function endWriteLease(
   deps: Pick<Deps, 'db' | 'clock' | 'blobs'>,

@@ -69,7 +69,10 @@ export async function getUpload(
 }
 
 /** Notes that an open upload has made progress, so that it does not lapse. */
-export async function touchUpload(deps: Pick<Deps, 'db' | 'clock'>, upload: Upload): Promise<void> {
+export async function recordUploadProgress(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  upload: Upload
+): Promise<void> {
   await inCompany(deps.db, upload.company_id, tx =>
     updateById(tx, 'upload', upload.id)
       .set({ active_at: deps.clock() })
@@ -79,7 +82,7 @@ export async function touchUpload(deps: Pick<Deps, 'db' | 'clock'>, upload: Uplo
 }
 
 /** Throws `cancelled` or `lapsed` if the upload has ended in that way. */
-export function requireOpen({ request_state: state }: Upload): void {
+export function requireOpenUpload({ request_state: state }: Upload): void {
   if (state === 'lapsed' || state === 'cancelled') {
     throw new AppError(state, `The upload has been ${state}`)
   }
@@ -115,7 +118,7 @@ export async function completeUpload(deps: Deps, upload: Upload): Promise<void> 
   await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (!current) throw new AppError('not_found', 'No such upload')
-    requireOpen(current)
+    requireOpenUpload(current)
     // another process has taken over the upload, so this file no longer belongs to it
     if (current.generation !== upload.generation) {
       throw uploadBusyError()
