@@ -55,13 +55,13 @@ async function watchSession(): Promise<void> {
     applySession()
     if (departure === 'ended') void guard('ended')
   })
-  sessions.startSession()
+  sessions.restoreSession()
   applySession()
 }
 
 /**
- * Runs `boot.js` again, which marks the page as signed in or out by the cookie and shows the
- * person's menu entries.
+ * Makes `boot.js` run again. It marks the page as signed in or out, depending on the session
+ * cookie, and shows the person's menu entries.
  */
 function applySession(): void {
   document.dispatchEvent(new Event('vidimus:changed'))

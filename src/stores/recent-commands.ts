@@ -15,8 +15,8 @@ export interface RecentCommand {
 const most = 5
 
 /**
- * The commands that the person has chosen in this tab, latest first. They name people and groups,
- * so they are not stored.
+ * The commands that the person has chosen in this tab, latest first. They contain names of people
+ * and groups, so they are not written to the browser's storage.
  */
 export const $recentCommands = personalAtom<readonly RecentCommand[]>([])
 

@@ -58,8 +58,8 @@ let stopExpiry: () => void = () => {}
 let stopRenewal: () => void = () => {}
 
 /**
- * Registers `run` for the start of each session. Also calls it immediately if a session exists.
- * Signing in waits for the promise that `run` returns.
+ * Registers `run` for the start of each session. If a session exists already, also calls `run`
+ * immediately. Signing in waits for the promise that `run` returns.
  */
 export function addSessionStartListener(run: (start: SessionStart) => Promise<void> | void): void {
   startListeners.add(run)
@@ -78,7 +78,7 @@ export function addSessionEndListener(run: (end: SessionEnd) => void): void {
  * Restores the session from the cookie, if there is one, and from then on follows other tabs that
  * sign in or out. Runs once per document.
  */
-export function startSession(): void {
+export function restoreSession(): void {
   if (isStarted) return
   isStarted = true
   const { openChannel, onWake } = environment()
@@ -194,8 +194,8 @@ export function sessionToken(): string | undefined {
 }
 
 /**
- * Returns a number that changes when the session ends. A caller compares it to discard answers of
- * an ended session.
+ * Returns a number that changes when the session ends. Callers compare it before and after an API
+ * call, and drop the answer if the number has changed.
  */
 export function sessionNumber(): number {
   return sessions

@@ -80,7 +80,7 @@ let endPause: () => void = () => {}
 
 // when the session merely expires, the checks stay
 addSessionEndListener(end => {
-  if (end === 'signed-out') forgetVerifications()
+  if (end === 'signed-out') clearVerifications()
 })
 addSessionStartListener(() => {
   // other limits apply to signed-in people, and checks that stopped with the session can continue
@@ -108,8 +108,9 @@ export async function verifyFiles(chosen: readonly File[]): Promise<void> {
 }
 
 /**
- * Verifies the text if it is a fingerprint or a list of fingerprints, and returns whether it is.
- * For any other text, hides earlier results, because they would look like the result of this text.
+ * If the text is a fingerprint or a list of fingerprints, starts to verify them and returns true.
+ * Otherwise returns false and hides earlier results, because they would look like results of this
+ * text.
  */
 export function tryVerifyFingerprints(text: string): boolean {
   const found = parseFingerprints(text)
@@ -135,7 +136,7 @@ function addBatch(given: readonly Omit<Verification, 'id' | 'batch' | 'state'>[]
 }
 
 /** Shows the drop zone again in place of the results, which stay in the list. */
-export function closeResults(): void {
+export function hideVerificationResults(): void {
   $shownBatch.set(undefined)
 }
 
@@ -179,7 +180,7 @@ export function cancelVerification(id: number): void {
 }
 
 /** Stops all verifications and empties the list. */
-export function forgetVerifications(): void {
+export function clearVerifications(): void {
   for (const { id } of $verifications.get()) cancelVerification(id)
 }
 
@@ -215,8 +216,8 @@ interface Question {
 }
 
 /**
- * Returns a verification with its fingerprint, which it computes if necessary. Returns undefined
- * and records the error if that fails.
+ * Returns the id and the fingerprint of a verification. Hashes the file if its fingerprint is not
+ * known yet. If that fails, records the error and returns undefined.
  */
 async function fingerprint({ id, sha256 }: Verification): Promise<Question | undefined> {
   if (sha256) return { id, sha256 }

@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import type { CompanyDetails } from '../../contract/companies.ts'
 import { DisabledReason } from '../../contract/kit/disabled.ts'
 import { formatDateTime } from '../../core/text/format.ts'
-import { $firstInvitation, resumeCompany } from '../../stores/admin/companies.ts'
+import { $firstAdminInvitation, resumeCompany } from '../../stores/admin/companies.ts'
 import { $user } from '../../stores/signed-in-user.ts'
 import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
 import { announce } from '../kit/announce.ts'
@@ -20,7 +20,7 @@ interface CompanyProps {
  * administrator still needs the invitation link.
  */
 export function CompanyNotices({ company }: CompanyProps) {
-  const invitation = useStore($firstInvitation, { ssr: 'initial' })
+  const invitation = useStore($firstAdminInvitation, { ssr: 'initial' })
   return (
     <>
       {company.suspended && <Suspended company={company} suspended={company.suspended} />}

@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { formatPercent } from '../../core/text/format.ts'
-import { maxQueued } from '../../stores/deposits/deposit-states.ts'
+import { maxUnfinishedDeposits } from '../../stores/deposits/deposit-states.ts'
 import type { DepositCategory } from '../../stores/deposits/deposits.ts'
 import {
   $depositSummary,
@@ -58,7 +58,7 @@ export function DepositQueue(props: DepositQueueProps) {
 
   useEffect(() => {
     if (files.length === 0 || !category) return
-    onTaken({ count: addFiles(files, category), limit: maxQueued })
+    onTaken({ count: addFiles(files, category), limit: maxUnfinishedDeposits })
   }, [files, category, onTaken])
 
   return (

@@ -1,6 +1,6 @@
 import type { Colors, DomainThemes } from '../../contract/domains.ts'
 import type { Translate } from '../../i18n/index.ts'
-import { type EditedTheme, editedTheme } from '../../stores/admin/domains.ts'
+import { type EditedTheme, themeToEdit } from '../../stores/admin/domains.ts'
 
 /** A part of a theme that is saved as a whole. */
 export type ThemePart = 'colors' | 'logo' | 'logo_dark' | 'favicon'
@@ -73,7 +73,7 @@ export function themeChanges(
   themes: DomainThemes,
   t: Translate
 ): DescribedThemeChange[] {
-  const before = editedTheme({ ...themes, draft: null })
+  const before = themeToEdit({ ...themes, draft: null })
   const standard = t('domains.look.standard')
   const modeOf = ({ dark }: Colors) => t(dark ? 'domains.look.isDark' : 'domains.look.isLight')
   const texts = [

@@ -3,9 +3,9 @@ import type { DomainThemes, ThemeChanges } from '../../contract/domains.ts'
 import {
   $themes,
   type EditedTheme,
-  editedTheme,
   reloadThemes,
-  saveDraft
+  saveDraft,
+  themeToEdit
 } from '../../stores/admin/domains.ts'
 import { useVersionedSave } from '../forms/use-versioned-save.ts'
 import { useAction } from '../kit/use-action.ts'
@@ -27,7 +27,7 @@ type Refused = Partial<Record<ThemePart, string>>
  * of the theme, `conflict` holds the differences, and nothing is saved until `resolve` is called.
  */
 export function useThemeDraft(id: string, themes: DomainThemes) {
-  const [look, setLook] = useState(() => editedTheme(themes))
+  const [look, setLook] = useState(() => themeToEdit(themes))
   const [refused, setRefused] = useState<Refused>({})
   /** The theme that was stored when the person began to edit. */
   const seen = useRef(look)
@@ -42,14 +42,14 @@ export function useThemeDraft(id: string, themes: DomainThemes) {
   }
   const stored = () => {
     const state = $themes.get()
-    return state.status === 'ready' ? editedTheme(state.item) : seen.current
+    return state.status === 'ready' ? themeToEdit(state.item) : seen.current
   }
   const { change, conflict, resolve } = useVersionedSave<EditedTheme, Partial<EditedTheme>>({
     async save(changes, version) {
       await saveDraft(id, changes as ThemeChanges, version)
       isSaved.current = true
     },
-    load: async () => editedTheme(await reloadThemes(id))
+    load: async () => themeToEdit(await reloadThemes(id))
   })
 
   const saving = useAction({

@@ -1,6 +1,9 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { minStrength, type PasswordStrength } from '../../core/input/password.ts'
-import { type PasswordOwner, strengthOf } from '../../stores/accounts/password-strength.ts'
+import {
+  type PasswordOwner,
+  ratePasswordStrength
+} from '../../stores/accounts/password-strength.ts'
 import { useWords } from '../kit/use-words.ts'
 import { PasswordField } from './PasswordField.tsx'
 
@@ -32,7 +35,7 @@ export function NewPasswordField({ label, name, error, owner }: NewPasswordField
     try {
       for (let judged: string | undefined; judged !== (input.current?.value ?? ''); ) {
         judged = input.current?.value ?? ''
-        const found = await strengthOf(judged, owner())
+        const found = await ratePasswordStrength(judged, owner())
         setStrength(judged === '' ? undefined : found)
       }
     } catch {

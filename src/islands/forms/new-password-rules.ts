@@ -1,7 +1,10 @@
 import type { FieldErrors } from '../../contract/kit/errors.ts'
 import { minStrength, newPasswordFault } from '../../core/input/password.ts'
 import { firstOf, required, sameAs, type Validator } from '../../core/input/validators.ts'
-import { type PasswordOwner, strengthOf } from '../../stores/accounts/password-strength.ts'
+import {
+  type PasswordOwner,
+  ratePasswordStrength
+} from '../../stores/accounts/password-strength.ts'
 
 /**
  * Returns the rules for a new password and its repetition. Error messages use `label`, the label of
@@ -25,6 +28,6 @@ export async function weakPasswordErrors(
   owner: PasswordOwner
 ): Promise<FieldErrors | undefined> {
   if (!password || newPasswordFault(password)) return undefined
-  const strength = await strengthOf(password, owner)
+  const strength = await ratePasswordStrength(password, owner)
   return strength < minStrength ? { [name]: { rule: 'weak' } } : undefined
 }

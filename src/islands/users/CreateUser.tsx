@@ -4,7 +4,7 @@ import type { Locale } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   findDefaultGroup,
-  findIdByEmail,
+  findMemberIdByEmail,
   inviteUser,
   type NamedGroup
 } from '../../stores/admin/members.ts'
@@ -52,7 +52,7 @@ export const CreateUser = withWords(function CreateUser() {
     },
     handle(error, { email = '' }) {
       if (error.code === 'email_taken')
-        findIdByEmail(email.trim()).then(setTaken, () => setTaken(undefined))
+        findMemberIdByEmail(email.trim()).then(setTaken, () => setTaken(undefined))
       return false
     }
   })

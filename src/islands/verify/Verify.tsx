@@ -7,8 +7,8 @@ import { $session } from '../../stores/sessions.ts'
 import {
   $shownBatch,
   $verifications,
-  closeResults,
-  forgetVerifications,
+  clearVerifications,
+  hideVerificationResults,
   isAwaitingResult,
   tryVerifyFingerprints,
   type Verification,
@@ -107,7 +107,7 @@ export const Verify = withWords(function Verify({ company, perMinute }: VerifyPr
         <section className="sheet flex flex-col gap-2 print:hidden">
           <div className="flex flex-wrap items-center justify-between gap-4">
             <h2 className="font-semibold text-lg">{t('verify.earlier')}</h2>
-            <button type="button" className="btn btn-outline btn-sm" onClick={forgetVerifications}>
+            <button type="button" className="btn btn-outline btn-sm" onClick={clearVerifications}>
               {t('verify.forget')}
             </button>
           </div>
@@ -132,7 +132,7 @@ function useZone(isBlank: boolean) {
   }, [isBlank])
   const bringBack = () => {
     isWanted.current = true
-    closeResults()
+    hideVerificationResults()
   }
   return { zone, bringBack }
 }

@@ -79,8 +79,8 @@ function end(): void {
 async function hand(to: DropTarget, transfer: DataTransfer): Promise<void> {
   // before the first await, because the browser empties the list after the event
   const items = [...transfer.items].filter(({ kind }) => kind === 'file').map(look)
-  const { handOffItems } = await import('./dropped-files.ts')
-  await handOffItems(to, items)
+  const { handOffDroppedItems } = await import('./dropped-files.ts')
+  await handOffDroppedItems(to, items)
 }
 
 function look(item: DataTransferItem): DroppedItem {

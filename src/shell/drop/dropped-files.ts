@@ -35,7 +35,10 @@ export interface DroppedItem {
  * Opens the page that deposits, verifies or imports files, and passes it the dropped files,
  * including those in folders.
  */
-export async function handOffItems(to: DropTarget, items: readonly DroppedItem[]): Promise<void> {
+export async function handOffDroppedItems(
+  to: DropTarget,
+  items: readonly DroppedItem[]
+): Promise<void> {
   const [{ files, unreadable, leftOut, names, handles }, handoff] = await Promise.all([
     filesOf(items),
     import('../../stores/file-handoff.ts')

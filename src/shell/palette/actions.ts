@@ -26,8 +26,8 @@ function chooseFiles(to: 'verify' | 'deposit'): void {
       file,
       handle: Promise.resolve(undefined)
     }))
-    const { handOffItems } = await import('../drop/dropped-files.ts')
-    await handOffItems(to, items)
+    const { handOffDroppedItems } = await import('../drop/dropped-files.ts')
+    await handOffDroppedItems(to, items)
   })
   input.click()
 }

@@ -5,7 +5,8 @@ import { characterShortcutsStorageKey, isApple, readSetting } from './palette.ts
 import { loadPaletteTranslator } from './palette-words.ts'
 
 /**
- * The keyboard shortcuts, grouped by heading. Headings and shortcuts are keys of translated texts.
+ * The keyboard shortcuts by section, each with the keys to press. The names of sections and
+ * shortcuts are parts of translation keys.
  */
 const keys: Record<string, Record<string, readonly string[]>> = {
   everywhere: { palette: ['mod', 'K'], help: ['?'], close: ['Esc'], paste: ['mod', 'V'] },

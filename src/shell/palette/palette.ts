@@ -1,5 +1,5 @@
 import { onClick } from '../kit/page.ts'
-import { type Shortcut, shortcutOf } from './shortcuts.ts'
+import { type ShortcutTarget, shortcutTargetOf } from './shortcuts.ts'
 
 /**
  * Storage key of the setting for shortcuts of a single character. The stored value is `off` if the
@@ -16,7 +16,7 @@ const fields = 'input:not([type=checkbox], [type=radio], [type=button]), textare
 export function startPalette(): void {
   document.addEventListener('keydown', event => {
     const { target } = event
-    const shortcut = shortcutOf(event, {
+    const shortcut = shortcutTargetOf(event, {
       isApple: isApple(),
       isInField:
         target instanceof HTMLElement && (target.isContentEditable || target.matches(fields)),
@@ -35,7 +35,7 @@ export function isApple(): boolean {
   return /mac|iphone|ipad/i.test(navigator.platform)
 }
 
-async function open(shortcut: Shortcut): Promise<void> {
+async function open(shortcut: ShortcutTarget): Promise<void> {
   // a question that waits for an answer stays alone
   if (document.querySelector('dialog:modal:not(:has(.palette-input))')) return
   if (shortcut === 'palette') (await import('./palette-dialog.ts')).togglePalette()

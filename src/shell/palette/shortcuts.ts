@@ -1,5 +1,5 @@
 /** What a keyboard shortcut opens on every page. */
-export type Shortcut = 'palette' | 'help'
+export type ShortcutTarget = 'palette' | 'help'
 
 type Press = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'isComposing'>
 
@@ -16,7 +16,7 @@ interface Place {
  * Returns what a pressed key opens: Ctrl+K (Cmd+K on Apple computers) the command palette, `?` the
  * list of shortcuts. Returns undefined for every other key.
  */
-export function shortcutOf(press: Press, place: Place): Shortcut | undefined {
+export function shortcutTargetOf(press: Press, place: Place): ShortcutTarget | undefined {
   const { key, altKey, ctrlKey, metaKey, isComposing } = press
   if (isComposing || altKey) return undefined
   const [modifier, other] = place.isApple ? [metaKey, ctrlKey] : [ctrlKey, metaKey]

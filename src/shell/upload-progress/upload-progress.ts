@@ -5,7 +5,10 @@ import { countUnfinished, type DepositSummary } from '../../stores/deposits/depo
 import { createElement } from '../kit/elements.ts'
 import { isOnPage, onEachPage, pageLocale, shellTranslator } from '../kit/page.ts'
 
-/** Shows the progress of uploads on every page except the deposit page, which has its own list. */
+/**
+ * Shows the progress of uploads on every page except the deposit page, which has its own list. The
+ * button that closes the display calls `dismiss`.
+ */
 export function showUploadProgress(
   $summary: ReadableAtom<DepositSummary>,
   dismiss: () => void

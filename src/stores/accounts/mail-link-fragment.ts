@@ -1,6 +1,6 @@
 import { canonicalEmail } from '../../core/input/email.ts'
 
-/** The fragment of a link in a mail. */
+/** The values in the fragment of a mailed link: the token and the recipient's e-mail. */
 export interface MailLinkFragment {
   token: string
   /** E-mail of the recipient. The key is derived from it and the password. */

@@ -12,7 +12,10 @@ export interface PasswordOwner {
 }
 
 /** Returns how hard the password is to guess, computed on this device. */
-export function strengthOf(password: string, owner: PasswordOwner): Promise<PasswordStrength> {
+export function ratePasswordStrength(
+  password: string,
+  owner: PasswordOwner
+): Promise<PasswordStrength> {
   const { pageLocation, rateStrength } = environment()
   return rateStrength(password, guessableWords({ ...owner, host: pageLocation().hostname }))
 }

@@ -17,8 +17,8 @@ export type SetupState =
   | { status: 'loading' }
   | { status: 'open'; company: string; demo: Demonstration | undefined }
   /**
-   * Setup is no longer possible: an operator exists already, or the host belongs to another
-   * company.
+   * Setup is not possible: an operator exists already, or the host does not belong to the company
+   * that runs the installation.
    */
   | { status: 'over' }
   | { status: 'failed'; error: AppError }

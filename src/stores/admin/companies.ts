@@ -28,7 +28,7 @@ export const $overview = personalAtom<OverviewState>({ status: 'loading' })
 export const $companyName = personalAtom<Pick<Company, 'id' | 'name'> | undefined>(undefined)
 
 /** The invitation link of a new company's first administrator. */
-export interface FirstInvitation {
+export interface FirstAdminInvitation {
   company: string
   email: string
   link: string
@@ -37,7 +37,7 @@ export interface FirstInvitation {
 }
 
 /** The link that the operator must pass on to the first administrator of a new company. */
-export const $firstInvitation = personalAtom<FirstInvitation | undefined>(undefined)
+export const $firstAdminInvitation = personalAtom<FirstAdminInvitation | undefined>(undefined)
 
 export const companySortKeys = ['name', '-name', 'created', '-created'] as const
 
@@ -91,7 +91,7 @@ export async function loadCompanyName(id: string): Promise<void> {
 
 /**
  * Creates a company and returns it. If the answer contains a link for the first administrator,
- * stores it in `$firstInvitation`.
+ * stores it in `$firstAdminInvitation`.
  */
 export async function createCompany(
   input: CallInput<'createCompany'>,
@@ -104,7 +104,7 @@ export async function createCompany(
   const link = company.invitation?.link
   const until = environment().now() + mailLinkMinutes.activate * 60_000
   if (session === sessionNumber()) {
-    $firstInvitation.set(
+    $firstAdminInvitation.set(
       link === undefined ? undefined : { company: company.id, email: input.email, link, until }
     )
   }

@@ -104,7 +104,7 @@ export interface EditedTheme extends Omit<Theme, 'logo_dark'> {
 }
 
 /** Returns the theme to edit: the draft or, if there is none, the published theme. */
-export function editedTheme({ draft, published, version }: DomainThemes): EditedTheme {
+export function themeToEdit({ draft, published, version }: DomainThemes): EditedTheme {
   const { theme } = draft ?? published
   return { ...theme, logo_dark: theme.logo_dark ?? null, version }
 }
@@ -128,7 +128,7 @@ export function publishDraft(id: string, version: number): Promise<DomainThemes>
   return themes.change(id, () => adminApi('publishTheme', { id }, { version }))
 }
 
-/** Publishes an earlier theme of a domain again. */
+/** Publishes the domain's earlier theme with the number `number` again. */
 export function restoreTheme(id: string, number: number, version?: number): Promise<DomainThemes> {
   const options = version === undefined ? {} : { version }
   return themes.change(id, () => adminApi('restoreTheme', { id, number }, options))

@@ -81,7 +81,7 @@ export async function inviteUser(input: Invitation, key: string): Promise<Invite
 }
 
 /** Returns the id of the company's person with this e-mail, or undefined if there is none. */
-export async function findIdByEmail(email: string): Promise<string | undefined> {
+export async function findMemberIdByEmail(email: string): Promise<string | undefined> {
   const [found] = await adminApi('listUsers', { id: companyIdOfPage(), email, limit: 1 })
   return found?.id
 }

@@ -31,7 +31,7 @@ interface BatchClientOptions {
   onProblem: (problem: AppError, token: string | undefined) => void
 }
 
-/** Creates the function that sends batches. */
+/** Creates the function that sends a batch of small files in one HTTP request. */
 export function createBatchClient({ http, token, onProblem }: BatchClientOptions): SendBatch {
   return async (files, { onProgress, signal }) => {
     try {

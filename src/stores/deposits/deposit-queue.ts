@@ -16,7 +16,7 @@ import {
   type DepositCategory,
   hasEnded,
   isInterruptible,
-  maxQueued,
+  maxUnfinishedDeposits,
   type PictureChoice
 } from './deposit-states.ts'
 
@@ -72,8 +72,8 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   const toPrepare = new Set<DepositEntry>()
   const toSend = new Set<DepositEntry>()
   /**
-   * The deposit that is being sent, by the fingerprint of its file. Other deposits of the same file
-   * wait until it has ended.
+   * The deposits that are being sent, by the fingerprint of their file. Another deposit of the same
+   * file waits until the one in this map has ended.
    */
   const sentFiles = new Map<string, DepositEntry>()
   /** Fingerprints of the files that have been recorded. */
@@ -95,7 +95,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     if (open - summary.missing + toAdd.length === 0) list.beginBatch()
     // adding files may succeed again, for example after a limit was raised
     limits.delete(category.id)
-    let places = Math.max(0, maxQueued - open - toAdd.length)
+    let places = Math.max(0, maxUnfinishedDeposits - open - toAdd.length)
     let turnedAway = 0
     for (const file of files) {
       const missing = findMissing(file)

@@ -6,7 +6,7 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { TransferSpeed } from '../../core/files/transfer-speed.ts'
 
 /** Maximum number of unfinished files in the queue. */
-export const maxQueued = 1000
+export const maxUnfinishedDeposits = 1000
 
 /** The category of a deposit, with the rules for its files. */
 export type DepositCategory = Pick<Category, 'id' | 'keep_originals' | 'store' | 'media_types'>

@@ -99,7 +99,7 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
       })
     },
 
-    /** Returns how many bytes the server has. */
+    /** Returns how many bytes of the upload the server has received. */
     async getOffset(url: string): Promise<number> {
       return Number((await request('HEAD', url)).header('Upload-Offset') ?? 0)
     },

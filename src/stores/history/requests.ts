@@ -144,7 +144,7 @@ function newsOf(news: Omit<StreamMessage, 'state'>): StreamMessage {
   return { state: $streamState.get(), ...news }
 }
 
-/** Applies a message of the leading tab. */
+/** Updates the state and the requests of this tab with a message from the leading tab. */
 function applyMessage({ state, at, before, request, reload: isStale }: StreamMessage): void {
   $streamState.set(state)
   if (request) addRequests([request])

@@ -21,7 +21,10 @@ const SourceFile = z.object({
   headings: z.array(z.string()),
   /** The imported fields, each with the index of its column. */
   columns: z.array(z.object({ field: z.string(), column: z.number() })),
-  /** Numbers of the rows without any filled cell, as far as they are known. */
+  /**
+   * Numbers of the first blank rows of the file, at most 1,000. The header and blank rows count.
+   * Empty if the rows have not been counted.
+   */
   blank: z.array(z.number())
 })
 export type SourceFile = z.infer<typeof SourceFile>

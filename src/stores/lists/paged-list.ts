@@ -163,7 +163,7 @@ export function createPagedList<Row extends { id: string }, Query extends object
   }
 
   /**
-   * Loads the next page. Does nothing while a page is being loaded, or where there is no further
+   * Loads the next page. Does nothing if a page is being loaded already, or if there is no further
    * page.
    */
   async function loadMore(): Promise<void> {

@@ -210,7 +210,7 @@ async function openTab(
   store.addRequestListener(request => heard.push(request))
   // before the next tab gets modules of its own: errors must be of the class that this one knows
   await sessions.loadCalls()
-  sessions.startSession()
+  sessions.restoreSession()
   store.loadRequests()
   return {
     ...tab,

@@ -22,7 +22,7 @@ test('drops the categories of a session that ended while they were loading', asy
   setEnvironment(tab.environment)
   const sessions = await import('../../../src/stores/sessions.ts')
   const store = await import('../../../src/stores/categories.ts')
-  sessions.startSession()
+  sessions.restoreSession()
   const first = store.loadCategories()
   signInAs('eve')
   tab.wake()
@@ -51,7 +51,7 @@ test('takes new categories with each load of the person, and keeps what is chose
   const sessions = await import('../../../src/stores/sessions.ts')
   const { $user } = await import('../../../src/stores/signed-in-user.ts')
   const store = await import('../../../src/stores/categories.ts')
-  sessions.startSession()
+  sessions.restoreSession()
   const stop = store.watchCategories()
   const names = () => {
     const state = store.$categories.get()

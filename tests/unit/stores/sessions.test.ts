@@ -86,7 +86,7 @@ test('signs up with the key of one derivation, which then signs in', async () =>
 test('asks as a stranger for what strangers may, while a sign-up waits for its mail', async () => {
   const cookie = makeToken({ sub: 'ada', exp, st: 'pending' })
   const { tab, accounts, sessions } = await open({ cookie })
-  sessions.startSession()
+  sessions.restoreSession()
   await accounts.signIn({ email: 'ada@example.com', password: 'another' })
   const tokens = tab.calls
     .filter(({ path }) => path.startsWith('/user/login'))
@@ -116,8 +116,8 @@ test('refuses a token that no cookie can hold', async () => {
 test('takes up the session of the cookie', async () => {
   const token = makeToken({ sub: 'ada', exp })
   const { sessions, users } = await open({ cookie: token })
-  sessions.startSession()
-  sessions.startSession()
+  sessions.restoreSession()
+  sessions.restoreSession()
   expect(sessions.$session.get()).toEqual({ status: 'in', token, exp })
   expect(users.hasFeatureOrPermission('deposit')).toBe(false)
   await vi.waitFor(() => expect(users.hasFeatureOrPermission('deposit')).toBe(true))
@@ -131,7 +131,7 @@ test('finds a feature and a permission by name, and nothing in nobody', async ()
   })
   const asked = () => ['deposit', 'admin', 'operator', 'dep', ''].map(users.hasFeatureOrPermission)
   expect(asked()).toEqual([false, false, false, false, false])
-  sessions.startSession()
+  sessions.restoreSession()
   await vi.waitFor(() => expect(users.$user.get()).toBeDefined())
   expect(asked()).toEqual([true, true, false, false, false])
   await sessions.signOut()
@@ -148,7 +148,7 @@ test.for([
   async ([, cookie]) => {
     const { browser, tab, sessions } = await open({ cookie })
     browser.storage.set('vidimus:user', '{}')
-    sessions.startSession()
+    sessions.restoreSession()
     expect(sessions.$session.get()).toEqual({ status: 'out' })
     expect(browser.cookies.size).toBe(0)
     expect(browser.storage.has('vidimus:user')).toBe(false)
@@ -159,7 +159,7 @@ test.for([
 test('signs out one second before the token ends', async () => {
   const end = start / 1000 + 20
   const { browser, sessions } = await open({ cookie: makeToken({ sub: 'ada', exp: end }) })
-  sessions.startSession()
+  sessions.restoreSession()
   browser.advance(18_000)
   expect(sessions.$session.get().status).toBe('in')
   browser.advance(1000)
@@ -197,7 +197,7 @@ test('stays signed in for as long as the page is open and the server renews', as
     cookie: renewed(),
     answers: { 'GET /user': () => Response.json({ ...ada, access_token: renewed() }) }
   })
-  sessions.startSession()
+  sessions.restoreSession()
   for (let minutes = 0; minutes < 180; minutes += 20) {
     browser.advance(20 * 60_000)
     await vi.waitFor(() => expect(sessions.sessionToken()).toBe(renewed()))
@@ -207,11 +207,11 @@ test('stays signed in for as long as the page is open and the server renews', as
 test('asks by itself near the end of the token when the tab that asks for all is frozen', async () => {
   const cookie = makeToken({ sub: 'ada', exp })
   const leader = await open({ cookie, answers: { 'GET /user': () => problem('unavailable') } })
-  leader.sessions.startSession()
+  leader.sessions.restoreSession()
   let answer = () => problem('unavailable')
   const { browser } = leader
   const hidden = await open({ browser, answers: { 'GET /user': () => answer() } })
-  hidden.sessions.startSession()
+  hidden.sessions.restoreSession()
   hidden.tab.show(false)
   leader.tab.freeze()
   await vi.waitFor(() => expect(hidden.tab.calls).toHaveLength(1))
@@ -315,8 +315,8 @@ test('signs out here, in the other tab and on the server', async () => {
   const token = makeToken({ sub: 'ada', exp })
   const here = await open({ cookie: token })
   const there = await open({ browser: here.browser })
-  here.sessions.startSession()
-  there.sessions.startSession()
+  here.sessions.restoreSession()
+  there.sessions.restoreSession()
   await vi.waitFor(() => expect(there.users.$user.get()).toBeDefined())
   await here.sessions.signOut()
   expect(here.tab.calls.at(-1)).toMatchObject({ path: '/user/logout', token: `Bearer ${token}` })
@@ -350,12 +350,12 @@ test('is signed out even when the server cannot be told', async () => {
 
 test('follows a sign-in of another tab, and forgets the person before', async () => {
   const here = await open({ cookie: makeToken({ sub: 'ada', exp }) })
-  here.sessions.startSession()
+  here.sessions.restoreSession()
   const departed = vi.fn()
   here.sessions.addSessionEndListener(departed)
   const token = makeToken({ sub: 'bob', exp })
   const there = await open({ browser: here.browser, token })
-  there.sessions.startSession()
+  there.sessions.restoreSession()
   await there.accounts.signIn({ email: 'bob@example.com', password: 'secret' })
   expect(departed).toHaveBeenCalledOnce()
   expect(here.sessions.sessionToken()).toBe(token)
@@ -363,7 +363,7 @@ test('follows a sign-in of another tab, and forgets the person before', async ()
 
 test('keeps the session while another tab holds a fresher token', async () => {
   const here = await open({ cookie: makeToken({ sub: 'ada', exp: start / 1000 + 20 }) })
-  here.sessions.startSession()
+  here.sessions.restoreSession()
   const fresher = makeToken({ sub: 'ada', exp })
   here.browser.cookies.set('__Host-vidimus', { value: fresher, attributes: [] })
   here.browser.advance(19_000)
@@ -376,7 +376,7 @@ test('replaces the page once by the language of the person', async () => {
     cookie: makeToken({ sub: 'ada', exp }),
     answers: { 'GET /user': () => Response.json({ ...ada, locale: 'fr' }) }
   })
-  sessions.startSession()
+  sessions.restoreSession()
   await vi.waitFor(() => expect(tab.replaced).toEqual(['/fr/verify?a=1#b']))
   expect(browser.cookies.get('i18n_redirected')?.value).toBe('fr')
   tab.wake()
@@ -393,7 +393,7 @@ test('saves the language of the page for a person who has none', async () => {
       'PUT /user': () => Response.json({ ...ada, locale: 'fr' })
     }
   })
-  sessions.startSession()
+  sessions.restoreSession()
   await vi.waitFor(() => expect(users.$user.get()?.locale).toBe('fr'))
   expect(tab.calls[1]).toMatchObject({ method: 'PUT', body: { locale: 'fr' } })
   expect(tab.replaced).toEqual([])
@@ -448,7 +448,7 @@ test.for([-86_400, 86_400])(
 
     // a page that loads later takes the session up
     const later = await open({ browser })
-    later.sessions.startSession()
+    later.sessions.restoreSession()
     expect(later.sessions.sessionToken()).toBe(token)
     browser.advance(3_598_000)
     expect(later.sessions.$session.get().status).toBe('in')
@@ -549,7 +549,7 @@ async function open(opening: Opening) {
 /** Opens a tab in which Ada is signed in by the cookie. */
 async function openSignedIn(answers: Opening['answers'] = {}) {
   const opened = await open({ cookie: makeToken({ sub: 'ada', exp }), answers })
-  opened.sessions.startSession()
+  opened.sessions.restoreSession()
   return opened
 }
 

@@ -315,7 +315,7 @@ async function open({ isSignedIn = false } = {}) {
   const sessions = await import('../../../src/stores/sessions.ts')
   const errors = await import('../../../src/contract/kit/errors.ts')
   const store = await import('../../../src/stores/verifications.ts')
-  sessions.startSession()
+  sessions.restoreSession()
   const fail = (code: ErrorCode | undefined, retryAfter?: number) => {
     const details = retryAfter === undefined ? {} : { retryAfter }
     failure = code && new AppError(code, 'test', details)

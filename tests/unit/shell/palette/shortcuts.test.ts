@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { shortcutOf } from '../../../../src/shell/palette/shortcuts.ts'
+import { shortcutTargetOf } from '../../../../src/shell/palette/shortcuts.ts'
 
 const press = { key: 'k', altKey: false, ctrlKey: false, metaKey: false, isComposing: false }
 const place = { isApple: false, isInField: false, hasCharacterKeys: true }
@@ -19,5 +19,5 @@ test.each([
   ['Ctrl+?', { key: '?', ctrlKey: true }, {}],
   ['a sign of a writing system', { key: '?', isComposing: true }, {}]
 ] as const)('%s', (_, key, where, opened?: string) => {
-  expect(shortcutOf({ ...press, ...key }, { ...place, ...where })).toBe(opened)
+  expect(shortcutTargetOf({ ...press, ...key }, { ...place, ...where })).toBe(opened)
 })

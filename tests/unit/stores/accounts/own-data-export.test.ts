@@ -78,7 +78,7 @@ async function open() {
   setEnvironment(tab.environment)
   const sessions = await import('../../../../src/stores/sessions.ts')
   const exports = await import('../../../../src/stores/accounts/own-data-export.ts')
-  sessions.startSession()
+  sessions.restoreSession()
   const stop = new AbortController()
   const progress: number[] = []
   const onProgress = (count: number) => progress.push(count)

@@ -66,7 +66,7 @@ async function open() {
   setEnvironment(tab.environment)
   const sessions = await import('../../../../src/stores/sessions.ts')
   const list = await import('../../../../src/stores/accounts/session-list.ts')
-  sessions.startSession()
+  sessions.restoreSession()
   return {
     answers,
     list,

@@ -310,7 +310,7 @@ async function open() {
     sessions.loadCalls(),
     import('../../../../src/stores/history/request-stream.ts')
   ])
-  sessions.startSession()
+  sessions.restoreSession()
   const stream = {
     send(text: string) {
       if (controller) controller.enqueue(Buffer.from(text))
