@@ -43,8 +43,8 @@ const allowedHeaders =
   'authorization, company, content-type, idempotency-key, last-event-id, if-match, if-none-match, ' +
   'tus-resumable, upload-offset, upload-length, upload-metadata, upload-defer-length, upload-concat'
 /**
- * Creates the API: middlewares, routes and the only error handler. The middlewares run in the order
- * of the code.
+ * Creates the Hono app of the API with all its middlewares, routes and its error handler. The order
+ * of the middlewares matters.
  */
 export function createApp(
   deps: Deps,

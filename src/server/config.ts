@@ -89,8 +89,9 @@ export interface Config {
   /** The operator's database server. Undefined means the embedded server. */
   database: { url: string; ownerUrl: string | undefined } | undefined
   /**
-   * Whether this process notifies the other processes of the same database about changes. Without
-   * notifications they notice changes later, because each of them also polls the database.
+   * Whether this process and the other processes of the same database notify each other about
+   * changes. Without notifications, a process finds the changes of others later, because it only
+   * looks into the database at intervals.
    */
   notify: boolean
   port: number

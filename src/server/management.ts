@@ -72,8 +72,8 @@ export async function startManagementServer(options: {
 }
 
 /**
- * Tries the parts of the service: connections, database, documents, disk and keys. Returns for each
- * part whether it works.
+ * Checks that the parts of the service work: connections, database, documents, disk and keys.
+ * Returns true or false for each part.
  */
 async function checks({
   deps,
@@ -101,8 +101,9 @@ async function checks({
 }
 
 /**
- * Returns the number of complete uploads of all companies that cannot become deposits. Returns null
- * when the database fails. Readiness does not depend on this number.
+ * Returns the number of uploads of all companies whose bytes have all arrived but that cannot
+ * become deposits. Returns null when the database fails. This number does not change the status of
+ * `/readyz`.
  */
 async function countAllHeld(deps: Deps): Promise<number | null> {
   try {

@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import { createLog } from './adapters/log.ts'
 import type { Log } from './domain/deps.ts'
 
-/** What the process prints when the service is ready. */
+/** The facts that the process prints when the service is ready. */
 export interface StartSummary {
   /** Web address of the pages. */
   address: string

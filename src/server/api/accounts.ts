@@ -113,8 +113,8 @@ function deliveryOf(c: ApiContext): { delivery: LinkDelivery } {
 }
 
 /**
- * Runs a call that uses the token of a mailed link. A failure counts toward the limit of failures
- * per network address.
+ * Runs `run`, which uses the token of a mailed link, and returns its result. If it fails, counts
+ * the failure toward the limit of failures of the caller's network address.
  */
 function runWithMailedToken<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
   return runCountingTokenFailures(c.get('deps'), tenantAndAddress(c), run)

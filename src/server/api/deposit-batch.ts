@@ -27,8 +27,8 @@ const maxPerCompany = 32
 
 const maxHeaderBytes = 2048
 /**
- * Small chunks of a request body are joined into chunks of this many bytes. A million tiny chunks
- * would use far more memory than their bytes.
+ * The number of bytes to which small chunks of a request body are joined. Without joining, a
+ * million tiny chunks would need far more memory than the bytes in them.
  */
 const joinedBytes = 64 * 1024
 
@@ -41,8 +41,8 @@ interface Received {
 }
 
 /**
- * How many files of a call are written and flushed at the same time. Only these files and the one
- * that is arriving are in memory.
+ * How many files of a call are written and flushed to disk at the same time. Only these files, and
+ * the file whose bytes are arriving, are in memory.
  */
 const writesAtOnce = 4
 

@@ -162,8 +162,8 @@ async function createRoles(client: pg.Client) {
 }
 
 /**
- * Creates two roles on the operator's server and makes the owner of the tables a member of both.
- * The owner switches to the request role `vidimus_app` for HTTP requests. The resolver role
+ * Creates the roles `vidimus_app` and `vidimus_resolver` on the operator's server, and makes the
+ * owner of the tables a member of both. The owner switches to `vidimus_app` for HTTP requests.
  * `vidimus_resolver` becomes the owner of some functions, so it gets the right to create objects in
  * the schema.
  */

@@ -18,9 +18,10 @@ interface Buildable<Row> {
 }
 
 /**
- * Returns a statement whose SQL `build` creates at the first use. Creating SQL takes about as long
- * as running it, so the statements of frequent calls are prepared. `build` gets a placeholder for
- * each value. It may only pass the placeholder on as a parameter; reading a placeholder throws.
+ * Returns a statement that can be run with different values. `build` creates its SQL at the first
+ * use; later uses skip this step, which takes about as long as running the statement. `build` gets
+ * a placeholder for each value. It may only pass the placeholder on as a parameter; reading a
+ * placeholder throws.
  */
 export function prepare<Values extends object, Row>(
   build: (db: StatementBuilder, values: Values) => Buildable<Row>

@@ -68,9 +68,9 @@ function scopeTo(id: CompanyId): string {
 }
 
 /**
- * Runs `run` in a transaction that sees only the rows of `company` and consists of one statement.
- * Sends begin, statement and commit together, in one round trip. A second statement throws. Starts
- * again after the same failures as `inCompany`.
+ * Runs `run` in a transaction that sees only the rows of `company`, and in which `run` may run only
+ * one statement. Sends begin, statement and commit together, in one round trip. Throws for a second
+ * statement. Starts again after the same failures as `inCompany`.
  */
 export function singleStatementInCompany<T>(
   db: Db,
@@ -84,8 +84,8 @@ export function singleStatementInCompany<T>(
 }
 
 /**
- * Runs `run` in a transaction of no company. It sees only the tables that belong to no company, and
- * may call the database functions that read across companies.
+ * Runs `run` in a transaction that belongs to no company. The transaction sees only the tables
+ * whose rows belong to no company, and may call the database functions that read across companies.
  */
 export function inNoCompany<T>(db: Db, run: (tx: NoCompanyTx) => Promise<T>): Promise<T> {
   return inTransaction(db, noCompany, 'begin', sent => new NoCompanyTx(sent), run)
@@ -162,8 +162,8 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Runs `statement`, which locks the row `lock` of `company`, at the end of the transaction, so
-   * that the lock is held only briefly. If the statement fails, the transaction rolls back.
+   * Runs `statement` at the end of the transaction. It locks the row `lock` of `company`, and the
+   * late start keeps the lock short. If the statement fails, the transaction rolls back.
    */
   sendLast(lock: HeadLock, statement: NamedStatement, company: CompanyId = this.companyId): void {
     const within = (id: CompanyId): NamedStatement[] =>

@@ -14,10 +14,11 @@ export interface RequestOrigin {
 }
 
 /**
- * Returns whether a browser on a developer's machine sent the HTTP request. On such a machine,
- * e-mails need no confirmation and the demonstration's account works. A loopback address alone
- * proves nothing, because a proxy on the machine connects from it too. So this also looks for
- * headers that proxies add.
+ * Returns whether an HTTP request comes from a developer's machine, where e-mails need no
+ * confirmation and the demonstration's account works. The setting `dev` makes this true for every
+ * request. Otherwise the request must come from this machine, and the installation must have no
+ * public address and no domain of its own. A loopback address alone proves nothing, because a proxy
+ * on this machine has one too. So a request with a header that proxies add is not accepted.
  */
 export function isDeveloperMachine(
   { dev, hasPublicUrl }: Pick<Settings, 'dev' | 'hasPublicUrl'>,

@@ -5,7 +5,10 @@ import type { CompanyId, Deps } from './deps.ts'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** The tables whose rows expire. The number says how many milliseconds an expired row is kept. */
+/**
+ * The tables whose rows expire, and for how many milliseconds after its expiry a row of the table
+ * is kept.
+ */
 const expiring = [
   // a used challenge must not become valid again if the clock is set back
   ['used_challenge', hourMs],

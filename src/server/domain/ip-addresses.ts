@@ -45,8 +45,8 @@ export function isWithin(text: string, ranges: readonly AddressRange[]): boolean
 }
 
 /**
- * Prefix lengths of the IPv6 networks that rate limits count in place of single addresses: the
- * usual sizes for a subscriber, a customer and an organization.
+ * The prefix lengths of the IPv6 networks that rate limits count in place of single addresses.
+ * Providers usually give a /64 or a /56 to a household and a /48 to an organization.
  */
 const countedPrefixes = [64, 56, 48]
 

@@ -6,8 +6,9 @@ import type { Tx } from '../db/scope.ts'
 type LeasedTable = 'upload' | 'mail' | 'company' | 'import'
 
 /**
- * A kind of lease: the right of one process to work on a row until a certain time. The process
- * renews the lease while it works. If the process dies, the lease ends by itself.
+ * Describes the leases on the rows of one table. A lease is the right of one process to work on a
+ * row until a certain time. The process renews the lease while it works. If the process dies, the
+ * lease ends by itself.
  */
 export interface Lease<Table extends LeasedTable> {
   table: Table
@@ -18,8 +19,8 @@ export interface Lease<Table extends LeasedTable> {
   /** How many milliseconds a lease lasts if it is not renewed. */
   ms: number
   /**
-   * The column with the name of the process that has the lease. If there is one, a row is also free
-   * once that process has ended.
+   * The column with the name of the process that has the lease. With this column, a row is also
+   * free as soon as that process has ended. Undefined if the table has no such column.
    */
   by?: string & keyof Database[Table]
 }
@@ -42,8 +43,9 @@ export function leaseIsFreeCondition<Table extends LeasedTable>(
 }
 
 /**
- * Leases the first free row of the company, in the order of `orderBy`. Skips rows that other
- * transactions are leasing at this moment. Returns the updated row, or undefined if no row is free.
+ * Leases the first row of the company, in the order of `orderBy`, that no process has leased and
+ * that satisfies `where`. Skips rows that other transactions are leasing at this moment. Returns
+ * the updated row, or undefined if there is no such row.
  */
 export function claimNextRow<Table extends 'upload' | 'mail'>(
   tx: Tx,
@@ -92,8 +94,9 @@ export async function renewLease<Table extends LeasedTable>(
 }
 
 /**
- * Ends the lease of a row. Another process can lease the row immediately or, with `from`, only from
- * that time on. Changes nothing and returns false if the row does not satisfy `change.where`.
+ * Ends the lease of a row. Another process can lease the row immediately, or only from the time
+ * `from` on if it is given. Changes nothing and returns false if the row does not satisfy
+ * `change.where`.
  */
 export async function releaseLease<Table extends LeasedTable>(
   tx: Tx,

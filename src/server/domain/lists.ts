@@ -118,8 +118,8 @@ function sorted<DB, TB extends keyof DB, Row>(
 
 /**
  * Adds the condition that a row comes after the cursor's row in the order of the list. `place` has
- * the sort values of the cursor's row. If it is undefined, adds no condition: the first page is
- * read.
+ * the sort values of the cursor's row. An undefined `place` stands for the first page, and adds no
+ * condition.
  */
 function behind<DB, TB extends keyof DB, Row>(
   rows: SelectQueryBuilder<DB, TB, Row>,

@@ -14,8 +14,8 @@ const sentences: Partial<Record<ErrorCode, string>> = {
 }
 
 /**
- * Makes `server` answer HTTP requests that Node cannot parse, with `headers` and in the format of
- * other error responses.
+ * Makes `server` send an error response to HTTP requests that Node cannot parse. The response has
+ * the same format as other error responses, and the given `headers`.
  */
 export function answerClientErrors(server: Server, headers: Record<string, string>): void {
   const underWay = new WeakMap<Duplex, Set<ServerResponse>>()

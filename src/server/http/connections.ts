@@ -10,7 +10,10 @@ export interface ConnectionLimits {
   total: number
   /** The most connections of one network: of an IPv4 address or an IPv6 /64. */
   perAddress: number
-  /** Returns whether many people may share this address. Then `perAddress` does not apply to it. */
+  /**
+   * Returns whether many people may share this network address. If so, `perAddress` does not limit
+   * its connections.
+   */
   isShared(address: string): boolean
   /**
    * The longest time for which a client may read nothing, in milliseconds; 30 seconds by default.
@@ -22,7 +25,7 @@ export interface ConnectionLimits {
 /** Reports whether a server still accepts connections. */
 export interface ConnectionCapacity {
   /**
-   * Returns whether the server has room for more connections and has refused none for lack of room
+   * Returns true if the server can take more connections now, and has refused none for lack of room
    * in the last 10 seconds.
    */
   hasRoom(): boolean

@@ -39,8 +39,8 @@ export function hasPlainPath(target: string): boolean {
 }
 
 /**
- * The host names of the Host headers that have been parsed. A service has few hosts, so each header
- * is parsed once.
+ * The host names of parsed Host headers, by the text of the header. A service has few hosts, so
+ * each header is parsed only once.
  */
 const hostsByHeader = new Map<string, string | undefined>()
 const maxHeaders = 1000

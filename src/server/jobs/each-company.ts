@@ -25,8 +25,8 @@ interface WaitingWork {
   signal: Signal
   /**
    * Does one piece of work for a company. Returns false if there was no work or if the work failed.
-   * May call `onFound`, which lets another run begin the next piece of work of this company at the
-   * same time.
+   * May call `onFound` as soon as it has found its piece of work. Another run can then begin the
+   * company's next piece at the same time.
    */
   workOnNext: (
     company: CompanyId,
@@ -35,9 +35,9 @@ interface WaitingWork {
 }
 
 /**
- * Returns a job that does all work for a company as soon as `signal` is sent with its id. Companies
- * take turns, one piece of work each. Every few seconds the job also looks at every company, for
- * work that a crash has left undone.
+ * Returns a job that works for a company as soon as `signal` is sent with its id, until the company
+ * has no more work. Companies take turns, one piece of work each. Every few seconds the job also
+ * looks at every company, for work that a crash has left undone.
  */
 export function createSignaledJob(
   deps: Pick<Deps, 'db' | 'log'>,

@@ -19,8 +19,8 @@ const leastBytes = 1024
 const compressible = /^(?:text\/|application\/(?:json|wasm)|image\/svg)/
 
 /**
- * Returns a body with its compressed variants. Compresses in other threads, to keep the event loop
- * free. A body that is small, or of a type that compresses badly, gets no variants.
+ * Returns a body with its ETag and its compressed variants. A body that is small, or of a type that
+ * compresses badly, gets no variants. Compresses in other threads, to keep the event loop free.
  */
 export async function compressBody(
   body: Buffer,

@@ -29,7 +29,7 @@ import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
 
 /**
- * The progress of an upload is recorded again after this many milliseconds. An upload whose
+ * The milliseconds between two records of an upload's progress in the database. An upload whose
  * progress has not been recorded for a minute counts as dead.
  */
 const touchMs = 10_000

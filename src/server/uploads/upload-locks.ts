@@ -4,9 +4,8 @@ import { uploadBusyError } from '../domain/deposits/uploads.ts'
 /** The most calls that may wait for the lock of one upload. Further calls are refused. */
 const maxWaiting = 2
 /**
- * The longest time, in milliseconds, for which the client of the call that holds a lock may send
- * nothing while another call waits for the lock. After this time, the call that holds the lock is
- * ended.
+ * A call that holds a lock is ended if its client sends nothing for this many milliseconds while
+ * another call waits for the lock.
  */
 const quietMs = 500
 
@@ -48,9 +47,9 @@ interface AcquireOptions {
 
 export interface UploadLocks {
   /**
-   * Waits for the lock of the upload `key`. Calls get it in the order of their arrival. Throws
-   * `upload_busy` when too many calls wait, and `upload_offset` when the upload already has more
-   * bytes than the caller's offset.
+   * Waits for the lock of the upload `key`. Calls get the lock in the order of their arrival.
+   * Throws `upload_busy` when too many calls wait. Throws `upload_offset` when the upload already
+   * has more bytes than the caller's offset.
    */
   acquire(key: string, options: AcquireOptions): Promise<UploadLock>
   /**

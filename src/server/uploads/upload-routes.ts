@@ -52,8 +52,8 @@ const creationHeaders = ['upload-length', 'upload-defer-length', 'upload-metadat
 const handoverMs = [50, 100, 200, 400, 800]
 
 /**
- * A call of this process that is writing an upload. Its lease excludes other processes, its lock
- * excludes other calls of this process.
+ * A call of this process that is writing the bytes of an upload. `lease` keeps other processes from
+ * writing to it, `lock` keeps other calls of this process from doing so.
  */
 interface Writing {
   lease: WriteLease
@@ -117,8 +117,8 @@ export function createUploadHandler(deps: Deps): UploadHandler {
   }
 
   /**
-   * Runs `write` with the current state of the upload, while no other call writes to the upload.
-   * `write` returns whether all bytes have arrived.
+   * Runs `write` with the current state of the upload. Meanwhile no other call can write to the
+   * upload. `write` returns whether all bytes have arrived.
    */
   async function exclusively(
     upload: Upload,

@@ -12,19 +12,19 @@ import {
 
 const tickMs = 15_000
 /**
- * How many milliseconds after its last tick a stream sends the next one at the earliest. A tick
- * keeps the connection alive. A stream checks every two seconds whether a tick is due, so two ticks
- * are at most 15 seconds apart.
+ * The shortest time between two ticks of a stream, in milliseconds. A tick keeps the connection
+ * alive. A stream checks every two seconds whether a tick is due, so two ticks are at most 15
+ * seconds apart.
  */
 const tickAfterMs = tickMs - 2000
 /**
- * If more than this many events wait for a slow client, the stream drops them and reads them from
- * the database again later.
+ * The most events that wait in memory for a slow client. If there are more, the stream drops them
+ * and reads them from the database later.
  */
 const maxHeldEvents = 64
 /**
- * If waiting events have more than this many characters, the stream drops them and reads them from
- * the database again later.
+ * The most characters of the events that wait in memory for a slow client. If there are more, the
+ * stream drops the events and reads them from the database later.
  */
 const maxHeldChars = 256 * 1024
 

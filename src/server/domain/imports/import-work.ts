@@ -107,10 +107,10 @@ class Stopped extends Error {}
 
 /**
  * Checks, runs or undoes one import of the company: the one that has waited longest. Does nothing
- * while another process works on an import of the company. If this process ends before the work is
- * done, another process takes over. It repeats a run or an undo, which is one transaction, and
- * continues a check after the last finished slice. Returns false if there was no work or this
- * process did not finish it.
+ * while another process works on an import of the company. Returns false if there was no work or
+ * this process did not finish it. If this process ends before the work is done, another process
+ * takes over. That process repeats a run or an undo, which is one transaction. It continues a check
+ * after the last finished slice.
  */
 export async function workOnNextImport(
   deps: WorkDeps,
@@ -152,7 +152,7 @@ export async function workOnNextImport(
 
 /**
  * Runs `run` in a background transaction of a company. Such a transaction does not count toward the
- * company's limit of connections, so the company's calls are answered meanwhile. At most two run at
+ * company's limit of connections, so it does not make the company's calls wait. At most two run at
  * the same time for a company: one works on the import, the other stores its progress.
  */
 function inBackground<T>(

@@ -60,7 +60,10 @@ export async function createCompanyWithAdministrator(
   return { body: { ...company, invitation }, replayed }
 }
 
-/** Adds the company and its administrator in one transaction. */
+/**
+ * Adds the company, its domain and its administrator in one transaction. Returns the company, the
+ * administrator's id, and whether the domain is verified already.
+ */
 async function insertCompanyWithAdministrator(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
   { by, name, host, email, locale }: Omit<NewTenant, 'idempotencyKey' | 'isDeveloper'>

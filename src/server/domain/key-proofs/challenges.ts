@@ -73,8 +73,8 @@ export function readChallenge(
 }
 
 /**
- * Marks a challenge as used. Returns false if it was used before. Of parallel calls, exactly one
- * returns true.
+ * Marks a challenge as used. Returns false if it was used before. If several calls do this in
+ * parallel, exactly one gets true.
  */
 export async function spendChallenge(
   tx: Tx,

@@ -42,10 +42,10 @@ interface ReserveInput {
 }
 
 /**
- * Reserves requests and bytes for a person in one of their groups. Of the groups that have enough
- * left, it takes the one with the most requests left. Throws `request_limit_reached` or
- * `storage_limit_reached` if no group has enough; the transaction must then end. The statement that
- * reserves also checks the limit, so parallel calls cannot exceed it.
+ * Reserves requests (entries of the history) and bytes for a person, in one of their groups. If
+ * several groups have enough left, chooses the one with the most requests left. Throws
+ * `request_limit_reached` or `storage_limit_reached` if no group has enough; the transaction must
+ * then end. The statement that reserves also checks the limit, so parallel calls cannot exceed it.
  */
 export async function reserveQuota(
   tx: Tx,
@@ -55,8 +55,8 @@ export async function reserveQuota(
 }
 
 /**
- * Charges requests to one of the person's groups without a reservation. Throws
- * `request_limit_reached` if no group has enough left.
+ * Charges requests (entries of the history) to one of the person's groups, without reserving them
+ * before. Throws `request_limit_reached` if no group has enough left.
  */
 export async function chargeRequests(tx: Tx, input: Omit<ReserveInput, 'bytes'>): Promise<void> {
   await take(tx, { ...input, bytes: 0 }, 'used')
@@ -193,8 +193,9 @@ function distribute(
 }
 
 /**
- * Returns the error for a charge for which no group has enough left. It is the storage error if a
- * group has requests left but too little storage.
+ * Returns the error for a charge if no group in `quotas` has enough left. The error is about
+ * storage if a group has requests left but too little storage. Otherwise it is about requests, or
+ * says that no group allows the deposit.
  */
 function refusalOf(quotas: GroupQuota[], now: Date): AppError {
   const full = quotas.find(({ requestsLeft }) => (requestsLeft ?? Infinity) >= 1)
@@ -331,8 +332,9 @@ const savepoint = { name: 'savepoint_take', text: 'savepoint take', values: [] }
 
 /**
  * Reserves or charges requests and bytes in the group of `quota`. Returns the error if the group
- * does not have enough left or was deleted meanwhile. The caller must then roll the transaction
- * back, because one of two counters may have changed already.
+ * does not have enough left or was deleted meanwhile. After an error the caller must roll the
+ * transaction back, because one of the two counters, of requests and of storage, may have changed
+ * already.
  */
 async function takeFrom(
   tx: Tx,

@@ -136,17 +136,17 @@ export type LimitKey = readonly [company: string, ...parts: (string | { address:
 
 /**
  * The factors by which a rate limit is multiplied for the IPv6 networks /64, /56 and /48 of an
- * address. For example, all addresses of a /48 network together may use 16 times the limit. An IPv4
- * address has only the first factor.
+ * address. For example, all addresses of a /48 network together may use 16 times the limit. For an
+ * IPv4 address, only the first factor is used.
  */
 const tierFactors = [1, 4, 16]
 
 /**
  * Counts `points` toward the limit `name`. If `counted` contains an IPv6 address, counts them in
- * each of the address's networks. More points than the limit count as the whole limit. If the limit
- * is exceeded, throws the error of the limit, with the seconds after which a call may succeed; the
- * points still count. `isFirst` is true if these are the first points of the widest network in the
- * current period.
+ * each network of the address. If `points` is more than the whole limit, counts only as many as the
+ * limit. If the limit is exceeded, throws its error, with the seconds after which a call may
+ * succeed; the points are counted nevertheless. `isFirst` is true if these are the first points of
+ * the widest network in the current period.
  */
 export async function consumeRateLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,

@@ -7,8 +7,8 @@ import type { CompanyId, Deps, Letter, MailKind, Tenant } from '../deps.ts'
 import { createMailToken, hasRecentToken, mailLink } from './mail-tokens.ts'
 
 /**
- * If another reset is requested within this many milliseconds after a reset link was mailed, no
- * mail is sent.
+ * A person to whom a reset link was mailed gets no other one for this many milliseconds, even if
+ * they request it.
  */
 const justMailedMs = 5 * 60_000
 

@@ -54,9 +54,9 @@ export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): TokenReader
   const proofs = new Map<string, Proof>()
 
   /**
-   * Returns the contents of an access token. Verifies its signature only once for each host,
-   * because a browser sends the same token for an hour. Remembers only a hash of the token, until
-   * the key that signed it is removed.
+   * Returns the contents of an access token. A browser sends the same token for an hour, so its
+   * signature is verified only once for each host. Only a hash of the token stays in memory, and it
+   * counts only as long as the key that signed the token exists.
    */
   async function provenPayload(tenant: Tenant, token: string, now: Date): Promise<Payload> {
     if (token.length > maxTokenLength) throw badToken()

@@ -67,8 +67,8 @@ export async function authenticate(
 }
 
 /**
- * Returns the owner of an API key, without their permissions. The key is looked up by its hash, so
- * the response time to a wrong key reveals nothing about other keys.
+ * Returns the owner of an API key, with an empty list of permissions. The key is looked up by its
+ * hash, so the response time to a wrong key reveals nothing about other keys.
  */
 async function authenticateKey(
   deps: Pick<Deps, 'db' | 'clock'>,

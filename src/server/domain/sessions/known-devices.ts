@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /**
- * Returns a value that the browser keeps after a login. At later logins it proves that the person
- * has signed in with this browser before.
+ * Returns a random value with a MAC for the browser to store after a login. At later logins it
+ * proves that the person has signed in with this browser before.
  */
 export function createDeviceProof(
   deps: Pick<Deps, 'keys' | 'random'>,
