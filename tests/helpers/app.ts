@@ -25,7 +25,7 @@ import { createCompanyKeyring } from '../../src/server/domain/evidence/company-k
 import { recordRootSecretId } from '../../src/server/domain/installation/installation.ts'
 import { productTheme } from '../../src/server/domain/installation/product-theme.ts'
 import { createTokenReader } from '../../src/server/domain/sessions/access-tokens.ts'
-import { createClientAddressReader, refuseHost } from '../../src/server/http/hosts.ts'
+import { createClientAddressReader, sendHostError } from '../../src/server/http/hosts.ts'
 import { createListener, type ListenerOptions } from '../../src/server/http/listener.ts'
 import { runJobs } from '../../src/server/jobs/job-runner.ts'
 import { runImportsJob } from '../../src/server/jobs/run-imports.ts'
@@ -194,7 +194,7 @@ export async function makeApp(
   const jobs = runJobs([settleUploadsJob(deps), ...importing, ...sending], deps.log)
   const server = createListener({
     tenants,
-    site: options.site ?? { handle: async (_request, response) => refuseHost(response, 421) },
+    site: options.site ?? { handle: async (_request, response) => sendHostError(response, 421) },
     app,
     uploads: createUploadHandler(deps),
     addressOf: createClientAddressReader(options.trustedProxies ?? []),

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { openBlobs } from '../../src/server/adapters/blobs.ts'
 import { createSignals } from '../../src/server/adapters/signals.ts'
 import type { Deps } from '../../src/server/domain/deps.ts'
-import { createClientAddressReader, refuseHost } from '../../src/server/http/hosts.ts'
+import { createClientAddressReader, sendHostError } from '../../src/server/http/hosts.ts'
 import { createListener } from '../../src/server/http/listener.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
 import type { TestApp } from './app.ts'
@@ -31,7 +31,7 @@ export async function startSecondProcess(
   }
   const server = createListener({
     tenants: app.tenants,
-    site: { handle: async (_request, response) => refuseHost(response, 421) },
+    site: { handle: async (_request, response) => sendHostError(response, 421) },
     app: app.app,
     uploads: createUploadHandler(deps),
     addressOf: createClientAddressReader([]),

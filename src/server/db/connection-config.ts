@@ -37,7 +37,7 @@ export function ownerLogin(location: DatabaseLocation): pg.ClientConfig {
 }
 
 /** Returns the connection options for the role `vidimus_app`, which serves HTTP requests. */
-export function requestLogin(location: DatabaseLocation): pg.ClientConfig {
+export function requestRoleLogin(location: DatabaseLocation): pg.ClientConfig {
   if ('socketDir' in location)
     return socketConnectionConfig(location.socketDir, location.database, requestRole)
   const url = withTls(location.url)

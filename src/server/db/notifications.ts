@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type DatabaseLocation, requestLogin } from './connection-config.ts'
+import { type DatabaseLocation, requestRoleLogin } from './connection-config.ts'
 import { listenerName, listenerNamePrefix } from './processes.ts'
 
 /**
@@ -53,7 +53,7 @@ export async function openNotifications(
 
   async function connect(): Promise<pg.Client> {
     const fresh = new pg.Client({
-      ...requestLogin(options),
+      ...requestRoleLogin(options),
       application_name: listenerName(self),
       keepAlive: true
     })

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import pg from 'pg'
 import { type ActiveCompanies, createActiveCompanies } from '../../core/active-companies.ts'
-import { type DatabaseLocation, requestLogin, unreachableError } from './connection-config.ts'
+import { type DatabaseLocation, requestRoleLogin, unreachableError } from './connection-config.ts'
 import { ConnectionShares } from './connection-shares.ts'
 import { postgresNiceDifference } from './postgres.ts'
 import { lowerPriority } from './process-priority.ts'
@@ -80,7 +80,7 @@ const opened = new WeakMap<Db, Opened>()
 export async function openDatabase(options: OpenOptions): Promise<Db> {
   const { isEmbedded = false, onError = () => undefined } = options
   const settings: pg.PoolConfig = {
-    ...requestLogin(options),
+    ...requestRoleLogin(options),
     // statements are sent without waiting for earlier answers: see pipelined-transaction.ts
     pipeline: true,
     connectionTimeoutMillis: acquireMillis,

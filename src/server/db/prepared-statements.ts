@@ -23,7 +23,7 @@ interface Buildable<Row> {
  * a placeholder for each value. It may only pass the placeholder on as a parameter; reading a
  * placeholder throws.
  */
-export function prepare<Values extends object, Row>(
+export function prepareStatement<Values extends object, Row>(
   build: (db: StatementBuilder, values: Values) => Buildable<Row>
 ): PreparedStatement<Values, Row> {
   let built: { name: string | undefined; text: string; parameters: readonly unknown[] } | undefined

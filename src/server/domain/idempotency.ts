@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { AppError } from '../../contract/kit/errors.ts'
 import { deleteInCompany, selectInCompany } from '../db/company-queries.ts'
-import { prepare } from '../db/prepared-statements.ts'
+import { prepareStatement } from '../db/prepared-statements.ts'
 import { singleStatementInCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
@@ -60,7 +60,7 @@ interface KeyedCall {
   key: string
 }
 
-const keepAnswer = prepare(
+const keepAnswer = prepareStatement(
   (db, { company_id, actor, route, key, body }: KeyedCall & { body: string }) =>
     db
       .updateTable('idempotency')
@@ -112,7 +112,7 @@ export async function deleteExpiredAnswers(
  * The statement that deletes a company's oldest stored answers: `batch` at most, and only those
  * stored before `before`.
  */
-export const deleteAnswersStatement = prepare(
+export const deleteAnswersStatement = prepareStatement(
   (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
     sql<{ key: string }>`
       delete from idempotency
@@ -252,7 +252,7 @@ interface ManyClaims extends CallsOfOne {
   fingerprints: Buffer[]
 }
 
-const insertKeys = prepare(
+const insertKeys = prepareStatement(
   (_db, { company_id, actor, route, now, keys, fingerprints }: ManyClaims) => sql<{ key: string }>`
     insert into idempotency (company_id, actor, route, key, fingerprint, created_at)
     select ${company_id}::uuid, ${actor}::uuid, ${route}, key, fingerprint, ${now}::timestamptz
@@ -262,7 +262,7 @@ const insertKeys = prepare(
     returning key`
 )
 
-const readAnswers = prepare(
+const readAnswers = prepareStatement(
   (_db, { company_id, actor, route, keys }: Omit<ManyClaims, 'fingerprints'>) => sql<{
     key: string
     fingerprint: Buffer
@@ -286,7 +286,7 @@ export async function storeAnswers(
   })
 }
 
-const updateAnswers = prepare(
+const updateAnswers = prepareStatement(
   (
     _db,
     { company_id, actor, route, keys, bodies }: CallsOfOne & { keys: string[]; bodies: string[] }
@@ -333,12 +333,13 @@ interface Claim extends KeyedCall {
   created_at: Date
 }
 
-const insertKey = prepare((db, { company_id, actor, route, key, fingerprint, created_at }: Claim) =>
-  db
-    .insertInto('idempotency')
-    .values({ company_id, actor, route, key, fingerprint, created_at })
-    .onConflict(conflict => conflict.doNothing())
-    .returning('key')
+const insertKey = prepareStatement(
+  (db, { company_id, actor, route, key, fingerprint, created_at }: Claim) =>
+    db
+      .insertInto('idempotency')
+      .values({ company_id, actor, route, key, fingerprint, created_at })
+      .onConflict(conflict => conflict.doNothing())
+      .returning('key')
 )
 
 /**

@@ -37,7 +37,7 @@ export function parseNetwork(text: string): AddressRange | undefined {
  * Returns whether the address `text` is in one of the ranges. Returns false for a text that is not
  * an address.
  */
-export function isWithin(text: string, ranges: readonly AddressRange[]): boolean {
+export function isInAddressRanges(text: string, ranges: readonly AddressRange[]): boolean {
   const address = ranges.length > 0 ? parse(text) : undefined
   if (!address) return false
   const number = numberOf(address)

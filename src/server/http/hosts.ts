@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HostName } from '../../contract/domains.ts'
 import {
   type AddressRange,
-  isWithin,
+  isInAddressRanges,
   normalizeAddress,
   parseNetwork
 } from '../domain/ip-addresses.ts'
@@ -56,7 +56,7 @@ function hostIn(header: string): string | undefined {
  * Sends the error response for an HTTP request whose host name is invalid (400), belongs to no
  * company (421) or could not be looked up (503). The response does not reveal which hosts exist.
  */
-export function refuseHost(
+export function sendHostError(
   response: ServerResponse,
   status: 400 | 421 | 503,
   headers: Record<string, string> = {}
@@ -76,19 +76,19 @@ export function refuseHost(
  * Returns the network address of the client that sent an HTTP request, even if the client connects
  * through trusted proxies.
  */
-export type AddressReader = (request: IncomingMessage) => string
+export type ClientAddressReader = (request: IncomingMessage) => string
 
 /**
  * Returns the function that determines the address of a client: the address of the connection or,
  * behind trusted proxies, the last address in `X-Forwarded-For` that is not a trusted proxy.
  */
-export function createClientAddressReader(trustedProxies: string[]): AddressReader {
+export function createClientAddressReader(trustedProxies: string[]): ClientAddressReader {
   const trusted = trustedProxies.map(parseTrustedNetwork)
   return request => {
     const peer = request.socket.remoteAddress ?? ''
     let address = normalizeAddress(peer) ?? peer
     const hops = String(request.headers['x-forwarded-for'] ?? '').split(',')
-    while (hops.length > 0 && isWithin(address, trusted)) {
+    while (hops.length > 0 && isInAddressRanges(address, trusted)) {
       const hop = normalizeAddress(hops.pop()?.trim() ?? '')
       if (hop === undefined) break
       address = hop
@@ -121,5 +121,5 @@ export function parseTrustedNetwork(network: string): AddressRange {
  */
 export function createSharedAddressCheck(trustedProxies: string[]): (address: string) => boolean {
   const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(parseTrustedNetwork)
-  return address => isWithin(normalizeAddress(address) ?? '', shared)
+  return address => isInAddressRanges(normalizeAddress(address) ?? '', shared)
 }

@@ -13,7 +13,7 @@ import { isDirectUpload } from '../uploads/direct-put.ts'
 import type { UploadHandler } from '../uploads/upload-routes.ts'
 import { answerClientErrors } from './client-errors.ts'
 import { createEventLoopShares } from './event-loop-shares.ts'
-import { type AddressReader, hasPlainPath, hostOf, refuseHost } from './hosts.ts'
+import { type ClientAddressReader, hasPlainPath, hostOf, sendHostError } from './hosts.ts'
 import { createRequestQueue } from './pipelining.ts'
 import { cutSlowBody, type MinimumSpeed } from './slow-bodies.ts'
 
@@ -22,7 +22,7 @@ export interface ListenerOptions {
   site: Pick<Site, 'handle'>
   app: Api
   uploads: UploadHandler
-  addressOf: AddressReader
+  addressOf: ClientAddressReader
   /**
    * The companies that made a call within the last second. The listener records the company of each
    * HTTP request here.
@@ -85,12 +85,12 @@ export function createListener(options: ListenerOptions): Server {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const host = hostOf(request)
-    if (!host) return refuseHost(response, 400, headers)
+    if (!host) return sendHostError(response, 400, headers)
     // `api.acme.fr` is the API of `acme.fr` if that exists, else a page host
     const owner = host.startsWith('api.') ? await tenants.resolve(host.slice(4)) : undefined
     if (!owner) {
       const page = await tenants.resolve(host)
-      if (!page) return refuseHost(response, 421, headers)
+      if (!page) return sendHostError(response, 421, headers)
       await eventLoopShares.wait(page.company_id)
       return site.handle(request, response, host)
     }
@@ -111,7 +111,7 @@ export function createListener(options: ListenerOptions): Server {
       log.error({ err: error }, 'request failed')
       if (response.headersSent) response.destroy()
       else if (hostOf(request)?.startsWith('api.')) await refuseCall(response, error, headers)
-      else refuseHost(response, 503, headers)
+      else sendHostError(response, 503, headers)
     })
   }
 

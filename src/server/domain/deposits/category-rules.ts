@@ -5,7 +5,7 @@ import { StoredContent } from '../../../contract/requests.ts'
 import { isDepositFieldValue } from '../../../core/evidence/deposit-leaf.ts'
 import { acceptsMediaType } from '../../../core/media-types.ts'
 import { allowedCategories, joinInCompany } from '../../db/joins.ts'
-import { prepare } from '../../db/prepared-statements.ts'
+import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
@@ -28,18 +28,21 @@ interface Wanted {
  * The query of a category's rules. It returns a row for each of the caller's groups that allows the
  * category. No row means that the caller may not use the category.
  */
-const allowedGroups = prepare((db, wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>) =>
-  allowedCategories(db, wanted)
-    .innerJoin('group', join => joinInCompany(join, 'group.id', 'group_category.group_id'))
-    .innerJoin('category', join => joinInCompany(join, 'category.id', 'group_category.category_id'))
-    .where('group_category.category_id', '=', wanted.category)
-    .select([
-      'group.features',
-      'category.names',
-      'category.originals',
-      'category.store',
-      'category.media_types'
-    ])
+const allowedGroups = prepareStatement(
+  (db, wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>) =>
+    allowedCategories(db, wanted)
+      .innerJoin('group', join => joinInCompany(join, 'group.id', 'group_category.group_id'))
+      .innerJoin('category', join =>
+        joinInCompany(join, 'category.id', 'group_category.category_id')
+      )
+      .where('group_category.category_id', '=', wanted.category)
+      .select([
+        'group.features',
+        'category.names',
+        'category.originals',
+        'category.store',
+        'category.media_types'
+      ])
 )
 
 /**

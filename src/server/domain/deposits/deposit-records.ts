@@ -13,7 +13,7 @@ import {
 } from '../../../core/evidence/deposit-leaf.ts'
 import { formatDigest, formatTime } from '../../../core/evidence/formats.ts'
 import { retentionEnd } from '../../../core/retention.ts'
-import { prepare } from '../../db/prepared-statements.ts'
+import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -76,7 +76,7 @@ export async function readRecordNames(tx: Tx, of: NamesQuery): Promise<RecordNam
   return { ...others, category: names.en }
 }
 
-const namesOf = prepare((db, { company_id, user_id, category_id }: NamesQuery) =>
+const namesOf = prepareStatement((db, { company_id, user_id, category_id }: NamesQuery) =>
   db
     .selectFrom('log_head')
     .innerJoin('user', 'user.company_id', 'log_head.company_id')
@@ -190,19 +190,20 @@ function doneDraft(record: NewRecord, hash: Uint8Array): NewRequestState {
   }
 }
 
-const insertDeposit = prepare((db, row: Omit<Selectable<Database['deposit']>, 'erased_at'>) =>
-  db.insertInto('deposit').values({
-    company_id: row.company_id,
-    id: row.id,
-    request_id: row.request_id,
-    user_id: row.user_id,
-    category_id: row.category_id,
-    visibility: row.visibility,
-    blob_tag: row.blob_tag,
-    recorded_at: row.recorded_at,
-    keep_until: row.keep_until,
-    group_id: row.group_id
-  })
+const insertDeposit = prepareStatement(
+  (db, row: Omit<Selectable<Database['deposit']>, 'erased_at'>) =>
+    db.insertInto('deposit').values({
+      company_id: row.company_id,
+      id: row.id,
+      request_id: row.request_id,
+      user_id: row.user_id,
+      category_id: row.category_id,
+      visibility: row.visibility,
+      blob_tag: row.blob_tag,
+      recorded_at: row.recorded_at,
+      keep_until: row.keep_until,
+      group_id: row.group_id
+    })
 )
 
 interface Tag {
@@ -213,7 +214,7 @@ interface Tag {
   which: string
 }
 
-const insertTag = prepare((db, { company_id, user_id, record_id, tag, which }: Tag) =>
+const insertTag = prepareStatement((db, { company_id, user_id, record_id, tag, which }: Tag) =>
   db.insertInto('lookup_tag').values({
     company_id,
     scheme: 1,

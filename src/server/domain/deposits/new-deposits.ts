@@ -8,7 +8,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
-import { prepare } from '../../db/prepared-statements.ts'
+import { prepareStatement } from '../../db/prepared-statements.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
 import type { CompanyId, Deps, WaitingClient } from '../deps.ts'
@@ -141,7 +141,7 @@ interface PlannedDeposit {
 /** The most open uploads that one person may have. */
 const maxOpenUploads = 2000
 
-const countOpenUploads = prepare(
+const countOpenUploads = prepareStatement(
   (
     _db,
     { company_id, user_id, limit }: { company_id: CompanyId; user_id: string; limit: number }
@@ -267,7 +267,7 @@ interface SameFile {
 }
 
 /** The query of the person's most recent open upload of the same bytes into the same category. */
-const openUploads = prepare((db, file: SameFile) =>
+const openUploads = prepareStatement((db, file: SameFile) =>
   db
     .selectFrom('upload')
     .where('company_id', '=', file.company_id)

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { selectInCompany } from '../../db/company-queries.ts'
-import { prepare } from '../../db/prepared-statements.ts'
+import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeys, Deps } from '../deps.ts'
 import { companyKeyVersion } from './company-keys.ts'
@@ -51,7 +51,7 @@ interface SealedOpening {
   sealed: Buffer
 }
 
-const insertOpening = prepare((db, { company_id, record_id, sealed }: SealedOpening) =>
+const insertOpening = prepareStatement((db, { company_id, record_id, sealed }: SealedOpening) =>
   db
     .insertInto('deposit_opening')
     .values({ company_id, record_id, key_version: companyKeyVersion, sealed })

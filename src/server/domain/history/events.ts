@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { selectInCompany } from '../../db/company-queries.ts'
-import { prepare } from '../../db/prepared-statements.ts'
+import { prepareStatement } from '../../db/prepared-statements.ts'
 import { singleStatementInCompany } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
@@ -56,7 +56,7 @@ export async function deleteExpiredEvents(
  * `before`. Sequence numbers grow with time, so the primary key finds the events and no other index
  * is needed.
  */
-export const deleteEventsStatement = prepare(
+export const deleteEventsStatement = prepareStatement(
   (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
     sql<{ seq: number }>`
       with oldest as (

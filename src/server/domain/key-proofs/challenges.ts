@@ -8,7 +8,7 @@ import {
   parseChallenge
 } from '../../../core/keys/challenge.ts'
 import type { KdfId } from '../../../core/keys/kdf.ts'
-import { prepare } from '../../db/prepared-statements.ts'
+import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { consumeRateLimit } from '../limits/rate-limits.ts'
@@ -84,7 +84,7 @@ export async function spendChallenge(
   return spent.length > 0
 }
 
-const insertSpent = prepare((db, row: ReturnType<typeof usedChallengeRow>) =>
+const insertSpent = prepareStatement((db, row: ReturnType<typeof usedChallengeRow>) =>
   db
     .insertInto('used_challenge')
     .values({ company_id: row.company_id, n: row.n, expires_at: row.expires_at })

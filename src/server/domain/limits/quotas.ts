@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { AppError, type LimitFigures } from '../../../contract/kit/errors.ts'
 import { selectById, updateInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
-import { prepare } from '../../db/prepared-statements.ts'
+import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
 import { type GroupQuota, readQuotasOfPerson, storagePeriodStart } from './usage.ts'
@@ -387,7 +387,7 @@ async function add(tx: Tx, addition: Addition): Promise<boolean> {
 const additions = { reserved: additionTo('reserved'), used: additionTo('used') }
 
 function additionTo(into: Addition['into']) {
-  return prepare((_db, addition: Addition & { company_id: CompanyId }) => {
+  return prepareStatement((_db, addition: Addition & { company_id: CompanyId }) => {
     const { company_id, group_id, kind, period_start, amount, limit } = addition
     const column = sql.ref(into)
     return sql<{ group_id: string }>`
@@ -445,7 +445,7 @@ async function addToFigures(tx: Tx, use: Reservation, kind: Kind): Promise<void>
   await tx.run(figuresAddition, { ...use, company_id: tx.companyId, isDeposit })
 }
 
-const figuresAddition = prepare(
+const figuresAddition = prepareStatement(
   (_db, use: Reservation & { company_id: CompanyId; isDeposit: boolean }) => sql<object>`
     with of_day as (
       insert into usage_day as so_far (company_id, group_id, day, deposits, verifications, bytes)

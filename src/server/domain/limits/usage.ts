@@ -6,7 +6,7 @@ import {
   limitPeriodAt
 } from '../../../core/limit-period.ts'
 import { joinInCompany } from '../../db/joins.ts'
-import { prepare } from '../../db/prepared-statements.ts'
+import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
@@ -85,19 +85,19 @@ export interface GroupQuota {
   bytesLeft: number | null
 }
 
-const groupsOf = prepare((db, query: PersonQuotaQuery) => groupsOfPerson(db, query))
+const groupsOf = prepareStatement((db, query: PersonQuotaQuery) => groupsOfPerson(db, query))
 
-const groupsFor = prepare((db, query: PersonQuotaQuery & { category_id: string }) =>
+const groupsFor = prepareStatement((db, query: PersonQuotaQuery & { category_id: string }) =>
   groupsOfPerson(db, query)
     .innerJoin('group_category', join => joinInCompany(join, 'group_category.group_id', 'group.id'))
     .where('group_category.category_id', '=', query.category_id)
 )
 
-const groupsNamed = prepare((db, query: QuotaQuery & { group_ids: readonly string[] }) =>
+const groupsNamed = prepareStatement((db, query: QuotaQuery & { group_ids: readonly string[] }) =>
   groupsFrom(db, query).where(sql<boolean>`"group".id = any (${query.group_ids}::uuid[])`)
 )
 
-const groupsLimited = prepare((db, query: QuotaQuery) =>
+const groupsLimited = prepareStatement((db, query: QuotaQuery) =>
   groupsFrom(db, query).where(({ or, eb }) =>
     or([eb('group.max_requests', '>', 0), eb('group.max_storage', '>', 0)])
   )
@@ -270,7 +270,7 @@ interface PersonalUsage {
  * leaves out periods that cannot be the current one. It reads uploads in the state `uploading`
  * separately from other open uploads, because they have their own index.
  */
-const ownUsage = prepare(
+const ownUsage = prepareStatement(
   (_db, { company_id, user_id, now }: PersonQuotaQuery) => sql<PersonalUsage>`
     with open_upload (group_id, period_start, bytes) as (
       select group_id, period_start, size - released from upload

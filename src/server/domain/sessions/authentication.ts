@@ -3,7 +3,7 @@ import { disabledDetails } from '../../../contract/kit/disabled.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
-import { prepare } from '../../db/prepared-statements.ts'
+import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import {
@@ -203,22 +203,24 @@ async function findLive(
   return new Map(rows.filter(row => isLive(row, now)).map(row => [row.id, row]))
 }
 
-const oneSession = prepare((db, { company_id, user_id, session_id }: Wanted) =>
+const oneSession = prepareStatement((db, { company_id, user_id, session_id }: Wanted) =>
   sessionsOf(db, company_id)
     .where('session.id', '=', session_id)
     .where('session.user_id', '=', user_id)
 )
 
-const manySessions = prepare((db, { company_id, ids }: { company_id: CompanyId; ids: string[] }) =>
-  sessionsOf(db, company_id)
-    .where('session.id', '=', sql<string>`any(${ids}::uuid[])`)
-    .unionAll(keysOf(db, company_id).where('api_key.id', '=', sql<string>`any(${ids}::uuid[])`))
+const manySessions = prepareStatement(
+  (db, { company_id, ids }: { company_id: CompanyId; ids: string[] }) =>
+    sessionsOf(db, company_id)
+      .where('session.id', '=', sql<string>`any(${ids}::uuid[])`)
+      .unionAll(keysOf(db, company_id).where('api_key.id', '=', sql<string>`any(${ids}::uuid[])`))
 )
 
-const keyWithHash = prepare((db, { company_id, hash }: { company_id: CompanyId; hash: Buffer }) =>
-  keysOf(db, company_id)
-    .where('api_key.hash', '=', hash)
-    .select(['api_key.scopes', 'api_key.last_used_at'])
+const keyWithHash = prepareStatement(
+  (db, { company_id, hash }: { company_id: CompanyId; hash: Buffer }) =>
+    keysOf(db, company_id)
+      .where('api_key.hash', '=', hash)
+      .select(['api_key.scopes', 'api_key.last_used_at'])
 )
 
 /**

@@ -2,7 +2,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { splitChallengeResponse } from '../../../core/keys/challenge.ts'
 import type { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
 import { joinInCompany } from '../../db/joins.ts'
-import { prepare } from '../../db/prepared-statements.ts'
+import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { demoKey } from '../demo-account.ts'
@@ -118,26 +118,27 @@ interface Account {
   key: SealedKey
 }
 
-const personOf = prepare((db, { company_id, email }: { company_id: CompanyId; email: string }) =>
-  db
-    .selectFrom('user')
-    .innerJoin('user_key', join => joinInCompany(join, 'user_key.user_id', 'user.id'))
-    .where('user.company_id', '=', company_id)
-    .where('user.email', '=', email)
-    .where('user_key.retired_at', 'is', null)
-    .orderBy('user_key.created_at', 'desc')
-    .select([
-      'user.id',
-      'user.disabled',
-      'user.tokens_valid_after',
-      'user_key.key_id',
-      'user_key.kdf',
-      'user_key.pub_enc'
-    ])
-    .limit(1)
-    // locked against a parallel change of password: either the change waits for this login and then
-    // ends its session, or this login reads the new key
-    .forKeyShare('user_key')
+const personOf = prepareStatement(
+  (db, { company_id, email }: { company_id: CompanyId; email: string }) =>
+    db
+      .selectFrom('user')
+      .innerJoin('user_key', join => joinInCompany(join, 'user_key.user_id', 'user.id'))
+      .where('user.company_id', '=', company_id)
+      .where('user.email', '=', email)
+      .where('user_key.retired_at', 'is', null)
+      .orderBy('user_key.created_at', 'desc')
+      .select([
+        'user.id',
+        'user.disabled',
+        'user.tokens_valid_after',
+        'user_key.key_id',
+        'user_key.kdf',
+        'user_key.pub_enc'
+      ])
+      .limit(1)
+      // locked against a parallel change of password: either the change waits for this login and then
+      // ends its session, or this login reads the new key
+      .forKeyShare('user_key')
 )
 
 async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
@@ -161,7 +162,7 @@ interface Waiting {
   now: Date
 }
 
-const waitingOf = prepare((db, { company_id, email, now }: Waiting) =>
+const waitingOf = prepareStatement((db, { company_id, email, now }: Waiting) =>
   db
     .selectFrom('signup')
     .where('company_id', '=', company_id)

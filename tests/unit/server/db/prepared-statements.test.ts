@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { prepare } from '../../../../src/server/db/prepared-statements.ts'
+import { prepareStatement } from '../../../../src/server/db/prepared-statements.ts'
 import { type CompanyId, inCompany, toCompanyId } from '../../../../src/server/db/scope.ts'
 import { makeDb } from '../../../helpers/database.ts'
 
@@ -18,7 +18,7 @@ interface Company {
 
 test('is built once and runs with the values of each call', async () => {
   let built = 0
-  const insertCompany = prepare((db, { id, name }: Company) => {
+  const insertCompany = prepareStatement((db, { id, name }: Company) => {
     built++
     return db
       .insertInto('company')
@@ -35,7 +35,7 @@ test('is built once and runs with the values of each call', async () => {
 })
 
 test('takes a value wherever one stands, more than once too, and null', async () => {
-  const echo = prepare(
+  const echo = prepareStatement(
     (_db, { text }: { text: string | null }) =>
       sql<{ twice: string | null }>`select concat(${text}::text, ${text}::text) as twice`
   )
@@ -49,7 +49,7 @@ test.each([
   ['writes it into a text', ({ name }: Company) => `%${name}%`],
   ['writes it as JSON', ({ name }: Company) => JSON.stringify({ name })]
 ])('refuses a builder that reads a value: %s', (_how, spoil) => {
-  const spoilt = prepare((db, values: Company) =>
+  const spoilt = prepareStatement((db, values: Company) =>
     db.selectFrom('company').select('id').where('name', '=', spoil(values))
   )
   expect(() => spoilt.bind({ id: toCompanyId(randomUUID()), name: 'Acme' })).toThrow(

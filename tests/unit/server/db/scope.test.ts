@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { prepare } from '../../../../src/server/db/prepared-statements.ts'
+import { prepareStatement } from '../../../../src/server/db/prepared-statements.ts'
 import {
   type CompanyId,
   inCompany,
@@ -248,7 +248,7 @@ test.each([
 })
 
 test('runs what raw() and run() send side by side in the order of the calls', async () => {
-  const note = prepare(
+  const note = prepareStatement(
     (_db, { name }: { name: string }) =>
       sql<{ name: string }>`update company set name = name || ${name} returning name`
   )

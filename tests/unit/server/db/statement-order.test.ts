@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Db, openDatabase } from '../../../../src/server/db/open.ts'
-import { prepare } from '../../../../src/server/db/prepared-statements.ts'
+import { prepareStatement } from '../../../../src/server/db/prepared-statements.ts'
 import {
   inCompany,
   singleStatementInCompany,
@@ -32,7 +32,7 @@ beforeEach(() => {
   wire.statements.length = 0
 })
 
-const prepared = prepare((builder, { name }: { name: string }) =>
+const prepared = prepareStatement((builder, { name }: { name: string }) =>
   builder.selectFrom('company').select('name').where('name', '=', name)
 )
 
