@@ -1,6 +1,6 @@
 /**
- * The English texts of all namespaces. The types of the keys are derived from them. A test checks
- * that the other languages have the same keys.
+ * The English texts of all namespaces. The types of the keys are derived from these texts. A test
+ * checks that the other languages have the same keys.
  */
 interface Catalogue {
   account: typeof import('./en/account.json')

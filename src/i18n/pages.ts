@@ -16,8 +16,8 @@ export function pageTranslator<Name extends Namespace>(
 }
 
 /**
- * Returns the texts that an island needs, for the island's property `words`: whole namespaces, or
- * parts of them (`users.list`), which keep the page small.
+ * Returns the texts for the property `words` of an island. `parts` are whole namespaces or, to keep
+ * the page small, parts of namespaces (`users.list`).
  */
 export function islandWords(
   locale: Locale,

@@ -3,8 +3,8 @@ import { useEffect } from 'react'
 const everyMs = 60_000
 
 /**
- * Runs `check` now, every minute while the page is visible, and when the person returns to the
- * page. Runs it again immediately if another function is passed.
+ * Runs `check` immediately, every minute while the page is visible, and when the person returns to
+ * the page. If a render passes another function, runs that function immediately.
  */
 export function useRegularCheck(check: () => void): void {
   useEffect(() => {

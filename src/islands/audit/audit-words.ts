@@ -79,7 +79,7 @@ export interface ChangeDescription {
   after: string | undefined
 }
 
-/** In these fields, a missing value means that there is no limit. */
+/** Fields in which a missing value means that there is no limit. */
 const limits = ['max_requests', 'max_requests_interval', 'max_storage']
 
 /** Fields whose value is the hash of a picture. */

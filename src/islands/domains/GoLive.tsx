@@ -5,9 +5,9 @@ import { useWords } from '../kit/use-words.ts'
 
 interface GoLiveProps {
   domain: DomainDetails
-  /** Opens the step that proves the domain. */
+  /** Opens the step that checks by DNS whether the company owns the domain. */
   toCheck: () => void
-  /** Closes the steps. */
+  /** Closes the steps, so that the page shows the settings of the domain. */
   onDone: () => void
 }
 

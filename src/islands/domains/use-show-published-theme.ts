@@ -25,7 +25,10 @@ export function useShowPublishedTheme(host: string, { published }: DomainThemes)
   }, [host, number, theme])
 }
 
-/** Replaces the logo in the bar and the icon of the browser's tab by the pictures of a theme. */
+/**
+ * Shows the pictures of a theme on the open page: the logo in the bar and the icon of the browser's
+ * tab.
+ */
 function showPictures({ logo, logo_dark, favicon }: Theme): void {
   document.querySelector('link[rel=icon]')?.setAttribute('href', svgDataUrl(favicon))
   const [light, dark] = document.querySelectorAll<HTMLImageElement>('.bar-logo img')

@@ -124,7 +124,7 @@ export function useThemeDraft(id: string, themes: DomainThemes) {
   }
 }
 
-/** Returns the parts of a theme that differ from those of `from`. */
+/** Returns the parts of the theme `look` that differ from the theme `from`. */
 function changedParts(look: EditedTheme, from: EditedTheme): Partial<EditedTheme> {
   const parts = themeParts.filter(part => !isSame(look[part], from[part]))
   return Object.fromEntries(parts.map(part => [part, look[part]]))

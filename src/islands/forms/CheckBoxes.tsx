@@ -10,8 +10,8 @@ interface CheckBoxesProps extends FieldTexts {
 }
 
 /**
- * A field with check boxes for a few values. The form's value of the field has one line for each
- * checked value.
+ * A field with check boxes for a few values. The value of the field in the form has one line for
+ * each checked box.
  */
 export function CheckBoxes({ label, name, options, initial = [], hint, error }: CheckBoxesProps) {
   const id = useId()

@@ -18,7 +18,7 @@ interface FormProps {
    * Whether the form derives a key from a password, which takes a second and needs a secure page.
    */
   derivesKey?: boolean
-  /** Message for a form that has succeeded. */
+  /** Message that is shown when the form has been sent successfully. */
   done?: string | undefined
   /** Whether the form draws a card around itself. Leave it out inside another card. */
   isSheet?: boolean

@@ -52,8 +52,8 @@ export function NamedItemField(props: NamedItemFieldProps) {
 }
 
 /**
- * Parses the form's value of an item: an id, a blank and a name. Returns undefined if no item is
- * chosen.
+ * Parses the value of a `NamedItemField` in the form: the id, a space and the name of the item.
+ * Returns undefined if no item is chosen.
  */
 export function parseNamedItem(value = ''): NamedItem | undefined {
   const at = value.indexOf(' ')

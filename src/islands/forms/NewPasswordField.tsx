@@ -28,7 +28,9 @@ export function NewPasswordField({ label, name, error, owner }: NewPasswordField
   const [strength, setStrength] = useState<PasswordStrength>()
   const isBusy = useRef(false)
 
-  /** Rates the password. While one rating runs, only the latest password waits to be rated next. */
+  /**
+   * Rates the typed password until the latest text is rated. Does nothing if it is already running.
+   */
   const judge = async () => {
     if (isBusy.current) return
     isBusy.current = true

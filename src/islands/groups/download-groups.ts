@@ -3,7 +3,10 @@ import { byteOrderMark, csvRecord } from '../../core/csv/cells.ts'
 import { fetchAllGroups, type GroupQuery } from '../../stores/admin/group-list.ts'
 import { downloadFile } from '../files/download-file.ts'
 
-/** The columns of the CSV file. They are named like the fields of a group. */
+/**
+ * For each column of the CSV file, a function that returns its value. The columns have the names of
+ * the fields of a group.
+ */
 const columns: Record<string, (group: Group) => string | number | undefined> = {
   id: ({ id }) => id,
   name: ({ name }) => name,

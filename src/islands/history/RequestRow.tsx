@@ -20,8 +20,8 @@ export interface RequestRowProps {
   category: string | undefined
   now: number
   /**
-   * Whether the Tab key focuses this row. Only one row has this; arrow keys move the focus to other
-   * rows.
+   * Whether the Tab key moves the focus to this row. True for only one row of the list; arrow keys
+   * move the focus to the other rows.
    */
   isStop: boolean
   isSaving: boolean

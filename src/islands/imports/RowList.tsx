@@ -68,7 +68,7 @@ export function RowList(props: RowListProps) {
           verdict: t(`imports.wizard.check.rowVerdicts.${mended.verdict}`)
         })
       )
-      focusAfter('input[data-row]', mended.verdict === 'refused' ? row.row : row.row + 1)
+      focusFrom('input[data-row]', mended.verdict === 'refused' ? row.row : row.row + 1)
     }
   })
   const skipping = useAction({
@@ -85,7 +85,7 @@ export function RowList(props: RowListProps) {
               verdict: t(`imports.wizard.check.rowVerdicts.${judged.verdict}`)
             })
       )
-      focusAfter('button[data-row]', row + 1)
+      focusFrom('button[data-row]', row + 1)
     }
   })
   const downloading = useAction({
@@ -107,10 +107,10 @@ export function RowList(props: RowListProps) {
   })
 
   /**
-   * Focuses the first element in row `row` or a later row that matches `selector`. If there is
-   * none, focuses the first match in the whole list, or else the list itself.
+   * Focuses the first element that matches `selector` and belongs to row `row` or a later row. If
+   * there is no such element, focuses the first match in the whole list, or else the list itself.
    */
-  function focusAfter(selector: string, row: number): void {
+  function focusFrom(selector: string, row: number): void {
     // after React has drawn
     setTimeout(() => {
       const found = [...(list.current?.querySelectorAll<HTMLElement>(selector) ?? [])]

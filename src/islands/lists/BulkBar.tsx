@@ -7,7 +7,7 @@ import { Popup } from './Popup.tsx'
 interface BulkBarProps<Action extends string> {
   selection: Selection
   onSelect: (selection: Selection) => void
-  /** Ids of all rows of the list. */
+  /** Ids of all loaded rows. */
   shown: readonly string[]
   /** Whether the server has more matching rows than the list has loaded. */
   hasMore: boolean

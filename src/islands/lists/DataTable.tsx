@@ -170,7 +170,7 @@ export function DataTable<Row extends { id: string }>(props: DataTableProps<Row>
 
 interface BodyRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'hrefOf' | 'selecting'> {
   row: Row
-  /** Ids of all rows of the list, in their order. */
+  /** Ids of all loaded rows, in their order. */
   shown: readonly string[]
   rowIndex: number
   /** Whether the Tab key focuses this row. */
@@ -231,7 +231,7 @@ interface SelectShownProps extends Omit<Selecting<never>, 'nameOf'> {
   shown: readonly string[]
 }
 
-/** The check box in the table's heading. It selects all rows of the list that are loaded. */
+/** The check box in the heading of the table. It selects all loaded rows. */
 function SelectShown({ selection, onSelect, shown }: SelectShownProps) {
   const { t } = useWords()
   const box = useRef<HTMLInputElement>(null)

@@ -10,7 +10,7 @@ import type { PressedKey } from './row-keys.ts'
 
 interface KeyContext {
   selection: Selection
-  /** Ids of all rows of the list, in their order. */
+  /** Ids of all loaded rows, in their order. */
   shown: readonly string[]
   /** Id of the row that has the focus. */
   here: string

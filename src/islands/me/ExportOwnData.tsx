@@ -10,7 +10,7 @@ type State =
   | { status: 'working'; count: number }
   | { status: 'failed'; error: AppError }
 
-/** Button that downloads everything that is stored about the person as one file. */
+/** Button that downloads one file with everything that is stored about the person. */
 export function ExportOwnData() {
   const { t } = useWords()
   const [state, setState] = useState<State>({ status: 'idle' })

@@ -17,7 +17,10 @@ interface UserPermissionsProps {
 
 type Permitted = Pick<Member, 'version' | 'permissions'>
 
-/** A switch that makes a person an administrator. It asks for the password. */
+/**
+ * A switch that makes a person an administrator, or an administrator an ordinary user. Changing it
+ * requires the password of the administrator who uses it.
+ */
 export function UserPermissions({ member, isOwn }: UserPermissionsProps) {
   const { t } = useWords()
   const id = useId()
