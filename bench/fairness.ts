@@ -1,7 +1,7 @@
 import { signUpAt } from '../tests/helpers/client.ts'
 import { Connection, requestText } from './connection.ts'
 import { type LoadFigures, medians, runLoad } from './load.ts'
-import type { Flood } from './peers/flood.ts'
+import type { FloodOptions } from './peers/flood.ts'
 import { startClientProcess, startService } from './processes.ts'
 import { host, openServiceInternals } from './service-internals.ts'
 import type { Options, Row } from './table.ts'
@@ -64,7 +64,7 @@ export async function measure(options: Options): Promise<Row[]> {
       }
     )
   const get = (path: string) => requestText('GET', path, by(reader.token))
-  const floods: Record<string, Omit<Flood, 'port'>> = {
+  const floods: Record<string, Omit<FloodOptions, 'port'>> = {
     '1,000 deposits at once': { requests: many(1000, deposit) },
     '50 searches': { requests: many(50, () => get('/process?q=nothing+like+this')) },
     '50 exports': { requests: many(50, () => get('/process/export')) },

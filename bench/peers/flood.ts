@@ -5,7 +5,7 @@ import { constants, getPriority, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from '../connection.ts'
 
-export interface Flood {
+export interface FloodOptions {
   port: number
   /**
    * The HTTP requests to send. The client opens one connection for each and sends the request on it
@@ -24,7 +24,7 @@ export interface Flood {
  * Floods the service with requests of one company. The returned function stops the flood and
  * returns the number of answered requests.
  */
-export async function flood({ port, requests, pipelined, stalls, isPersistent }: Flood) {
+export async function flood({ port, requests, pipelined, stalls, isPersistent }: FloodOptions) {
   // the measured client runs on the same core as this process and must not wait for it
   setPriority(Math.min(getPriority() + 10, constants.priority.PRIORITY_LOW))
   const stopping = new AbortController()

@@ -42,8 +42,8 @@ export interface Depositors {
 const commonDocuments = 5
 
 /**
- * Starts people who deposit one document after another. After a failure they continue where they
- * were.
+ * Starts simulated people, who deposit one document after another until `finish()` is called. After
+ * a failure they continue where they were.
  */
 export async function startDepositors(options: {
   port: number

@@ -37,7 +37,10 @@ export interface Fault {
   path?: 'staged file' | 'staging folder' | 'write-ahead log'
 }
 
-/** Returns a fault that makes the call number `when` of a system call fail with an error. */
+/**
+ * Returns a `Fault` from its fields. `when` is the number of the call that fails: 1 for the first
+ * call of this name.
+ */
 export function fault(
   title: string,
   call: string,

@@ -22,7 +22,7 @@ import {
 } from '../helpers/e2e/page.ts'
 import { argon2id } from '../helpers/keys.ts'
 import { goodPictures, hostilePictures, scriptedPictures } from '../helpers/pictures.ts'
-import { dumpOf, encodingsOf } from '../helpers/secrets.ts'
+import { dumpDatabase, encodingsOf } from '../helpers/secrets.ts'
 import { makeServiceProcess } from '../helpers/service.ts'
 
 /** Texts that set `window.pwned` if a page treats them as markup or code. */
@@ -325,7 +325,7 @@ test('what opens an account is seen by nobody but its browser (G-03)', async ({ 
 
   const database = socketConnectionConfig(await service.socketDir(), 'vidimus', 'postgres')
   const owner = new pg.Pool(database)
-  const dump = await dumpOf(owner)
+  const dump = await dumpDatabase(owner)
   await owner.end()
   expect(dump, 'what may stand there').toContain('Ada Lovelace')
   expect(service.log().length).toBeGreaterThan(2000)

@@ -73,17 +73,17 @@ export function routeCaseOf(name: string): RouteCase {
  * Returns whether a route receives the bytes of a file. The server handles such routes outside
  * Hono.
  */
-export function isUpload(route: Endpoint | Stream): boolean {
+export function isUploadRoute(route: Endpoint | Stream): boolean {
   return route.path.startsWith('/uploads/') || (route.kind === 'stream' && route.method === 'PUT')
 }
 
 /** Returns all error codes with which a route may answer. */
-export function codesOf(route: Endpoint | Stream): ErrorCode[] {
+export function possibleErrorCodesOf(route: Endpoint | Stream): ErrorCode[] {
   return [...commonErrors, ...route.errors]
 }
 
 /** Returns the error code of an answer, or undefined for an answer of success. */
-export function codeOf({ status, headers, body }: RawResponse): ErrorCode | undefined {
+export function errorCodeOf({ status, headers, body }: RawResponse): ErrorCode | undefined {
   if (status < 400 || body.length === 0) return undefined
   if (headers['content-type'] !== 'application/problem+json') return undefined
   const { code } = JSON.parse(body.toString())
@@ -97,15 +97,18 @@ export interface Outcome {
 }
 
 export function outcomeOf(answer: RawResponse): Outcome {
-  return { status: answer.status, code: codeOf(answer) }
+  return { status: answer.status, code: errorCodeOf(answer) }
 }
 
-/** Returns the outcome of a call that is refused. A HEAD of `route` has no body and so no code. */
+/**
+ * Returns the outcome of a call that is refused with this code. If `route` is a HEAD, the outcome
+ * has no code, because its response has no body.
+ */
 export function refusalOutcomeOf(code: ErrorCode, route?: Endpoint | Stream): Outcome {
   return { status: errorCodes[code], code: route?.method === 'HEAD' ? undefined : code }
 }
 
-/** Returns the outcome of a valid call. */
+/** Returns the outcome of a valid call of the route `name`. */
 export function successOutcomeOf(name: string): Outcome {
   const route = routeOf(name)
   const status = routeCaseOf(name).status ?? (route.kind === 'endpoint' ? route.status : 200)

@@ -21,7 +21,7 @@ export function encodingsOf(secret: string): string[] {
 }
 
 /** Returns all rows of all tables as text, with bytes in hex. */
-export async function dumpOf(owner: pg.Pool): Promise<string> {
+export async function dumpDatabase(owner: pg.Pool): Promise<string> {
   const { all } = await tablesOf(owner)
   const parts: string[] = []
   for (const name of all) {

@@ -2,12 +2,12 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { walks } from '../helpers/e2e/walks.ts'
-import { longest } from '../helpers/vitest/longest-first.ts'
+import { longestTestFiles } from '../helpers/vitest/longest-first.ts'
 
 const files = readdirSync(join(import.meta.dirname, '..'), { recursive: true, encoding: 'utf8' })
 const endingWith = (end: string) => files.filter(file => `/tests/${file}`.endsWith(end))
 
 test('every file that runs first exists once', () => {
-  for (const name of longest) expect(endingWith(`/${name}.test.ts`), name).toHaveLength(1)
+  for (const name of longestTestFiles) expect(endingWith(`/${name}.test.ts`), name).toHaveLength(1)
   for (const name of walks) expect(endingWith(name.replace('**', '')), name).toHaveLength(1)
 })

@@ -30,7 +30,7 @@ import {
   dropRowSecurity,
   idFieldsOf,
   idListFieldsOf,
-  isUpload,
+  isUploadRoute,
   makeAdmins,
   makeSpentThing,
   makeThings,
@@ -785,7 +785,7 @@ function expectedOf({ route: name, actor, field, kind }: Cell): Outcome {
   const refusal = (code: ErrorCode) => refusalOutcomeOf(code, route)
   // without its last segment a path is another one, which nobody has
   const isCut = kind === 'empty' && pathParameters(route.path).includes(field ?? '')
-  if (isCut && !isUpload(route)) return refusal('not_found')
+  if (isCut && !isUploadRoute(route)) return refusal('not_found')
   const keptOut = keptOutBy(name, actor)
   if (keptOut) return refusal(keptOut)
   if (kind === 'malformed' || kind === 'empty') return refusal(row.malformed ?? 'invalid_input')

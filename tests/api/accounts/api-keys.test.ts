@@ -30,8 +30,8 @@ import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../
 import { confirmSessions, makeApiKey, makeGroup, requestOf } from '../../helpers/cases.ts'
 import { openStream } from '../../helpers/event-stream.ts'
 import {
-  codeOf,
-  isUpload,
+  errorCodeOf,
+  isUploadRoute,
   makeAdmins,
   makeThings,
   routeCaseOf,
@@ -166,7 +166,7 @@ describe('a key', () => {
     for (const { id } of rows) await ada.call(removeGroupUser, { groupId: id, userId: owner.id })
     const refused = await put(key, randomBytes(50))
     expect(refused.status).toBeGreaterThanOrEqual(400)
-    expect(codeOf(refused)).not.toBe('internal')
+    expect(errorCodeOf(refused)).not.toBe('internal')
   })
 
   test('of an administrator sees nothing that only administrators see', async () => {
@@ -233,7 +233,7 @@ describe('a key ends', () => {
     await app.owner.query('delete from api_key where name = $1', ['no such name'])
     const [foreign, unknown] = [await at(key), await at(`${never.slice(0, -1)}x`)]
     expect([foreign.status, unknown.status]).toEqual([401, 401])
-    expect(codeOf(foreign)).toBe('unauthenticated')
+    expect(errorCodeOf(foreign)).toBe('unauthenticated')
     expect(bodyOf(foreign).detail).toBe(bodyOf(unknown).detail)
   })
 
@@ -296,7 +296,9 @@ test('too many wrong keys of an address are refused as such, and a good one stil
   const { key } = await newKey()
   const wrong = async () => {
     const token = `vdm_${randomBytes(36).toString('base64url')}`
-    return codeOf(await app.request(`api.${ada.host}`, requestOf(listRequests, {}, bearer(token))))
+    return errorCodeOf(
+      await app.request(`api.${ada.host}`, requestOf(listRequests, {}, bearer(token)))
+    )
   }
   const codes = []
   for (let tried = 0; tried < 70; tried++) codes.push(await wrong())
@@ -428,7 +430,7 @@ describe('every call with a key of each scope', () => {
         : route.scopes.includes(scope)
           ? undefined
           : 'scope_missing'
-      const code = route.method === 'HEAD' ? undefined : codeOf(answer)
+      const code = route.method === 'HEAD' ? undefined : errorCodeOf(answer)
       if (wanted === undefined) {
         expect.soft([401, 403], `${name} with ${scope}`).not.toContain(answer.status)
       } else {
@@ -436,6 +438,6 @@ describe('every call with a key of each scope', () => {
         if (route.method !== 'HEAD') expect.soft(code, `${name} with ${scope}`).toBe(wanted)
       }
     }
-    if (route.scopes) expect(isUpload(route) || route.access !== 'admin').toBe(true)
+    if (route.scopes) expect(isUploadRoute(route) || route.access !== 'admin').toBe(true)
   })
 })

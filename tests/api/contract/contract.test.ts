@@ -18,8 +18,8 @@ import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../
 import { type RefusalContext, type RouteName, requestOf } from '../../helpers/cases.ts'
 import { makeSignUp } from '../../helpers/mailed.ts'
 import {
-  codeOf,
-  isUpload,
+  errorCodeOf,
+  isUploadRoute,
   makeOperators,
   refusalsOf,
   routeCaseOf,
@@ -46,7 +46,7 @@ describe('the routes', () => {
       .filter(({ method }) => method !== 'ALL')
       .map(({ method, path }) => `${method} ${path}`)
     const listed = Object.values(routes)
-      .filter(route => !isUpload(route))
+      .filter(route => !isUploadRoute(route))
       .map(({ method, path }) => `${method} ${honoPath(path)}`)
     const where =
       '- is not mounted in src/server/api; + is not among the calls that its file of src/contract lists'
@@ -103,7 +103,7 @@ describe('the routes', () => {
         .map(part => RegExp.escape(part))
         .join('(\\{\\w+\\}|\\$\\{[^}]+\\})')
       const isKnown = new RegExp(`\\b${name}\\b`).test(texts) || new RegExp(written).test(texts)
-      const isTested = isKnown || isUpload(routeOf(name)) || routeCaseOf(name).does
+      const isTested = isKnown || isUploadRoute(routeOf(name)) || routeCaseOf(name).does
       expect(isTested, `${name}: say what it does, as \`does\` of its row`).toBeTruthy()
     }
   })
@@ -300,7 +300,7 @@ describe('the error codes', () => {
     const response = await make()
     expect(response.status).toBe(errorCodes[code])
     // an answer to HEAD has no body
-    if (routeOf(name).method !== 'HEAD') expect(codeOf(response)).toBe(code)
+    if (routeOf(name).method !== 'HEAD') expect(errorCodeOf(response)).toBe(code)
     if (response.status === 429) {
       const isForGood = code === 'request_limit_reached' // the limit of these groups never starts anew
       expect(response.headers['retry-after'] ?? '').toMatch(isForGood ? /^$/ : /^[1-9]\d*$/)
@@ -328,7 +328,7 @@ function ask(
   const isOpen = (route.access === 'public' || 'link' in input) && given !== undefined
   const headers = {
     ...(isOpen ? {} : { authorization: `Bearer ${ada.token}` }),
-    ...(isUpload(route) ? row.headers?.(app, ada) : {}),
+    ...(isUploadRoute(route) ? row.headers?.(app, ada) : {}),
     ...given
   }
   return app.request('api.acme.localhost', requestOf(route, input, headers, row.body))

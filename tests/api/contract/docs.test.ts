@@ -15,7 +15,7 @@ import fr from '../../../src/i18n/fr/docs.json' with { type: 'json' }
 import { makeApp, type RawResponse, type TestApp } from '../../helpers/app.ts'
 import { requestOf } from '../../helpers/cases.ts'
 import {
-  isUpload,
+  isUploadRoute,
   makeOperators,
   makeSpentThing,
   makeThings,
@@ -141,7 +141,7 @@ test.each(names)('%s answers what its description says, good and bad', async nam
     )
   const refused = [await send(good, { authorization: 'Bearer x.y.z' })]
   // tus knows no fields
-  if (!isUpload(routeOf(name))) {
+  if (!isUploadRoute(routeOf(name))) {
     refused.push(await send({ ...good, surplus: '1' }, { authorization }))
   }
   if (routeOf(name).access !== 'public') refused.push(await send(good, {}))

@@ -20,7 +20,7 @@ import {
   makeSignUp,
   publicKeyJwtFor
 } from '../../helpers/mailed.ts'
-import { dumpOf, encodingsOf } from '../../helpers/secrets.ts'
+import { dumpDatabase, encodingsOf } from '../../helpers/secrets.ts'
 
 // G-03
 
@@ -98,7 +98,7 @@ async function expectNowhere(app: TestApp, secrets: ReadonlyMap<string, string>)
     value instanceof Error ? `${value.stack} ${value.cause}` : value
   )
   expect(app.logged).not.toEqual([])
-  const dump = await dumpOf(app.owner)
+  const dump = await dumpDatabase(app.owner)
   expect(dump, 'what may stand there').toContain('Ada')
   for (const [what, secret] of secrets) {
     for (const form of encodingsOf(secret)) {

@@ -1,7 +1,7 @@
 import { expect, type Page } from '@playwright/test'
 import type { Translate } from '../../../src/i18n/index.ts'
 import { askDatabase, openCreateForm, signUpAdmin } from '../../helpers/e2e/admins.ts'
-import { messyList } from '../../helpers/e2e/documents.ts'
+import { messyPeopleCsv } from '../../helpers/e2e/documents.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { activateAccount, chooseFiles, home, textFile } from '../../helpers/e2e/page.ts'
 import { translatorOfAllWords } from '../../helpers/words.ts'
@@ -118,12 +118,12 @@ interface List {
   mends: number
 }
 
-/** Imports `messyList` through all steps of the page, and waits until the import has ended. */
+/** Imports `messyPeopleCsv` through all steps of the page, and waits until the import has ended. */
 async function importPeople(page: Page, t: Translate, { tag, group, mends }: List): Promise<void> {
   await page.locator('main input[type=file]').setInputFiles({
     name: 'People.csv',
     mimeType: 'text/csv',
-    buffer: Buffer.from(messyList(tag, group))
+    buffer: Buffer.from(messyPeopleCsv(tag, group))
   })
   await page.getByRole('button', { name: t('imports.wizard.read.next') }).click()
   await page.getByRole('button', { name: t('imports.wizard.columns.check') }).click()
@@ -145,5 +145,5 @@ async function importPeople(page: Page, t: Translate, { tag, group, mends }: Lis
   })
 }
 
-/** Number of rows of `messyList` that the check refuses. */
+/** Number of rows of `messyPeopleCsv` that the check refuses. */
 const omittedRows = 8

@@ -1,7 +1,7 @@
 import { truncate, writeFile } from 'node:fs/promises'
 import { expect, type Page } from '@playwright/test'
 import { confirmSession, selectPeople, signUpAdmin } from '../../helpers/e2e/admins.ts'
-import { messyList } from '../../helpers/e2e/documents.ts'
+import { messyPeopleCsv } from '../../helpers/e2e/documents.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { inspectAtWidths, walkedLocales } from '../../helpers/e2e/looks.ts'
 import { downloadBy } from '../../helpers/e2e/page.ts'
@@ -41,7 +41,7 @@ test('a messy list of 1,000 people is imported, mended, undone and imported agai
   const people = () =>
     selectPeople(company, `email like '%${tag}@example.com'`).then(rows => rows.length)
   await expect(page.getByText('at most 100,000 rows and 25 MB')).toBeVisible()
-  await choose(page, name, messyList(tag))
+  await choose(page, name, messyPeopleCsv(tag))
   await expect(page.getByRole('heading', { name: 'Is the file read correctly?' })).toBeFocused()
   await expect(page.getByLabel('Separator')).toHaveValue(';')
   await expect(page.getByLabel('Encoding')).toHaveValue('windows-1252')
@@ -124,7 +124,7 @@ test('a messy list of 1,000 people is imported, mended, undone and imported agai
 
   await page.getByRole('button', { name: 'Start another import' }).click()
   await expect(page.getByRole('listitem').filter({ hasText: name }).first()).toContainText('Undone')
-  await choose(page, name, messyList(tag))
+  await choose(page, name, messyPeopleCsv(tag))
   await check(page)
   await expect(verdict(page, 'New')).toHaveText('New 992')
   await page.getByLabel('Skip the 8 refused rows').check()

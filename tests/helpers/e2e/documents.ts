@@ -86,7 +86,7 @@ const names = ['Zoé Lefèvre', 'François Œuvrard', 'Jürgen Groß', 'Ann “A
  * encoding Windows-1252, and formulas. Eight rows have an error: a wrong, a repeated or no e-mail,
  * or an unknown group. All other people are in the group `group`. `tag` makes the e-mails unique.
  */
-export function messyList(tag: string, group = ''): Uint8Array {
+export function messyPeopleCsv(tag: string, group = ''): Uint8Array {
   const quoted = (text: string) => (/[;"\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
   const rows = Array.from({ length: 1_000 }, (_, at) => {
     const number = at + 1

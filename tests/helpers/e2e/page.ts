@@ -158,7 +158,7 @@ export async function chooseFiles(page: Page, files: Files): Promise<void> {
   await page.locator('main input[type=file]').first().setInputFiles(files)
 }
 
-/** Returns a text file to choose. Without `text`, its content is different each time. */
+/** Returns a text file for `chooseFiles`. Without `text`, its content is different each time. */
 export function textFile(name: string, text = `${name} ${Math.random()}`) {
   return { name, mimeType: 'text/plain', buffer: Buffer.from(text) }
 }

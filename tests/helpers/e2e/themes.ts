@@ -13,7 +13,7 @@ export function logoSvg(inside = ''): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 30">${inside}<rect width="90" height="30" fill="#0a7"/></svg>`
 }
 
-/** Returns a picture as a file that a person chooses. */
+/** Returns an SVG picture as a file for a file input. */
 export function svgFile(text: string) {
   return { name: 'logo.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(text) }
 }

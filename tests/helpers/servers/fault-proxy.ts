@@ -22,8 +22,8 @@ interface Pair {
 }
 
 /**
- * Starts a proxy that passes TCP connections on to a port of this machine and breaks the
- * connections for which `cutNext` was called.
+ * Starts a proxy that passes TCP connections on to a port of this machine, and breaks connections
+ * as planned by `cutNext`.
  */
 export async function startFaultProxy(target: number) {
   const planned: ConnectionCut[] = []

@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * and wait. Vitest by itself would start with the largest files if it has no durations from an
  * earlier run.
  */
-export const longest = [
+export const longestTestFiles = [
   'access/isolation',
   'contract/bad-input',
   'deposits/disk',
@@ -29,7 +29,10 @@ export const longest = [
   'unit/budget'
 ]
 
-/** Runs the longest files first, so that no worker is left alone with one at the end. */
+/**
+ * Starts the longest files first. Otherwise, one worker might still run a long file at the end
+ * while the others have nothing to do.
+ */
 export class LongestFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
@@ -38,6 +41,6 @@ export class LongestFirstSequencer extends BaseSequencer {
 }
 
 function rankOf({ moduleId }: TestSpecification): number {
-  const rank = longest.findIndex(name => moduleId.endsWith(`/${name}.test.ts`))
-  return rank < 0 ? longest.length : rank
+  const rank = longestTestFiles.findIndex(name => moduleId.endsWith(`/${name}.test.ts`))
+  return rank < 0 ? longestTestFiles.length : rank
 }
