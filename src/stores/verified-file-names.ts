@@ -18,7 +18,10 @@ const maxNames = 5000
 
 addSessionStartListener(() => $verifiedFileNames.set(readNames()))
 
-/** Stores the names of the files that a request has verified, for the signed-in person. */
+/**
+ * Stores the names of the files that the signed-in person has verified with one call. `request` is
+ * the id of the call's history entry.
+ */
 export function rememberFileNames(request: string, names: Names): void {
   const person = signedInUserId()
   if (person === undefined || names.length === 0) return

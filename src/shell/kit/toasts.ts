@@ -20,8 +20,9 @@ export function showToast(text: string, action?: ToastAction): void {
 }
 
 /**
- * Shows a message of an island. With `undo`, the message has a button that runs `undo`. Such a
- * message disappears after ten seconds, when the button is pressed, and when the person signs out.
+ * Shows a message that an island has sent. With `undo`, the message has a button that runs `undo`.
+ * Such a message disappears after ten seconds, when the button is pressed, and when the person
+ * signs out.
  */
 export function showIslandMessage({
   text,

@@ -68,8 +68,8 @@ export const maxPeoplePerCall = 200
 export interface BulkMemberChange {
   action: BulkAction
   /**
-   * Id of the company that the people belong to. The person may open another company's page while
-   * the change runs.
+   * Id of the company that the people belong to. The page may show another company while the change
+   * runs.
    */
   company: string
   group?: { id: string; name: string }
@@ -81,7 +81,7 @@ export interface BulkMemberChange {
   reasons: Map<string, DisabledReason>
 }
 
-/** The bulk change of people that is running now, or else the last one. */
+/** The store of the bulk change to people that is running now, or else of the last one. */
 export const memberBulkRun = createBulkRun<BulkMemberChange, MemberFilter>({
   limit: maxPeoplePerCall,
   async send(change, { ids, ...others }, key) {

@@ -78,7 +78,10 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   const sentFiles = new Map<string, DepositEntry>()
   /** Fingerprints of the files that have been recorded. */
   const recordedFiles = new Set<string>()
-  /** The limit that was reached in each category, and the smallest file size that exceeds it. */
+  /**
+   * The limit error of each category that has reached a limit. `fromBytes` is the size of the
+   * smallest file that the server has refused.
+   */
   const limits = new Map<string, { error: AppError; fromBytes: number }>()
   let isAdding = false
   const preparing = { small: 0, large: 0 }

@@ -62,7 +62,7 @@ interface BulkRunOptions<Change, Filter> {
 export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Change, Filter>) {
   const $run = personalAtom<BulkRun<Change> | undefined>(undefined)
   let target: BulkTarget<Filter> | undefined
-  /** With a filter, the `cursor` of the next call. */
+  /** The `cursor` of the next call, if a filter selects the items. */
   let cursor: string | undefined
   let stopping = new AbortController()
 
