@@ -215,8 +215,9 @@ interface Attempt {
 }
 
 /**
- * Chooses the operating system user that runs PostgreSQL. Creates the data directory and the socket
- * directory. Returns a function that starts PostgreSQL.
+ * Prepares a data directory for PostgreSQL: chooses the operating system user that runs PostgreSQL,
+ * and creates the data directory and the socket directory if they are missing. Returns a function
+ * that starts PostgreSQL.
  */
 async function prepare(dir: string, settings: Record<string, string>, binaries: PostgresBinaries) {
   const as = await choosePostgresUser(dir, binaries.postgres)

@@ -4,18 +4,18 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 export const listenerNamePrefix = 'vidimus hints'
 
 /**
- * Returns the name of the database connection on which a process listens. `process` is the name of
- * the process.
+ * Returns the name of the database connection on which a process listens for notifications.
+ * `process` is the name of the process.
  */
 export function listenerName(process: string): string {
   return `${listenerNamePrefix} ${process}`
 }
 
 /**
- * Returns an SQL condition that is true while a process runs, which is while its connection for
- * notifications is open. `process` is an SQL expression for the name of the process. The condition
- * is also true if the database cannot tell: if `process` is null, or if this role may not read the
- * names of connections.
+ * Returns an SQL condition that is true while a process runs. The condition checks that the process
+ * has its connection for notifications open. `process` is an SQL expression for the name of the
+ * process. If that name is null, or if this database role may not read the names of connections,
+ * the condition is true.
  */
 export function processRunsCondition(process: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql`(${process} is null or exists (

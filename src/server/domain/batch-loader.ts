@@ -11,10 +11,10 @@ interface Bounds {
 }
 
 /**
- * Returns a function that combines parallel calls into few queries. Items of calls that arrive
- * while a query runs go into the next query together. If no query is running, a call does not wait.
- * `load` must return a result for each item, in the same order. If `load` fails, all calls with
- * items in that query reject.
+ * Returns a function that loads items with `load` and combines parallel calls into few queries. The
+ * items of all calls that arrive while a query runs are loaded by the next query. If no query is
+ * running, a call does not wait. `load` must return a result for each item, in the same order. If
+ * `load` fails, all calls with items in that query reject.
  */
 export function createBatchLoader<Item, Answer>(
   load: (items: Item[]) => Promise<Answer[]>,

@@ -378,7 +378,9 @@ export interface FileDigest {
  * other processes. A signal can get lost, so every listener also looks for changes at intervals.
  */
 export interface Signals {
-  /** Sent when a person's history has changed. The person's event streams then send a new event. */
+  /**
+   * Sent when a person's history has changed, so that the person's event streams send the change.
+   */
   events: Signal<PersonId>
   /**
    * Sent with the id of a company when an upload in it is complete, so that its deposit can be
@@ -395,7 +397,7 @@ export interface Signals {
   sessions: Signal<PersonId>
   /**
    * Sent when a process wants to write the bytes of an upload that another process is writing. The
-   * process that is writing then stops.
+   * process that is writing stops if its client sends nothing; otherwise it renews its lease.
    */
   writers: Signal<{ company: CompanyId; upload: string }>
   /** Sent with the host of a domain when the domain was added, changed or removed. */
@@ -410,8 +412,8 @@ export interface Signals {
 }
 
 /**
- * Identifies a person by the ids of their company and of the person. The signals `events` and
- * `sessions` send it.
+ * Identifies a person by the id of their company (`company`) and their own id (`user`). It is the
+ * value of the signals `events` and `sessions`.
  */
 export interface PersonId {
   company: CompanyId

@@ -210,9 +210,9 @@ function filtered(
 }
 
 /**
- * Throws `not_found` if the company does not have the category of the filter. If the filter selects
- * the requests of one person, also throws it if that person may not use the category and has never
- * deposited in it.
+ * Throws `not_found` if the filter names a category that the company does not have. If the filter
+ * selects the requests (entries of the history) of one person, also throws `not_found` if that
+ * person may not use the category and has no request in it.
  */
 export async function requireCategory(
   tx: Tx,
