@@ -30,8 +30,8 @@ export function onClientCore<Given, T>(
 }
 
 /**
- * Calls `start`, which must spawn a process synchronously, and makes this process and its children
- * run on the server's core. Returns what `start` returns.
+ * Calls `start`, which must spawn a child process synchronously, so that the child runs on the
+ * server's core. Moves the calling process to that core meanwhile. Returns what `start` returns.
  */
 export function onServerCore<T>(start: () => T): T {
   pin(serverCore)

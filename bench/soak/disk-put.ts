@@ -146,8 +146,8 @@ async function sendFile(service: ServiceProcess, ada: Client, random: Random, fa
 }
 
 /**
- * Finds the deposits of a file in the history by the file's name. Returns them, and a sentence for
- * each difference from the responses that the sender got.
+ * Finds the deposits of a file in the history by the file's name. Returns the deposits, and a
+ * sentence for each way in which the history differs from the responses that the sender got.
  */
 async function historyOf(ada: Client, { name, bytes, failures, request }: Sent) {
   const sha256 = createHash('sha256').update(bytes).digest('hex')

@@ -26,8 +26,8 @@ const maxFields = 20
 const maxFieldNameLength = 64
 
 /**
- * The result of a failed validation: the first broken rule of each listed field, and the number of
- * refused fields that are not listed.
+ * The result of a failed validation: the first broken rule of each of at most `maxFields` refused
+ * fields, and the number of further refused fields.
  */
 export interface LimitedFieldErrors {
   fields: FieldErrors

@@ -2,9 +2,8 @@
 export type LinkDestination = { kind: 'page' | 'away'; href: string }
 
 /**
- * Resolves the address `to` against the address `from` of the current page. An address on another
- * site must be http or https, and is accepted only if `external` is true. Throws for any other
- * address on another site.
+ * Resolves the address `to` against the address `from` of the current page. Throws if `to` is on
+ * another site, unless `external` is true and its protocol is http or https.
  */
 export function resolveNavigation(
   to: string,

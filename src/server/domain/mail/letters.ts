@@ -109,9 +109,9 @@ async function addressOf(
 }
 
 /**
- * Returns the letter for a sign-up or a change of e-mail if the e-mail has an account already,
- * otherwise undefined. A person who has not used their invitation gets it again. Anybody else is
- * told that somebody tried to use their e-mail.
+ * Returns the letter to the owner of an e-mail that somebody has used for a sign-up or a change of
+ * e-mail. An owner who has not used their invitation gets the invitation once more. Every other
+ * owner is told about the attempt. Returns undefined if the e-mail has no account.
  */
 async function letterToKnown(
   tx: Tx,
