@@ -50,7 +50,6 @@ export function mountDepositBatch(app: Api): void {
   // batches use memory and disk; every caller is signed in, so there is no limit for addresses
   const batches = createInFlightCalls({
     perPerson: maxPerPerson,
-    perAddress: 0,
     perCompany: maxPerCompany
   })
   mountStream(app, createDepositBatch, async (_input, c) => {

@@ -5,32 +5,30 @@ import type { CompanyId, Deps } from './deps.ts'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/**
- * The tables whose rows expire, and for how many milliseconds after its expiry a row of the table
- * is kept.
- */
-const expiring = [
-  // a used challenge must not become valid again if the clock is set back
-  ['used_challenge', hourMs],
-  ['session', 30 * dayMs],
-  ['signup', 0],
-  ['mail_token', 7 * dayMs]
-] as const
+/** Deletes the expired rows of one table of a company. */
+type Deletion = (deps: Pick<Deps, 'db' | 'clock'>, company_id: CompanyId) => Promise<void>
 
 /**
- * Deletes expired rows of the company: used challenges an hour after they expire, sessions 30 days
+ * The deletions of rows that expire: used challenges an hour after they expire, sessions 30 days
  * after, sign-ups immediately and mail tokens a week after.
  */
-export async function deleteExpiredRows(
-  deps: Pick<Deps, 'db' | 'clock'>,
-  company_id: CompanyId
-): Promise<void> {
-  const now = deps.clock().getTime()
-  for (const [table, keptMs] of expiring) {
-    await inCompany(deps.db, company_id, tx =>
-      deleteInCompany(tx, table)
-        .where('expires_at', '<', new Date(now - keptMs))
-        .execute()
+export const expiredRowDeletions: readonly Deletion[] = [
+  // a used challenge must not become valid again if the clock is set back
+  deletionFrom('used_challenge', hourMs),
+  deletionFrom('session', 30 * dayMs),
+  deletionFrom('signup', 0),
+  deletionFrom('mail_token', 7 * dayMs)
+]
+
+/** Returns the deletion of the rows of `table` that expired more than `keptMs` milliseconds ago. */
+function deletionFrom(
+  table: 'used_challenge' | 'session' | 'signup' | 'mail_token',
+  keptMs: number
+): Deletion {
+  return async ({ db, clock }, company_id) => {
+    const before = new Date(clock().getTime() - keptMs)
+    await inCompany(db, company_id, tx =>
+      deleteInCompany(tx, table).where('expires_at', '<', before).execute()
     )
   }
 }

@@ -1,6 +1,6 @@
 import { eraseExpiredFiles } from '../domain/deposits/file-retention.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
-import { deleteExpiredRows } from '../domain/expired-rows.ts'
+import { expiredRowDeletions } from '../domain/expired-rows.ts'
 import { deleteExpiredEvents } from '../domain/history/events.ts'
 import { deleteExpiredAnswers } from '../domain/idempotency.ts'
 import { deleteExpiredImports } from '../domain/imports/imports.ts'
@@ -18,7 +18,7 @@ export function deleteExpiredJob(deps: Deps): Job {
    * again, because there may be more rows to delete.
    */
   const deletions: ((deps: Deps, company: CompanyId) => Promise<unknown>)[] = [
-    deleteExpiredRows,
+    ...expiredRowDeletions,
     deleteExpiredAnswers,
     deleteExpiredEvents,
     deleteExpiredImports,

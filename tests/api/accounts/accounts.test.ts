@@ -22,7 +22,7 @@ import { mailTokenHash, type PublicKeyPurpose } from '../../../src/core/keys/pub
 import * as members from '../../../src/server/domain/accounts/member-changes.ts'
 import * as users from '../../../src/server/domain/accounts/users.ts'
 import type { Letter } from '../../../src/server/domain/deps.ts'
-import { deleteExpiredRows } from '../../../src/server/domain/expired-rows.ts'
+import { expiredRowDeletions } from '../../../src/server/domain/expired-rows.ts'
 import { authenticate } from '../../../src/server/domain/sessions/authentication.ts'
 import {
   type Account,
@@ -227,7 +227,8 @@ describe('a sign-up', () => {
     const token = await tokenOf(account.email, 'verify')
     const pending = await service.signIn(account)
     service.wait(24 * 3600 + 1)
-    await deleteExpiredRows(service.deps, service.companies.localhost)
+    for (const deletion of expiredRowDeletions)
+      await deletion(service.deps, service.companies.localhost)
     await expect(whoIs(pending.access_token)).rejects.toEqual(refusal('unauthenticated'))
     await expect(service.signIn(account)).rejects.toEqual(refusal('login_failed'))
     const public_key_jwt = await proof('verify', account, token)

@@ -15,7 +15,7 @@ import { mailTokenHash } from '../../../src/core/keys/public-key-proof.ts'
 import { listWaitingSignUps } from '../../../src/server/domain/accounts/signups.ts'
 import { createDemo, demoHost, fillDemo } from '../../../src/server/domain/demo/demo.ts'
 import { demoAccount } from '../../../src/server/domain/demo-account.ts'
-import { deleteExpiredRows } from '../../../src/server/domain/expired-rows.ts'
+import { expiredRowDeletions } from '../../../src/server/domain/expired-rows.ts'
 import { makeMultiHostApp, newAccount } from '../../helpers/accounts.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { deriveKeys, makeKeys, type TestKeys } from '../../helpers/keys.ts'
@@ -96,7 +96,7 @@ describe('a sign-up where no mail server is set', () => {
     expect(user).toMatchObject({ pending: true, delivery: 'administrator' })
 
     service.wait(29 * 86_400)
-    await deleteExpiredRows(service.deps, service.companies.demo)
+    for (const deletion of expiredRowDeletions) await deletion(service.deps, service.companies.demo)
     const [waiting, ...more] = await listWaitingSignUps(service.deps)
     expect(more).toEqual([])
     expect(waiting).toMatchObject({

@@ -10,7 +10,7 @@ import {
 } from '../../../src/contract/sessions.ts'
 import { createUser, getUser } from '../../../src/contract/users.ts'
 import { tokenExpiry } from '../../../src/core/keys/access-token.ts'
-import { deleteExpiredRows } from '../../../src/server/domain/expired-rows.ts'
+import { expiredRowDeletions } from '../../../src/server/domain/expired-rows.ts'
 import {
   authenticate,
   getSessionStatus
@@ -225,7 +225,7 @@ test('forgets used challenges an hour after they could be repeated', async () =>
   await using own = await makeMultiHostApp()
   await own.signIn(await own.signUp())
   const left = async () => {
-    await deleteExpiredRows(own.deps, own.companies.localhost)
+    for (const deletion of expiredRowDeletions) await deletion(own.deps, own.companies.localhost)
     return (await own.owner.query('select n from used_challenge')).rows.length
   }
   own.wait(3600)

@@ -7,8 +7,11 @@ import { countedNetworks } from '../../domain/ip-addresses.ts'
  */
 export interface InFlightLimits {
   perPerson: number
-  /** The most concurrent calls that signed-out people may make from one network. */
-  perAddress: number
+  /**
+   * The most concurrent calls that signed-out people may make from one network. Undefined where all
+   * callers are signed in.
+   */
+  perAddress?: number
   perCompany: number
 }
 
@@ -54,7 +57,7 @@ export interface InFlightCalls {
  */
 export function createInFlightCalls({
   perPerson,
-  perAddress,
+  perAddress = 0,
   perCompany
 }: InFlightLimits = defaultLimits): InFlightCalls {
   const counts = new Map<string, number>()

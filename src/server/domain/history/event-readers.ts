@@ -253,13 +253,17 @@ export async function readEvents(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_ids: string[]; after: number }
 ): Promise<{ events: Map<string, EventText[]>; seen: number; isFull: boolean }> {
+  const { user_ids } = input
+  // the index has the events of one person in their order, but not those of several
+  const isAnyOf =
+    user_ids.length === 1 ? sql<string>`${user_ids[0]}` : sql<string>`any(${user_ids}::uuid[])`
   // one statement, so that the head of the log matches the events
   const rows = await singleStatementInCompany(deps.db, input.company_id, tx =>
     selectInCompany(tx, 'log_head')
       .leftJoin('event', join =>
         join
           .onRef('event.company_id', '=', 'log_head.company_id')
-          .on('event.user_id', '=', sql<string>`any(${input.user_ids}::uuid[])`)
+          .on('event.user_id', '=', isAnyOf)
           .on('event.seq', '>', input.after)
       )
       .select(['log_head.event_seq', 'event.seq', 'event.user_id', 'event.payload'])

@@ -49,9 +49,11 @@ export async function createCompanyWithAdministrator(
   const call = { actor: by.id, route: 'POST /company', key, input: fields }
   // A transaction belongs to one company, so the new company has its own. If the process stops
   // between the two commits, a repeated call throws `host_taken`.
-  const { body, replayed } = await inCompany(deps.db, by.company_id, tx =>
-    runOnce(tx, deps, call, () => insertCompanyWithAdministrator(deps, input))
-  )
+  const create = () => insertCompanyWithAdministrator(deps, input)
+  const { body, replayed } =
+    key === undefined
+      ? { body: await create(), replayed: false }
+      : await inCompany(deps.db, by.company_id, tx => runOnce(tx, deps, call, create))
   const { company, user_id, isVerified } = body
   if (replayed || !isVerified) return { body: company, replayed }
   // not stored for repeated calls, because whoever has the link can get in

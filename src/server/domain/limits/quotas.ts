@@ -89,8 +89,8 @@ export async function predictCharges(tx: Tx, input: ChargesInput): Promise<(stri
 /**
  * Charges several deposits of a person, each to the group of the person that has the most requests
  * left. Returns for each charge the id of the group, or the error with which it was refused. First
- * locks the usage of all groups, in the order of their ids, and reads it again. Then sends one
- * statement for each group, even if several deposits are charged to it.
+ * locks the usage of all groups, in the order of their ids, and reads it again. The number of
+ * statements depends on the groups, not on the deposits.
  */
 export async function chargeDeposits(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
   const { user_id } = input
