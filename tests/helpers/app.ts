@@ -365,7 +365,7 @@ export async function makeApp(
   }
 
   /** Requests the bytes of a deposit. Returns the response. */
-  function content(person: TestPerson, deposit_id = '', headers: Record<string, string> = {}) {
+  function content(person: TestPerson, deposit_id: string, headers: Record<string, string> = {}) {
     return request(`api.${person.host}`, {
       path: `/deposit/${deposit_id}/content`,
       headers: { authorization: `Bearer ${person.token}`, ...headers }

@@ -76,7 +76,12 @@ export function ApiKeys({ company }: ApiKeysProps) {
       {list.status === 'ready' && list.rows.length > 0 && (
         <ul className="flex flex-col divide-y divide-base-300">
           {list.rows.map(key => (
-            <Row key={key.id} apiKey={key} revoke={() => void revoking.start(key)} />
+            <Row
+              key={key.id}
+              apiKey={key}
+              isWorking={revoking.isWorking}
+              revoke={() => void revoking.start(key)}
+            />
           ))}
         </ul>
       )}
@@ -129,7 +134,14 @@ function NewKey({ made, close }: { made: NewApiKey; close: () => void }) {
   )
 }
 
-function Row({ apiKey, revoke }: { apiKey: ApiKey; revoke: () => void }) {
+interface RowProps {
+  apiKey: ApiKey
+  /** Whether a key is being revoked. Another one can be revoked after that. */
+  isWorking: boolean
+  revoke: () => void
+}
+
+function Row({ apiKey, isWorking, revoke }: RowProps) {
   const { locale } = useWords()
   const say = apiKeyTranslator(locale)
   const now = useNow(60_000)
@@ -165,7 +177,8 @@ function Row({ apiKey, revoke }: { apiKey: ApiKey; revoke: () => void }) {
         type="button"
         className="btn btn-outline btn-sm"
         aria-label={say('revokeNamed', { name })}
-        onClick={() => setAsking(true)}
+        aria-disabled={isWorking}
+        onClick={() => setAsking(!isWorking)}
       >
         {say('revoke')}
       </button>

@@ -42,6 +42,6 @@ export const DataSourceList = withWords(function DataSourceList() {
 function columnsOf(locale: Locale, t: Translate): TableColumn<DataSource>[] {
   return [
     { id: 'name', label: t('dataSources.list.name'), isSortable: true, cell: ({ name }) => name },
-    { ...createdColumn(t('dataSources.list.created'), locale), isSecondary: false }
+    createdColumn(t('dataSources.list.created'), locale)
   ]
 }

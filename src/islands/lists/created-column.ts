@@ -1,7 +1,10 @@
 import { type Locale, languageTag } from '../../i18n/index.ts'
 import type { TableColumn } from './DataTable.tsx'
 
-/** Returns the column with the day on which a row was created. Narrow windows hide the column. */
+/**
+ * Returns the column with the day on which a row was created. Where people choose the columns of a
+ * list, narrow windows begin without it.
+ */
 export function createdColumn(label: string, locale: Locale): TableColumn<{ created: string }> {
   const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
   return {

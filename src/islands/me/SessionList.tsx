@@ -36,7 +36,12 @@ export function SessionList() {
       {list.status === 'ready' && (
         <ul className="flex flex-col divide-y divide-base-300">
           {list.rows.map(session => (
-            <Row key={session.id} session={session} end={ending.start} />
+            <Row
+              key={session.id}
+              session={session}
+              isWorking={ending.isWorking}
+              end={ending.start}
+            />
           ))}
         </ul>
       )}
@@ -51,10 +56,12 @@ export function SessionList() {
 
 interface RowProps {
   session: Session
+  /** Whether a session is being ended. Another one can be ended after that. */
+  isWorking: boolean
   end: (id: string) => Promise<void>
 }
 
-function Row({ session, end }: RowProps) {
+function Row({ session, isWorking, end }: RowProps) {
   const { locale, t } = useWords()
   const now = useNow(60_000)
   const browser = session.agent === 'Other' ? t('me.sessions.other') : session.agent
@@ -79,6 +86,7 @@ function Row({ session, end }: RowProps) {
           type="button"
           className="btn btn-outline btn-sm"
           aria-label={t('me.sessions.endNamed', { browser, time: since })}
+          aria-disabled={isWorking}
           onClick={() => void end(session.id)}
         >
           {t('me.sessions.end')}
@@ -120,7 +128,10 @@ function SignOutEverywhere() {
           ref={opener}
           type="button"
           className="btn btn-outline self-start"
-          onClick={() => setAsking(true)}
+          onClick={() => {
+            action.reset()
+            setAsking(true)
+          }}
         >
           {t('me.sessions.everywhere')}
         </button>

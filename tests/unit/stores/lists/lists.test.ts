@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { AppError } from '../../../../src/contract/kit/errors.ts'
 import { setEnvironment } from '../../../../src/stores/environment.ts'
 import { createList } from '../../../../src/stores/lists/lists.ts'
-import type { PageRequest } from '../../../../src/stores/lists/paged-list.ts'
+import { isSameQuery, type PageRequest } from '../../../../src/stores/lists/paged-list.ts'
 import { beginSession, signOut } from '../../../../src/stores/sessions.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
 
@@ -214,3 +214,10 @@ function makeList(count: number) {
 function namesOf(list: { $rows: { get(): readonly Row[] } }): string[] {
   return list.$rows.get().map(({ name }) => name)
 }
+
+test('compares queries by their values, and takes a missing value for undefined', () => {
+  expect(isSameQuery({ q: 'ada', group: undefined }, { q: 'ada' })).toBe(true)
+  expect(isSameQuery({ q: 'ada' }, { group: undefined, q: 'ada' })).toBe(true)
+  expect(isSameQuery({ q: 'ada' }, { q: 'ada', group: 'a' })).toBe(false)
+  expect(isSameQuery({ q: 'ada', group: 'a' }, { q: 'ada' })).toBe(false)
+})
