@@ -4,8 +4,8 @@ import { localizedPath } from '../../i18n/index.ts'
 import { $user } from '../../stores/signed-in-user.ts'
 import { useWaitPhase } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
-import { AllAttention } from './AllAttention.tsx'
 import { CompanyList } from './CompanyList.tsx'
+import { InstallationAttention } from './InstallationAttention.tsx'
 
 /**
  * The first page of the administration. Shows operators what needs attention and all companies of
@@ -20,7 +20,7 @@ export const AdminHome = withWords(function AdminHome() {
   if (isOperator) {
     return (
       <div className="flex flex-col gap-6">
-        <AllAttention />
+        <InstallationAttention />
         <CompanyList own={user.company.id} />
       </div>
     )

@@ -16,10 +16,10 @@ import { useSetPageName } from '../kit/use-set-page-name.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { UsageBar } from '../lists/UsageBar.tsx'
 import { UsageByDay } from '../usage/UsageByDay.tsx'
+import { CompanyAttention } from './CompanyAttention.tsx'
 import { CompanyName } from './CompanyName.tsx'
 import { CompanyNotices } from './CompanyNotices.tsx'
 import { CompanySuspension } from './CompanySuspension.tsx'
-import { NeedsAttention } from './NeedsAttention.tsx'
 
 const ApiKeys = lazyPart(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
 
@@ -52,7 +52,7 @@ export const CompanyOverview = withWords(function CompanyOverview() {
       className="grid gap-4"
     >
       {overview.status === 'ready' && <CompanyNotices company={overview.company} />}
-      {isKnown && <NeedsAttention company={id} />}
+      {isKnown && <CompanyAttention company={id} />}
       {overview.status === 'failed' && (
         <ErrorNote error={overview.error} retry={() => loadOverview(id ?? '')} />
       )}

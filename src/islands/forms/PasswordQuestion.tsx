@@ -5,8 +5,8 @@ import { lazyPart } from '../kit/LazyPart.tsx'
 const PasswordDialog = lazyPart(async () => (await import('./PasswordDialog.tsx')).PasswordDialog)
 
 /**
- * Asks for the password when the API needs it again for a call. Each island of the administration
- * contains this component.
+ * Asks signed-in people for their password when the API requires it again for a call. Each island
+ * of the administration contains this component.
  */
 export function PasswordQuestion() {
   const question = useStore($passwordQuestion, { ssr: 'initial' })

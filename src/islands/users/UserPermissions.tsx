@@ -18,8 +18,8 @@ interface UserPermissionsProps {
 type Permitted = Pick<Member, 'version' | 'permissions'>
 
 /**
- * A switch that makes a person an administrator, or an administrator an ordinary user. Changing it
- * requires the password of the administrator who uses it.
+ * A switch that makes a person an administrator, or an administrator an ordinary user. The API may
+ * ask the administrator who uses the switch for their password again.
  */
 export function UserPermissions({ member, isOwn }: UserPermissionsProps) {
   const { t } = useWords()

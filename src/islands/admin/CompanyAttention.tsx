@@ -9,7 +9,7 @@ import { useRegularCheck } from './use-regular-check.ts'
  * Lists what an administrator of the company should act on, or says that everything is in order.
  * Checks again every minute and when the person comes back to the page.
  */
-export function NeedsAttention({ company }: { company: string }) {
+export function CompanyAttention({ company }: { company: string }) {
   const { t } = useWords()
   const state = useStore($attention, { ssr: 'initial' })
   const check = useCallback(() => void checkAttention(company), [company])

@@ -13,7 +13,7 @@ const firstShown = 3
 const check = () => void checkAllAttention()
 
 /** Lists what an operator should act on in all companies, or says that everything is in order. */
-export function AllAttention() {
+export function InstallationAttention() {
   const { t } = useWords()
   const state = useStore($allAttention, { ssr: 'initial' })
   useRegularCheck(check)
