@@ -46,7 +46,8 @@ interface DeliveryContext {
   retries: Retries
   /**
    * Returns the limit error that a file of `bytes` bytes must expect, because the server has
-   * refused a file of this size or smaller in the same category. Otherwise returns undefined.
+   * already refused a file of this size or smaller, or any further file, in the same category.
+   * Otherwise returns undefined.
    */
   findLimit: (entry: DepositEntry, bytes: number) => AppError | undefined
   isSuspended: () => boolean

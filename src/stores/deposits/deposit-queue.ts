@@ -79,8 +79,8 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   /** Fingerprints of the files that have been recorded. */
   const recordedFiles = new Set<string>()
   /**
-   * The limit error of each category that has reached a limit. `fromBytes` is the size of the
-   * smallest file that the server has refused.
+   * The limit error of each category that has reached a limit. Files of `fromBytes` bytes or more
+   * are expected to be refused: 0 for all files.
    */
   const limits = new Map<string, { error: AppError; fromBytes: number }>()
   let isAdding = false
