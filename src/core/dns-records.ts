@@ -10,7 +10,8 @@ export interface DnsRecord {
   /** Full name of the record: `docs.acme.fr`. */
   name: string
   /**
-   * Value of the record. Undefined for the address of the server, which only its operator knows.
+   * Value of the record. Undefined if the value is the address of the server, which only the
+   * operator of the server knows.
    */
   value: string | undefined
 }
@@ -23,7 +24,10 @@ interface DnsRecordInput {
    * proof is needed.
    */
   proof: { name: string; value: string; zone: string } | null
-  /** A host whose DNS records lead to the server already. Undefined if none is known. */
+  /**
+   * A host that already leads to the server, to which new records can point. Undefined if none is
+   * known.
+   */
   server: string | undefined
 }
 

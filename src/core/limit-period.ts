@@ -1,7 +1,7 @@
 /**
- * The possible lengths of a limit period, as ISO 8601 durations. After each period, the count of a
- * group's requests (deposits and verifications) begins again at 0. With `null`, it never begins
- * again.
+ * The possible lengths of a limit period, as ISO 8601 durations. At the end of each period, the
+ * count of a group's requests (deposits and verifications) is reset to 0. `null`: the count is
+ * never reset.
  */
 export const limitIntervals = [null, 'P1D', 'P30D', 'P1Y'] as const
 export type LimitPeriodLength = (typeof limitIntervals)[number]
@@ -13,8 +13,9 @@ export type LimitPeriodLength = (typeof limitIntervals)[number]
 export type LimitPeriod = { start: Date; resets_at: Date | null }
 
 /**
- * Returns the period of a limit that contains `now`. Periods are counted in UTC from the day of
- * `anchor`, without gaps: `P30D` with an anchor of Jan 10 → Jan 10 to Feb 9, Feb 9 to Mar 11 …
+ * Returns the limit period that contains `now`. The first period begins on the day of `anchor` in
+ * UTC, and each period begins when the previous one ends: `P30D` with an anchor of Jan 10 → Jan 10
+ * to Feb 9, Feb 9 to Mar 11 …
  */
 export function limitPeriodAt(interval: LimitPeriodLength, anchor: Date, now: Date): LimitPeriod {
   if (Number.isNaN(anchor.getTime()) || Number.isNaN(now.getTime()))

@@ -9,7 +9,10 @@ export function acceptsMediaType(accepted: readonly string[] | null, type: strin
   )
 }
 
-/** Media types that are usually accepted together, by the word for them: `pdf`, `pictures`. */
+/**
+ * Groups of media types that are usually accepted together, by the name of the group: `pdf`,
+ * `pictures`.
+ */
 export const mediaKinds = {
   pdf: ['application/pdf'],
   pictures: ['image/*'],

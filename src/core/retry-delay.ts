@@ -1,9 +1,9 @@
 const delaySeconds = [0, 1, 3, 5, 10, 20]
 
 /**
- * Returns the milliseconds to wait after the given number of failures in a row, or undefined if it
- * is time to give up. `random`, from 0 to 1, varies the delay by up to a fifth, so that many
- * clients do not retry at the same moment.
+ * Returns how many milliseconds to wait before the next attempt, after `failures` failed attempts
+ * in a row. Returns undefined if there should be no further attempt. `random`, from 0 to 1, varies
+ * the delay by up to a fifth, so that many clients do not retry at the same moment.
  */
 export function retryDelay(failures: number, random: number): number | undefined {
   const seconds = delaySeconds[failures - 1]

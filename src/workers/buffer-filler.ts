@@ -8,8 +8,8 @@ export interface FilledBuffer {
 }
 
 /**
- * Returns a function that fills a buffer with the next bytes of the file. In browsers that cannot
- * read into a given buffer, the function returns a new one.
+ * Returns a function that fills a buffer with the next bytes of `file`. If the browser cannot read
+ * into an existing buffer, the function returns a new buffer with these bytes.
  */
 export function openBufferFiller(file: Blob): (buffer: ArrayBuffer) => Promise<FilledBuffer> {
   try {

@@ -9,16 +9,19 @@ const ask = createPool<CsvRequest, CsvResult>(
   () => new Worker(new URL('./csv.ts', import.meta.url), { type: 'module' })
 )
 
-/** Reads CSV files in a worker. Rejects with `file_unreadable` for a file that was moved. */
+/**
+ * Reads CSV files in a worker. Every method rejects with `file_unreadable` if the file cannot be
+ * read, for example because it was moved.
+ */
 export interface CsvReader {
   /**
    * Returns the kind of a file and, for a CSV file, the dialect and the first rows. With `dialect`,
    * reads the rows in this dialect instead of detecting one.
    */
   inspect(file: Blob, dialect?: Dialect): Promise<FileInspection>
-  /** Reads a whole file. Returns its number of rows and the faults in them. */
+  /** Reads a whole file. Returns its number of rows and the faults of the rows. */
   count(file: Blob, dialect: Dialect, options?: TaskOptions): Promise<FileCount>
-  /** Returns a range of the rows that are not blank. */
+  /** Returns the rows of the given range. Blank rows are left out. */
   take(file: Blob, dialect: Dialect, part: RowRange): Promise<RowPage>
 }
 

@@ -19,7 +19,7 @@ export interface RowFault {
   row: number
 }
 
-/** Result of reading a whole file. `rows` does not count blank rows. */
+/** Result of reading a whole file. `rows` is the number of rows that are not blank. */
 export interface FileCount {
   rows: number
   /** Number of cells of the first row. */
@@ -65,8 +65,8 @@ const notedBlanks = 1_000
 const sampleBytes = 256 * 1024
 const previewRows = 21
 /**
- * A range of rows is read in pieces of this many bytes. They are small, because a piece stays in
- * memory.
+ * Size in bytes of the pieces in which a range of rows is read. They are small, because one piece
+ * stays in memory between two ranges.
  */
 const rangePieceBytes = 1024 * 1024
 
@@ -108,8 +108,8 @@ async function firstRows(file: Blob, dialect: Dialect): Promise<string[][]> {
 }
 
 /**
- * Reads a whole file. Returns its number of rows and the faults in them. `onProgress` gets the
- * number of bytes that have been read.
+ * Reads a whole file. Returns its number of rows and the faults of the rows. Calls `onProgress`
+ * with the number of bytes read so far.
  */
 export async function countRows(
   file: Blob,
@@ -145,10 +145,10 @@ export async function countRows(
 }
 
 /**
- * Returns a function that returns at most `most` rows of a file, beginning with the row number
- * `from`. Blank rows are left out. With `columns`, each row has only these cells. `key` identifies
- * the file and the dialect. The function remembers its position in the file, so it can continue
- * with the next rows without reading the file from the start.
+ * Returns a function that reads a range of rows of a file: at most `most` rows, beginning with the
+ * row number `from`. Blank rows are left out. With `columns`, the rows have the cells of these
+ * columns only. `key` identifies the file and the dialect. The function remembers its position in
+ * the file, so that it need not read the file from the start for the next range.
  */
 export function createRangeReader() {
   let reading: { key: string; batches: AsyncGenerator<RowBatch, void> } | undefined

@@ -24,9 +24,9 @@ interface Parsed {
 export const csvPieceBytes = 10 * 1024 * 1024
 
 /**
- * Yields the rows of a CSV file piece by piece. A blank row is a row of one empty cell. Removes the
- * `'` that exports put before formulas. Papa's own file reader is not used: it decodes each piece
- * alone, which breaks characters that are split between two pieces.
+ * Yields the rows of a CSV file piece by piece. A blank row has one empty cell. Removes the `'`
+ * that exports put before formulas. Papa's own file reader is not used, because it breaks a
+ * character whose bytes are split between two pieces.
  */
 export async function* readRows(
   file: Blob,

@@ -11,8 +11,8 @@ import type { WorkerAnswer } from './pool.ts'
 
 /**
  * A message to the worker that reads CSV files. `kind` names the function of `csv-files.ts` to
- * call. `key` identifies the file and the dialect. It is needed because each message contains a new
- * copy of the `Blob`.
+ * call. `key` identifies the file and the dialect, because the `Blob` of each message is a new
+ * copy.
  */
 export type CsvRequest =
   | { kind: 'inspect'; file: Blob; dialect?: Dialect | undefined }

@@ -13,9 +13,9 @@ interface WaitingFile {
 }
 
 /**
- * Returns a function that hashes a file in a worker. Small files that arrive while all workers are
- * busy are sent together to the next free worker, because a message takes longer than hashing a
- * small file.
+ * Returns a function that hashes a file in a worker. While all workers are busy, small files wait.
+ * The next free worker gets all waiting files in one message, up to 16, because a message takes
+ * longer than hashing a small file.
  */
 export function createFileHasher(
   ask: (files: readonly Blob[], options?: TaskOptions) => Promise<readonly HashedFile[]>,

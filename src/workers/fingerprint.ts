@@ -23,8 +23,8 @@ export type FilePieces = AsyncIterable<Uint8Array>
 export const maxDigestBytes = 32_000_000
 
 /**
- * Minimum size in bytes of a file that needs a lock to be hashed with `digest`. The lock allows one
- * such file at a time, because the browser needs memory for about three times the file.
+ * Minimum size in bytes of a file for which `digest` may run only once at a time, guarded by a
+ * lock. The browser needs memory for about three times the file.
  */
 export const oneAtATimeBytes = 8 * 1024 * 1024
 
@@ -34,7 +34,7 @@ export const oneAtATimeBytes = 8 * 1024 * 1024
  */
 const lockName = 'vidimus-whole-file'
 
-/** The browser APIs for hashing. Both are undefined on pages without HTTPS. */
+/** The browser APIs that hashing uses. Both are undefined on pages without HTTPS. */
 interface Platform {
   subtle?: Pick<SubtleCrypto, 'digest'> | undefined
   locks?: Pick<LockManager, 'request'> | undefined

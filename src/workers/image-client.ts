@@ -16,9 +16,9 @@ export interface PictureReduction {
 }
 
 /**
- * Returns whether a file is a picture that should be reduced before its upload. True for every
- * picture of more than 1,000,000 bytes, except vector drawings. `reducePicture` can still return
- * undefined, for example for an animation.
+ * Returns whether `reducePicture` tries to reduce a file: a picture of more than 1,000,000 bytes
+ * that is not a vector drawing. `reducePicture` can still return undefined, for example for an
+ * animation.
  */
 export function isReducible({ size, type }: Pick<Blob, 'size' | 'type'>): boolean {
   return size > reduceAboveBytes && type.startsWith('image/') && !type.startsWith('image/svg')
@@ -34,8 +34,8 @@ const askWorker = createPool<Blob, ReducedPicture | undefined>(
 )
 
 /**
- * Returns a picture reduced to a smaller JPEG and how it was reduced. Returns undefined for a file
- * that has to be deposited unchanged.
+ * Reduces a picture to a smaller JPEG. Returns undefined for a file that has to be deposited
+ * unchanged.
  */
 export async function reducePicture(
   file: Blob,

@@ -10,7 +10,7 @@ import type { Signer } from './signer.ts'
  * worker.
  */
 export interface SigningKeys extends Signer {
-  /** Ends the worker and so destroys its keys. */
+  /** Ends the worker, which destroys its keys. */
   close(): void
 }
 

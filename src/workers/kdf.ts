@@ -6,8 +6,8 @@ import { type Argon2id, deriveKey } from '../core/keys/kdf.ts'
 import { createSigner, importSigningKey, type PublicKeyRequest, type Signer } from './signer.ts'
 
 /**
- * A key stays in memory for this many milliseconds, long enough for all the API calls of one form,
- * such as a sign-up and the sign-in after it.
+ * Milliseconds for which the worker keeps a key in memory. They are enough for all API calls of one
+ * form, such as a sign-up and the sign-in after it.
  */
 const keepMilliseconds = 60_000
 

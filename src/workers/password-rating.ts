@@ -6,8 +6,8 @@ const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
 const listed = new Set(dictionary['passwords-common'].map(String))
 
 /**
- * Minimum number of letters and digits in a good password, not counting words of its owner such as
- * name and e-mail.
+ * Minimum number of letters and digits in a good password. Words of its owner, such as name and
+ * e-mail, do not count.
  */
 const minOthers = 6
 
@@ -27,8 +27,9 @@ export function ratePassword(password: string, words: string[]): PasswordStrengt
 }
 
 /**
- * Returns whether a password contains words of its owner and fewer than six other letters and
- * digits, such as `'gracehopper12'` for the words `'grace'` and `'hopper'`.
+ * Returns whether a password consists mostly of words of its owner: it contains such words and
+ * fewer than six other letters and digits. `'gracehopper12'` does, for the words `'grace'` and
+ * `'hopper'`.
  */
 function isOwn(password: string, words: string[]): boolean {
   const longestFirst = words.toSorted((a, b) => b.length - a.length)

@@ -7,7 +7,8 @@ export type WorkerAnswer<Result> =
   | { kind: 'failed'; detail: string }
 
 /**
- * Options of a message to a worker. `onProgress` is called with the number of bytes that are done.
+ * Options of a message to a worker. `onProgress` is called with the number of bytes that the worker
+ * has processed.
  */
 export interface TaskOptions {
   onProgress?: ((bytesDone: number) => void) | undefined
@@ -68,8 +69,8 @@ export function createPool<Message, Result>(
   }
 
   /**
-   * Gives the slot of a finished message to the message that has waited longest. If no message
-   * waits, frees the slot.
+   * Starts the message that has waited longest, in place of a finished message. If no message
+   * waits, frees the place.
    */
   function releaseSlot(): void {
     const next = waiting.shift()

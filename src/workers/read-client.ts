@@ -3,8 +3,8 @@ import type { PoolWorker } from './pool.ts'
 import type { ReadReply, ReadRequest } from './read.ts'
 
 /**
- * Files with fewer bytes are read in the hash worker itself, because messages to another worker
- * would take longer.
+ * Minimum size in bytes of a file that a second worker reads. The hash worker reads smaller files
+ * itself, because messages to another worker would take longer.
  */
 const aloneBytes = 8 * 1024 * 1024
 const pieceBytes = 1024 * 1024
@@ -20,9 +20,10 @@ const bufferCount = 4
 const silenceMs = 30_000
 
 /**
- * Returns a function that reads a file piece by piece. A second worker reads large files, so that
- * the worker that calls the function only hashes. If the second worker cannot start or dies, the
- * calling worker reads the rest of the file itself, and the next file gets a new second worker.
+ * Returns a function with which a hash worker reads a file piece by piece. A second worker reads
+ * large files, so that the hash worker only hashes. If the second worker cannot start or dies, the
+ * hash worker reads the rest of the file itself. A new second worker is then started for the next
+ * file.
  */
 export function createFileReader(start: () => PoolWorker = startWorker): (file: Blob) => Pieces {
   let started: Promise<PoolWorker> | undefined

@@ -34,15 +34,15 @@ export interface PublicKeyRequest {
   /** Token of the mailed link that the person has opened. Undefined if there is none. */
   token?: string | undefined
   /**
-   * Current e-mail of the person in canonical form. Given only for a change of e-mail: the
-   * challenge is then for the current e-mail, and the key is for the new e-mail.
+   * Current e-mail of the person in canonical form, given only for a change of e-mail. The
+   * challenge is for this e-mail; the new key is for the new e-mail.
    */
   present?: string | undefined
 }
 
 /**
- * Signs with the key of an e-mail and a password. Signs nothing but challenges, and
- * `public_key_jwt`s in which the public key is its own.
+ * Signs with the key of an e-mail and a password. Signs only two kinds of texts: challenges, and a
+ * `public_key_jwt` that contains the signer's own public key.
  */
 export interface Signer {
   /**

@@ -1,8 +1,9 @@
 /**
- * Matches each position in a text at which a spreadsheet could begin to read a formula. Such a
- * position is the start of the text, or follows a character at which a spreadsheet may split the
- * text into cells. French spreadsheets split at `;`, even inside quotes. After the position come
- * any quotes and apostrophes, then a character that begins a formula, in normal or full width.
+ * Matches each position in a text at which a spreadsheet could begin to read a formula. The
+ * position is at the start of the text, or after a character at which a spreadsheet may split the
+ * text into cells. French spreadsheets split at `;`, even inside quotes. The character that begins
+ * the formula follows, in normal or full width. Quotes and apostrophes may stand before that
+ * character.
  */
 const formulaStart = /(?<=^|[,;\t\r\n])(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/g
 /** Matches each `'` that `withFormulaGuard()` has put into a text. */

@@ -15,19 +15,20 @@ export interface ImportField {
 export type ColumnMapping = Readonly<Record<string, number>>
 
 /**
- * The minimum length of a known heading that is recognized as a part of a longer heading, in
- * characters.
+ * A known heading also counts as found inside a longer heading of the file, if it has at least this
+ * many characters.
  */
 const minPart = 4
 /**
- * The fraction of a column's filled cells that must contain e-mails before the column counts as a
- * column of e-mails, from 0 to 1.
+ * A column counts as a column of e-mails if at least this fraction of its filled cells, from 0 to
+ * 1, contains e-mails.
  */
 const lookShare = 0.6
 
 /**
- * Guesses the column of each field: first from what the person chose for the same heading before,
- * then from the headings, then from what the cells look like. Each column gets at most one field.
+ * Guesses which column of a file contains which field. Prefers the field that the person chose for
+ * the same heading in an earlier file (`remembered`), then a known heading, then the look of the
+ * cells. Each column gets at most one field.
  */
 export function guessMapping(
   fields: readonly ImportField[],
@@ -64,8 +65,8 @@ export function guessMapping(
 }
 
 /**
- * Returns the field of each heading, to be stored for later files. A heading without a field has
- * `''`.
+ * Returns the chosen field of each heading, or `''` for a heading without a field. The browser
+ * stores the result, so that `guessMapping` can use it for later files.
  */
 export function rememberMapping(
   headings: readonly string[],
@@ -78,8 +79,8 @@ export function rememberMapping(
 }
 
 /**
- * Returns a copy of the mapping that assigns the column to the field. If another field had the
- * column, that field has none in the copy.
+ * Returns a copy of a mapping in which `field` has the column `column`. A field that had this
+ * column before has no column in the copy.
  */
 export function assignColumn(
   mapping: ColumnMapping,

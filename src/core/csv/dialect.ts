@@ -34,8 +34,9 @@ export function detectDelimiter(sample: string): Delimiter {
 }
 
 /**
- * Returns a score for a delimiter: the fraction of rows that have the most frequent number of
- * cells, plus a little for each cell. If two delimiters fit equally, the one with more cells wins.
+ * Returns how well a delimiter fits a sample, given the number of cells of each row. The score is
+ * the fraction of rows that have the most frequent number of cells. A little is added for each
+ * cell, so that of two equal delimiters the one with more cells wins.
  */
 function scoreOf(counts: readonly number[]): number {
   const frequency = new Map<number, number>()
@@ -78,7 +79,7 @@ function cellCounts(sample: string, delimiter: Delimiter): number[] {
   return counts
 }
 
-/** Returns the line end that the rows of a sample have. Line ends in quotes do not count. */
+/** Returns the line end of the rows of a sample. Line breaks inside quotes do not count. */
 export function detectNewline(sample: string): Newline {
   const unquoted = sample.replace(/"(?:[^"]|"")*"/g, '')
   const hasLong = unquoted.includes('\r\n')

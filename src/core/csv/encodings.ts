@@ -3,14 +3,14 @@ export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as co
 export type Encoding = (typeof encodings)[number]
 
 /**
- * Kind of a file, judged by its first bytes. `spreadsheet`: a workbook such as XLSX, which is a ZIP
- * archive, whatever its name. `binary`: another file that is not text.
+ * The kind of a file, as its first bytes show it. `spreadsheet`: a workbook such as XLSX or any
+ * other ZIP archive. `binary`: another file that is not text.
  */
 export type FileKind =
   | { kind: 'empty' | 'spreadsheet' | 'binary' }
   /**
-   * A text. `encoding` is undefined if it can be UTF-8 or Windows-1252: only the whole file can
-   * tell.
+   * A text. `encoding` is undefined if the first bytes fit both UTF-8 and Windows-1252: only the
+   * whole file shows which of the two it is.
    */
   | { kind: 'text'; encoding: Encoding | undefined; hasMark: boolean }
 
@@ -30,8 +30,8 @@ const marks: [Encoding, number[]][] = [
 ]
 
 /**
- * Minimum fraction of NUL bytes, among the bytes at even or at odd positions, in a file that counts
- * as UTF-16.
+ * Minimum fraction of NUL bytes, among the bytes at even positions or among those at odd positions,
+ * in a file that counts as UTF-16 although it has no byte order mark.
  */
 const utf16Share = 0.3
 /** Minimum fraction of NUL bytes in a file that counts as binary, unless it counts as UTF-16. */
@@ -61,9 +61,9 @@ export function detectFileKind(bytes: Uint8Array): FileKind {
 }
 
 /**
- * Returns a function that checks the pieces of a file in order. It returns false as soon as they
- * are not UTF-8. A character may be split between two pieces. At the end of the file it must be
- * called without a piece.
+ * Returns a function that checks whether a file is UTF-8. Call it with each piece of the file in
+ * order, and at the end without a piece. It returns false from the first piece on that is not
+ * UTF-8. A character may be split between two pieces.
  */
 export function createUtf8Check(): (piece?: Uint8Array) => boolean {
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -79,8 +79,8 @@ export function createUtf8Check(): (piece?: Uint8Array) => boolean {
 }
 
 /**
- * The characters of the bytes 0x80 to 0x9F in Windows-1252. The code points of all other characters
- * equal their bytes.
+ * The characters of the bytes 0x80 to 0x9F in Windows-1252, in order. For all other bytes, the code
+ * point of the character equals the byte.
  */
 const high =
   '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f' +

@@ -3,9 +3,9 @@ import type { Dialect } from './dialect.ts'
 import { encodeText } from './encodings.ts'
 
 /**
- * Returns rows as a CSV file in a dialect. A cell that a spreadsheet would evaluate as a formula
- * gets a `'`. If a row has a character that the dialect's encoding lacks, the file is UTF-8 with a
- * byte order mark instead.
+ * Returns the bytes of a CSV file with the given rows, in the given dialect. A cell that a
+ * spreadsheet would evaluate as a formula gets a `'`. If the dialect's encoding lacks a character
+ * of the rows, the file is UTF-8 with a byte order mark instead.
  */
 export function writeCsv(
   rows: readonly (readonly string[])[],

@@ -5,8 +5,8 @@ import { createCommitment } from './commitments.ts'
 import { hashPrefix } from './formats.ts'
 
 /**
- * The readable part of an entry of the audit log: who changed what, where and when. The hash of the
- * entry covers it as canonical JSON.
+ * The readable part of an entry of the audit log: who changed what, where and when. The entry's
+ * hash is computed from its canonical JSON.
  */
 export interface AuditEntry {
   /** Id of the company whose audit log contains the entry. */
@@ -32,14 +32,14 @@ export interface FieldChanges {
 }
 
 /**
- * The hash that the first entry of an audit chain uses instead of the hash of a previous entry: 32
- * zero bytes.
+ * The value that takes the place of the previous hash in the first entry of an audit log: 32 zero
+ * bytes.
  */
 export const firstPreviousHash: Bytes = new Uint8Array(32)
 
 /**
- * The first bytes of the input of every audit hash, which distinguish it from hashes for other
- * purposes.
+ * The first bytes of the input of every audit hash. They make sure that an audit hash never equals
+ * a hash for another purpose.
  */
 export const auditPrefix: Bytes = hashPrefix('audit')
 

@@ -17,8 +17,8 @@ export function canonicalise(value: Json): string {
 }
 
 /**
- * Parses JSON with any whitespace and order of members. Throws for duplicate keys, lone surrogates,
- * null, and numbers other than integers from 0 to 2^53−1.
+ * Parses JSON of any layout, canonical or not. Throws for duplicate keys, lone surrogates, null,
+ * and numbers other than integers from 0 to 2^53−1.
  */
 export function parseJson(text: string): Json {
   const reader = { text, at: 0 }

@@ -11,7 +11,10 @@ export type CommitmentOpening = { salt: string; value: string }
  * belongs.
  */
 export type CommitmentInput = {
-  /** Name of the log. `origin` and `id` bind the commitment to one record of one log. */
+  /**
+   * Name of the log. Because of `origin` and `id`, a commitment cannot be used for another record
+   * or in another log.
+   */
   origin: string
   id: string
   name: string
@@ -31,9 +34,9 @@ export function createCommitment({ origin, id, name, salt, value }: CommitmentIn
 }
 
 /**
- * Derives the salts for the commitments to the original and the stored fingerprint from a link key
- * (the secret of a link to a receipt). A holder of the link key can check only these two
- * commitments.
+ * Derives two salts from a link key (the secret of a link to a receipt): the salts of the
+ * commitments to the original and the stored fingerprint. Whoever has the link key can check these
+ * two commitments and no others.
  */
 export function linkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
   return {
@@ -43,8 +46,8 @@ export function linkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
 }
 
 /**
- * Derives an AES-256-GCM key from a link key (the secret of a link to a receipt). The derived key
- * encrypts the record's salts and values in that link.
+ * Derives an AES-256-GCM key from a link key (the secret of a link to a receipt). The key encrypts
+ * the salts and values of the record that the link contains.
  */
 export function linkEncryptionKey(linkKey: Uint8Array): Bytes {
   return derive(linkKey, hashPrefix('box'))

@@ -5,8 +5,9 @@ import { type CommitmentOpening, createCommitment } from './commitments.ts'
 import { isDigest, isRecordId, isTime } from './formats.ts'
 
 /**
- * The fields of a deposit. Its leaf (its entry in the log) has one commitment for each of them. A
- * field without a value has an empty text, so that all leaves have the same length.
+ * The names of the fields of a deposit. The deposit's leaf (its entry in the log) has one
+ * commitment for each field. For a field without a value, it is the commitment to an empty text, so
+ * that all leaves have the same length.
  */
 export const depositFields = [
   'actor',
@@ -87,8 +88,9 @@ export function leafHash(leaf: string): Bytes {
 }
 
 /**
- * Returns the value of the field `actor` of a deposit's leaf (its entry in the log): a random
- * account reference and the person's name at the time of the deposit, as canonical JSON.
+ * Returns the value of the field `actor` of a deposit's leaf (its entry in the log) as canonical
+ * JSON. `account` is a random reference to the account, and `label` the person's name at the time
+ * of the deposit.
  */
 export function formatActorField(account: string, label: string): string {
   if (!isRecordId(account)) throw new Error('leaf: not an account reference')

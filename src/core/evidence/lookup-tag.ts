@@ -32,8 +32,8 @@ export function lookupTag(lookupKey: LookupKey, kind: LookupTagKind, input: Uint
 }
 
 /**
- * Returns the bytes over which the HMAC of a lookup tag is computed, for callers that compute the
- * HMAC themselves.
+ * Returns the bytes from which the HMAC of a lookup tag is computed, for callers that compute the
+ * HMAC without `lookupTag`.
  */
 export function lookupTagInput(kind: LookupTagKind, input: Uint8Array): Uint8Array {
   if (!kind.startsWith('row/') && input.length !== 32)

@@ -19,8 +19,9 @@ export type SealState =
  */
 export type SealDrawing = {
   /**
-   * Path of each tick around the ring, clockwise from the top. The path leads outwards, so that a
-   * dash can animate it. A tick without length is drawn as a dot.
+   * The path of each tick of the ring, clockwise from the top. A path leads from the inside to the
+   * outside, so that an animated dash draws the tick in this direction. A tick without length
+   * appears as a dot.
    */
   ticks: string[]
   ring: {
@@ -42,9 +43,9 @@ export type SealDrawing = {
 }
 
 /**
- * Returns the drawing of a seal. For a recorded deposit, the length of each tick shows a hex digit
- * of the leaf hash. Use 16 ticks for a seal of 32 px or less. A seal helps people recognise a
- * record; it proves nothing.
+ * Returns the drawing of a seal. In the seal of a recorded deposit, the length of each tick stands
+ * for a hex digit of the leaf hash. Use 16 ticks for a seal of 32 px or less. A seal helps people
+ * recognise a record, but does not prove anything.
  */
 export function drawSeal(state: SealState, ticks: 64 | 16 = 64): SealDrawing {
   return {

@@ -1,7 +1,7 @@
 const windowMilliseconds = 5_000
 /**
- * The remaining time is first estimated this many milliseconds after the start of a transfer. An
- * earlier estimate would change too much.
+ * Milliseconds after the start of a transfer before the remaining time is estimated for the first
+ * time. Earlier estimates would vary too much.
  */
 const settlingMilliseconds = 3_000
 

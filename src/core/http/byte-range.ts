@@ -8,10 +8,11 @@ export interface ByteRange {
 const maxRanges = 5
 
 /**
- * Parses the header `Range` for a file of `size` bytes (RFC 9110, 14.2). Returns `whole`, for the
- * whole file, if the header is missing or invalid or has two to five ranges. Returns
- * `unsatisfiable` if it has more than five ranges or no range begins within the file.
- * `'bytes=0-9'`, 100 → `{ start: 0, end: 9 }`; `'bytes=-10'`, 100 → `{ start: 90, end: 99 }`
+ * Parses the header `Range` of a request for a file of `size` bytes (RFC 9110, 14.2). Returns
+ * `whole` if the whole file must be sent: the header is missing or invalid, or has two to five
+ * ranges. Returns `unsatisfiable` if the header has more than five ranges, or if no range begins
+ * within the file. `'bytes=0-9'`, 100 → `{ start: 0, end: 9 }`; `'bytes=-10'`, 100 → `{ start: 90,
+ * end: 99 }`
  */
 export function parseRange(
   header: string | undefined,
@@ -31,8 +32,9 @@ export function parseRange(
 }
 
 /**
- * Parses the two numbers of a byte range. Returns a function that takes the size of a file and
- * returns the range in it, or undefined if the numbers are invalid.
+ * Parses the two numbers of a byte range. Returns undefined if they are invalid. Otherwise returns
+ * a function that takes the size of a file and returns the range within that file, or undefined if
+ * the file has none of these bytes.
  */
 function boundsOf(
   first: string,

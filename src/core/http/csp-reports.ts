@@ -60,9 +60,9 @@ function read(
 }
 
 /**
- * Returns host and path of an http address, the scheme of any other address, and a keyword as it
- * is: `'https://docs.acme.fr/fr/verify?a=1#b'` → `'docs.acme.fr/fr/verify'`; `'inline'` →
- * `'inline'`
+ * Returns the host and path of an http or https address, and only the scheme of any other address.
+ * Returns a keyword unchanged: `'https://docs.acme.fr/fr/verify?a=1#b'` →
+ * `'docs.acme.fr/fr/verify'`; `'inline'` → `'inline'`
  */
 function hostAndPath(text: unknown): string {
   if (typeof text !== 'string') return ''

@@ -10,7 +10,9 @@ export const apiPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
  */
 export const hstsHeader = 'max-age=63072000'
 
-/** The content security policy of worker files. Workers alone may compile WebAssembly. */
+/**
+ * The content security policy of worker files. Only workers may compile WebAssembly; pages may not.
+ */
 export const workerPolicy =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
 

@@ -17,8 +17,8 @@ export function isDomainName(text: string, isTopLevel: IsTopLevel): boolean {
 }
 
 /**
- * Returns whether a domain name matches the pattern `base`: `docs.acme.fr` matches `*.acme.fr`. A
- * `*` stands for one label.
+ * Returns whether the domain name `text` matches the pattern `base`, in which `*` stands for one
+ * label: `docs.acme.fr` matches `*.acme.fr`.
  */
 export function isDomainOf(text: string, base: string, isTopLevel: IsTopLevel): boolean {
   if (!isDomainName(text, isTopLevel)) return false
@@ -37,8 +37,8 @@ export function isWildcardDomain(text: string, isTopLevel: IsTopLevel): boolean 
 }
 
 /**
- * Returns whether a text that a person is typing can still become a domain name that begins with
- * `start`: true for the text `doc` and the start `docs.`.
+ * Returns whether the text that a person has typed so far can become a domain name that begins with
+ * `start`: `doc` can become one that begins with `docs.`.
  */
 export function canBecomeDomain(text: string, start: string): boolean {
   const [typed, wanted] = [text.toLowerCase(), start.toLowerCase()]

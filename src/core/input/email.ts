@@ -1,6 +1,6 @@
 /**
- * The longest text that is parsed as an e-mail, in UTF-16 code units. It leaves room for blanks and
- * decomposed letters around a valid e-mail.
+ * The maximum length of a text that is parsed as an e-mail, in UTF-16 code units. It is longer than
+ * any valid e-mail, to allow for blanks at both ends and decomposed letters.
  */
 const maxTypedLength = 2048
 

@@ -59,8 +59,9 @@ function safe(value: bigint): number {
 }
 
 /**
- * Parses a number as people write it in a language, with separators of thousands. A separator
- * counts only if every group after it has three digits. Returns `null` for any other text.
+ * Parses a number as people write it in a language, with thousands separators. A separator counts
+ * only if every group of digits after it has three digits. Returns the digits before and after the
+ * decimal sign, or `null` if the text is not a number.
  */
 function readDigits(
   text: string,

@@ -83,8 +83,8 @@ export function sameAs(field: string, name = field): Validator {
 }
 
 /**
- * Returns a validator that accepts a value if all the validators accept it. The broken rule is
- * always `all`.
+ * Returns a validator that accepts a value if all of `validators` accept it. For a refused value,
+ * the broken rule is `all`, whichever validator refuses it.
  */
 export function all(...validators: Validator[]): Validator {
   return (value, form) =>
@@ -97,8 +97,8 @@ export function not(validator: Validator): Validator {
 }
 
 /**
- * Returns a validator that accepts a value if all the validators accept it. The broken rule is that
- * of the first validator that refuses the value.
+ * Returns a validator that accepts a value if all of `validators` accept it. For a refused value,
+ * the broken rule is the one of the first validator that refuses it.
  */
 export function firstOf(...validators: Validator[]): Validator {
   return (value, form) => {

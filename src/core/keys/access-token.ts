@@ -38,9 +38,8 @@ export function clockSkew(token: string, now: number): number {
 }
 
 /**
- * Returns whether a session token is valid for more than another second, so that it does not expire
- * during a call. `exp` is the time of expiry in seconds, and `now` the current time in
- * milliseconds.
+ * Returns whether a session token is valid for more than one second from `now`, long enough for a
+ * call. `exp` is the token's time of expiry in seconds, and `now` the current time in milliseconds.
  */
 export function isTokenUsable(exp: number, now: number): boolean {
   return exp * 1000 - now > 1000

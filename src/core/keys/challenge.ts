@@ -26,13 +26,13 @@ export interface ChallengePayload {
   iat: number
   exp: number
   kdf: string
-  /** Id of the server's secret that the MAC of the challenge was made with. */
+  /** Id of the server's secret key with which the MAC of the challenge was computed. */
   mk: string
 }
 
 /**
- * The format of each field of a challenge's payload. Zod is not used, because it would make the key
- * worker a third larger.
+ * The format of each field of a challenge's payload. Written by hand, because zod would make the
+ * key worker a third larger.
  */
 const forms: Record<keyof ChallengePayload, RegExp | 'time'> = {
   aud: /^[a-z0-9.-]{1,253}$/,

@@ -6,8 +6,8 @@ import { normalisePassword } from '../input/password.ts'
 
 interface Kdf {
   /**
-   * Whether browsers sign with keys of this derivation (`active`), or no longer do although some
-   * accounts still have such keys (`retired`).
+   * Whether browsers may sign with keys of this derivation (`active`) or may not any more
+   * (`retired`). Some accounts may still have keys of a retired derivation.
    */
   status: 'active' | 'retired'
   salt: string
@@ -44,8 +44,8 @@ export interface Argon2idInput extends Pick<Kdf, 'memoryKib' | 'passes' | 'lanes
 }
 
 /**
- * A function that computes Argon2id (version 0x13) without a secret or associated data. The
- * libraries hash-wasm and noble have such a function, and so has Node.
+ * A function that computes Argon2id (version 0x13) without a secret or associated data. There are
+ * several implementations: in hash-wasm, in noble and in Node.
  */
 export type Argon2id = (input: Argon2idInput) => Uint8Array | Promise<Uint8Array>
 

@@ -31,8 +31,8 @@ export const PublicKeyPayload = z.strictObject({
   purpose: z.enum(publicKeyPurposes),
   kdf: z.string(),
   /**
-   * A whole challenge of the server. It proves that the JWT is fresh, whatever the browser's clock
-   * says.
+   * A challenge that the server has issued, as a whole. It proves that the JWT is new, even if the
+   * browser's clock is wrong.
    */
   nonce: z.string(),
   /**

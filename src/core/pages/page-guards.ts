@@ -1,6 +1,7 @@
 /**
  * The guards that a page can have. A guard redirects visitors who cannot use the page. `admin`
- * admits administrators of a company and operators. A guard does not protect data: the API does.
+ * admits administrators of a company and operators. Guards do not protect the data of a page; the
+ * API does.
  */
 export const guardNames = ['none', 'signed-in', 'signed-out', 'admin', 'operator'] as const
 export type GuardName = (typeof guardNames)[number]

@@ -77,8 +77,8 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   : never
 
 /**
- * The text that replaces each parameter in the path under which the server renders a page. The
- * server renders a page once for all values of its parameters.
+ * The text that stands for every parameter in the path under which the server renders and caches a
+ * page. The server renders a page only once for all values of its parameters.
  */
 const anySegment = '-'
 

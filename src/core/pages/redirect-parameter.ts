@@ -18,7 +18,7 @@ export function buildRedirect({ path, query, hash }: RedirectTarget): string {
 }
 
 /**
- * Adds the query parameter `redirect`, which names the page `place`, to the address `target`:
+ * Returns the address `target` with the query parameter `redirect`, which names the page `place`:
  * `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`.
  */
 export function withRedirect(target: string, place: RedirectTarget): string {

@@ -30,8 +30,8 @@ export interface VerdictDescription {
    */
   leafHash: string | undefined
   /**
-   * Keys of sentences to show after the main sentence. The translated text of `not_false`, for
-   * example, has the key `adds.not_false`.
+   * Keys of the sentences that follow the main sentence. For example, `not_false` stands for the
+   * translated text with the key `adds.not_false`.
    */
   adds: readonly ('not_false' | 'no_file')[]
   /**

@@ -1,14 +1,14 @@
 import { csvCell } from '../csv/cells.ts'
 
 /**
- * Matches the first cells of a verification's line in the CSV file of a history: id, kind, time,
- * state, code and an empty name.
+ * Matches the beginning of a line about a verification in the CSV file of a history. Its groups are
+ * id, time, state and code. The cell of the file name is empty.
  */
 const check = /^([0-9a-f-]{36}),verify,([^,"]*),([^,"]*),([^,"]*),,/
 
 /**
- * Adds the names of verified files to the CSV file of a history. `names` has the file names by the
- * id of the history entry. The server does not know these names.
+ * Adds the names of verified files to the CSV file of a history, because the server does not know
+ * them. `names` has the file names of each history entry, by the id of the entry.
  */
 export function addFileNames(csv: string, names: ReadonlyMap<string, readonly string[]>): string {
   const named = (line: string) =>

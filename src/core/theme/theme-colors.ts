@@ -41,9 +41,10 @@ export interface ColorCorrection {
 }
 
 /**
- * Returns the chosen colors that pages replace because they would be hard to read. A color has one
- * entry for each mode in which it is replaced. Background and surface are listed for the company's
- * default mode only: the other mode always uses standard lightness for both.
+ * Returns the colors of a company that pages replace because they would be hard to read. A color
+ * has one entry for each mode in which it is replaced. Background and surface can have an entry for
+ * the company's default mode only, because the other mode always uses the standard lightness for
+ * them.
  */
 export function themeCorrections(colors: ThemeColors): ColorCorrection[] {
   const tokens = themeTokens(colors)
@@ -60,8 +61,8 @@ export function themeCorrections(colors: ThemeColors): ColorCorrection[] {
 }
 
 /**
- * Returns the CSS that sets the colors of a page for both modes, and shows each picture only in its
- * mode. The CSS is in no cascade layer, so it overrides daisyUI's themes.
+ * Returns the CSS that sets the colors of a page in light and dark mode, and hides pictures that
+ * belong to the other mode. The CSS is in no cascade layer, so it overrides daisyUI's themes.
  */
 export function themeCss(colors: ThemeColors): string {
   const tokens = themeTokens(colors)
@@ -103,9 +104,8 @@ type Mode = {
   content: string
   accents: Record<Accent, string>
   /**
-   * The direction in which the lightness of a surface changes for more contrast with text: 1
-   * (lighter) in light mode, -1 (darker) in dark mode. The lightness of accents and text changes in
-   * the opposite direction.
+   * How the lightness of a background must change for more contrast with text: 1 (lighter) in light
+   * mode, -1 (darker) in dark mode. For accents and text it is the opposite.
    */
   surfaceStep: 1 | -1
 }
@@ -223,9 +223,9 @@ function hairline(desk: string, sheet: string, mode: Mode): string {
 type Pair = [color: string, least: number]
 
 /**
- * Changes the lightness of a colour in steps until the colour has enough contrast, and returns it.
- * Each pair has another colour and the minimum contrast with it. `direction` is 1 for lighter and
- * -1 for darker.
+ * Returns a colour changed in lightness until it has enough contrast with the colours of all
+ * `pairs`. A pair is a colour and the minimum contrast with it. `direction` is 1 to make the colour
+ * lighter and -1 to make it darker.
  */
 function correct(color: string, direction: number, pairs: Pair[]): string {
   const { l, c, h } = toOklch(color)
