@@ -12,7 +12,7 @@ const MailToken = z
  * Output of a call that sends a link. `delivery` says how the link reaches the person. Older API
  * versions omit `delivery`.
  */
-const Promised = z.object({ delivery: z.optional(LinkDelivery) })
+const SentLink = z.object({ delivery: z.optional(LinkDelivery) })
 
 const PublicKeyJwt = z.string().check(maxCodeUnits(4096))
 
@@ -70,7 +70,7 @@ export const sendVerification = endpoint({
   pending: true,
   status: 202,
   input: z.strictObject({}),
-  output: Promised
+  output: SentLink
 })
 
 /**
@@ -101,7 +101,7 @@ export const requestReset = endpoint({
   access: 'public',
   status: 202,
   input: z.strictObject({ email: Email }),
-  output: Promised
+  output: SentLink
 })
 
 /**
@@ -134,7 +134,7 @@ export const changeEmail = endpoint({
     challenge_response: z.string().check(maxCodeUnits(1024)),
     public_key_jwt: PublicKeyJwt
   }),
-  output: Promised,
+  output: SentLink,
   errors: ['challenge_invalid', 'key_invalid', 'password_wrong']
 })
 

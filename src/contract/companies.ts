@@ -25,8 +25,8 @@ export const Company = z.object({
       id: z.uuid(),
       host: z.string(),
       /**
-       * Whether the company has proved that the host name is its own. Pages are served on verified
-       * host names only.
+       * Whether the company has proved that it owns the host name. Pages are served only on
+       * verified host names.
        */
       verified: z.boolean()
     })

@@ -11,7 +11,7 @@ const maxNameBytes = 255
 export const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/))
 
 /** A SHA-256 in an input: 64 hex digits in either case. Parsing turns them into lower case. */
-export const GivenSha256 = z
+export const Sha256Input = z
   .string()
   .check(pattern(/^[0-9a-fA-F]{64}$/, '64 hexadecimal digits'), z.toLowerCase())
 
@@ -92,12 +92,12 @@ export const createDeposit = endpoint({
     size: z.number().check(z.int(), z.gte(0)),
     media_type: MediaType,
     /** SHA-256 of the original file. */
-    original: GivenSha256,
+    original: Sha256Input,
     /**
      * SHA-256 of the bytes that will be uploaded. It equals `original` unless the browser reduced
      * the picture (`transform`).
      */
-    stored: GivenSha256,
+    stored: Sha256Input,
     transform: z.optional(PictureTransform),
     /**
      * Id of the deposit's category. When absent, the server takes the only category that the caller
@@ -196,10 +196,10 @@ export const createDepositBatch = stream({
 })
 
 /**
- * Deposits a file in one call, for `curl -T a.pdf "…/deposit?name=a.pdf"`. The body is the file,
- * and the server computes its fingerprint. Answers 201 with the history entry and the fingerprint
- * once the deposit is recorded, or 202 if recording takes minutes. Discards the received bytes if
- * the connection breaks. Accepts an `Idempotency-Key`.
+ * Deposits a file in one call, such as `curl -T a.pdf "…/deposit?name=a.pdf"`. The body is the
+ * file, and the server computes its fingerprint. Answers 201 with the history entry and the
+ * fingerprint when the deposit has been recorded, or 202 if this takes minutes. If the connection
+ * breaks, the received bytes are discarded. Accepts an `Idempotency-Key`.
  */
 export const putDeposit = stream({
   method: 'PUT',

@@ -37,8 +37,8 @@ export type Theme = z.infer<typeof Theme>
 
 /**
  * Changes to a theme. Parts that the input does not contain stay unchanged. `colors` replaces all
- * colors, and `null` removes `logo_dark`. The pictures are SVG text of at most 64 KB, without
- * scripts, links and raster images.
+ * colors together. `logo_dark` is removed by `null`. The pictures are SVG text of at most 64 KB,
+ * without scripts, links and raster images.
  */
 const ThemeChanges = z.strictObject({
   colors: z.optional(z.strictObject(Colors.shape)),
@@ -190,8 +190,8 @@ export const DomainDetails = z.extend(Domain, { theme: Theme })
 export type DomainDetails = z.infer<typeof DomainDetails>
 
 /**
- * A color of a theme that was changed because it was hard to read. `original` is the color of the
- * theme, `used` the color that pages show.
+ * A color that pages replace because it would be hard to read. `original` is the color in the
+ * theme, and `used` the color that pages show instead.
  */
 export const ColorCorrection = z.object({
   colour: z.enum([

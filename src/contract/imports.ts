@@ -93,7 +93,13 @@ export const ImportCounts = z.object({
 export type ImportCounts = z.infer<typeof ImportCounts>
 
 /** The counts of an import that was not checked yet. */
-export const noCounts: ImportCounts = { new: 0, changed: 0, unchanged: 0, refused: 0, skipped: 0 }
+export const zeroImportCounts: ImportCounts = {
+  new: 0,
+  changed: 0,
+  unchanged: 0,
+  refused: 0,
+  skipped: 0
+}
 
 /**
  * Why a run or an undo of an import changed nothing. `changed_meanwhile`: people or groups of the
@@ -203,8 +209,8 @@ export type ImportReasonCode = z.infer<typeof ImportReasonCode>
  * `changed`: somebody has changed the values that the import had set. `administrator`: the person
  * has become an administrator. `deleted`: the person has been deleted.
  */
-export const ImportKeptReason = z.enum(['activated', 'changed', 'administrator', 'deleted'])
-export type ImportKeptReason = z.infer<typeof ImportKeptReason>
+export const NotUndoneReason = z.enum(['activated', 'changed', 'administrator', 'deleted'])
+export type NotUndoneReason = z.infer<typeof NotUndoneReason>
 
 /** The cells of a row as the caller sends them. An absent or empty cell changes nothing. */
 const UserCells = {
@@ -232,7 +238,10 @@ export const UserImportRow = z.object({
   cells: z.object(UserCells),
   /** What the run does with the row. `null` before the check. */
   verdict: z.nullable(ImportVerdict),
-  /** Why the row is refused, or would be if it were not skipped. Empty if nothing is wrong. */
+  /**
+   * Why the row is refused. For a skipped row, why it would be refused otherwise. Empty if nothing
+   * is wrong.
+   */
   reasons: z.array(
     z.object({
       column: UserImportColumn,
@@ -242,7 +251,7 @@ export const UserImportRow = z.object({
     })
   ),
   /** Why the undo did not change the person. `null` in all other cases. */
-  kept: z.nullable(ImportKeptReason)
+  kept: z.nullable(NotUndoneReason)
 })
 export type UserImportRow = z.infer<typeof UserImportRow>
 

@@ -155,8 +155,8 @@ export const AllAttention = z.object({
     })
   ),
   /**
-   * Number of companies that were not checked, because the check of all companies stops after two
-   * seconds.
+   * Number of companies that were not checked because time ran out: the check of all companies
+   * takes at most two seconds.
    */
   skipped: z.number()
 })

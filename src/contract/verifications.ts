@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { GivenSha256, Sha256 } from './deposits.ts'
+import { Sha256, Sha256Input } from './deposits.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { maxFingerprintsSignedIn } from './kit/limits.ts'
 import { MatchedFingerprint, Verdict } from './requests.ts'
@@ -46,7 +46,7 @@ export const verify = endpoint({
   scopes: ['verify'],
   input: z.strictObject({
     items: z
-      .array(z.strictObject({ sha256: GivenSha256 }))
+      .array(z.strictObject({ sha256: Sha256Input }))
       .check(z.minLength(1), z.maxLength(maxFingerprintsSignedIn))
   }),
   output: z.object({ items: z.array(VerificationResult), request_id: z.optional(z.uuid()) }),

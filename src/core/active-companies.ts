@@ -1,5 +1,5 @@
 /** Milliseconds after an API call during which its company counts as active. */
-export const activeMs = 1000
+export const activityMs = 1000
 
 /** Remembers which companies have made an API call within the last second. */
 export interface ActiveCompanies {
@@ -24,7 +24,7 @@ export function createActiveCompanies(now: () => number): ActiveCompanies {
     },
     hasOthers(company) {
       const other = last?.company === company ? previous : last
-      return other !== undefined && now() - other.at < activeMs
+      return other !== undefined && now() - other.at < activityMs
     }
   }
 }

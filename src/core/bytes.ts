@@ -24,10 +24,7 @@ export function toBase64Url(bytes: Uint8Array): string {
   return text
 }
 
-/**
- * Decodes base64url without padding. Throws for any other text, and for a text that `toBase64Url`
- * would not write for the same bytes.
- */
+/** Decodes base64url without padding. Throws for every text that `toBase64Url` never writes. */
 export function fromBase64Url(text: string): Bytes {
   if (text.length % 4 === 1) throw new Error('base64: wrong length')
   const bytes = new Uint8Array(Math.floor((text.length * 3) / 4))

@@ -41,10 +41,10 @@ export async function withPasswordConfirmation<Result>(
  * minutes.
  */
 export async function confirmPassword(password: string): Promise<void> {
-  const { openSigningKeys, pageLocation } = environment()
+  const { startSigningWorker, pageLocation } = environment()
   const email = $user.get()?.email
   if (email === undefined) throw new AppError('unauthenticated', 'Nobody is signed in')
-  const keys = await openSigningKeys(email, password)
+  const keys = await startSigningWorker(email, password)
   try {
     const { challenge } = await api('getChallenge', { email, purpose: 'confirm' })
     const challenge_response = await keys.respond(challenge, 'confirm', pageLocation().hostname)

@@ -1,7 +1,7 @@
 import type { PasswordStrength } from '../core/input/password.ts'
 import { defaultLocale, isLocale, type Locale } from '../i18n/index.ts'
 import type { CsvReader } from '../workers/csv-client.ts'
-import type { SigningKeys } from '../workers/kdf-client.ts'
+import type { SigningWorker } from '../workers/kdf-client.ts'
 import type { TaskOptions } from '../workers/pool.ts'
 
 /** The parts of `location` that stores read. */
@@ -82,7 +82,7 @@ export interface Environment {
   onWake(run: () => void): () => void
   /** Calls `run` when the device loses its network. Returns the function that stops this. */
   onOffline(run: () => void): () => void
-  openSigningKeys(email: string, password: string): Promise<SigningKeys>
+  startSigningWorker(email: string, password: string): Promise<SigningWorker>
   /**
    * Returns how hard the password is to guess for an attacker who knows `words`, such as the
    * person's name.
@@ -181,10 +181,10 @@ function browser(): Environment {
       addEventListener('offline', run)
       return () => removeEventListener('offline', run)
     },
-    async openSigningKeys(email, password) {
+    async startSigningWorker(email, password) {
       // loaded on demand, because most visits need no key
-      const { openSigningKeys } = await import('../workers/kdf-client.ts')
-      return openSigningKeys(email, password)
+      const { startSigningWorker } = await import('../workers/kdf-client.ts')
+      return startSigningWorker(email, password)
     },
     async rateStrength(password, words) {
       const { rateStrength } = await import('../workers/strength-client.ts')

@@ -7,8 +7,8 @@ import type { Endpoint } from '../contract/kit/endpoint.ts'
 import { AppError } from '../contract/kit/errors.ts'
 import {
   clockSkew,
+  decodeTokenPayload,
   isTokenUsable,
-  readTokenPayload,
   tokenExpiry
 } from '../core/keys/access-token.ts'
 import { environment, pageLocale } from './environment.ts'
@@ -141,7 +141,7 @@ async function callAs<Name extends CallName>(
  * public calls without it.
  */
 function isAnonymous({ access, pending }: Endpoint, token: string | undefined): boolean {
-  return access === 'public' && !pending && readTokenPayload(token ?? '')?.['st'] === 'pending'
+  return access === 'public' && !pending && decodeTokenPayload(token ?? '')?.['st'] === 'pending'
 }
 
 let loading: ReturnType<typeof importCalls> | undefined
@@ -208,7 +208,7 @@ export function signedInUserId(): string | undefined {
 
 /** Returns the id of the person to whom a token was issued. */
 export function userIdOfToken(token: string): string | undefined {
-  const user = readTokenPayload(token)?.['sub']
+  const user = decodeTokenPayload(token)?.['sub']
   return typeof user === 'string' ? user : undefined
 }
 

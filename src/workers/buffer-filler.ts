@@ -11,7 +11,7 @@ export interface FilledBuffer {
  * Returns a function that fills a buffer with the next bytes of `file`. If the browser cannot read
  * into an existing buffer, the function returns a new buffer with these bytes.
  */
-export function openBufferFiller(file: Blob): (buffer: ArrayBuffer) => Promise<FilledBuffer> {
+export function createBufferFiller(file: Blob): (buffer: ArrayBuffer) => Promise<FilledBuffer> {
   try {
     const reader = file.stream().getReader({ mode: 'byob' })
     return buffer => fillFrom(reader, buffer)

@@ -1,5 +1,5 @@
 import { type Dialect, detectDelimiter, detectNewline } from '../core/csv/dialect.ts'
-import { createUtf8Check, detectFileKind, type Encoding } from '../core/csv/encodings.ts'
+import { createUtf8Check, detectFileType, type Encoding } from '../core/csv/encodings.ts'
 import { csvPieceBytes, isBlankRow, type RowBatch, readRows } from './csv-rows.ts'
 
 /**
@@ -20,7 +20,7 @@ export interface RowFault {
 }
 
 /** Result of reading a whole file. `rows` is the number of rows that are not blank. */
-export interface FileCount {
+export interface RowCountResult {
   rows: number
   /** Number of cells of the first row. */
   columns: number
@@ -76,7 +76,7 @@ const rangePieceBytes = 1024 * 1024
  */
 export async function inspectFile(file: Blob, chosen?: Dialect): Promise<FileInspection> {
   const bytes = new Uint8Array(await file.slice(0, sampleBytes).arrayBuffer())
-  const first = detectFileKind(bytes)
+  const first = detectFileType(bytes)
   if (first.kind !== 'text') return first
   const encoding = first.encoding ?? (await encodingOf(file))
   const dialect = chosen ?? detectDialect(bytes, encoding, first.hasMark)
@@ -115,10 +115,10 @@ export async function countRows(
   file: Blob,
   dialect: Dialect,
   onProgress: (bytesDone: number) => void = () => {}
-): Promise<FileCount> {
-  const counted: FileCount = { rows: 0, columns: 0, blank: [], faults: {} }
+): Promise<RowCountResult> {
+  const counted: RowCountResult = { rows: 0, columns: 0, blank: [], faults: {} }
   const { faults } = counted
-  const note = (fault: keyof FileCount['faults'], row: number) => {
+  const note = (fault: keyof RowCountResult['faults'], row: number) => {
     const known = faults[fault]
     faults[fault] = { row: known?.row ?? row, count: (known?.count ?? 0) + 1 }
   }
@@ -150,7 +150,7 @@ export async function countRows(
  * columns only. `key` identifies the file and the dialect. The function remembers its position in
  * the file, so that it need not read the file from the start for the next range.
  */
-export function createRangeReader() {
+export function createRowRangeReader() {
   let reading: { key: string; batches: AsyncGenerator<RowBatch, void> } | undefined
   let batch: RowBatch | undefined
 

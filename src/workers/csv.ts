@@ -1,10 +1,10 @@
 import type { Dialect } from '../core/csv/dialect.ts'
 import {
   countRows,
-  createRangeReader,
-  type FileCount,
+  createRowRangeReader,
   type FileInspection,
   inspectFile,
+  type RowCountResult,
   type RowPage
 } from './csv-files.ts'
 import type { WorkerAnswer } from './pool.ts'
@@ -28,9 +28,9 @@ export interface RowRange {
 }
 
 /** What the worker that reads CSV files returns. */
-export type CsvResult = FileInspection | FileCount | RowPage
+export type CsvResult = FileInspection | RowCountResult | RowPage
 
-const take = createRangeReader()
+const take = createRowRangeReader()
 
 addEventListener('message', ({ data }: MessageEvent<CsvRequest>) => {
   answerTo(data).then(

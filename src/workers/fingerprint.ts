@@ -3,8 +3,8 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import { createSHA256 } from 'hash-wasm'
 
 /**
- * Size in bytes of the pieces in which a file is read. Large pieces are faster, but a phone must
- * have memory for the pieces of two files at a time.
+ * Size in bytes of the pieces in which a file is read. Larger pieces would be faster, but two files
+ * may be read at the same time, and a phone must have memory for the pieces of both.
  */
 const readBytes = 4 * 1024 * 1024
 
@@ -26,7 +26,7 @@ export const maxDigestBytes = 32_000_000
  * Minimum size in bytes of a file for which `digest` may run only once at a time, guarded by a
  * lock. The browser needs memory for about three times the file.
  */
-export const oneAtATimeBytes = 8 * 1024 * 1024
+export const minLockedDigestBytes = 8 * 1024 * 1024
 
 /**
  * Name of the Web Lock for hashing a large file with `digest`. All tabs share the lock, so only one
@@ -60,7 +60,7 @@ export async function fingerprintFile(
 ): Promise<string> {
   if (!subtle || file.size > maxDigestBytes) return fingerprintInPieces(file, options)
   const hash = () => fingerprintWhole(file, subtle)
-  const digest = file.size < oneAtATimeBytes ? await hash() : await whenFree(locks, hash)
+  const digest = file.size < minLockedDigestBytes ? await hash() : await whenFree(locks, hash)
   if (digest === undefined) return fingerprintInPieces(file, options)
   options.onProgress?.(file.size)
   return digest

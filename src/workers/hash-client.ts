@@ -8,8 +8,8 @@ import { createPool } from './pool.ts'
 const maxWorkers = 2
 
 /**
- * Returns the SHA-256 of a file in hex, computed in one of two workers. Further files wait. Rejects
- * with `file_unreadable`, or with `Error('terminated')` when `signal` is aborted.
+ * Returns the SHA-256 of a file in hex, computed in a worker. While both workers are busy, files
+ * wait. Rejects with `file_unreadable`, or with `Error('terminated')` when `signal` is aborted.
  */
 export const hashFile = createFileHasher(
   createPool(

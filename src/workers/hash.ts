@@ -1,9 +1,9 @@
 import { fingerprintFile } from './fingerprint.ts'
 import type { WorkerAnswer } from './pool.ts'
-import { createFileReader } from './read-client.ts'
+import { createPieceReader } from './read-client.ts'
 
 const progressMilliseconds = 100
-const read = createFileReader()
+const read = createPieceReader()
 
 /**
  * The SHA-256 of a file in hex, or an English sentence that says why the file could not be read.

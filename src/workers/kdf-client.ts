@@ -9,7 +9,7 @@ import type { Signer } from './signer.ts'
  * A worker that signs with the keys derived from an e-mail and a password. The keys never leave the
  * worker.
  */
-export interface SigningKeys extends Signer {
+export interface SigningWorker extends Signer {
   /** Ends the worker, which destroys its keys. */
   close(): void
 }
@@ -22,11 +22,11 @@ type Unnumbered<Message> = Message extends unknown ? Omit<Message, 'id'> : never
  * and never the keys. Throws `invalid_input` if the e-mail or the password is malformed. The worker
  * ends after a minute; later calls reject with `cancelled`.
  */
-export function openSigningKeys(
+export function startSigningWorker(
   email: string,
   password: string,
   start: () => PoolWorker = startWorker
-): SigningKeys {
+): SigningWorker {
   const canonical = canonicalEmail(email)
   if (canonical === undefined) throw refused('email', 'email')
   const normalised = normalisePassword(password)

@@ -3,7 +3,7 @@ import { argon2id as wasmArgon2id } from 'hash-wasm'
 import { AppError, type ErrorCode } from '../contract/kit/errors.ts'
 import { ChallengeError, type ChallengePurpose } from '../core/keys/challenge.ts'
 import { type Argon2id, deriveKey } from '../core/keys/kdf.ts'
-import { createSigner, importSigningKey, type PublicKeyRequest, type Signer } from './signer.ts'
+import { createSigner, importSigningKey, type PublicKeyJwtRequest, type Signer } from './signer.ts'
 
 /**
  * Milliseconds for which the worker keeps a key in memory. They are enough for all API calls of one
@@ -19,7 +19,7 @@ export type KdfRequest =
   // e-mail and password in canonical form
   | { kind: 'open'; email: string; password: string }
   | { kind: 'respond'; id: number; challenge: string; purpose: ChallengePurpose; host: string }
-  | ({ kind: 'publicKeyJwt'; id: number } & PublicKeyRequest)
+  | ({ kind: 'publicKeyJwt'; id: number } & PublicKeyJwtRequest)
 
 /** A message from the key worker to the page. `id` is the id of the message that it answers. */
 export type KdfReply =

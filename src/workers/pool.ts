@@ -23,8 +23,9 @@ export type PoolWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' 
 
 /**
  * Returns a function that sends a message to a worker and resolves with the worker's answer. At
- * most `max` workers run, each with one message at a time; further messages wait in order. Aborting
- * `signal` kills the worker and rejects with `Error('terminated')`.
+ * most `max` workers run, and each processes one message at a time. Further messages wait in order.
+ * Aborting `signal` ends the worker of the message, and the function rejects with
+ * `Error('terminated')`.
  */
 export function createPool<Message, Result>(
   max: number,

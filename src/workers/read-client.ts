@@ -25,7 +25,7 @@ const silenceMs = 30_000
  * hash worker reads the rest of the file itself. A new second worker is then started for the next
  * file.
  */
-export function createFileReader(start: () => PoolWorker = startWorker): (file: Blob) => Pieces {
+export function createPieceReader(start: () => PoolWorker = startWorker): (file: Blob) => Pieces {
   let started: Promise<PoolWorker> | undefined
 
   async function* read(file: Blob): Pieces {

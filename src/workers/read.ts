@@ -1,8 +1,8 @@
-import { type FilledBuffer, openBufferFiller } from './buffer-filler.ts'
+import { createBufferFiller, type FilledBuffer } from './buffer-filler.ts'
 
 /**
- * A message to the read worker: the file at first, then each buffer to fill with the file's next
- * bytes.
+ * A message to the worker that reads files: first the file, then one buffer after the other. The
+ * worker fills each buffer with the next bytes of the file.
  */
 export type ReadRequest = { file: Blob } | { buffer: ArrayBuffer }
 
@@ -12,11 +12,11 @@ export type ReadReply =
   | ({ kind: 'filled' } & FilledBuffer)
   | { kind: 'failed'; detail: string }
 
-let fill: ReturnType<typeof openBufferFiller> | undefined
+let fill: ReturnType<typeof createBufferFiller> | undefined
 let turn = Promise.resolve()
 
 addEventListener('message', ({ data }: MessageEvent<ReadRequest>) => {
-  if ('file' in data) fill = openBufferFiller(data.file)
+  if ('file' in data) fill = createBufferFiller(data.file)
   else turn = turn.then(() => serve(data.buffer))
 })
 

@@ -22,7 +22,7 @@ export interface SigningKey {
 }
 
 /** The values of a `public_key_jwt` to build and sign. */
-export interface PublicKeyRequest {
+export interface PublicKeyJwtRequest {
   /**
    * A challenge of the server: of purpose `rekey` for a change of password or e-mail, else of
    * purpose `signup`.
@@ -50,7 +50,7 @@ export interface Signer {
    * refuses the challenge.
    */
   respond(challenge: string, purpose: ChallengePurpose, host: string): Promise<string>
-  publicKeyJwt(request: PublicKeyRequest): Promise<string>
+  publicKeyJwt(request: PublicKeyJwtRequest): Promise<string>
 }
 
 /**

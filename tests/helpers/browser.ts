@@ -1,5 +1,5 @@
 import type { Environment, LockRequest, PageLocation } from '../../src/stores/environment.ts'
-import { countRows, createRangeReader, inspectFile } from '../../src/workers/csv-files.ts'
+import { countRows, createRowRangeReader, inspectFile } from '../../src/workers/csv-files.ts'
 
 type Handler = (request: Request) => Response | Promise<Response>
 
@@ -122,7 +122,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
         losses.add(run)
         return () => losses.delete(run)
       },
-      async openSigningKeys() {
+      async startSigningWorker() {
         keys.opened += 1
         return {
           respond: async (challenge, purpose, host) => `${challenge}.${purpose}@${host}`,
@@ -138,7 +138,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
         return Buffer.from(digest).toString('hex')
       },
       async csvReader() {
-        const take = createRangeReader()
+        const take = createRowRangeReader()
         return {
           inspect: inspectFile,
           count: (file, dialect, options) => countRows(file, dialect, options?.onProgress),

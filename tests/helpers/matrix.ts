@@ -5,8 +5,8 @@ import type pg from 'pg'
 import * as z from 'zod/mini'
 import { endpoints, streams } from '../../src/contract/index.ts'
 import { type Endpoint, pathParameters, type Stream } from '../../src/contract/kit/endpoint.ts'
-import { commonErrors, type ErrorCode, errorCodes } from '../../src/contract/kit/errors.ts'
-import { readTokenPayload } from '../../src/core/keys/access-token.ts'
+import { commonErrorCodes, type ErrorCode, errorCodes } from '../../src/contract/kit/errors.ts'
+import { decodeTokenPayload } from '../../src/core/keys/access-token.ts'
 import { type Db, poolOf } from '../../src/server/db/open.ts'
 import type { RawResponse, TestApp, TestPerson } from './app.ts'
 import {
@@ -248,7 +248,7 @@ export async function makeSpentThing(
 
 /** Returns the id of a token's session. */
 export function sessionIdOf(token: string): string {
-  return String(readTokenPayload(token)?.['sid'])
+  return String(decodeTokenPayload(token)?.['sid'])
 }
 
 /**

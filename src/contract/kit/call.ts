@@ -9,8 +9,8 @@ export interface CallOptions {
   base: string
   token?: string | undefined
   /**
-   * The `Idempotency-Key` of the call. A person's action has one key, and every retry of the action
-   * sends the same key. Random when absent.
+   * The `Idempotency-Key` of the call. When a person's action is retried, every attempt sends the
+   * same key. Random when absent.
    */
   idempotencyKey?: string | undefined
   /**

@@ -36,7 +36,7 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   output: Output
   /** HTTP status of a successful answer. It is 204 when `output` is `z.void()`. */
   status: 200 | 201 | 202 | 204
-  /** The error codes that this call may answer in addition to `commonErrors`. */
+  /** The error codes that this call may answer in addition to `commonErrorCodes`. */
   errors: readonly ErrorCode[]
   /**
    * Whether the call accepts (`honoured`) or requires an `Idempotency-Key`. When absent, the call

@@ -140,7 +140,7 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes
 
 /** Error codes that every API call may answer. An `Endpoint` lists only its further codes. */
-export const commonErrors = [
+export const commonErrorCodes = [
   'invalid_input',
   'unauthenticated',
   'forbidden',
@@ -184,7 +184,7 @@ export interface LimitFigures {
  * How many things of each kind still use an item, so that it cannot be deleted: `{ users: 3,
  * deposits: 12 }`
  */
-export type UseCounts = Record<string, number>
+export type DependentCounts = Record<string, number>
 
 /** A category that the caller may choose, listed in the error `category_required`. */
 export interface CategoryOption {
@@ -200,7 +200,7 @@ interface AppErrorDetails {
   disabled?: DisabledState
   figures?: LimitFigures
   categories?: readonly CategoryOption[]
-  uses?: UseCounts
+  uses?: DependentCounts
   /** Seconds after which the caller may try again, sent as the header `Retry-After`. */
   retryAfter?: number
 }
@@ -217,7 +217,7 @@ export class AppError extends Error {
   readonly disabled: DisabledState | undefined
   readonly figures: LimitFigures | undefined
   readonly categories: readonly CategoryOption[] | undefined
-  readonly uses: UseCounts | undefined
+  readonly uses: DependentCounts | undefined
   readonly retryAfter: number | undefined
   /** Id of the failed HTTP request in the server's log. People can quote it to support. */
   instance: string | undefined

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 
 /**
- * Schema of an id that a caller gives: a UUID. Parsing changes it to lower case, as the database
- * stores ids, so that equal ids are equal texts.
+ * Schema of an id that a caller sends: a UUID. Parsing turns it into lower case, because the
+ * database stores ids in lower case and the server compares them as texts.
  */
 export const Id = z.uuid().check(z.toLowerCase())

@@ -2,11 +2,11 @@ import type { DisabledState } from './disabled.ts'
 import {
   AppError,
   type CategoryOption,
+  type DependentCounts,
   type ErrorCode,
   errorCodes,
   type FieldErrors,
-  type LimitFigures,
-  type UseCounts
+  type LimitFigures
 } from './errors.ts'
 
 /** The JSON body of an error answer (RFC 9457). */
@@ -21,7 +21,7 @@ export interface Problem {
   fields_omitted?: number
   disabled?: DisabledState
   categories?: readonly CategoryOption[]
-  uses?: UseCounts
+  uses?: DependentCounts
   used?: number
   limit?: number
   resets_at?: string | null
@@ -88,7 +88,7 @@ export function fromProblem(status: number, body: unknown, retryAfter?: number):
       ? { disabled: problem['disabled'] as unknown as DisabledState }
       : {}),
     ...(Array.isArray(problem['categories']) ? { categories: problem['categories'] } : {}),
-    ...(isRecord(problem['uses']) ? { uses: problem['uses'] as UseCounts } : {}),
+    ...(isRecord(problem['uses']) ? { uses: problem['uses'] as DependentCounts } : {}),
     ...(typeof problem['limit'] === 'number'
       ? { figures: problem as unknown as LimitFigures }
       : {}),

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { hasDirectionControls, isVisible } from '../../core/text/visible-text.ts'
+import { hasDirectionControls, hasVisibleCharacter } from '../../core/text/visible-text.ts'
 
 // Checks of text that stop at the first failure. By default zod goes on, and normalising or matching a
 // text that is far too long takes seconds. So the length is checked first.
@@ -55,6 +55,6 @@ export function textLine(max: number) {
       'no controls of text direction',
       text => !hasDirectionControls(text)
     ),
-    customCheck({ rule: 'invisible' }, 'a character that can be seen', isVisible)
+    customCheck({ rule: 'invisible' }, 'a character that can be seen', hasVisibleCharacter)
   )
 }

@@ -41,8 +41,8 @@ export interface JsonSchema {
   maxItems?: number
   additionalProperties?: boolean | JsonSchema
   /**
-   * Rules that JSON Schema cannot express. Each rule has the same name as in the `fields` of an
-   * error answer.
+   * Rules of a value that JSON Schema cannot express. If a value breaks one of them, the error
+   * answer contains the same rule in `fields`.
    */
   'x-rules'?: FieldError[]
 }

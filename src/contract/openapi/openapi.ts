@@ -7,7 +7,7 @@ import {
   pathParameters,
   type Stream
 } from '../kit/endpoint.ts'
-import { commonErrors, type ErrorCode, errorCodes } from '../kit/errors.ts'
+import { commonErrorCodes, type ErrorCode, errorCodes } from '../kit/errors.ts'
 import { maxListedCategories } from '../kit/limits.ts'
 import { inputSchema, type JsonSchema, outputSchema } from './json-schema.ts'
 import { exampleOf } from './schema-examples.ts'
@@ -31,7 +31,7 @@ interface OpenApiOptions {
  * The HTTP details of a call with a body of bytes or events: statuses, media types and headers. The
  * `Stream` object of the call does not contain them.
  */
-export interface StreamFacts {
+export interface StreamHttpDetails {
   statuses: number[]
   /** Media type of the request body. Absent if the call has no body. */
   requestType?: string
@@ -45,7 +45,7 @@ export interface StreamFacts {
  * The HTTP details of each call with a body of bytes or events, by the name of the call. The
  * OpenAPI document lists them.
  */
-export const streamFacts: Record<string, StreamFacts> = {
+export const streamHttpDetails: Record<string, StreamHttpDetails> = {
   getDepositContent: {
     statuses: [200, 206],
     responseType: 'application/octet-stream',
@@ -114,7 +114,7 @@ const otherStatuses: Record<string, number[]> = {
 
 /** Returns all HTTP statuses of success that a call may answer. */
 export function successStatusesOf(name: string, route: ApiCall): number[] {
-  if (route.kind === 'stream') return streamFacts[name]?.statuses ?? [200]
+  if (route.kind === 'stream') return streamHttpDetails[name]?.statuses ?? [200]
   return [route.status, ...(otherStatuses[name] ?? [])]
 }
 
@@ -128,7 +128,7 @@ export const serverErrorCodes = (Object.keys(errorCodes) as ErrorCode[]) // as: 
 /** Returns all error codes that a call may answer: its own and those common to all calls. */
 export function errorCodesOf(route: ApiCall): ErrorCode[] {
   const ofBody = ['body_too_large', 'unsupported_media_type']
-  const common = commonErrors.filter(
+  const common = commonErrorCodes.filter(
     code => code !== 'method_not_allowed' && (hasBody(route) || !ofBody.includes(code))
   )
   return [...route.errors, ...common, 'unknown_host']
@@ -249,10 +249,10 @@ function parameters(name: string, route: ApiCall): object[] {
     const schema = { type: 'string', pattern: '^"\\d{1,15}"$' }
     found.push({ name: precondition, in: 'header', schema })
   }
-  for (const header of streamFacts[name]?.requiredHeaders ?? []) {
+  for (const header of streamHttpDetails[name]?.requiredHeaders ?? []) {
     found.push({ name: header, in: 'header', required: true, schema: { type: 'string' } })
   }
-  for (const header of streamFacts[name]?.optionalHeaders ?? []) {
+  for (const header of streamHttpDetails[name]?.optionalHeaders ?? []) {
     found.push({ name: header, in: 'header', schema: { type: 'string' } })
   }
   return found
@@ -269,7 +269,7 @@ function preconditionOf(route: ApiCall): 'If-Match' | 'If-None-Match' | undefine
 }
 
 function requestBody(name: string, route: ApiCall): object | undefined {
-  const type = streamFacts[name]?.requestType
+  const type = streamHttpDetails[name]?.requestType
   if (type) return { required: true, content: { [type]: formOf(route) } }
   const { body } = inputPositions(route)
   if (route.kind === 'stream' || !hasBody(route)) return undefined
@@ -299,7 +299,7 @@ function formOf(route: ApiCall): object {
 }
 
 function success(name: string, route: ApiCall, told: ReturnType<typeof answerOf>): object {
-  const facts = streamFacts[name]
+  const facts = streamHttpDetails[name]
   const statuses = successStatusesOf(name, route)
   const headers = [...(facts?.responseHeaders ?? [])]
   if (route.kind === 'endpoint' && route.idempotency) headers.push('Idempotent-Replayed')

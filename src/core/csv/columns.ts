@@ -68,7 +68,7 @@ export function guessMapping(
  * Returns the chosen field of each heading, or `''` for a heading without a field. The browser
  * stores the result, so that `guessMapping` can use it for later files.
  */
-export function rememberMapping(
+export function fieldsByHeading(
   headings: readonly string[],
   mapping: ColumnMapping
 ): Record<string, string> {

@@ -6,7 +6,7 @@ export type Encoding = (typeof encodings)[number]
  * The kind of a file, as its first bytes show it. `spreadsheet`: a workbook such as XLSX or any
  * other ZIP archive. `binary`: another file that is not text.
  */
-export type FileKind =
+export type DetectedFileType =
   | { kind: 'empty' | 'spreadsheet' | 'binary' }
   /**
    * A text. `encoding` is undefined if the first bytes fit both UTF-8 and Windows-1252: only the
@@ -38,7 +38,7 @@ const utf16Share = 0.3
 const binaryShare = 0.01
 
 /** Returns the kind of a file from its first bytes. A few thousand bytes are enough. */
-export function detectFileKind(bytes: Uint8Array): FileKind {
+export function detectFileType(bytes: Uint8Array): DetectedFileType {
   const starts = (signature: number[]) => signature.every((byte, at) => bytes[at] === byte)
   if (bytes.length === 0) return { kind: 'empty' }
   if (starts(zip) || starts(oldWorkbook)) return { kind: 'spreadsheet' }

@@ -1,6 +1,6 @@
 /**
- * A value that canonical JSON can represent. There is no null: an object leaves out a member
- * without a value.
+ * A value that canonical JSON can represent. null is not allowed: an object omits a member that has
+ * no value.
  */
 export type Json = string | number | boolean | Json[] | { [name: string]: Json }
 

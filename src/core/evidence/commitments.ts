@@ -38,7 +38,7 @@ export function createCommitment({ origin, id, name, salt, value }: CommitmentIn
  * commitments to the original and the stored fingerprint. Whoever has the link key can check these
  * two commitments and no others.
  */
-export function linkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
+export function deriveLinkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
   return {
     orig: derive(linkKey, concatBytes(hashPrefix('salt'), toUtf8('orig'))),
     stored: derive(linkKey, concatBytes(hashPrefix('salt'), toUtf8('stored')))
@@ -49,7 +49,7 @@ export function linkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
  * Derives an AES-256-GCM key from a link key (the secret of a link to a receipt). The key encrypts
  * the salts and values of the record that the link contains.
  */
-export function linkEncryptionKey(linkKey: Uint8Array): Bytes {
+export function deriveLinkEncryptionKey(linkKey: Uint8Array): Bytes {
   return derive(linkKey, hashPrefix('box'))
 }
 

@@ -34,7 +34,7 @@ export type DepositLeafInput = {
   id: string
   values: Record<DepositField, string>
   /**
-   * A salt of 32 bytes for each field. The salts of `orig` and `stored` come from `linkSalts()`;
+   * A salt of 32 bytes for each field. The salts of `orig` and `stored` come from `deriveLinkSalts()`;
    * the others are random.
    */
   salts: Record<DepositField, Uint8Array>

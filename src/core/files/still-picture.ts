@@ -1,9 +1,9 @@
 type Bytes = Uint8Array
 
 /**
- * Returns whether a picture file contains exactly one picture. Returns false for an animation and
- * for a file with several pages: the browser must not reduce these, because a reduced copy would
- * contain only the first picture.
+ * Returns whether a picture file contains exactly one picture. Animations and files with several
+ * pages contain more. The browser must not reduce these, because a reduced copy would contain only
+ * the first picture.
  */
 export function isStillPicture(bytes: Bytes): boolean {
   if (textAt(bytes, 0, 3) === 'GIF') return countGifFrames(bytes) < 2

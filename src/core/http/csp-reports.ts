@@ -2,7 +2,7 @@
  * A violation of a content security policy that a browser has reported. `blocked` and `source` say
  * what was blocked, and in which script.
  */
-export interface PolicyReport {
+export interface CspViolation {
   directive: string
   /** Host and path of the page whose policy was violated, without query and fragment. */
   page: string
@@ -20,12 +20,12 @@ const maxAddressLength = 8192
  * or `report-uri`. Returns the violations without private data, such as the query of an address.
  * Returns undefined if the body contains no report.
  */
-export function readPolicyReports(body: unknown): PolicyReport[] | undefined {
+export function parseCspViolations(body: unknown): CspViolation[] | undefined {
   const found = Array.isArray(body) ? body.slice(0, maxReports).flatMap(ofReports) : ofLegacy(body)
   return found.length > 0 ? found : undefined
 }
 
-function ofReports(report: unknown): PolicyReport[] {
+function ofReports(report: unknown): CspViolation[] {
   const { type, body } = members(report)
   if (type !== 'csp-violation') return []
   const said = members(body)
@@ -33,7 +33,7 @@ function ofReports(report: unknown): PolicyReport[] {
   return read(effectiveDirective, documentURL, blockedURL, sourceFile, lineNumber)
 }
 
-function ofLegacy(report: unknown): PolicyReport[] {
+function ofLegacy(report: unknown): CspViolation[] {
   const said = members(members(report)['csp-report'])
   const directive = said['effective-directive'] ?? said['violated-directive']
   const { 'document-uri': page, 'blocked-uri': blocked, 'source-file': source } = said
@@ -46,7 +46,7 @@ function read(
   blocked: unknown,
   source: unknown,
   line: unknown
-): PolicyReport[] {
+): CspViolation[] {
   if (typeof directive !== 'string' || !/^[a-z-]{1,60}(?: |$)/.test(directive)) return []
   return [
     {

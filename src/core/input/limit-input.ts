@@ -11,7 +11,7 @@ const signs = {
  * Parses a limit on the number of deposits and verifications as people type it: `'1,000'` → 1000,
  * `'-3'` → 0. Returns `null` (no limit) for an empty text and for a text that is not a number.
  */
-export function readRequestLimit(text: string, locale: FormatLocale): number | null {
+export function parseRequestLimit(text: string, locale: FormatLocale): number | null {
   const digits = readDigits(text, locale)
   return digits && safe(BigInt(digits.whole))
 }
@@ -20,24 +20,24 @@ export function readRequestLimit(text: string, locale: FormatLocale): number | n
  * Parses a storage limit typed in gigabytes and returns bytes: `'1.5'` → 1500000000. Returns `null`
  * (no limit) for an empty text and for a text that is not a number.
  */
-export function readStorageLimit(text: string, locale: FormatLocale): number | null {
+export function parseStorageLimit(text: string, locale: FormatLocale): number | null {
   const digits = readDigits(text, locale)
   return digits && safe(BigInt(digits.whole + digits.fraction.padEnd(9, '0').slice(0, 9)))
 }
 
 /**
  * Formats a limit on the number of deposits and verifications for an input field: 1000 → `'1,000'`,
- * `null` (no limit) → `''`. `readRequestLimit` parses the result.
+ * `null` (no limit) → `''`. `parseRequestLimit` parses the result.
  */
-export function writeRequestLimit(limit: number | null, locale: FormatLocale): string {
+export function formatRequestLimit(limit: number | null, locale: FormatLocale): string {
   return limit === null ? '' : grouped(limit, locale)
 }
 
 /**
  * Formats a storage limit in bytes as gigabytes for an input field: 1500000000 → `'1.5'`, `null`
- * (no limit) → `''`. `readStorageLimit` parses the result.
+ * (no limit) → `''`. `parseStorageLimit` parses the result.
  */
-export function writeStorageLimit(bytes: number | null, locale: FormatLocale): string {
+export function formatStorageLimit(bytes: number | null, locale: FormatLocale): string {
   if (bytes === null) return ''
   const whole = grouped(Math.floor(bytes / bytesPerGigabyte), locale)
   const digits = String(bytes % bytesPerGigabyte).padStart(9, '0')

@@ -3,8 +3,8 @@ import { toUtf8 } from '../bytes.ts'
 const maxPasswordBytes = 1024
 const minPasswordCharacters = 12
 /**
- * The maximum length of a password that is normalised, in UTF-16 code units. NFKC turns at most two
- * code units into one byte (U+1D400 into `A`), so a longer password has more than
+ * Passwords with more UTF-16 code units than this are refused before they are normalised. NFKC
+ * turns at most two code units into one byte (U+1D400 into `A`), so such a password has more than
  * `maxPasswordBytes` bytes in any case.
  */
 const maxTypedLength = 4 * maxPasswordBytes

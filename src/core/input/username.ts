@@ -1,4 +1,4 @@
-import { hasDirectionControls, isVisible } from '../text/visible-text.ts'
+import { hasDirectionControls, hasVisibleCharacter } from '../text/visible-text.ts'
 
 /** The maximum length of a username in UTF-16 code units. Blanks at both ends do not count. */
 export const maxUsernameCharacters = 80
@@ -22,5 +22,5 @@ export function usernameFault(typed: string): UsernameFault | undefined {
     return { rule: 'max', limit: maxUsernameCharacters }
   if (/\p{Cc}/u.test(normalised)) return { rule: 'regex' }
   if (hasDirectionControls(normalised)) return { rule: 'direction' }
-  return isVisible(normalised) ? undefined : { rule: 'invisible' }
+  return hasVisibleCharacter(normalised) ? undefined : { rule: 'invisible' }
 }

@@ -42,7 +42,7 @@ export function maxLength(max: number): Validator {
 }
 
 /** Accepts a text of exactly `length` characters (code points). */
-export function strictLength(length: number): Validator {
+export function exactLength(length: number): Validator {
   return ifFilled(text => lengthOf(text) === length, 'length', length)
 }
 
@@ -111,7 +111,7 @@ export function firstOf(...validators: Validator[]): Validator {
 }
 
 /** Validates a form. Returns the broken rule of each invalid field, by field name. */
-export function faultsOf(
+export function findFaults(
   rules: Readonly<Record<string, Validator>>,
   form: FormValues
 ): Record<string, Fault> {

@@ -4,7 +4,7 @@ import { fromBase64Url, fromUtf8 } from '../bytes.ts'
  * Returns the payload of a session token without verifying the signature, because a browser does
  * not have the key. Returns undefined if the token's second part is not a JSON object.
  */
-export function readTokenPayload(token: string): Record<string, unknown> | undefined {
+export function decodeTokenPayload(token: string): Record<string, unknown> | undefined {
   const segment = token.split('.')[1]
   if (!segment) return undefined
   try {
@@ -21,7 +21,7 @@ export function readTokenPayload(token: string): Record<string, unknown> | undef
  * none.
  */
 export function tokenExpiry(token: string): number | undefined {
-  const exp = readTokenPayload(token)?.['exp']
+  const exp = decodeTokenPayload(token)?.['exp']
   return typeof exp === 'number' && Number.isFinite(exp) ? exp : undefined
 }
 
@@ -31,7 +31,7 @@ export function tokenExpiry(token: string): number | undefined {
  * for a difference of at most 10 seconds, and for a token without a time of issue.
  */
 export function clockSkew(token: string, now: number): number {
-  const iat = readTokenPayload(token)?.['iat']
+  const iat = decodeTokenPayload(token)?.['iat']
   if (typeof iat !== 'number' || !Number.isFinite(iat)) return 0
   const ahead = Math.round(now / 1000 - iat)
   return Math.abs(ahead) > 10 ? ahead : 0

@@ -126,8 +126,9 @@ export interface ChallengeExpectation {
 
 /**
  * Checks a challenge before a browser signs it. Returns the bytes to sign and the id of the key
- * derivation. Throws a `ChallengeError` for another host, e-mail, purpose or lifetime. Does not
- * compare the lifetime with the browser's clock, which may be wrong.
+ * derivation. Throws a `ChallengeError` if the host, e-mail, purpose, lifetime or key derivation is
+ * not acceptable. Does not check whether the challenge has expired, because the browser's clock may
+ * be wrong.
  */
 export function checkChallenge(
   { challenge, purpose, host, email }: ChallengeExpectation,

@@ -21,8 +21,8 @@ export interface VerdictDescription {
   key: 'original' | 'stored_copy' | 'not_found' | 'fingerprint' | 'fingerprint_not_found'
   tone: 'success' | 'neutral'
   /**
-   * The time that the sentence names: when the document was recorded or, if no record was found,
-   * when it was verified.
+   * The time in the sentence: when the document was recorded or, if no record was found, when the
+   * person verified it.
    */
   time: string
   /**

@@ -15,7 +15,7 @@ export function hasDirectionControls(text: string): boolean {
 }
 
 /** Returns whether a text contains a character that can be seen. */
-export function isVisible(text: string): boolean {
+export function hasVisibleCharacter(text: string): boolean {
   return visible.test(text)
 }
 

@@ -7,7 +7,7 @@ import {
   useState
 } from 'react'
 import { AppError, type ErrorCode, type FieldErrors } from '../../contract/kit/errors.ts'
-import { faultsOf, type Validator } from '../../core/input/validators.ts'
+import { findFaults, type Validator } from '../../core/input/validators.ts'
 import {
   type FieldElement,
   formDraftName,
@@ -95,7 +95,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
 
   const faults = (values: Values): FieldErrors => ({
     ...ownErrors(inputErrors?.(values)),
-    ...faultsOf(rules, values)
+    ...findFaults(rules, values)
   })
 
   /**

@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useState } from 'react'
-import { noCounts } from '../../contract/imports.ts'
+import { zeroImportCounts } from '../../contract/imports.ts'
 import { $importFile } from '../../stores/imports/import-file.ts'
 import {
   canContinueSending,
@@ -143,7 +143,7 @@ function Checked(props: CheckStepProps) {
   const { kind, state, runLabel, summary } = props
   const { t } = useWords()
   const { item } = state
-  const counts = item.counts ?? noCounts
+  const counts = item.counts ?? zeroImportCounts
   const [skips, setSkips] = useState(false)
   const running = useAction({
     what: 'Starting the import failed',

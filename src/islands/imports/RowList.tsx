@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
-import { type Import, type ImportVerdict, noCounts } from '../../contract/imports.ts'
+import { type Import, type ImportVerdict, zeroImportCounts } from '../../contract/imports.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { RefusalReason, RowValues, StoredRow } from '../../stores/imports/import-kinds.ts'
 import { type SourceFile, spreadsheetRowNumber } from '../../stores/imports/import-memory.ts'
@@ -37,7 +37,7 @@ export function RowList(props: RowListProps) {
   const { kind, item, origin, labels, reasonText, canCorrect } = props
   const { t } = useWords()
   const rows = useStore($importRows, { ssr: 'initial' })
-  const counts = item.counts ?? noCounts
+  const counts = item.counts ?? zeroImportCounts
   const order = canCorrect
     ? verdicts
     : (['new', 'changed', 'refused', 'unchanged', 'skipped'] as const)

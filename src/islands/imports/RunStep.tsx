@@ -1,4 +1,4 @@
-import { type Import, noCounts } from '../../contract/imports.ts'
+import { type Import, zeroImportCounts } from '../../contract/imports.ts'
 import type { AppError } from '../../contract/kit/errors.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { languageTag } from '../../i18n/index.ts'
@@ -116,7 +116,7 @@ interface OutcomeProps {
  */
 function Outcome({ item, result }: OutcomeProps) {
   const { locale, t } = useWords()
-  const counts = item.counts ?? noCounts
+  const counts = item.counts ?? zeroImportCounts
   const numbers = new Intl.NumberFormat(languageTag(locale))
   const lines = [
     { name: 'new', checked: counts.new, counted: result.created },

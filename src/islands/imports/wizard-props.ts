@@ -1,5 +1,5 @@
 import type { ComponentType, ReactNode } from 'react'
-import type { Import, ImportKeptReason } from '../../contract/imports.ts'
+import type { Import, NotUndoneReason } from '../../contract/imports.ts'
 import type { ImportKind, RefusalReason } from '../../stores/imports/import-kinds.ts'
 
 /**
@@ -16,7 +16,7 @@ export interface ImportWizardProps {
   /** Returns the label of the button that runs the import. */
   runLabel: (count: number) => string
   /** Returns the sentence that says why an undo left an imported item as it is. */
-  keptText: (kept: ImportKeptReason) => string
+  keptText: (kept: NotUndoneReason) => string
   undoQuestion: string
   /** Returns the sentence that says what an undo has done. */
   undoneText: (undone: NonNullable<Import['undone']>) => string

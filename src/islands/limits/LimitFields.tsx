@@ -1,9 +1,9 @@
 import { type SyntheticEvent, useState } from 'react'
 import {
-  readRequestLimit,
-  readStorageLimit,
-  writeRequestLimit,
-  writeStorageLimit
+  formatRequestLimit,
+  formatStorageLimit,
+  parseRequestLimit,
+  parseStorageLimit
 } from '../../core/input/limit-input.ts'
 import { type LimitPeriodLength, limitIntervals } from '../../core/limit-period.ts'
 import type { Locale } from '../../i18n/index.ts'
@@ -25,8 +25,8 @@ export interface GroupLimits {
 export function LimitFields({ limits }: { limits: GroupLimits }) {
   const { locale, t } = useWords()
   const [typed, setTyped] = useState({
-    max_requests: writeRequestLimit(limits.max_requests, locale),
-    max_storage: writeStorageLimit(limits.max_storage, locale)
+    max_requests: formatRequestLimit(limits.max_requests, locale),
+    max_storage: formatStorageLimit(limits.max_storage, locale)
   })
   const follow = ({ target }: SyntheticEvent) => {
     if (!(target instanceof HTMLInputElement)) return
@@ -37,8 +37,8 @@ export function LimitFields({ limits }: { limits: GroupLimits }) {
     if (!(target instanceof HTMLInputElement)) return
     const [read, write] =
       target.name === 'max_requests'
-        ? [readRequestLimit, writeRequestLimit]
-        : [readStorageLimit, writeStorageLimit]
+        ? [parseRequestLimit, formatRequestLimit]
+        : [parseStorageLimit, formatStorageLimit]
     target.value = write(read(target.value, locale), locale)
     follow(event)
   }
@@ -53,7 +53,7 @@ export function LimitFields({ limits }: { limits: GroupLimits }) {
         onInput={follow}
         onBlur={rewrite}
         initial={typed.max_requests}
-        hint={hintOf(readRequestLimit(typed.max_requests, locale))}
+        hint={hintOf(parseRequestLimit(typed.max_requests, locale))}
       />
       <SelectField
         label={t('limits.period')}
@@ -71,7 +71,7 @@ export function LimitFields({ limits }: { limits: GroupLimits }) {
         onInput={follow}
         onBlur={rewrite}
         initial={typed.max_storage}
-        hint={hintOf(readStorageLimit(typed.max_storage, locale))}
+        hint={hintOf(parseStorageLimit(typed.max_storage, locale))}
       />
     </div>
   )
@@ -81,8 +81,8 @@ export function LimitFields({ limits }: { limits: GroupLimits }) {
 export function limitsFromForm(values: Record<string, string>, locale: Locale): GroupLimits {
   const { max_requests = '', max_requests_interval, max_storage = '' } = values
   return {
-    max_requests: readRequestLimit(max_requests, locale),
+    max_requests: parseRequestLimit(max_requests, locale),
     max_requests_interval: limitIntervals.find(each => each === max_requests_interval) ?? null,
-    max_storage: readStorageLimit(max_storage, locale)
+    max_storage: parseStorageLimit(max_storage, locale)
   }
 }

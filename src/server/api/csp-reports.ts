@@ -1,5 +1,5 @@
 import { receiveCspReports } from '../../contract/csp-reports.ts'
-import { readPolicyReports } from '../../core/http/csp-reports.ts'
+import { parseCspViolations } from '../../core/http/csp-reports.ts'
 import { consumeRateLimit } from '../domain/limits/rate-limits.ts'
 import { type Api, companyIdOf } from './kit/context.ts'
 import { mountStream, readJsonBody } from './kit/mount.ts'
@@ -17,7 +17,7 @@ export function mountCspReports(app: Api): void {
       company,
       { address: c.get('address') }
     ])
-    const reports = readPolicyReports(await readJsonBody(c, types))
+    const reports = parseCspViolations(await readJsonBody(c, types))
     if (!reports) {
       throw refusedFieldError('(body)', { rule: 'format', detail: 'a report of a policy' })
     }

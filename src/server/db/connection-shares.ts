@@ -1,4 +1,4 @@
-import { type ActiveCompanies, activeMs } from '../../core/active-companies.ts'
+import { type ActiveCompanies, activityMs } from '../../core/active-companies.ts'
 
 /**
  * The name of a consumer: a party that gets a share of the database connections. It is the id of a
@@ -184,7 +184,7 @@ export class ConnectionShares {
     this.#recheck = setTimeout(() => {
       this.#recheck = undefined
       this.#serve()
-    }, activeMs)
+    }, activityMs)
     this.#recheck.unref()
   }
 

@@ -27,8 +27,8 @@ export async function changeEmail(input: Credentials & { next: string }): Promis
 
 /** Deletes the account and ends the session. */
 export async function deleteAccount({ email, password }: Credentials): Promise<void> {
-  const { openSigningKeys, pageLocation } = environment()
-  const keys = await openSigningKeys(email, password)
+  const { startSigningWorker, pageLocation } = environment()
+  const keys = await startSigningWorker(email, password)
   try {
     const purpose = 'rekey'
     const { challenge } = await api('getChallenge', { email, purpose })
@@ -49,10 +49,10 @@ async function proveBoth(
   next: Credentials,
   purpose: 'rekey' | 'email'
 ): Promise<{ challenge_response: string; public_key_jwt: string }> {
-  const { openSigningKeys, pageLocation } = environment()
-  const presentKeys = await openSigningKeys(present.email, present.password)
+  const { startSigningWorker, pageLocation } = environment()
+  const presentKeys = await startSigningWorker(present.email, present.password)
   try {
-    const nextKeys = await openSigningKeys(next.email, next.password)
+    const nextKeys = await startSigningWorker(next.email, next.password)
     try {
       const aud = pageLocation().hostname
       const { email } = present

@@ -1,6 +1,6 @@
 import type { PublicKeyPurpose } from '../../core/keys/public-key-proof.ts'
 import type { Locale } from '../../i18n/index.ts'
-import type { SigningKeys } from '../../workers/kdf-client.ts'
+import type { SigningWorker } from '../../workers/kdf-client.ts'
 import { environment } from '../environment.ts'
 import { api, beginSession } from '../sessions.ts'
 // this import loads the person, for whom signing in waits
@@ -14,7 +14,7 @@ export interface Credentials {
 }
 
 export async function signIn({ email, password }: Credentials): Promise<void> {
-  const keys = await environment().openSigningKeys(email, password)
+  const keys = await environment().startSigningWorker(email, password)
   try {
     await logInWith(keys, email)
   } finally {
@@ -62,8 +62,8 @@ export async function signInWithNewKey<Made>(
   { email, password, purpose, token }: NewKey,
   register: (public_key_jwt: string) => Promise<Made>
 ): Promise<Made> {
-  const { openSigningKeys, pageLocation } = environment()
-  const keys = await openSigningKeys(email, password)
+  const { startSigningWorker, pageLocation } = environment()
+  const keys = await startSigningWorker(email, password)
   try {
     const { challenge } = await api('getChallenge', { email, purpose: 'signup' })
     const aud = pageLocation().hostname
@@ -75,7 +75,7 @@ export async function signInWithNewKey<Made>(
   }
 }
 
-async function logInWith(keys: SigningKeys, email: string): Promise<void> {
+async function logInWith(keys: SigningWorker, email: string): Promise<void> {
   const { challenge } = await api('getChallenge', { email, purpose: 'login' })
   const host = environment().pageLocation().hostname
   const challenge_response = await keys.respond(challenge, 'login', host)

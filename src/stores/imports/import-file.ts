@@ -3,12 +3,12 @@ import {
   assignColumn,
   type ColumnMapping,
   detectHeader,
+  fieldsByHeading,
   guessMapping,
-  type ImportField,
-  rememberMapping
+  type ImportField
 } from '../../core/csv/columns.ts'
 import type { Dialect } from '../../core/csv/dialect.ts'
-import type { FileCount } from '../../workers/csv-files.ts'
+import type { RowCountResult } from '../../workers/csv-files.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { ImportKind, RowValues } from './import-kinds.ts'
@@ -40,7 +40,7 @@ export interface OpenedFile {
   rows: readonly (readonly string[])[]
   mapping: ColumnMapping
   /** Number of rows of the file. Undefined while they are being counted. */
-  count: FileCount | undefined
+  count: RowCountResult | undefined
 }
 
 /** The chosen file, and what has been read of it. */
@@ -78,7 +78,7 @@ export function setFieldColumn(field: string, column: number | undefined): void 
 export function rememberColumnMapping({ name }: ImportKind): void {
   const now = $importFile.get()
   if (now.status !== 'read' || !now.dialect.hasHeader) return
-  rememberColumns(name, rememberMapping(now.rows[0] ?? [], now.mapping))
+  rememberColumns(name, fieldsByHeading(now.rows[0] ?? [], now.mapping))
 }
 
 /** Removes the chosen file from the page. */

@@ -1,4 +1,4 @@
-import type { Import, ImportKeptReason, ImportVerdict } from '../../contract/imports.ts'
+import type { Import, ImportVerdict, NotUndoneReason } from '../../contract/imports.ts'
 import type { ImportField } from '../../core/csv/columns.ts'
 import type { createList } from '../lists/lists.ts'
 
@@ -12,7 +12,7 @@ export interface StoredRow {
   values: RowValues
   verdict: ImportVerdict | null
   reasons: readonly RefusalReason[]
-  kept: ImportKeptReason | null
+  kept: NotUndoneReason | null
 }
 
 /** Why a row is refused. `field` is the field with the wrong cell. */

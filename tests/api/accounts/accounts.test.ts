@@ -17,7 +17,7 @@ import { disableUser, enableUser, resendInvitation } from '../../../src/contract
 import { getChallenge } from '../../../src/contract/sessions.ts'
 import { changeKey, createUser, getUser, updateUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
-import { readTokenPayload } from '../../../src/core/keys/access-token.ts'
+import { decodeTokenPayload } from '../../../src/core/keys/access-token.ts'
 import { mailTokenHash, type PublicKeyPurpose } from '../../../src/core/keys/public-key-proof.ts'
 import * as members from '../../../src/server/domain/accounts/member-changes.ts'
 import * as users from '../../../src/server/domain/accounts/users.ts'
@@ -98,7 +98,7 @@ describe('a sign-up', () => {
   test('gives a pending session that may see and name itself, and nothing else', async () => {
     const account = await service.signUp()
     const { access_token: token } = await service.signIn(account)
-    expect(readTokenPayload(token)).toMatchObject({ st: 'pending', sub: account.id })
+    expect(decodeTokenPayload(token)).toMatchObject({ st: 'pending', sub: account.id })
     expect(await whoIs(token)).toEqual({
       id: account.id,
       email: account.email,
@@ -131,7 +131,10 @@ describe('a sign-up', () => {
     const user = await whoIs(token)
     expect(user).toMatchObject({ id: account.id, features: ['deposit'] })
     expect(user.pending).toBeUndefined()
-    expect(readTokenPayload(user.access_token ?? '')).toMatchObject({ st: 'full', sub: account.id })
+    expect(decodeTokenPayload(user.access_token ?? '')).toMatchObject({
+      st: 'full',
+      sub: account.id
+    })
     expect((await whoIs(user.access_token ?? '')).access_token).toBeUndefined()
     await expect(service.signIn(account)).resolves.toHaveProperty('access_token')
   })

@@ -6,7 +6,7 @@ import { endpoints } from '../../../src/contract/index.ts'
 import type { Endpoint, Stream } from '../../../src/contract/kit/endpoint.ts'
 import {
   AppError,
-  commonErrors,
+  commonErrorCodes,
   type ErrorCode,
   errorCodes
 } from '../../../src/contract/kit/errors.ts'
@@ -224,7 +224,7 @@ describe('the error codes', () => {
       const { errors } = routeOf(name)
       expect(new Set(errors).size, name).toBe(errors.length)
       expect(
-        errors.filter(code => commonErrors.some(common => common === code)),
+        errors.filter(code => commonErrorCodes.some(common => common === code)),
         name
       ).toEqual([])
     }
@@ -243,7 +243,7 @@ describe('the error codes', () => {
       ...ofBrowser
     ]
     for (const code of codes) {
-      const isCommon = commonErrors.some(common => common === code)
+      const isCommon = commonErrorCodes.some(common => common === code)
       expect([listed.has(code), isCommon, elsewhere.includes(code)].filter(Boolean), code).toEqual([
         true
       ])

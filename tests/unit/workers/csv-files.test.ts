@@ -4,7 +4,7 @@ import type { Dialect } from '../../../src/core/csv/dialect.ts'
 import { delimiters } from '../../../src/core/csv/dialect.ts'
 import { type Encoding, encodeText, encodings } from '../../../src/core/csv/encodings.ts'
 import { writeCsv } from '../../../src/core/csv/writer.ts'
-import { countRows, createRangeReader, inspectFile } from '../../../src/workers/csv-files.ts'
+import { countRows, createRowRangeReader, inspectFile } from '../../../src/workers/csv-files.ts'
 import { readRows } from '../../../src/workers/csv-rows.ts'
 import { runCount } from '../../helpers/soak.ts'
 
@@ -111,7 +111,7 @@ test('hands out all rows but the blank ones, with their numbers, and can begin a
   const file = new Blob([
     Array.from({ length: 100 }, (_, at) => (at % 10 === 3 ? '' : `${at}`)).join('\n')
   ])
-  const take = createRangeReader()
+  const take = createRowRangeReader()
   const taken: { row: number; cells: string[] }[] = []
   for (let from: number | undefined = 2; from !== undefined; ) {
     const part = await take('one', file, plain, { from, most: 7 })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { KdfReply } from '../../../src/workers/kdf.ts'
-import { openSigningKeys } from '../../../src/workers/kdf-client.ts'
+import { startSigningWorker } from '../../../src/workers/kdf-client.ts'
 import type { PoolWorker } from '../../../src/workers/pool.ts'
 
 describe('keys of a form', () => {
   test('sends e-mail and password in canonical form', () => {
     const { worker, start } = makeWorker()
-    openSigningKeys(' Alice@Example.com', 'cafe\u0301 au lait', start)
+    startSigningWorker(' Alice@Example.com', 'cafe\u0301 au lait', start)
     expect(worker.told).toEqual([
       { kind: 'open', email: 'alice@example.com', password: 'caf\u00e9 au lait' }
     ])
@@ -14,7 +14,7 @@ describe('keys of a form', () => {
 
   test('gives each call its own answer', async () => {
     const { worker, start } = makeWorker()
-    const keys = openSigningKeys('alice@example.com', 'a password', start)
+    const keys = startSigningWorker('alice@example.com', 'a password', start)
     const first = keys.respond('one', 'login', 'localhost')
     const second = keys.publicKeyJwt({ challenge: 'two', aud: 'localhost', purpose: 'signup' })
     worker.say({ kind: 'signed', id: 2, text: 'second' })
@@ -28,7 +28,7 @@ describe('keys of a form', () => {
 
   test('rejects with the code of a refusal', async () => {
     const { worker, start } = makeWorker()
-    const answer = openSigningKeys('a@example.com', 'a password', start).respond(
+    const answer = startSigningWorker('a@example.com', 'a password', start).respond(
       'x',
       'login',
       'localhost'
@@ -38,7 +38,11 @@ describe('keys of a form', () => {
   })
 
   test.each([
-    ['closed by the form', (keys: ReturnType<typeof openSigningKeys>) => keys.close(), 'cancelled'],
+    [
+      'closed by the form',
+      (keys: ReturnType<typeof startSigningWorker>) => keys.close(),
+      'cancelled'
+    ],
     [
       'a minute is over',
       (_: unknown, worker: FakeWorker) => worker.say({ kind: 'closed' }),
@@ -55,7 +59,7 @@ describe('keys of a form', () => {
     ]
   ])('rejects what waits and what comes once %s', async (_, end, code) => {
     const { worker, start } = makeWorker()
-    const keys = openSigningKeys('alice@example.com', 'a password', start)
+    const keys = startSigningWorker('alice@example.com', 'a password', start)
     const waiting = keys.respond('one', 'login', 'localhost')
     end(keys, worker)
     await expect(waiting).rejects.toMatchObject({ code })
@@ -70,7 +74,7 @@ describe('keys of a form', () => {
     const start = () => {
       throw new Error('started')
     }
-    expect(() => openSigningKeys(email, password, start)).toThrow(
+    expect(() => startSigningWorker(email, password, start)).toThrow(
       expect.objectContaining({ code: 'invalid_input', fields })
     )
   })

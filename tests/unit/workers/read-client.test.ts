@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
-import { openBufferFiller } from '../../../src/workers/buffer-filler.ts'
+import { createBufferFiller } from '../../../src/workers/buffer-filler.ts'
 import { fingerprintInPieces } from '../../../src/workers/fingerprint.ts'
 import type { PoolWorker } from '../../../src/workers/pool.ts'
 import type { ReadReply, ReadRequest } from '../../../src/workers/read.ts'
-import { createFileReader } from '../../../src/workers/read-client.ts'
+import { createPieceReader } from '../../../src/workers/read-client.ts'
 
 const megabyte = 1024 * 1024
 
@@ -15,7 +15,7 @@ function makeWorker({
   isSilent = false,
   loads = true
 } = {}) {
-  let fill: ReturnType<typeof openBufferFiller> | undefined
+  let fill: ReturnType<typeof createBufferFiller> | undefined
   let turn = Promise.resolve()
   let filled = 0
   const worker = {
@@ -23,7 +23,7 @@ function makeWorker({
     onerror: null as PoolWorker['onerror'],
     ended: false,
     postMessage(message: ReadRequest) {
-      if ('file' in message) fill = openBufferFiller(message.file)
+      if ('file' in message) fill = createBufferFiller(message.file)
       else turn = turn.then(() => serve(message.buffer))
     },
     terminate() {
@@ -55,7 +55,7 @@ function makeWorker({
 
 function makeReader(options?: Parameters<typeof makeWorker>[0]) {
   const workers: ReturnType<typeof makeWorker>[] = []
-  const read = createFileReader(() => {
+  const read = createPieceReader(() => {
     const worker = makeWorker(options)
     workers.push(worker)
     return worker

@@ -5,9 +5,9 @@ import type * as endpoints from '../../../contract/imports.ts'
 import {
   type Import,
   type ImportCounts,
-  ImportKeptReason,
   ImportVerdict,
   importLimits,
+  NotUndoneReason,
   type UserImportRow
 } from '../../../contract/imports.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
@@ -195,7 +195,7 @@ export async function listUserImportRows(
         cells: row.cells as Cells, // as: `readRow` made them
         verdict: row.verdict === null ? null : ImportVerdict.parse(row.verdict),
         reasons: (row.reasons ?? []) as Reason[], // as: `readRow` and `checkUserImportRows` made them
-        kept: row.kept === null ? null : ImportKeptReason.parse(row.kept)
+        kept: row.kept === null ? null : NotUndoneReason.parse(row.kept)
       })),
       next: found.length > limit ? (page.at(-1)?.number ?? null) : null
     }

@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { toBase64Url } from '../../../core/bytes.ts'
 import { canonicalise, type Json } from '../../../core/evidence/canonical-json.ts'
-import { linkSalts } from '../../../core/evidence/commitments.ts'
+import { deriveLinkSalts } from '../../../core/evidence/commitments.ts'
 import {
   buildDepositLeaf,
   type DepositField,
@@ -248,7 +248,10 @@ function leafOf(deps: Deps, record: NewRecord, time: Date) {
   const lk = random.slice(0, 32)
   const own = depositFields.map((field, at) => [field, random.slice(32 * (at + 1), 32 * (at + 2))])
   // as: the object has an entry for every field of the list
-  const salts = { ...Object.fromEntries(own), ...linkSalts(lk) } as Record<DepositField, Uint8Array>
+  const salts = { ...Object.fromEntries(own), ...deriveLinkSalts(lk) } as Record<
+    DepositField,
+    Uint8Array
+  >
   const { leaf, hash, openings } = buildDepositLeaf({ origin, id: record.record_id, values, salts })
   return {
     leaf,

@@ -1,6 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Selectable, sql } from 'kysely'
-import { type ImportFailure, type ImportState, noCounts } from '../../../contract/imports.ts'
+import {
+  type ImportFailure,
+  type ImportState,
+  zeroImportCounts
+} from '../../../contract/imports.ts'
 import { selectInCompany, updateById } from '../../db/company-queries.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
@@ -245,7 +249,7 @@ async function run(
     }
     const { unchanged, refused, skipped } = await countVerdicts(tx, work.id)
     const result = { ...applied, unchanged, skipped: refused + skipped }
-    const promised = { ...noCounts, ...work.counts }
+    const promised = { ...zeroImportCounts, ...work.counts }
     const differs =
       result.created !== promised.new ||
       result.changed !== promised.changed ||

@@ -7,7 +7,7 @@ import {
   ImportFailure,
   ImportState,
   importLimits,
-  noCounts
+  zeroImportCounts
 } from '../../../contract/imports.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import {
@@ -322,7 +322,7 @@ function toImport(row: Row): Import {
     rows: row_count,
     stored: stored_count,
     // checks of earlier releases did not count skipped rows
-    counts: counts && { ...noCounts, ...counts },
+    counts: counts && { ...zeroImportCounts, ...counts },
     progress: isWorking(state) ? { done: progress, total: row_count } : null,
     failure: row.failure === null ? null : ImportFailure.parse(row.failure)
   }

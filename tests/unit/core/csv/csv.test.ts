@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import {
   assignColumn,
   detectHeader,
+  fieldsByHeading,
   guessMapping,
-  type ImportField,
-  rememberMapping
+  type ImportField
 } from '../../../../src/core/csv/columns.ts'
 import { type Dialect, detectDelimiter, detectNewline } from '../../../../src/core/csv/dialect.ts'
 import {
   createUtf8Check,
-  detectFileKind,
+  detectFileType,
   type Encoding,
   encodeText
 } from '../../../../src/core/csv/encodings.ts'
@@ -60,7 +60,7 @@ test.each([
   [bytes('%PDF-1.7'), { kind: 'binary' }],
   [new Uint8Array([1, 0, 0, 0, 0, 0, 0, 0, 0, 0]), { kind: 'binary' }]
 ])('reads the first bytes %# of a file', (first, kind) => {
-  expect(detectFileKind(first ?? new Uint8Array())).toEqual(kind)
+  expect(detectFileType(first ?? new Uint8Array())).toEqual(kind)
 })
 
 test('a letter that lies in two pieces is UTF-8, one that is cut off at the end is not', () => {
@@ -110,7 +110,7 @@ test('finds the column of a field by its heading, then by a part of it, then by 
 
 test('remembers which field a heading had, and that it had none', () => {
   const headings = ['Nom', 'Contact', 'Groupes']
-  const remembered = rememberMapping(headings, { email: 1, groups: 0 })
+  const remembered = fieldsByHeading(headings, { email: 1, groups: 0 })
   expect(guessMapping(fields, headings, [], remembered)).toEqual({ email: 1, groups: 0 })
   expect(guessMapping(fields, ['Groupes', 'Courriel'], [], remembered)).toEqual({ email: 1 })
 })

@@ -3,19 +3,23 @@ import { expect, test } from 'vitest'
 import { toBase64Url } from '../../../../src/core/bytes.ts'
 import {
   createCommitment,
-  linkEncryptionKey,
-  linkSalts
+  deriveLinkEncryptionKey,
+  deriveLinkSalts
 } from '../../../../src/core/evidence/commitments.ts'
 import { formatDigest } from '../../../../src/core/evidence/formats.ts'
 import { exampleSalt, file, fileDigest, id, leaf, linkKey, origin, values } from './vectors.ts'
 
-const example = { origin, id, name: 'orig', salt: linkSalts(linkKey).orig, value: fileDigest }
+const example = { origin, id, name: 'orig', salt: deriveLinkSalts(linkKey).orig, value: fileDigest }
 
 test('gives the published fingerprint, salts and box key', () => {
   expect(formatDigest(sha256(file))).toBe(fileDigest)
-  expect(toBase64Url(linkSalts(linkKey).orig)).toBe('wDoaRb7OJxxrQPg7r2oOUzLCMFjeaixtaa23TiIVvZM')
-  expect(toBase64Url(linkSalts(linkKey).stored)).toBe('plKnflYOqOlxnHIr8Lk27E0wIfGiagk7erlARnEnIr0')
-  expect(toBase64Url(linkEncryptionKey(linkKey))).toBe(
+  expect(toBase64Url(deriveLinkSalts(linkKey).orig)).toBe(
+    'wDoaRb7OJxxrQPg7r2oOUzLCMFjeaixtaa23TiIVvZM'
+  )
+  expect(toBase64Url(deriveLinkSalts(linkKey).stored)).toBe(
+    'plKnflYOqOlxnHIr8Lk27E0wIfGiagk7erlARnEnIr0'
+  )
+  expect(toBase64Url(deriveLinkEncryptionKey(linkKey))).toBe(
     'P-a52fBHf8ey4XsrSxMDgDL4iP73sA32pxbLZJR9Amc'
   )
 })
@@ -24,7 +28,7 @@ test('gives the published commitment of every field', () => {
   expect(createCommitment(example)).toBe('QLX_HEIQw8MSYBR70qhVoqp4PjztjWlm2vzhOpKNQi0')
   const published = JSON.parse(leaf).c
   for (const [name, value] of Object.entries(values)) {
-    const salt = new Map(Object.entries(linkSalts(linkKey))).get(name) ?? exampleSalt(name)
+    const salt = new Map(Object.entries(deriveLinkSalts(linkKey))).get(name) ?? exampleSalt(name)
     expect([name, createCommitment({ origin, id, name, salt, value })]).toEqual([
       name,
       published[name]
@@ -37,7 +41,7 @@ test('changes with every part', () => {
     { ...example, origin: 'other.example/log' },
     { ...example, id: 'EBESExQVFhcYGRobHB0eHw' },
     { ...example, name: 'stored' },
-    { ...example, salt: linkSalts(linkKey).stored },
+    { ...example, salt: deriveLinkSalts(linkKey).stored },
     { ...example, value: '' },
     // The same characters in other parts.
     { ...example, origin: `${origin}A`, id: id.slice(1) }
@@ -52,6 +56,6 @@ test('refuses salts and keys of another length, and zero bytes in names', () => 
   expect(() => createCommitment({ ...example, salt: new Uint8Array(31) })).toThrow('32 bytes')
   expect(() => createCommitment({ ...example, name: 'or\0ig' })).toThrow('zero byte')
   expect(() => createCommitment({ ...example, value: '\uD800' })).toThrow('surrogate')
-  expect(() => linkSalts(new Uint8Array(16))).toThrow('32 bytes')
-  expect(() => linkEncryptionKey(new Uint8Array(33))).toThrow('32 bytes')
+  expect(() => deriveLinkSalts(new Uint8Array(16))).toThrow('32 bytes')
+  expect(() => deriveLinkEncryptionKey(new Uint8Array(33))).toThrow('32 bytes')
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toBase64Url, toUtf8 } from '../../../../src/core/bytes.ts'
 import { canonicalise, parseCanonical } from '../../../../src/core/evidence/canonical-json.ts'
-import { createCommitment, linkSalts } from '../../../../src/core/evidence/commitments.ts'
+import { createCommitment, deriveLinkSalts } from '../../../../src/core/evidence/commitments.ts'
 import {
   buildDepositLeaf,
   type DepositField,
@@ -34,7 +34,7 @@ const salts = {
   time: exampleSalt('time'),
   transform: exampleSalt('transform'),
   visibility: exampleSalt('visibility'),
-  ...linkSalts(linkKey)
+  ...deriveLinkSalts(linkKey)
 }
 const example = { origin, id, values: { ...values, actor }, salts }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readPolicyReports } from '../../../../src/core/http/csp-reports.ts'
+import { parseCspViolations } from '../../../../src/core/http/csp-reports.ts'
 import '../../../helpers/soak.ts'
 
 const said = {
@@ -20,7 +20,7 @@ const kept = {
 }
 
 test('keeps rule and places of a report, and neither query, fragment nor sample', () => {
-  expect(readPolicyReports([{ type: 'csp-violation', body: said }])).toEqual([kept])
+  expect(parseCspViolations([{ type: 'csp-violation', body: said }])).toEqual([kept])
   const legacy = {
     'csp-report': {
       'violated-directive': "script-src-elem 'self'",
@@ -30,7 +30,7 @@ test('keeps rule and places of a report, and neither query, fragment nor sample'
       'line-number': 7
     }
   }
-  expect(readPolicyReports(legacy)).toEqual([kept])
+  expect(parseCspViolations(legacy)).toEqual([kept])
 })
 
 test.each([
@@ -41,7 +41,7 @@ test.each([
   ['Not A Place', '']
 ])('names what was blocked: %s as %s', (blockedURL, expected) => {
   const body = { ...said, blockedURL }
-  expect(readPolicyReports([{ type: 'csp-violation', body }])?.[0]?.blocked).toBe(expected)
+  expect(parseCspViolations([{ type: 'csp-violation', body }])?.[0]?.blocked).toBe(expected)
 })
 
 test.each([
@@ -54,14 +54,14 @@ test.each([
   [{ type: 'deprecation', body: said }],
   { 'csp-report': 1 }
 ])('takes %j for none', body => {
-  expect(readPolicyReports(body)).toBeUndefined()
+  expect(parseCspViolations(body)).toBeUndefined()
 })
 
 test('lets nothing of the kind of a secret through, whatever is sent', () => {
   fc.assert(
     fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), address => {
       const body = { ...said, documentURL: address, blockedURL: address }
-      const [report] = readPolicyReports([{ type: 'csp-violation', body }]) ?? []
+      const [report] = parseCspViolations([{ type: 'csp-violation', body }]) ?? []
       expect(`${report?.page} ${report?.blocked}`).not.toMatch(/[?#]/)
     }),
     { numRuns: 1000 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
-  readRequestLimit,
-  readStorageLimit,
-  writeRequestLimit,
-  writeStorageLimit
+  formatRequestLimit,
+  formatStorageLimit,
+  parseRequestLimit,
+  parseStorageLimit
 } from '../../../../src/core/input/limit-input.ts'
 import '../../../helpers/soak.ts'
 
@@ -31,7 +31,7 @@ test.each([
   ['en', 'Infinity', null],
   ['en', '9'.repeat(30), Number.MAX_SAFE_INTEGER]
 ] as const)('reads in %s %j as a limit of %s requests', (locale, text, limit) => {
-  expect(readRequestLimit(text, locale)).toBe(limit)
+  expect(parseRequestLimit(text, locale)).toBe(limit)
 })
 
 test.each([
@@ -52,7 +52,7 @@ test.each([
   ['en', '1.5.0', null],
   ['en', '9'.repeat(30), Number.MAX_SAFE_INTEGER]
 ] as const)('reads in %s %j gigabytes as %s bytes', (locale, text, bytes) => {
-  expect(readStorageLimit(text, locale)).toBe(bytes)
+  expect(parseStorageLimit(text, locale)).toBe(bytes)
 })
 
 test.each(['en', 'fr'] as const)('reads back what it has written, in %s', locale => {
@@ -60,15 +60,15 @@ test.each(['en', 'fr'] as const)('reads back what it has written, in %s', locale
   const bytes = fc.oneof(fc.integer({ min: 0, max: 10_000 }), requests)
   fc.assert(
     fc.property(fc.option(requests), fc.option(bytes), (count, size) => {
-      expect(readRequestLimit(writeRequestLimit(count, locale), locale)).toBe(count)
-      expect(readStorageLimit(writeStorageLimit(size, locale), locale)).toBe(size)
+      expect(parseRequestLimit(formatRequestLimit(count, locale), locale)).toBe(count)
+      expect(parseStorageLimit(formatStorageLimit(size, locale), locale)).toBe(size)
     })
   )
 })
 
 test('writes as people read', () => {
-  expect(writeRequestLimit(1_000_000, 'en')).toBe('1,000,000')
-  expect(writeRequestLimit(1_000_000, 'fr')).toBe('1\u00a0000\u00a0000')
-  expect(writeStorageLimit(1_234_500_000_000, 'en')).toBe('1,234.5')
-  expect(writeStorageLimit(10, 'fr')).toBe('0,00000001')
+  expect(formatRequestLimit(1_000_000, 'en')).toBe('1,000,000')
+  expect(formatRequestLimit(1_000_000, 'fr')).toBe('1\u00a0000\u00a0000')
+  expect(formatStorageLimit(1_234_500_000_000, 'en')).toBe('1,234.5')
+  expect(formatStorageLimit(10, 'fr')).toBe('0,00000001')
 })

@@ -3,8 +3,9 @@ import {
   all,
   atLeastOne,
   email,
+  exactLength,
   excludes,
-  faultsOf,
+  findFaults,
   firstOf,
   integer,
   matches,
@@ -15,7 +16,6 @@ import {
   required,
   requiredIf,
   sameAs,
-  strictLength,
   uppercase,
   type Validator
 } from '../../../../src/core/input/validators.ts'
@@ -27,7 +27,7 @@ const optional: [string, Validator][] = [
   ['email', email],
   ['minLength', minLength(3)],
   ['maxLength', maxLength(3)],
-  ['strictLength', strictLength(3)],
+  ['exactLength', exactLength(3)],
   ['numeric', numeric],
   ['integer', integer],
   ['uppercase', uppercase],
@@ -63,7 +63,7 @@ test.each<[string, Validator, string[], string[]]>([
   ['email', email, ['a@b.fr', ' A.b+c@Exämple.com '], ['a', 'a@b', 'a b@c.fr', 'a@b.fr, c@d.fr']],
   ['minLength', minLength(3), ['abc', 'été', '🔑🔑🔑'], ['ab', '🔑🔑']],
   ['maxLength', maxLength(3), ['abc', '🔑🔑🔑'], ['abcd', '🔑🔑🔑🔑']],
-  ['strictLength', strictLength(3), ['abc'], ['ab', 'abcd']],
+  ['exactLength', exactLength(3), ['abc'], ['ab', 'abcd']],
   ['numeric', numeric, ['0', '-1', '1.5', '1,5', '+7'], ['x', '1e3', '1.', '.5', '1 2', 'NaN']],
   ['integer', integer, ['0', '-12', '+7'], ['1.5', '1,0', 'x']],
   ['uppercase', uppercase, ['ABC', 'ÉTÉ 1'], ['AbC', 'été']],
@@ -108,7 +108,7 @@ describe('the sentences', () => {
     email('x'),
     minLength(3)('x'),
     maxLength(1)('xx'),
-    strictLength(1)('xx'),
+    exactLength(1)('xx'),
     numeric('x'),
     integer('x'),
     uppercase('x'),
@@ -150,9 +150,9 @@ describe('the sentences', () => {
 
 test('tells of a form which fields are wrong, each by its own rule and beside the others', () => {
   const rules = { name: required, repeat: sameAs('name', 'Name'), age: integer }
-  expect(faultsOf(rules, { name: 'a', repeat: 'b', age: 'x', other: '' })).toEqual({
+  expect(findFaults(rules, { name: 'a', repeat: 'b', age: 'x', other: '' })).toEqual({
     repeat: { rule: 'same_as', limit: 'Name' },
     age: { rule: 'integer' }
   })
-  expect(faultsOf(rules, { name: 'a', repeat: 'a' })).toEqual({})
+  expect(findFaults(rules, { name: 'a', repeat: 'a' })).toEqual({})
 })

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   clockSkew,
+  decodeTokenPayload,
   isTokenUsable,
-  readTokenPayload,
   tokenExpiry
 } from '../../../../src/core/keys/access-token.ts'
 import { corruptedText } from '../../../helpers/corrupted.ts'
@@ -21,13 +21,13 @@ test.for([
   ['an array', `abc.${Buffer.from('[1]').toString('base64url')}.def`],
   ['null', `abc.${Buffer.from('null').toString('base64url')}.def`]
 ] as const)('reads nothing from %s', ([, token]) => {
-  expect(readTokenPayload(token)).toBeUndefined()
+  expect(decodeTokenPayload(token)).toBeUndefined()
   expect(tokenExpiry(token)).toBeUndefined()
 })
 
 test('reads the payload of a token, signed or not', () => {
-  expect(readTokenPayload(`abc.${payload}.def`)).toEqual({ sub: 'é', exp: 1777809600 })
-  expect(readTokenPayload(`abc.${payload}`)).toEqual({ sub: 'é', exp: 1777809600 })
+  expect(decodeTokenPayload(`abc.${payload}.def`)).toEqual({ sub: 'é', exp: 1777809600 })
+  expect(decodeTokenPayload(`abc.${payload}`)).toEqual({ sub: 'é', exp: 1777809600 })
   expect(tokenExpiry(`abc.${payload}.def`)).toBe(1777809600)
 })
 
@@ -64,7 +64,7 @@ test('tells an object or nothing, and a time or nothing, whatever comes (E-02)',
   let told = 0
   fc.assert(
     fc.property(fc.oneof(corruptedText(good), forged), fc.maxSafeNat(), (text, now) => {
-      const found = readTokenPayload(text)
+      const found = decodeTokenPayload(text)
       if (found) told++
       expect(found === undefined || (typeof found === 'object' && !Array.isArray(found))).toBe(true)
       const exp = tokenExpiry(text)
