@@ -79,7 +79,7 @@ export function isUploadRoute(route: Endpoint | Stream): boolean {
 
 /** Returns all error codes with which a route may answer. */
 export function possibleErrorCodesOf(route: Endpoint | Stream): ErrorCode[] {
-  return [...commonErrors, ...route.errors]
+  return [...commonErrorCodes, ...route.errors]
 }
 
 /** Returns the error code of an answer, or undefined for an answer of success. */
