@@ -29,9 +29,8 @@ export function takeDraft(path: string, name: string): unknown {
 }
 
 /**
- * Deletes the stored values if they belong to a page other than the one that is opened now, which
- * has the path `path`. Values of a person whose session has ended are also kept on the sign-in
- * page.
+ * Deletes the stored values unless they belong to the page `path`, which is opened now. Values of a
+ * person whose session has ended survive the sign-in page, too.
  */
 export function keepOnlyDraftsOfPage(path: string): void {
   if (place !== path && !(owner && path.endsWith('/sign-in'))) drafts.clear()

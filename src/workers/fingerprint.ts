@@ -26,7 +26,7 @@ export const maxDigestBytes = 32_000_000
  * Minimum size in bytes of a file for which `digest` may run only once at a time, guarded by a
  * lock. The browser needs memory for about three times the file.
  */
-export const minLockedDigestBytes = 8 * 1024 * 1024
+export const minBytesOfDigestLock = 8 * 1024 * 1024
 
 /**
  * Name of the Web Lock for hashing a large file with `digest`. All tabs share the lock, so only one
@@ -60,7 +60,7 @@ export async function fingerprintFile(
 ): Promise<string> {
   if (!subtle || file.size > maxDigestBytes) return fingerprintInPieces(file, options)
   const hash = () => fingerprintWhole(file, subtle)
-  const digest = file.size < minLockedDigestBytes ? await hash() : await whenFree(locks, hash)
+  const digest = file.size < minBytesOfDigestLock ? await hash() : await whenFree(locks, hash)
   if (digest === undefined) return fingerprintInPieces(file, options)
   options.onProgress?.(file.size)
   return digest

@@ -202,7 +202,7 @@ export async function makeThings(app: TestApp, person: TestPerson, name: string)
  * Returns the input field with the id of the thing that the call uses up. Undefined if the call
  * uses up nothing, or a thing that its input does not name.
  */
-export function spentFieldOf({ ids = {}, spends }: RouteCase): string | undefined {
+export function usedUpIdFieldOf({ ids = {}, spends }: RouteCase): string | undefined {
   if (spends === 'person' || spends === 'session' || spends === 'suspension') return undefined
   return Object.keys(ids).find(field => ids[field] === spends) ?? (spends && 'id')
 }

@@ -20,9 +20,9 @@ import { createInFlightCalls } from './kit/in-flight-calls.ts'
 import { defaultBodyBytes, mountStream, parseJson, readBodyChunks } from './kit/mount.ts'
 import { parseFields, refusedFieldError } from './kit/refused-fields.ts'
 
-/** The most calls of `POST /deposit/batch` that one person may run at the same time. */
+/** Maximum number of calls of `POST /deposit/batch` that one person may run at the same time. */
 const maxPerPerson = 6
-/** The most calls of `POST /deposit/batch` that one company may run at the same time. */
+/** Maximum number of calls of `POST /deposit/batch` that one company may run at the same time. */
 const maxPerCompany = 32
 
 const maxHeaderBytes = 2048

@@ -54,11 +54,11 @@ interface Options {
    * The number of additional connections. Only consumers that hold no other connection get them.
    */
   reserve: number
-  /** The most connections that the long reads of all consumers hold together. */
+  /** Maximum number of connections that the long reads of all consumers hold together. */
   heavy: number
   /**
-   * The most connections that one company may hold while other companies are active: for short
-   * transactions (`usual`) and for long reads (`heavy`).
+   * Maximum number of connections that one company may hold while other companies are active: for
+   * short transactions (`usual`) and for long reads (`heavy`).
    */
   whenContended: { usual: number; heavy: number }
   /** The companies that made a call within the last second. Only these count as active. */

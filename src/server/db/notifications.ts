@@ -34,8 +34,8 @@ const channel = 'vidimus'
 const hello = 'hello'
 const retryMillis = 250
 /**
- * The most messages that may wait to be sent. Further messages are dropped, because their receivers
- * also look into the database at regular intervals.
+ * Maximum number of messages that may wait to be sent. Further messages are dropped, because their
+ * receivers also look into the database at regular intervals.
  */
 const maxWaiting = 1000
 

@@ -37,13 +37,13 @@ const poolSize = 16
  */
 const reserve = 4
 /**
- * The most connections that the searches, exports and other long reads of all companies hold
- * together.
+ * Maximum number of connections that the searches, exports and other long reads of all companies
+ * hold together.
  */
 const heavySize = 4
 /**
- * The most connections that a company may hold while others are active: as many as the machine has
- * cores.
+ * Maximum number of connections that a company may hold while others are active: as many as the
+ * machine has cores.
  */
 const whenContended = {
   usual: Math.min(availableParallelism(), poolSize),

@@ -1,6 +1,6 @@
 /**
- * The most SQL texts that are prepared under a name. Each connection keeps its prepared statements
- * in memory until it is closed.
+ * Maximum number of SQL texts that are prepared under a name. Each connection keeps its prepared
+ * statements in memory until it is closed.
  */
 const maxNames = 500
 const names = new Map<string, string>()

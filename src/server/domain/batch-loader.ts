@@ -1,12 +1,12 @@
 interface Bounds {
-  /** The most items of one query. A single call with more items is not split. */
+  /** Maximum number of items of one query. A single call with more items is not split. */
   maxItems: number
   /**
    * How many milliseconds the next query waits for the running one to end. After that time, both
    * run in parallel.
    */
   slowMs: number
-  /** The most queries that run in parallel. */
+  /** Maximum number of queries that run in parallel. */
   maxAtOnce: number
 }
 

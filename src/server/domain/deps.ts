@@ -282,10 +282,9 @@ export interface Blobs {
   /** Deletes the note that `noteRemoval` wrote. */
   forgetRemoval(company: CompanyId): Promise<void>
   /**
-   * Returns the bytes of the kept file (of recorded deposits) that is stored under `tag`, the keyed
-   * hash of its bytes. With `range`, returns only the bytes from `start` to `end`, both inclusive.
-   * Throws if the file does not exist. Once the promise has resolved, the stream can be read to its
-   * end even if the file is deleted.
+   * Returns the bytes of a deposited file. `tag` is the keyed hash of these bytes. With `range`,
+   * returns only the bytes from `start` to `end`, both inclusive. Throws if the file does not exist.
+   * Once the promise has resolved, the stream can be read to its end even if the file is deleted.
    */
   read(
     company: CompanyId,

@@ -6,9 +6,9 @@ import { createLogThrottle } from './log-throttle.ts'
 
 /** The limits of an HTTP server's connections. */
 export interface ConnectionLimits {
-  /** The most connections at the same time. Further ones are closed immediately. */
+  /** Maximum number of connections at the same time. Further ones are closed immediately. */
   total: number
-  /** The most connections of one network: of an IPv4 address or an IPv6 /64. */
+  /** Maximum number of connections of one network: of an IPv4 address or an IPv6 /64. */
   perAddress: number
   /**
    * Returns whether many people may share this network address. If so, `perAddress` does not limit

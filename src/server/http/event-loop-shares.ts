@@ -1,13 +1,13 @@
 import type { ActiveCompanies } from '../../core/active-companies.ts'
 
 /**
- * The most HTTP requests of a company that begin in one turn of the event loop if no other company
- * is active.
+ * Maximum number of HTTP requests of a company that begin in one turn of the event loop if no other
+ * company is active.
  */
 const beginsAlone = 16
 /**
- * The most HTTP requests of a company that begin in one turn of the event loop if other companies
- * are active.
+ * Maximum number of HTTP requests of a company that begin in one turn of the event loop if other
+ * companies are active.
  */
 const beginsWhenContended = 1
 

@@ -19,7 +19,9 @@ export async function forEachCompany(
 
 interface WaitingWork {
   name: string
-  /** The most pieces of work that are done at the same time, for all companies together. */
+  /**
+   * Maximum number of pieces of work that are done at the same time, for all companies together.
+   */
   parallel: number
   /** Sent with the id of a company when there is work for it. */
   signal: Signal

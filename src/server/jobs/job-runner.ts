@@ -8,8 +8,8 @@ export interface Job {
   name: string
   everyMs: number
   /**
-   * The most runs of the job at the same time, so that a long one does not delay short ones; 1 by
-   * default.
+   * Maximum number of runs of the job at the same time, so that a long one does not delay short
+   * ones; 1 by default.
    */
   parallel?: number
   /**

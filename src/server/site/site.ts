@@ -30,8 +30,8 @@ export interface SiteOptions {
   }
   build: Build
   /**
-   * The most fingerprints that a network may verify per minute without signing in. Pages show this
-   * number.
+   * Maximum number of fingerprints that a network may verify per minute without signing in. Pages
+   * show this number.
    */
   checksPerMinute: number
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../../contract/kit/errors.ts'
 import { uploadBusyError } from '../domain/deposits/uploads.ts'
 
-/** The most calls that may wait for the lock of one upload. Further calls are refused. */
+/** Maximum number of calls that may wait for the lock of one upload. Further calls are refused. */
 const maxWaiting = 2
 /**
  * A call that holds a lock is ended if its client sends nothing for this many milliseconds while

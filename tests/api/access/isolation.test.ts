@@ -42,10 +42,10 @@ import {
   routeOf,
   routes,
   rows,
-  spentFieldOf,
   stripCompanyConditions,
   successOutcomeOf,
   tablesOf,
+  usedUpIdFieldOf,
   withoutCompanyConditions
 } from '../../helpers/matrix.ts'
 
@@ -683,7 +683,7 @@ async function ask(
   for (const [field, thing] of Object.entries(row.ids ?? {})) {
     if (cell.field === undefined) continue
     input[field] = things[thing][field === cell.field ? cell.kind : 'own']
-    if (!succeeds || cell.kind !== 'own' || field !== spentFieldOf(row)) continue
+    if (!succeeds || cell.kind !== 'own' || field !== usedUpIdFieldOf(row)) continue
     input[field] =
       row.spends === 'upload' ? spareUploads.pop() : await makeSpentThing(app, row, people.owner)
   }

@@ -18,9 +18,9 @@ import {
   routeCaseOf,
   routeOf,
   routes,
-  spentFieldOf,
   successOutcomeOf,
-  tablesOf
+  tablesOf,
+  usedUpIdFieldOf
 } from '../../helpers/matrix.ts'
 
 // B-07
@@ -387,7 +387,7 @@ async function ask(name: string, caller: Caller): Promise<RawResponse> {
   const given = caller.input ?? (await row.input?.(app, subject))
   const input: Record<string, unknown> = { ...given }
   for (const [field, thing] of Object.entries(row.ids ?? {})) input[field] = things[thing]
-  const spent = spentFieldOf(row)
+  const spent = usedUpIdFieldOf(row)
   const isOwn = row.spends === 'upload' || row.spends === 'another session'
   if (spent && (!isOwn || (isSpent && person.host === home))) {
     const { rows } = await app.owner.query('select company_id from "group" where id = $1', [

@@ -22,7 +22,7 @@ import {
   routeCaseOf,
   routeOf,
   routes,
-  spentFieldOf
+  usedUpIdFieldOf
 } from '../../helpers/matrix.ts'
 
 interface Operation {
@@ -131,7 +131,7 @@ test.each(names)('%s answers what its description says, good and bad', async nam
   await makeOperators(app.owner)
   const good: Record<string, unknown> = { ...(await input?.(app, person)), ...named }
   // those of `makeThings` are in use
-  const spent = ['category', 'domain'].includes(row.spends ?? '') && spentFieldOf(row)
+  const spent = ['category', 'domain'].includes(row.spends ?? '') && usedUpIdFieldOf(row)
   if (spent) good[spent] = await makeSpentThing(app, row, person)
   const authorization = `Bearer ${person.token}`
   const send = (values: Record<string, unknown>, more: Record<string, string>) =>

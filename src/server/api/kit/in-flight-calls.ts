@@ -3,13 +3,14 @@ import type { CompanyId, WaitingClient } from '../../domain/deps.ts'
 import { countedNetworks } from '../../domain/ip-addresses.ts'
 
 /**
- * The most API calls that may run at the same time. Event streams and uploads have separate limits.
+ * Maximum number of API calls that may run at the same time. Event streams and uploads have
+ * separate limits.
  */
 export interface InFlightLimits {
   perPerson: number
   /**
-   * The most concurrent calls that signed-out people may make from one network. Undefined where all
-   * callers are signed in.
+   * Maximum number of concurrent calls that signed-out people may make from one network. Undefined
+   * where all callers are signed in.
    */
   perAddress?: number
   perCompany: number

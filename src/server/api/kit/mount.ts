@@ -25,12 +25,12 @@ import {
 import type { Api, ApiContext } from './context.ts'
 import { refusedFieldError } from './refused-fields.ts'
 
-/** The most bytes of a JSON body, for endpoints that set no limit of their own. */
+/** Maximum number of bytes of a JSON body, for endpoints that set no limit of their own. */
 export const defaultBodyBytes = 256 * 1024
 const maxDepth = 32
 /**
- * The most values that the JSON of a request body may contain. This is enough for a thousand items
- * of a few fields each.
+ * Maximum number of values that the JSON of a request body may contain. This is enough for a
+ * thousand items of a few fields each.
  */
 const maxValues = 10_000
 /** If timers fire more than this many milliseconds late, calls without a token are refused. */

@@ -134,8 +134,8 @@ function refusalOf(
 }
 
 /**
- * Applies a bulk change to the people `ids`, for whom `refusalOf` has returned undefined. Returns
- * the ids of the people who were changed. Leaves out people who needed no change.
+ * Applies a bulk change to the people `ids`, after `refusalOf` has allowed it for each of them.
+ * Returns the ids of the people who were changed. Leaves out people who needed no change.
  */
 async function apply(
   tx: Tx,

@@ -29,8 +29,8 @@ export interface DemoVerification {
   kind: 'verify'
   day: number
   /**
-   * Names of the verified documents. A name that no document of the demonstration has stands for a
-   * file that nobody has deposited.
+   * Names of the verified files. If no document of the demonstration has the name, it is the name of
+   * a file that nobody has deposited.
    */
   names: string[]
 }

@@ -38,7 +38,7 @@ import { deleteFilesIfUnreferenced } from './unreferenced-files.ts'
 import { encryptDigest } from './upload-digests.ts'
 import { digestOfStoredFile } from './upload-settlement.ts'
 
-/** The most files that a batch moves to their final paths at the same time. */
+/** Maximum number of files that a batch moves to their final paths at the same time. */
 const movesAtOnce = 4
 
 /**

@@ -138,7 +138,7 @@ interface PlannedDeposit {
   now: Date
 }
 
-/** The most open uploads that one person may have. */
+/** Maximum number of open uploads that one person may have. */
 const maxOpenUploads = 2000
 
 const countOpenUploads = prepareStatement(

@@ -15,9 +15,9 @@ const beatMs = 2000
  * How often a reader checks the session of each stream, in milliseconds, even if no signal arrives.
  */
 const recheckMs = 30_000
-/** The most events that one query reads. */
+/** Maximum number of events that one query reads. */
 const pageEvents = 500
-/** The most sessions that one statement checks. */
+/** Maximum number of sessions that one statement checks. */
 const maxChecked = 1000
 
 /** An event of a person's history, formatted as text for event streams. */

@@ -18,13 +18,13 @@ const tickMs = 15_000
  */
 const tickAfterMs = tickMs - 2000
 /**
- * The most events that wait in memory for a slow client. If there are more, the stream drops them
- * and reads them from the database later.
+ * Maximum number of events that wait in memory for a slow client. If there are more, the stream
+ * drops them and reads them from the database later.
  */
 const maxHeldEvents = 64
 /**
- * The most characters of the events that wait in memory for a slow client. If there are more, the
- * stream drops the events and reads them from the database later.
+ * Maximum number of characters of the events that wait in memory for a slow client. If there are
+ * more, the stream drops the events and reads them from the database later.
  */
 const maxHeldChars = 256 * 1024
 

@@ -168,7 +168,7 @@ export async function deleteImport(
   })
 }
 
-/** The most rows that one transaction deletes. */
+/** Maximum number of rows that one transaction deletes. */
 const erasedAtOnce = 5_000
 
 /**

@@ -16,8 +16,9 @@ import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consumeRateLimit, refundRateLimit } from '../limits/rate-limits.ts'
 
 /**
- * The most setup codes that are valid at the same time. Each start of a process creates a code, and
- * so does each call of the command line. If there are too many, the oldest code becomes invalid.
+ * Maximum number of setup codes that are valid at the same time. Each start of a process creates a
+ * code, and so does each call of the command line. If there are too many, the oldest code becomes
+ * invalid.
  */
 const maxCodes = 5
 const codeMs = 24 * 3_600_000

@@ -437,8 +437,8 @@ function storageRefused(quota: Pick<GroupQuota, 'bytesTaken' | 'max_storage'>): 
 }
 
 /**
- * Adds requests and bytes to two figures: the person's usage in the group, and the group's usage on
- * the day of the requests. Neither includes reservations.
+ * Adds the requests and bytes of `use`, which have been charged, to two figures: the person's usage
+ * in the group, and the group's usage on the day of the requests.
  */
 async function addToFigures(tx: Tx, use: Reservation, kind: Kind): Promise<void> {
   const isDeposit = kind === 'deposit'

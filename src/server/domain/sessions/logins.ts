@@ -151,8 +151,8 @@ async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
 }
 
 /**
- * The most unconfirmed sign-ups of one e-mail that can sign in. If there are more, only the newest
- * can.
+ * Maximum number of unconfirmed sign-ups of one e-mail that can sign in. If there are more, only
+ * the newest can.
  */
 const maxWaiting = 3
 
