@@ -55,7 +55,13 @@ export async function killDuringDeposits(options: {
     patienceSeconds: 300
   })
 
-  const { faults, restarts, databaseKills } = await killAtRandom(service, { random, kills, onKill })
+  const ended = (end: string) => crowd.remembered.filter(each => each.end === end).length
+  const { faults, restarts, databaseKills } = await killAtRandom(service, {
+    random,
+    kills,
+    onKill,
+    countDone: () => ended('acknowledged')
+  })
   await crowd.finish()
   const { figures, faults: found } = await checkConsistency(service, crowd.remembered)
   faults.push(...found, ...(await checkStoredBytes(service, crowd.remembered)))
@@ -72,7 +78,6 @@ export async function killDuringDeposits(options: {
   await stream.ended()
   if (stream.events.at(-1)?.event !== 'bye') faults.push('the stop said no goodbye to a stream')
 
-  const ended = (end: string) => crowd.remembered.filter(each => each.end === end).length
   return {
     seed,
     kills,
@@ -92,17 +97,25 @@ export async function killDuringDeposits(options: {
 
 /**
  * Kills the service at random moments, sometimes together with its database, and starts it again.
- * Returns the faults, the time of each restart in milliseconds, and how many times the database was
- * killed.
+ * With `countDone`, kills it only after this number has grown since the last start: on a busy
+ * machine nothing would be done between two kills otherwise. Returns the faults, the time of each
+ * restart in milliseconds, and how many times the database was killed.
  */
 export async function killAtRandom(
   service: ServiceProcess,
-  { random, kills, onKill }: { random: Random; kills: number; onKill: (text: string) => void }
+  options: {
+    random: Random
+    kills: number
+    onKill: (text: string) => void
+    countDone?: () => number
+  }
 ) {
+  const { random, kills, onKill, countDone } = options
   const faults: string[] = []
   const restarts: number[] = []
   let databaseKills = 0
   for (let kill = 1; kill <= kills; kill++) {
+    if (countDone) await waitForGrowth(countDone)
     await sleep(random.integer(50, 1500))
     const both = random.chance(0.3)
     const databaseFirst = random.chance(0.5)
@@ -117,6 +130,12 @@ export async function killAtRandom(
     onKill(`kill ${kill} of ${kills}: ${what}, ready after ${Math.round(ms)} ms`)
   }
   return { faults, restarts, databaseKills }
+}
+
+/** Waits until `count` returns more than now, at most a minute. */
+async function waitForGrowth(count: () => number): Promise<void> {
+  const before = count()
+  for (const until = Date.now() + 60_000; count() <= before && Date.now() < until; ) await sleep(20)
 }
 
 function spread(values: number[]) {

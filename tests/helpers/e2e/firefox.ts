@@ -27,7 +27,7 @@ const preferences = {
   'toolkit.telemetry.reportingpolicy.firstRun': false
 }
 
-const patienceMs = 30_000
+const patienceMs = 90_000
 /** The End key in the notation of WebDriver. */
 const endKey = '\uE010'
 
