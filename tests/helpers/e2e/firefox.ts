@@ -52,11 +52,14 @@ export async function startFirefox(path: string) {
   })
 
   return {
-    /** Opens a tab with its own cookies and storage, or with those of the tab `beside`. */
+    /**
+     * Opens a tab with its own cookies and storage, or with those of the tab `beside`. Each tab has
+     * a window of its own, because Firefox hides and slows down a tab behind another.
+     */
     async openTab(beside?: Tab) {
       const userContext =
         beside?.userContext ?? (await wire.send('browser.createUserContext')).userContext
-      const { context } = await wire.send('browsingContext.create', { type: 'tab', userContext })
+      const { context } = await wire.send('browsingContext.create', { type: 'window', userContext })
       return makeTab(wire, context, userContext)
     },
     async [Symbol.asyncDispose]() {
