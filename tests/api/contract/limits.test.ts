@@ -314,7 +314,9 @@ async function beginPatch(app: TestApp, person: TestPerson, path: string, length
     'Content-Type: application/offset+octet-stream',
     `Content-Length: ${length}`
   ])
-  await sleep(100)
+  const id = path.split('/').at(-1)
+  const leases = () => app.owner.query('select writer_until from upload where id = $1', [id])
+  await expect.poll(async () => (await leases()).rows[0].writer_until).not.toBeNull()
   return socket
 }
 
