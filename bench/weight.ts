@@ -5,7 +5,7 @@ import type { DomainConfig } from '../src/contract/domains.ts'
 import { notFoundPage, pages, renderedPath } from '../src/core/pages/page-table.ts'
 import { productTheme } from '../src/server/domain/installation/product-theme.ts'
 import { type Build, readBuild } from '../src/server/site/astro-build.ts'
-import { createSite } from '../src/server/site/site.ts'
+import { createSiteHandler } from '../src/server/site/site.ts'
 import { listenLocally } from '../tests/helpers/servers/listen.ts'
 import type { Row } from './table.ts'
 
@@ -211,7 +211,7 @@ export async function serveBuild(build: Build): Promise<{ server: Server; port: 
   }
   const server = createServer((request, response) => site.handle(request, response, 'acme.test'))
   const port = await listenLocally(server)
-  const site = createSite({
+  const site = createSiteHandler({
     resolve: async () => ({ company_id: 'acme', config }),
     api: async () => Response.json(config),
     scheme: 'http',

@@ -42,7 +42,10 @@ export type StoredContent = z.infer<typeof StoredContent>
 
 const RequestKind = z.enum(['deposit', 'verify'])
 
-/** One entry of the history (a request): a deposit or a verification. */
+/**
+ * One entry of the history: a deposit or a verification in any state. It is called a request, and
+ * its API calls begin with `/process`.
+ */
 export const ProcessedRequest = z.object({
   id: z.uuid(),
   /** Id of the person who deposited or verified. Present only in lists of the whole company. */
@@ -50,9 +53,9 @@ export const ProcessedRequest = z.object({
   kind: RequestKind,
   created: z.iso.datetime(),
   /**
-   * Sequence number of the entry's last change. All entries of a company share one sequence. If a
-   * client already has this entry with a higher number, what it has is newer, and it ignores this
-   * answer.
+   * Sequence number of the entry's last change. All entries of a company share one sequence. A
+   * client that already has this entry with a higher number must ignore this answer, because its
+   * copy is newer.
    */
   seq: z.number(),
   state: RequestState,

@@ -27,7 +27,7 @@ import { startManagementServer } from './management.ts'
 import { openDeps } from './open-deps.ts'
 import { createProcessOutput, type ProcessOutput } from './process-output.ts'
 import { readBuild } from './site/astro-build.ts'
-import { createSite } from './site/site.ts'
+import { createSiteHandler } from './site/site.ts'
 import { findStartupProblems } from './startup-checks.ts'
 import { createUploadHandler } from './uploads/upload-routes.ts'
 
@@ -115,7 +115,7 @@ async function start(): Promise<void> {
   const tenants = owned.use(openTenantCache(deps))
   const lag = owned.use(watchEventLoopLag())
   const app = createApp(deps, tenants, { lagMs: lag.ms })
-  const site = createSite({
+  const site = createSiteHandler({
     resolve: tenants.resolve,
     api: async (input, init) => app.fetch(new Request(input, init)),
     scheme: config.scheme,

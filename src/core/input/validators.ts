@@ -69,8 +69,8 @@ export function matches(pattern: RegExp): Validator {
   return ifFilled(text => pattern.test(text), 'format')
 }
 
-/** Accepts a list with at least one value. */
-export const atLeastOne: Validator = value =>
+/** Accepts a list that is not empty. Refuses any other value. */
+export const nonEmptyList: Validator = value =>
   Array.isArray(value) && value.length > 0 ? undefined : { rule: 'some' }
 
 /**

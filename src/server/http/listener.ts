@@ -8,18 +8,18 @@ import { apiHeaders, errorForCaller, problemResponse } from '../api/kit/response
 import type { TenantCache } from '../domain/companies/served-hosts.ts'
 import type { Log } from '../domain/deps.ts'
 import type { EventStream } from '../domain/history/event-streams.ts'
-import type { Site } from '../site/site.ts'
+import type { SiteHandler } from '../site/site.ts'
 import { isDirectUpload } from '../uploads/direct-put.ts'
 import type { UploadHandler } from '../uploads/upload-routes.ts'
 import { answerClientErrors } from './client-errors.ts'
-import { createEventLoopShares } from './event-loop-shares.ts'
 import { type ClientAddressReader, hasPlainPath, hostOf, sendHostError } from './hosts.ts'
 import { createRequestQueue } from './pipelining.ts'
+import { createRequestScheduler } from './request-scheduler.ts'
 import { cutSlowBody, type MinimumSpeed } from './slow-bodies.ts'
 
 export interface ListenerOptions {
   tenants: TenantCache
-  site: Pick<Site, 'handle'>
+  site: Pick<SiteHandler, 'handle'>
   app: Api
   uploads: UploadHandler
   addressOf: ClientAddressReader
@@ -81,7 +81,7 @@ export function createListener(options: ListenerOptions): Server {
     { overrideGlobalObjects: false }
   )
 
-  const eventLoopShares = createEventLoopShares(present)
+  const requestScheduler = createRequestScheduler(present)
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const host = hostOf(request)
@@ -91,10 +91,10 @@ export function createListener(options: ListenerOptions): Server {
     if (!owner) {
       const page = await tenants.resolve(host)
       if (!page) return sendHostError(response, 421, headers)
-      await eventLoopShares.wait(page.company_id)
+      await requestScheduler.wait(page.company_id)
       return site.handle(request, response, host)
     }
-    await eventLoopShares.wait(owner.company_id)
+    await requestScheduler.wait(owner.company_id)
     if (!hasPlainPath(request.url ?? '')) {
       return refuseCall(response, new AppError('not_found', 'No such path'), headers)
     }

@@ -13,7 +13,7 @@ import { failurePage, failurePageCsp, failureStatus } from './failure-page.ts'
 import { PageCache, type RenderedPage } from './page-cache.ts'
 import { wellKnownResponse } from './well-known.ts'
 
-export interface SiteOptions {
+export interface SiteHandlerOptions {
   /**
    * Returns the company that owns a host, with its configuration. Returns undefined for an unknown
    * host.
@@ -41,7 +41,7 @@ interface Owner {
   config: Pick<DomainConfig, 'id' | 'version' | 'contact'>
 }
 
-export interface Site {
+export interface SiteHandler {
   /** Serves a page or static file of `host`, which must be a normalized host name. */
   handle(request: IncomingMessage, response: ServerResponse, host: string): Promise<void>
   stats(): ReturnType<PageCache['stats']>
@@ -53,10 +53,10 @@ const messagesMaxAgeSeconds = 86_400
 const locales = ['en', 'fr'] as const satisfies Locale[]
 
 /**
- * Creates the site, which serves static files and pages. Pages come from the cache or are rendered
- * by Astro.
+ * Creates the handler of requests to page hosts. It serves static files, and pages that come from
+ * the cache or are rendered by Astro.
  */
-export function createSite(options: SiteOptions): Site {
+export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
   const { build, log } = options
   const cache = new PageCache(maxCacheBytes)
   // anyone can make up host names below a wildcard domain, and each one has pages of its own

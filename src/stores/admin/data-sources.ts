@@ -5,12 +5,13 @@ import { createShownItem } from './shown-item.ts'
 
 export const dataSourceSortKeys = ['name', '-name', 'created', '-created'] as const
 
-export interface DataSourceQuery {
+/** The query of the list of data sources: only its order. By name when `sort` is absent. */
+export interface DataSourceListQuery {
   sort?: (typeof dataSourceSortKeys)[number]
 }
 
 /** The data sources of a company. `open()` takes the id of the company. */
-export const dataSourceList = createList<DataSource, DataSourceQuery>({
+export const dataSourceList = createList<DataSource, DataSourceListQuery>({
   query: {},
   load: (query, page, company = '') =>
     adminApi('listDataSources', { id: company, ...page, ...query })

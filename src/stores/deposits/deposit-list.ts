@@ -183,7 +183,10 @@ export function createDepositList({ forget, now, after }: ListParts) {
 
   return {
     $deposits,
-    /** Counts and percentage of the list. Updated a moment after each change. */
+    /**
+     * How many deposits of the list are in each state, and the percentage that is uploaded. Updated
+     * a moment after each change.
+     */
     $summary,
     [Symbol.iterator]: () => entries.values(),
     get: (id: string) => entries.get(id),

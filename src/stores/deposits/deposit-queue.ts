@@ -393,7 +393,10 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
 
   return {
     $deposits: list.$deposits,
-    /** Counts and percentage of the queue. Updated a moment after each change. */
+    /**
+     * How many deposits of the queue are in each state, and the percentage that is uploaded.
+     * Updated a moment after each change.
+     */
     $summary: list.$summary,
     /** Updates the summary immediately and returns it. */
     sum: list.sum,

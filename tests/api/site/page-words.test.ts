@@ -3,7 +3,7 @@ import { moveDomain } from '../../../src/contract/domains.ts'
 import { notFoundPage, pages, renderedPath } from '../../../src/core/pages/page-table.ts'
 import { locales } from '../../../src/i18n/index.ts'
 import { readBuild } from '../../../src/server/site/astro-build.ts'
-import { createSite, type Site } from '../../../src/server/site/site.ts'
+import { createSiteHandler, type SiteHandler } from '../../../src/server/site/site.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { confirmSessions, makeDomain } from '../../helpers/cases.ts'
 import { makeOperators, makeThings } from '../../helpers/matrix.ts'
@@ -21,12 +21,12 @@ const paths = locales.flatMap(locale =>
 const texts = ['/robots.txt', '/.well-known/security.txt', '/.well-known/change-password']
 
 let app: TestApp
-let site: Site
+let site: SiteHandler
 beforeAll(async () => {
   app = await makeApp({
     site: { handle: (request, response, host) => site.handle(request, response, host) }
   })
-  site = createSite({
+  site = createSiteHandler({
     resolve: app.tenants.resolve,
     api: async (input, init) => app.fetch(new Request(input, init)),
     scheme: 'http',

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readBuild } from '../../../src/server/site/astro-build.ts'
-import { createSite, type Site } from '../../../src/server/site/site.ts'
+import { createSiteHandler, type SiteHandler } from '../../../src/server/site/site.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { createRandom, type Random } from '../../helpers/random.ts'
 import { listenLocally } from '../../helpers/servers/listen.ts'
@@ -31,7 +31,7 @@ let app: TestApp
 let companies: Company[]
 beforeAll(async () => {
   const build = await readBuild('dist')
-  let site: Site | undefined
+  let site: SiteHandler | undefined
   app = await makeApp({
     site: { handle: async (...call) => site?.handle(...call) }
   })
@@ -43,7 +43,7 @@ beforeAll(async () => {
       `help@${host}`
     ])
   }
-  site = createSite({
+  site = createSiteHandler({
     resolve: app.tenants.resolve,
     api: async (input, init) => app.fetch(new Request(input, init)),
     scheme: 'http',

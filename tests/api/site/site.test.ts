@@ -8,7 +8,7 @@ import { locales } from '../../../src/i18n/index.ts'
 import { demoTheme } from '../../../src/server/domain/demo/demo-theme.ts'
 import { productTheme } from '../../../src/server/domain/installation/product-theme.ts'
 import { readBuild } from '../../../src/server/site/astro-build.ts'
-import { createSite } from '../../../src/server/site/site.ts'
+import { createSiteHandler } from '../../../src/server/site/site.ts'
 import { listenLocally } from '../../helpers/servers/listen.ts'
 
 const built = await readBuild('dist')
@@ -399,7 +399,7 @@ async function startSite() {
   })
   servers.push(server)
   const port = await listenLocally(server)
-  const site = createSite({
+  const site = createSiteHandler({
     resolve: async host => hosts.get(host),
     api: async input => {
       const { hostname } = new URL(new Request(input).url)

@@ -37,7 +37,7 @@ const rules = {
   sign_in_address: reported(rule(limits => limits.signInPerAddressMinute, minute)),
   /** Attempts to create an account, per network address. */
   sign_up_address: reported(rule(limits => limits.signUpPerAddressHour, hour)),
-  /** Mails that a network address requests. */
+  /** Calls from a network address that request a mail, such as a mail to reset a password. */
   mail_address: reported(rule(limits => limits.mailsPerAddressHour, hour)),
   /**
    * Limit of the mails to one e-mail address, apart from password resets. Requests for addresses

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
   all,
-  atLeastOne,
   email,
   exactLength,
   excludes,
@@ -11,6 +10,7 @@ import {
   matches,
   maxLength,
   minLength,
+  nonEmptyList,
   not,
   numeric,
   required,
@@ -75,8 +75,9 @@ test.each<[string, Validator, string[], string[]]>([
 })
 
 test('asks for at least one value of a list', () => {
-  expect(atLeastOne(['x'])).toBeUndefined()
-  for (const value of [[], '', 'x', undefined]) expect(atLeastOne(value)).toEqual({ rule: 'some' })
+  expect(nonEmptyList(['x'])).toBeUndefined()
+  for (const value of [[], '', 'x', undefined])
+    expect(nonEmptyList(value)).toEqual({ rule: 'some' })
 })
 
 test('compares with another field, an empty one too', () => {
@@ -114,7 +115,7 @@ describe('the sentences', () => {
     uppercase('x'),
     excludes(':')(':'),
     matches(/y/)('x'),
-    atLeastOne([]),
+    nonEmptyList([]),
     sameAs('other')('x'),
     all(required)(''),
     not(required)('x')

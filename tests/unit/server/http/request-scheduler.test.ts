@@ -1,20 +1,20 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createActiveCompanies } from '../../../../src/core/active-companies.ts'
-import { createEventLoopShares } from '../../../../src/server/http/event-loop-shares.ts'
+import { createRequestScheduler } from '../../../../src/server/http/request-scheduler.ts'
 
 test('begins what comes one at a time at once', async () => {
-  const shares = createEventLoopShares(createActiveCompanies(() => performance.now()))
+  const scheduler = createRequestScheduler(createActiveCompanies(() => performance.now()))
   for (let n = 0; n < 50; n++) {
-    expect(shares.wait('acme')).toBeUndefined()
+    expect(scheduler.wait('acme')).toBeUndefined()
     await setImmediate()
   }
 })
 
 test('begins a request of another company at once, however many of one wait', async () => {
-  const { shares, begun, ask } = openGate()
+  const { scheduler, begun, ask } = openGate()
   ask('acme', 1000)
-  expect(shares.wait('beta')).toBeUndefined()
+  expect(scheduler.wait('beta')).toBeUndefined()
   await setImmediate()
   expect(begun('acme')).toBeLessThan(50)
 })
@@ -41,16 +41,16 @@ test('begins many of a company that is alone', async () => {
 
 /** Asks for requests to begin, and notes which did. */
 function openGate() {
-  const shares = createEventLoopShares(createActiveCompanies(() => performance.now()))
+  const scheduler = createRequestScheduler(createActiveCompanies(() => performance.now()))
   const order: [string, number][] = []
   return {
-    shares,
+    scheduler,
     order,
     begun: (who: string) => order.filter(([each]) => each === who).length,
     ask(who: string, times: number) {
       for (let n = 0; n < times; n++) {
         const begin = () => order.push([who, n])
-        const wait = shares.wait(who)
+        const wait = scheduler.wait(who)
         if (wait) void wait.then(begin)
         else begin()
       }

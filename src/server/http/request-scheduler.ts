@@ -11,20 +11,20 @@ const beginsAlone = 16
  */
 const beginsWhenContended = 1
 
-export interface EventLoopShares {
+export interface RequestScheduler {
   /**
-   * Returns a promise that resolves when an HTTP request of this company may begin. Returns
-   * undefined if it may begin immediately.
+   * Returns a promise that resolves when an HTTP request of `company` may begin. Returns undefined
+   * if the request may begin immediately.
    */
   wait(company: string): Promise<void> | undefined
 }
 
 /**
- * Divides each turn of the event loop between companies. If one company sends a thousand HTTP
- * requests at the same time, a request of another company waits only for a few of them. Records the
- * company of each request in `present`.
+ * Decides when HTTP requests begin, so that each company gets a share of every turn of the event
+ * loop. If one company sends a thousand requests at the same time, a request of another company
+ * waits only for a few of them. Records the company of each request in `present`.
  */
-export function createEventLoopShares(present: ActiveCompanies): EventLoopShares {
+export function createRequestScheduler(present: ActiveCompanies): RequestScheduler {
   const begun = new Map<string, number>()
   const waiting = new Map<string, (() => void)[]>()
   let isScheduled = false
