@@ -167,7 +167,7 @@ function NearestLimits({ overview }: { overview: Ready }) {
         {nearest.map(({ group, what, used, limit }) => (
           <li
             key={`${group.id} ${what}`}
-            className="flex flex-wrap justify-between gap-x-6 gap-y-2 py-3"
+            className="flex flex-col justify-between gap-x-6 gap-y-2 py-3 sm:flex-row"
           >
             <div className="min-w-0">
               <a

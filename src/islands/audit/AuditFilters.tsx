@@ -45,7 +45,7 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
   }
   return (
     <search className="flex flex-col gap-3" aria-label={t('audit.filters.label')}>
-      <div className="grid grid-cols-1 gap-x-3 gap-y-1 sm:grid-cols-2 lg:grid-cols-4">
+      <div className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-4">
         <Combobox
           label={t('audit.filters.actor')}
           search={search}
