@@ -9,7 +9,7 @@ const shared = {
   hookTimeout: 120_000,
   teardownTimeout: 20_000,
   // its own is one second
-  expect: { poll: { timeout: 20_000 } }
+  expect: { poll: { timeout: 60_000 } }
 } as const
 
 const server = [

@@ -12,7 +12,7 @@ import { isProcessAlive, readPostmasterState } from '../../src/server/db/postmas
  * Timeout of a test in milliseconds. Each command is a process, which takes seconds on a busy
  * machine.
  */
-const slow = 240_000
+const slow = 600_000
 const root = join(import.meta.dirname, '../..')
 /** Where Node keeps compiled modules: a command starts twice as fast with them. */
 const compiled = process.env.NODE_COMPILE_CACHE

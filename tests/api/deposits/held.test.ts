@@ -158,7 +158,7 @@ async function untilHeld(count: number): Promise<void> {
     while (await createDepositFromNextUpload(app.deps, acme));
     expect(await countHeldUploads(app.deps, acme)).toBe(count)
   }
-  await vi.waitFor(attempt, { timeout: 20_000, interval: 50 })
+  await vi.waitFor(attempt, { interval: 50 })
 }
 
 async function stateOf(id: string): Promise<string> {

@@ -34,7 +34,7 @@ async function begin(person = ada) {
   const first = bytes.subarray(0, half)
   const silent = startSlowPatch(port, person, upload, { offset: 0, length: size, first })
   const file = join(app.folder, 'documents/staging', company, idOf(upload))
-  await vi.waitFor(async () => expect((await stat(file)).size).toBe(half), { timeout: 10_000 })
+  await vi.waitFor(async () => expect((await stat(file)).size).toBe(half))
   return { request, upload, bytes, silent, rest: { offset: half, length: size - half } }
 }
 
@@ -96,7 +96,7 @@ test('lets two calls wait for an upload, refuses the third, and does no work mea
   for (const call of open) {
     void call.answer.then(({ code }) => code === 'upload_busy' && open.delete(call))
   }
-  await vi.waitFor(() => expect(open.size).toBe(1), { timeout: 10_000 })
+  await vi.waitFor(() => expect(open.size).toBe(1))
   const [last] = open
   last?.send(bytes.subarray(half))
   expect((await last?.answer)?.status).toBe(204)

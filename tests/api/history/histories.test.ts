@@ -450,7 +450,7 @@ async function send(person: Person, token: string, path: string, bytes: Uint8Arr
       const { state } = await app.call(host, getRequest, { id }, { token })
       expect(state).toBe('done')
     },
-    { timeout: 20_000, interval: 5 }
+    { interval: 5 }
   )
 }
 

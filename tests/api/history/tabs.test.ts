@@ -143,7 +143,7 @@ type Tab = Awaited<ReturnType<typeof open>>['tabs'][number]
 
 /** Long enough for a machine that has more to do; nothing waits for it when all is well. */
 function eventually(check: () => void): Promise<void> {
-  return vi.waitFor(check, { timeout: 20_000, interval: 10 })
+  return vi.waitFor(check, { interval: 10 })
 }
 
 /** Every tab is told once more who is signed in. */

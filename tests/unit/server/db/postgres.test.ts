@@ -95,7 +95,7 @@ test('lets four processes race for an empty directory: one starts, all answer', 
   expect(new Set(answers.map(answer => answer.socketDir))).toEqual(new Set([dir]))
   expect((await readdir(folder)).sort()).toEqual(['pg', 'pg.log'])
   // a server that has lost the race takes a moment to end
-  await expect.poll(() => serversBelow(folder), { timeout: 10_000 }).toHaveLength(1)
+  await expect.poll(() => serversBelow(folder)).toHaveLength(1)
 })
 
 test('lets four processes race for a server that was killed', async () => {
@@ -105,7 +105,7 @@ test('lets four processes race for a server that was killed', async () => {
   const answers = await Promise.all([1, 2, 3, 4].map(() => startElsewhere(dir)))
   expect(answers.filter(answer => answer.startedHere)).toHaveLength(1)
   // a server that has lost the race takes a moment to end
-  await expect.poll(() => serversBelow(folder), { timeout: 10_000 }).toHaveLength(1)
+  await expect.poll(() => serversBelow(folder)).toHaveLength(1)
 })
 
 test('recovers at once from a kill of the server, losing nothing', async () => {
