@@ -3,7 +3,7 @@ import type { PageEntry } from './core/pages/page-table.ts'
 
 declare global {
   interface DocumentEventMap {
-    /** A message for the corner of the window: see `islands/kit/announce.ts`. */
+    /** A message for the corner of the window: see `islands/kit/show-message.ts`. */
     'vidimus:news': CustomEvent<{ text: string; undo?: { label: string; run: () => void } }>
   }
 

@@ -7,7 +7,7 @@ import { isSignedIn, onClick, onEachPage, pageBuildId, shellTranslator } from '.
  * the home page in the other language.
  */
 export function startLanguageLinks(): void {
-  onEachPage(() => keepOnlyDraftsOfPage(pagePath()))
+  onEachPage(() => keepOnlyDraftsOfPage(pagePathWithoutLocale()))
   onClick('a[data-locale]', (link, event) => {
     const { locale } = link.dataset
     if (!isLocale(locale) || event.metaKey || event.ctrlKey || event.shiftKey) return
@@ -25,7 +25,7 @@ async function change(locale: Locale): Promise<void> {
   ])
   /** Stores the values of unfinished forms, including forms whose scripts have not run yet. */
   const keep = () => {
-    for (const form of document.forms) keepFormDraft(pagePath(), form)
+    for (const form of document.forms) keepFormDraft(pagePathWithoutLocale(), form)
     document.dispatchEvent(new Event('vidimus:language'))
   }
   const buildId = pageBuildId(document)?.split(' ')[0] ?? ''
@@ -44,7 +44,7 @@ async function change(locale: Locale): Promise<void> {
 }
 
 /** Returns the path of the page without its language. */
-function pagePath(): string {
+function pagePathWithoutLocale(): string {
   return localizedPath(defaultLocale, location.pathname)
 }
 

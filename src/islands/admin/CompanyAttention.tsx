@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useCallback } from 'react'
 import { $attention, checkAttention } from '../../stores/admin/overview.ts'
 import { useWords } from '../kit/use-words.ts'
-import { AttentionItems, AttentionSheet } from './AttentionSheet.tsx'
+import { AttentionCard, AttentionItems } from './AttentionCard.tsx'
 import { useRegularCheck } from './use-regular-check.ts'
 
 /**
@@ -16,7 +16,7 @@ export function CompanyAttention({ company }: { company: string }) {
   useRegularCheck(check)
   const found = state.status === 'ready' ? state.attention : undefined
   return (
-    <AttentionSheet
+    <AttentionCard
       state={state}
       loading={t('overview.attention.loading')}
       check={check}
@@ -25,6 +25,6 @@ export function CompanyAttention({ company }: { company: string }) {
       {found && (
         <AttentionItems found={found} company={company} hasMailServer={found.has_mail_server} />
       )}
-    </AttentionSheet>
+    </AttentionCard>
   )
 }

@@ -5,9 +5,9 @@ import { formatDateTime } from '../../core/text/format.ts'
 import { $firstAdminInvitation, resumeCompany } from '../../stores/admin/companies.ts'
 import { $user } from '../../stores/signed-in-user.ts'
 import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
-import { announce } from '../kit/announce.ts'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { pageHref } from '../kit/page-href.ts'
+import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 
@@ -42,7 +42,7 @@ function Suspended({ company: { id, name }, suspended }: SuspendedProps) {
     what: 'Resuming the company failed',
     async send() {
       await resumeCompany(id)
-      announce(t('companies.suspended.resumed', { company: name }))
+      showMessage(t('companies.suspended.resumed', { company: name }))
       // the button that was pressed is gone
       document.querySelector<HTMLElement>('main h1')?.focus()
     }

@@ -7,7 +7,7 @@ import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { lazyPart } from '../kit/LazyPart.tsx'
+import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { usedFraction } from '../kit/Meter.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
@@ -21,7 +21,7 @@ import { CompanyName } from './CompanyName.tsx'
 import { CompanyNotices } from './CompanyNotices.tsx'
 import { CompanySuspension } from './CompanySuspension.tsx'
 
-const ApiKeys = lazyPart(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
+const ApiKeys = lazyComponent(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
 
 /** Maximum number of nearly reached limits that the page lists. */
 const mostNamed = 5

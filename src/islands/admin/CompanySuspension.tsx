@@ -8,7 +8,7 @@ import { fieldErrorText } from '../forms/account-form.ts'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { useForm } from '../forms/use-form.ts'
-import { announce } from '../kit/announce.ts'
+import { showMessage } from '../kit/show-message.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface CompanyProps {
@@ -41,7 +41,7 @@ function SuspendForm({ company: { id, name }, close }: CompanyProps & { close: (
     rules: { reason: required },
     async send({ reason }) {
       await suspendCompany(id, DisabledReason.parse(reason))
-      announce(t('companies.suspend.done', { company: name }))
+      showMessage(t('companies.suspend.done', { company: name }))
       // this form is gone
       document.getElementById('company-suspended')?.focus()
     }

@@ -8,9 +8,9 @@ import { SelectField } from '../forms/SelectField.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
-import { announce } from '../kit/announce.ts'
 import { Field } from '../kit/Field.tsx'
 import { pageHref } from '../kit/page-href.ts'
+import { showMessage } from '../kit/show-message.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 
 const languages = ['en', 'fr'] as const
@@ -32,7 +32,7 @@ export const CreateCompany = withWords(function CreateCompany() {
       const { id, name, invitation } = await createCompany(input, key)
       await navigate(pageHref(locale, 'company', { company: id }), { replace: true })
       const done = invitation ? (invitation.link ? 'doneLink' : 'done') : 'doneWaiting'
-      announce(t(`companies.create.${done}`, { company: name, email: input.email }))
+      showMessage(t(`companies.create.${done}`, { company: name, email: input.email }))
     }
   })
   return (

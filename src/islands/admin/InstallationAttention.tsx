@@ -4,7 +4,7 @@ import type { AllAttention as Found } from '../../contract/overview.ts'
 import { $allAttention, checkAllAttention } from '../../stores/admin/overview.ts'
 import { pageHref } from '../kit/page-href.ts'
 import { useWords } from '../kit/use-words.ts'
-import { AttentionItems, AttentionSheet } from './AttentionSheet.tsx'
+import { AttentionCard, AttentionItems } from './AttentionCard.tsx'
 import { useRegularCheck } from './use-regular-check.ts'
 
 /** How many companies are shown before the person asks for all. */
@@ -23,14 +23,14 @@ export function InstallationAttention() {
     [found.items, found.unchecked, found.companies].every(({ length }) => length === 0) &&
     found.skipped === 0
   return (
-    <AttentionSheet
+    <AttentionCard
       state={state}
       loading={t('companies.attention.loading')}
       check={check}
       isInOrder={isInOrder}
     >
       {found && <Findings found={found} />}
-    </AttentionSheet>
+    </AttentionCard>
   )
 }
 

@@ -6,7 +6,7 @@ import { downloadFile } from '../files/download-file.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { ExportButton } from '../lists/ExportButton.tsx'
-import { DayRangeFields, DayRangeNote, LabeledFilter } from '../lists/FilterFields.tsx'
+import { DayRangeFields, DayRangeWarning, LabeledFilter } from '../lists/FilterFields.tsx'
 import { withoutEmptyFilters } from '../lists/use-address.ts'
 import { type AuditUrl, type AuditUrlChange, auditFilterOf } from './audit-url.ts'
 import { actionsByKind, parseAuditAction } from './change-translator.ts'
@@ -102,7 +102,7 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
         )}
         <ExportButton save={save} className="btn-sm ms-auto" />
       </div>
-      <DayRangeNote address={address} text={t('lists.filters.range')} />
+      <DayRangeWarning address={address} text={t('lists.filters.range')} />
     </search>
   )
 }

@@ -8,7 +8,7 @@ import { useWords, withWords } from '../kit/use-words.ts'
 import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState } from '../lists/EmptyState.tsx'
-import { ListRows } from '../lists/ListScreen.tsx'
+import { ListTable } from '../lists/ListScreen.tsx'
 import { createListAddress } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
 
@@ -22,7 +22,7 @@ export const DataSourceList = withWords(function DataSourceList() {
   if (screen.isMissing) return <AdminPageMissing />
   const { company } = screen
   return (
-    <ListRows
+    <ListTable
       screen={screen}
       label={t('dataSources.list.label')}
       loading={t('dataSources.list.loading')}

@@ -16,7 +16,7 @@ import { DropZone } from '../files/DropZone.tsx'
 import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
 import { useFileHandoff } from '../files/use-file-handoff.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
-import { useLazyPart } from '../kit/LazyPart.tsx'
+import { useLazyComponent } from '../kit/LazyComponent.tsx'
 import { describeMediaTypes } from '../kit/media-words.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import type { RejectedFiles } from './DepositQueue.tsx'
@@ -36,7 +36,7 @@ export const Deposit = withWords(function Deposit() {
   const root = useRef<HTMLDivElement>(null)
   const chosen = categories.status === 'ready' ? chosenOf(categories) : undefined
   // the queue is as heavy as the page itself, so it is loaded afterwards
-  const queue = useLazyPart(async () => (await import('./DepositQueue.tsx')).DepositQueue)
+  const queue = useLazyComponent(async () => (await import('./DepositQueue.tsx')).DepositQueue)
 
   useEffect(() => {
     return session.status === 'in' ? watchCategories() : undefined
@@ -101,15 +101,15 @@ export const Deposit = withWords(function Deposit() {
           </p>
         )}
       </div>
-      {queue.Part ? (
-        <queue.Part
+      {queue.Component ? (
+        <queue.Component
           files={held}
           category={chosen}
           onTaken={onTaken}
           onAnother={() => root.current?.querySelector<HTMLElement>('input[type=file]')?.click()}
         >
           <Notes />
-        </queue.Part>
+        </queue.Component>
       ) : (
         <Notes />
       )}

@@ -56,7 +56,9 @@ export function DepositList({ deposits, onAnother }: DepositListProps) {
   return (
     <section ref={list} className="sheet grid gap-4" aria-label={t('deposit.list')} tabIndex={-1}>
       <div className="grid gap-2">
-        <h2 className="font-semibold text-lg tabular-nums">{summaryText(summary, t, locale)}</h2>
+        <h2 className="font-semibold text-lg tabular-nums">
+          {depositSummaryText(summary, t, locale)}
+        </h2>
         {!hasEnded && (
           <ProgressBar label={t('deposit.progressOfAll')} ratio={summary.percent / 100} />
         )}
@@ -176,7 +178,7 @@ function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
   return undefined
 }
 
-export function summaryText(summary: DepositSummary, t: Translate, locale: Locale): string {
+export function depositSummaryText(summary: DepositSummary, t: Translate, locale: Locale): string {
   const { active, paused, choosing, missing, done, failed, cancelled, secondsLeft } = summary
   const { ended, total } = summary.batch
   const percent = formatPercent(summary.percent / 100, locale)

@@ -14,7 +14,7 @@ import {
 import { $session } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { DepositList, summaryText } from './DepositList.tsx'
+import { DepositList, depositSummaryText } from './DepositList.tsx'
 
 export interface DepositQueueProps {
   /**
@@ -100,7 +100,7 @@ function Announcements() {
   return (
     <p role="status" className="sr-only">
       {running && quarter && t(`deposit.announce.${quarter}`)}
-      {!running && summary.total > 0 && summaryText(summary, t, locale)}
+      {!running && summary.total > 0 && depositSummaryText(summary, t, locale)}
     </p>
   )
 }

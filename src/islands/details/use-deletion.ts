@@ -1,8 +1,8 @@
 import type { AppError } from '../../contract/kit/errors.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { navigate } from '../../stores/navigation.ts'
-import { announce } from '../kit/announce.ts'
 import { pageHref } from '../kit/page-href.ts'
+import { showMessage } from '../kit/show-message.ts'
 import { useWords } from '../kit/use-words.ts'
 
 export interface DeletionOptions {
@@ -26,7 +26,7 @@ export function useDeletion({ list, remove, reload, done }: DeletionOptions) {
     async send() {
       await remove()
       await navigate(pageHref(locale, list, { company: companyIdOfPage() }), { replace: true })
-      if (done) announce(done)
+      if (done) showMessage(done)
     },
     handle({ code }: AppError) {
       // so that the page shows what has become of the item

@@ -7,7 +7,7 @@ import { $user } from '../../stores/signed-in-user.ts'
 import { RecentChanges } from '../audit/RecentChanges.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
-import { lazyPart } from '../kit/LazyPart.tsx'
+import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { useLostFocus } from '../kit/use-lost-focus.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { useListAddress } from '../lists/use-address.ts'
@@ -21,11 +21,11 @@ import { PrimaryDomain } from './PrimaryDomain.tsx'
 import { WizardSteps } from './WizardSteps.tsx'
 import { type DomainStep, readDomainStep, writeDomainStep } from './wizard-step.ts'
 
-const ThemeEditor = lazyPart<{ domain: DomainDetails }>(
+const ThemeEditor = lazyComponent<{ domain: DomainDetails }>(
   async () => (await import('./ThemeEditor.tsx')).ThemeEditor
 )
 
-const MoveDomain = lazyPart<{ domain: DomainDetails }>(
+const MoveDomain = lazyComponent<{ domain: DomainDetails }>(
   async () => (await import('./MoveDomain.tsx')).MoveDomain
 )
 

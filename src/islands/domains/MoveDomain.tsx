@@ -10,9 +10,9 @@ import { navigate } from '../../stores/navigation.ts'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { NamedItemField, parseNamedItem } from '../forms/NamedItemField.tsx'
 import { useForm } from '../forms/use-form.ts'
-import { announce } from '../kit/announce.ts'
 import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
+import { showMessage } from '../kit/show-message.ts'
 import { useWords } from '../kit/use-words.ts'
 
 /**
@@ -61,7 +61,7 @@ function MoveForm({ domain: { id, host }, close }: DomainProps & { close: () => 
       await navigate(pageHref(locale, 'domain', { company: to.id, domain: moved.id }), {
         replace: true
       })
-      announce(say('done', { host, company: to.name }))
+      showMessage(say('done', { host, company: to.name }))
     },
     handle({ code }) {
       // so that the page shows what has become of the domain

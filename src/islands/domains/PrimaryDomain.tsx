@@ -1,9 +1,9 @@
 import type { DomainDetails } from '../../contract/domains.ts'
 import { makeDomainPrimary } from '../../stores/admin/domains.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
-import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
+import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 
@@ -17,7 +17,7 @@ export function PrimaryDomain({ domain: { id, host, primary, state } }: { domain
     what: 'Making the domain the main one failed',
     async send() {
       await makeDomainPrimary(id)
-      announce(t('domains.primary.done', { host }))
+      showMessage(t('domains.primary.done', { host }))
       // the button that was pressed is gone
       document.querySelector<HTMLElement>('main h1')?.focus()
     }

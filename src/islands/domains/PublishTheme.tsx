@@ -2,8 +2,8 @@ import { useRef } from 'react'
 import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
 import { $themes, discardDraft, publishDraft, reloadThemes } from '../../stores/admin/domains.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
-import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 import { themeChanges } from './theme-words.ts'
@@ -35,7 +35,7 @@ export function PublishTheme({ domain, themes, draft }: PublishThemeProps) {
       if (isPublished) await publishDraft(id, shown())
       else await discardDraft(id, shown())
       draft.reset()
-      announce(t(isPublished ? 'domains.look.published' : 'domains.look.discarded', { host }))
+      showMessage(t(isPublished ? 'domains.look.published' : 'domains.look.discarded', { host }))
       // the buttons are gone
       title.current?.focus()
     },

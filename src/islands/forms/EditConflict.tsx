@@ -2,7 +2,7 @@ import { type RefObject, type SyntheticEvent, useEffect, useId, useRef, useState
 import type { Difference } from '../../core/differences.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
-import { LazyAccountError } from './LazyAccountError.tsx'
+import { LazyFormErrorNote } from './LazyFormErrorNote.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
 
 /** Functions that return the texts for a list of changed fields: the labels and the values. */
@@ -117,7 +117,7 @@ function DifferenceForm({ differences, labelOf, wordsOf, resolve }: DifferenceFo
           </fieldset>
         )
       })}
-      {action.failure && <LazyAccountError error={action.failure} />}
+      {action.failure && <LazyFormErrorNote error={action.failure} />}
       <div className="flex flex-wrap gap-3">
         <button type="submit" className="btn btn-primary" aria-disabled={action.isWorking}>
           {t('forms.changed.save')}

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react'
-import { lazyPart } from '../kit/LazyPart.tsx'
+import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { useSignInReadiness } from './account-form.ts'
 import { BusyButton } from './BusyButton.tsx'
-import { LazyAccountError } from './LazyAccountError.tsx'
+import { LazyFormErrorNote } from './LazyFormErrorNote.tsx'
 import type { FormState } from './use-form.ts'
 
-const ErrorSummary = lazyPart(async () => (await import('./ErrorSummary.tsx')).ErrorSummary)
+const ErrorSummary = lazyComponent(async () => (await import('./ErrorSummary.tsx')).ErrorSummary)
 
 interface FormProps {
   form: Pick<FormState, 'props' | 'errors' | 'focus' | 'failure' | 'isWorking' | 'isDone'>
@@ -61,7 +61,7 @@ export function Form(props: FormProps) {
       )}
       {count > 3 && <ErrorSummary form={form} />}
       {props.children}
-      {props.failure ?? (form.failure && <LazyAccountError error={form.failure} />)}
+      {props.failure ?? (form.failure && <LazyFormErrorNote error={form.failure} />)}
       {beside ? (
         <div className="flex flex-wrap gap-4">
           {button}

@@ -1,8 +1,10 @@
 import { useStore } from '@nanostores/react'
 import { $passwordQuestion } from '../../stores/confirmation.ts'
-import { lazyPart } from '../kit/LazyPart.tsx'
+import { lazyComponent } from '../kit/LazyComponent.tsx'
 
-const PasswordDialog = lazyPart(async () => (await import('./PasswordDialog.tsx')).PasswordDialog)
+const PasswordDialog = lazyComponent(
+  async () => (await import('./PasswordDialog.tsx')).PasswordDialog
+)
 
 /**
  * Asks signed-in people for their password when the API requires it again for a call. Each island

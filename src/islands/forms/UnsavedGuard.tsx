@@ -11,7 +11,7 @@ import {
 } from '../../stores/sessions.ts'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { pagePath } from './page-drafts.ts'
+import { pagePathWithoutLocale } from './page-drafts.ts'
 import type { FormState } from './use-form.ts'
 
 addSessionStartListener(() => keepOnlyDraftsOfPerson(signedInUserId()))
@@ -68,7 +68,7 @@ export function UnsavedGuard({ form, isUnsaved = false }: UnsavedGuardProps) {
   const keep = useEffectEvent((owner: string) => {
     if (!form) return
     keepDraft(
-      pagePath(),
+      pagePathWithoutLocale(),
       formDraftName(form.read()),
       withoutPasswords(form.props.ref.current, form.read()),
       owner

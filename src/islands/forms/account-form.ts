@@ -3,8 +3,8 @@ import type { FieldErrors } from '../../contract/kit/errors.ts'
 import { usernameFault } from '../../core/input/username.ts'
 import { email, firstOf, required, type Validator } from '../../core/input/validators.ts'
 import type { Translate } from '../../i18n/index.ts'
-import { announce } from '../kit/announce.ts'
 import { loadCode } from '../kit/load-code.ts'
+import { showMessage } from '../kit/show-message.ts'
 
 /**
  * Returns whether the page's script has started (`isReady`), and what keeps the person from signing
@@ -66,5 +66,5 @@ export async function continueAfterSignIn(news?: string): Promise<void> {
   )
   await navigate(addressAfterSignIn(), { replace: true })
   // `news` announces success, which needs a confirmed e-mail
-  if (news && !$user.get()?.pending) announce(news)
+  if (news && !$user.get()?.pending) showMessage(news)
 }

@@ -6,7 +6,7 @@ import * as drafts from '../../stores/form-drafts.ts'
  * the language of the page. Returns undefined if there is none.
  */
 export function takePageDraft(name: string): unknown {
-  return drafts.takeDraft(pagePath(), name)
+  return drafts.takeDraft(pagePathWithoutLocale(), name)
 }
 
 /**
@@ -14,12 +14,12 @@ export function takePageDraft(name: string): unknown {
  * the page. Returns a function that stops this.
  */
 export function keepPageDraft(name: string, read: () => unknown): () => void {
-  const keep = () => drafts.keepDraft(pagePath(), name, read())
+  const keep = () => drafts.keepDraft(pagePathWithoutLocale(), name, read())
   document.addEventListener('vidimus:language', keep)
   return () => document.removeEventListener('vidimus:language', keep)
 }
 
 /** Returns the path of the page without its language. */
-export function pagePath(): string {
+export function pagePathWithoutLocale(): string {
   return localizedPath(defaultLocale, location.pathname)
 }

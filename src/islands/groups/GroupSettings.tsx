@@ -7,9 +7,9 @@ import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
 import { type DifferenceWords, EditConflict } from '../forms/EditConflict.tsx'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
 import { useVersionedSave, type VersionedOptions } from '../forms/use-versioned-save.ts'
-import { announce } from '../kit/announce.ts'
 import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
+import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 import { LimitEditor } from '../limits/LimitEditor.tsx'
@@ -102,7 +102,7 @@ function MakeDefault({ group }: GroupProps) {
     what: 'Changing the default group failed',
     async send() {
       await change(group, { is_default: true })
-      announce(t('groups.madeDefault', { group: group.name }))
+      showMessage(t('groups.madeDefault', { group: group.name }))
       // the button that was pressed is gone
       document.getElementById('group-settings')?.focus()
     }

@@ -14,7 +14,7 @@ import {
 } from '../../stores/history/requests.ts'
 import { $session } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { lazyPart, useLazyPart } from '../kit/LazyPart.tsx'
+import { lazyComponent, useLazyComponent } from '../kit/LazyComponent.tsx'
 import { useNow } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { ListFrame } from '../lists/ListFrame.tsx'
@@ -62,7 +62,7 @@ export const History = withWords(function History() {
 
 const noCategories: never[] = []
 
-const EmptyHistory = lazyPart(async () => (await import('./EmptyHistory.tsx')).EmptyHistory)
+const EmptyHistory = lazyComponent(async () => (await import('./EmptyHistory.tsx')).EmptyHistory)
 
 interface ResultsProps {
   address: HistoryUrl
@@ -82,7 +82,7 @@ function Results({ address, names, onChange }: ResultsProps) {
   const isNarrowed = isFiltered(filter)
   const now = useNow(30_000)
   // loads the code of the list and the requests at the same time
-  const list = useLazyPart(async () => (await import('./HistoryList.tsx')).HistoryList)
+  const list = useLazyComponent(async () => (await import('./HistoryList.tsx')).HistoryList)
   const more = status.status === 'ready' ? status.more : 'idle'
   const hasMore = status.status === 'ready' && status.hasMore
   const onEnd = useCallback(() => {
@@ -101,7 +101,7 @@ function Results({ address, names, onChange }: ResultsProps) {
     <ListFrame
       status={status}
       count={requests.length}
-      isPending={!list.Part}
+      isPending={!list.Component}
       loading={t('history.loading')}
       partial={t('history.partial')}
       empty={
@@ -120,8 +120,8 @@ function Results({ address, names, onChange }: ResultsProps) {
           {t(hasMore ? 'history.foundMore' : 'history.found', { count: requests.length })}
         </p>
       )}
-      {list.Part && (
-        <list.Part
+      {list.Component && (
+        <list.Component
           // another filter is another list, so React discards the rows of the old one
           key={JSON.stringify(filter)}
           requests={requests}
@@ -149,11 +149,11 @@ interface DetailsProps {
  */
 function Details({ id, names, onClose }: DetailsProps) {
   useStore($requests, { ssr: 'initial' })
-  const drawer = useLazyPart(async () => (await import('./HistoryDetails.tsx')).HistoryDetails)
+  const drawer = useLazyComponent(async () => (await import('./HistoryDetails.tsx')).HistoryDetails)
   if (drawer.error) return <ErrorNote error={drawer.error} retry={drawer.retry} />
   return (
-    drawer.Part && (
-      <drawer.Part id={id} request={findRequest(id)} categories={names} onClose={onClose} />
+    drawer.Component && (
+      <drawer.Component id={id} request={findRequest(id)} categories={names} onClose={onClose} />
     )
   )
 }

@@ -3,7 +3,12 @@ import type { Category } from '../../contract/categories.ts'
 import { loadCode } from '../kit/load-code.ts'
 import { useWords } from '../kit/use-words.ts'
 import { ExportButton } from '../lists/ExportButton.tsx'
-import { DayRangeFields, DayRangeNote, LabeledFilter, SearchBox } from '../lists/FilterFields.tsx'
+import {
+  DayRangeFields,
+  DayRangeWarning,
+  LabeledFilter,
+  SearchBox
+} from '../lists/FilterFields.tsx'
 import { withoutEmptyFilters } from '../lists/use-address.ts'
 import { type HistoryUrl, requestFilterOf, requestStates } from './history-url.ts'
 
@@ -93,7 +98,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
           </button>
         )}
       </div>
-      <DayRangeNote address={address} text={t('lists.filters.range')} />
+      <DayRangeWarning address={address} text={t('lists.filters.range')} />
     </search>
   )
 }

@@ -1,8 +1,8 @@
-import { lazyPart } from '../kit/LazyPart.tsx'
+import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { withWords } from '../kit/use-words.ts'
 
 // most visits of the administration import nothing
-const UserImportWizard = lazyPart(
+const UserImportWizard = lazyComponent(
   async () => (await import('./UserImportWizard.tsx')).UserImportWizard
 )
 

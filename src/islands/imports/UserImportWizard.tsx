@@ -2,15 +2,15 @@ import { useStore } from '@nanostores/react'
 import { userImports } from '../../stores/imports/user-imports.ts'
 import { $route } from '../../stores/routes.ts'
 import type { InvitationLinksProps } from '../details/InvitationLinks.tsx'
-import { useMailServer } from '../details/use-mail-server.ts'
+import { useHasMailServer } from '../details/use-has-mail-server.ts'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
-import { lazyPart } from '../kit/LazyPart.tsx'
+import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { useWords } from '../kit/use-words.ts'
 import { ImportWizard } from './ImportWizard.tsx'
 import { UserOptionsForm } from './UserOptionsForm.tsx'
 
-const InvitationLinks = lazyPart<InvitationLinksProps>(
+const InvitationLinks = lazyComponent<InvitationLinksProps>(
   async () => (await import('../details/InvitationLinks.tsx')).InvitationLinks
 )
 
@@ -21,7 +21,7 @@ const example = { email: 'ann@example.com', username: 'Ann Example', groups: 'A;
 export function UserImportWizard() {
   const { locale, t } = useWords()
   const params: Record<string, string> = useStore($route, { ssr: 'initial' })?.params ?? {}
-  const hasMailServer = useMailServer()
+  const hasMailServer = useHasMailServer()
   const people = pageHref(locale, 'users', { company: params['company'] ?? '' })
   return (
     <ImportWizard

@@ -3,7 +3,7 @@ import { useId, useState } from 'react'
 import { isLocale, localeNames, locales } from '../../i18n/index.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import { $userImportOptions } from '../../stores/imports/user-imports.ts'
-import { useMailServer } from '../details/use-mail-server.ts'
+import { useHasMailServer } from '../details/use-has-mail-server.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { comboboxSearch } from '../forms/NamedItemField.tsx'
 import { FieldFrame } from '../kit/Field.tsx'
@@ -19,7 +19,7 @@ export function UserOptionsForm() {
   const id = useId()
   const options = useStore($userImportOptions, { ssr: 'initial' })
   const [news, setNews] = useState('')
-  const hasMailServer = useMailServer()
+  const hasMailServer = useHasMailServer()
   const { groups, locale, sendsInvitations } = options
 
   return (

@@ -1,5 +1,5 @@
 import { asAppError } from '../../contract/kit/errors.ts'
-import { announce } from './announce.ts'
+import { showMessage } from './show-message.ts'
 import { useWords } from './use-words.ts'
 
 /**
@@ -13,9 +13,9 @@ export function useUndo(label: string): (text: string, undo: () => Promise<void>
       try {
         await undo()
       } catch (cause) {
-        announce(t(`errors.${asAppError(cause, 'Undoing failed').code}`))
+        showMessage(t(`errors.${asAppError(cause, 'Undoing failed').code}`))
       }
     }
-    announce(text, { label, run: () => void run() })
+    showMessage(text, { label, run: () => void run() })
   }
 }

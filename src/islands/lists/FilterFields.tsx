@@ -108,7 +108,13 @@ export function DayRangeFields({ address, labels, onChange }: DayRangeFieldsProp
 }
 
 /** Shows `text` if the first day is after the last one. */
-export function DayRangeNote({ address: { from, to }, text }: { address: DayRange; text: string }) {
+export function DayRangeWarning({
+  address: { from, to },
+  text
+}: {
+  address: DayRange
+  text: string
+}) {
   if (!from || !to || from <= to) return null
   return (
     <p role="status" className="text-sm text-warning">

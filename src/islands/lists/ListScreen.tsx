@@ -25,7 +25,7 @@ interface Screen<Row> {
   clear: () => void
 }
 
-interface ListScreenProps<Row> extends Omit<ListRowsProps<Row>, 'empty'> {
+interface ListScreenProps<Row> extends Omit<ListTableProps<Row>, 'empty'> {
   /** Label of the search field. */
   search: string
   /** The link to the page that creates an item. */
@@ -60,12 +60,12 @@ export function ListScreen<Row extends { id: string }>(props: ListScreenProps<Ro
         </search>
         {(rows.length > 0 || isNarrowed) && link}
       </div>
-      <ListRows {...list} empty={<EmptyState {...empty}>{link}</EmptyState>} />
+      <ListTable {...list} empty={<EmptyState {...empty}>{link}</EmptyState>} />
     </div>
   )
 }
 
-interface ListRowsProps<Row>
+interface ListTableProps<Row>
   extends Omit<DataTableProps<Row>, 'rows' | 'sort' | 'onSort' | 'isBusy'> {
   screen: Screen<Row>
   /** Text that says what is being loaded. */
@@ -87,7 +87,7 @@ interface ListRowsProps<Row>
  * A table of rows with the states of the list, such as loading and empty: see `ListFrame` and
  * `DataTable`.
  */
-export function ListRows<Row extends { id: string }>(props: ListRowsProps<Row>) {
+export function ListTable<Row extends { id: string }>(props: ListTableProps<Row>) {
   const { screen, loading, noneFiltered = '', empty, tools, foundText, ...table } = props
   const { list, rows, status, sort, found, isNarrowed, filterCount, set, clear } = screen
   const { t } = useWords()

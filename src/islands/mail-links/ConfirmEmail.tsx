@@ -4,7 +4,7 @@ import { confirmEmail } from '../../stores/accounts/mail-links.ts'
 import { $session } from '../../stores/sessions.ts'
 import { useSignInReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
-import { LazyAccountError } from '../forms/LazyAccountError.tsx'
+import { LazyFormErrorNote } from '../forms/LazyFormErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { LinkOutcome } from './LinkOutcome.tsx'
@@ -45,7 +45,7 @@ export const ConfirmEmail = withWords(function ConfirmEmail() {
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="wrap-anywhere">{t('links.confirmEmail.ready', { email: link.email })}</p>
-      {action.failure && <LazyAccountError error={action.failure} />}
+      {action.failure && <LazyFormErrorNote error={action.failure} />}
       <BusyButton
         label={t('links.confirmEmail.submit')}
         isWorking={action.isWorking}

@@ -1,6 +1,6 @@
-import { lazyPart } from '../kit/LazyPart.tsx'
+import { lazyComponent } from '../kit/LazyComponent.tsx'
 
 /** `NewPasswordForm`, loaded when a person opens the page with a link from an e-mail. */
-export const LazyNewPasswordForm = lazyPart(
+export const LazyNewPasswordForm = lazyComponent(
   async () => (await import('./NewPasswordForm.tsx')).NewPasswordForm
 )

@@ -11,7 +11,7 @@ import { signOut } from '../../stores/sessions.ts'
 import { $user, refreshUser } from '../../stores/signed-in-user.ts'
 import { continueAfterSignIn, useSignInReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
-import { LazyAccountError } from '../forms/LazyAccountError.tsx'
+import { LazyFormErrorNote } from '../forms/LazyFormErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
@@ -91,7 +91,7 @@ function Confirm({ company, link }: ConfirmProps) {
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="wrap-anywhere">{t('links.verify.ready', { email: link.email })}</p>
-      {action.failure && <LazyAccountError error={action.failure} />}
+      {action.failure && <LazyFormErrorNote error={action.failure} />}
       <BusyButton
         label={t('links.verify.submit')}
         isWorking={action.isWorking}
@@ -150,7 +150,7 @@ function Waiting({ company, user: { email, delivery = 'mail' } }: WaitingProps) 
       <h2 className="section-title">{t(`links.verify.waitTitle.${delivery}`)}</h2>
       <p className="wrap-anywhere">{t(`links.verify.wait.${delivery}`, { email, company })}</p>
       <p className="text-ink-soft">{t(`links.verify.waitNote.${delivery}`)}</p>
-      {action.failure && <LazyAccountError error={action.failure} />}
+      {action.failure && <LazyFormErrorNote error={action.failure} />}
       {delivery !== 'administrator' && (
         <button
           type="button"

@@ -1,5 +1,5 @@
 import type { UserInfo } from '../../contract/users.ts'
-import { lazyPart } from '../kit/LazyPart.tsx'
+import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { ChangeEmail } from './ChangeEmail.tsx'
 import { ChangePassword } from './ChangePassword.tsx'
 import { DeleteAccount } from './DeleteAccount.tsx'
@@ -7,7 +7,7 @@ import { ExportOwnData } from './ExportOwnData.tsx'
 import { SessionList } from './SessionList.tsx'
 
 // the page is for everybody, and few people let programs deposit
-const ApiKeys = lazyPart(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
+const ApiKeys = lazyComponent(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
 
 /**
  * Lets the person manage the account: password, e-mail, sessions, API keys, data export and

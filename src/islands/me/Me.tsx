@@ -1,14 +1,14 @@
 import { useStore } from '@nanostores/react'
 import { $user } from '../../stores/signed-in-user.ts'
-import { lazyPart } from '../kit/LazyPart.tsx'
+import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { useWaitPhase } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { Preferences } from './Preferences.tsx'
 import { ProfileForm } from './ProfileForm.tsx'
 
 // loaded while the person is
-const UsageMeters = lazyPart(async () => (await import('./UsageMeters.tsx')).UsageMeters)
-const AccountForms = lazyPart(async () => (await import('./AccountForms.tsx')).AccountForms)
+const UsageMeters = lazyComponent(async () => (await import('./UsageMeters.tsx')).UsageMeters)
+const AccountForms = lazyComponent(async () => (await import('./AccountForms.tsx')).AccountForms)
 
 export const Me = withWords(function Me() {
   const { t } = useWords()

@@ -3,11 +3,11 @@ import { useEffect, useState } from 'react'
 import { $setup, loadSetup } from '../../stores/accounts/setup.ts'
 import { keepPageDraft, takePageDraft } from '../forms/page-drafts.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { lazyPart } from '../kit/LazyPart.tsx'
+import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { AlreadySetUp, SetupDone } from './SetupOutcome.tsx'
 
-const SetupForm = lazyPart(async () => (await import('./SetupForm.tsx')).SetupForm)
+const SetupForm = lazyComponent(async () => (await import('./SetupForm.tsx')).SetupForm)
 
 /**
  * The form that sets up a new installation with its first operator. Says so if the installation is

@@ -8,7 +8,7 @@ import {
   usernameRule
 } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
-import { LazyAccountError } from '../forms/LazyAccountError.tsx'
+import { LazyFormErrorNote } from '../forms/LazyFormErrorNote.tsx'
 import { NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weakPasswordErrors } from '../forms/new-password-rules.ts'
 import { useForm } from '../forms/use-form.ts'
@@ -60,14 +60,14 @@ function Open({ company }: { company: string }) {
       derivesKey
       failure={
         form.failure?.code === 'email_taken' && (
-          <LazyAccountError error={form.failure} text={t('account.signUp.taken')}>
+          <LazyFormErrorNote error={form.failure} text={t('account.signUp.taken')}>
             <a
               className="link link-secondary"
               href={`${signInPath}?email=${encodeURIComponent(taken)}`}
             >
               {t('account.signUp.takenLink')}
             </a>
-          </LazyAccountError>
+          </LazyFormErrorNote>
         )
       }
       below={

@@ -17,10 +17,10 @@ import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
-import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Field } from '../kit/Field.tsx'
 import { pageHref } from '../kit/page-href.ts'
+import { showMessage } from '../kit/show-message.ts'
 import { useLoaded } from '../kit/use-loaded.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { GroupPicker, parseGroupPicker } from './GroupPicker.tsx'
@@ -48,7 +48,7 @@ export const CreateUser = withWords(function CreateUser() {
       const { id, link } = await inviteUser(inputOf(values, preset), key)
       await navigate(pathTo(id), { replace: true })
       const { email = '' } = values
-      announce(t(link === undefined ? 'invite.done' : 'invite.doneLink', { email }))
+      showMessage(t(link === undefined ? 'invite.done' : 'invite.doneLink', { email }))
     },
     handle(error, { email = '' }) {
       if (error.code === 'email_taken')

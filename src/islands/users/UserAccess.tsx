@@ -21,9 +21,9 @@ import { ConfirmButton } from '../forms/ConfirmButton.tsx'
 import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { useForm } from '../forms/use-form.ts'
-import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
+import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useUndo } from '../kit/use-undo.ts'
 import { useWords } from '../kit/use-words.ts'
@@ -74,9 +74,9 @@ function SendAgain({ member }: MemberProps) {
       const { link, queued_until } = await sendLinkAgain(member)
       if (queued_until !== undefined) {
         const date = formatDateTime(new Date(queued_until), locale)
-        announce(t('person.access.queued', { email, date }))
+        showMessage(t('person.access.queued', { email, date }))
       } else if (link === undefined) {
-        announce(t(isWaiting ? 'person.access.sentVerify' : 'person.access.sent', { email }))
+        showMessage(t(isWaiting ? 'person.access.sentVerify' : 'person.access.sent', { email }))
       }
     }
   })
@@ -122,7 +122,7 @@ function SignOut({ member }: MemberProps) {
     what: 'Signing the person out failed',
     async send() {
       await signOutMember(member.id)
-      announce(t('person.access.signedOut', { who: personName(member) }))
+      showMessage(t('person.access.signedOut', { who: personName(member) }))
     }
   })
   return (

@@ -17,10 +17,10 @@ import {
 import type { BulkTarget } from '../../stores/lists/bulk-run.ts'
 import { nothingSelected, type Selection, selectedCount } from '../../stores/lists/selection.ts'
 import type { InvitationLinksProps } from '../details/InvitationLinks.tsx'
-import { useMailServer } from '../details/use-mail-server.ts'
+import { useHasMailServer } from '../details/use-has-mail-server.ts'
 import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
-import { lazyPart } from '../kit/LazyPart.tsx'
+import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { relativeTime } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { BulkBar } from '../lists/BulkBar.tsx'
@@ -30,18 +30,22 @@ import { EmptyState } from '../lists/EmptyState.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
 import { FilterBar, FilterChip } from '../lists/FilterChip.tsx'
 import { SearchBox } from '../lists/FilterFields.tsx'
-import { ListRows } from '../lists/ListScreen.tsx'
+import { ListTable } from '../lists/ListScreen.tsx'
 import { createListAddress } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
 import { useListView } from '../lists/use-list-view.ts'
 import { ViewMenu } from '../lists/ViewMenu.tsx'
-import { GroupChip } from './GroupChip.tsx'
+import { GroupFilterChip } from './GroupFilterChip.tsx'
 
-const ChangeDialog = lazyPart(async () => (await import('./ChangeDialog.tsx')).ChangeDialog)
-const InvitationLinks = lazyPart<InvitationLinksProps>(
+const BulkChangeDialog = lazyComponent(
+  async () => (await import('./BulkChangeDialog.tsx')).BulkChangeDialog
+)
+const InvitationLinks = lazyComponent<InvitationLinksProps>(
   async () => (await import('../details/InvitationLinks.tsx')).InvitationLinks
 )
-const ChangePanel = lazyPart(async () => (await import('./ChangePanel.tsx')).ChangePanel)
+const BulkChangePanel = lazyComponent(
+  async () => (await import('./BulkChangePanel.tsx')).BulkChangePanel
+)
 
 const states: readonly MemberState[] = ['active', 'invited', 'waiting', 'disabled']
 const permissions: readonly Permission[] = ['admin', 'operator']
@@ -101,7 +105,7 @@ export const UserList = withWords(function UserList() {
 
   const count = selectedCount(selection)
   const asksInvited = address.state === 'invited'
-  const hasMailServer = useMailServer(asksInvited || count > 0)
+  const hasMailServer = useHasMailServer(asksInvited || count > 0)
   // nothing is mailed, so the administrator gets the links instead
   const asksLinks = action === 'invite' && !hasMailServer
   const target = (): BulkTarget<MemberFilter> => {
@@ -150,7 +154,7 @@ export const UserList = withWords(function UserList() {
             options={states.map(state => [state, t(`users.list.states.${state}`)])}
             onChoose={state => set({ state })}
           />
-          <GroupChip value={address.group} onChoose={group => set({ group })} />
+          <GroupFilterChip value={address.group} onChoose={group => set({ group })} />
           <FilterChip
             label={t('users.list.permission')}
             value={address.permission}
@@ -163,7 +167,7 @@ export const UserList = withWords(function UserList() {
           <ViewMenu columns={columns} view={view} />
         </div>
       </div>
-      {run && <ChangePanel run={run} />}
+      {run && <BulkChangePanel run={run} />}
       {asksLinks ? (
         <InvitationLinks people={target()} selected={count} onClose={() => setAction(undefined)} />
       ) : (
@@ -171,7 +175,7 @@ export const UserList = withWords(function UserList() {
         !hasMailServer &&
         rows.length > 0 && <InvitationLinks people={{ filter: memberFilterOf(address) }} />
       )}
-      <ListRows
+      <ListTable
         screen={screen}
         label={t('users.list.title')}
         loading={t('users.list.loading')}
@@ -209,7 +213,7 @@ export const UserList = withWords(function UserList() {
         words={count => t('users.bulk.selected', { count })}
       />
       {action && !asksLinks && (
-        <ChangeDialog
+        <BulkChangeDialog
           action={action}
           count={count}
           start={details => {

@@ -3,9 +3,9 @@ import type { Member } from '../../contract/members.ts'
 import { personName } from '../../core/text/person-name.ts'
 import { reloadMember, setPermissions } from '../../stores/admin/members.ts'
 import { useVersionedSave } from '../forms/use-versioned-save.ts'
-import { announce } from '../kit/announce.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
+import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
 import { useWords } from '../kit/use-words.ts'
 
@@ -42,7 +42,7 @@ export function UserPermissions({ member, isOwn }: UserPermissionsProps) {
       const others = permissions.filter(each => each !== 'admin')
       await change(member, { permissions: isGranted ? ['admin', ...others] : others })
       const words = isGranted ? 'person.permissions.granted' : 'person.permissions.taken'
-      announce(t(words, { who: personName(member) }))
+      showMessage(t(words, { who: personName(member) }))
     }
   })
   const isOff = obstacle !== undefined || action.isWorking

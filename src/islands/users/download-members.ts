@@ -15,7 +15,7 @@ export async function downloadMembers(filter: MemberFilter, name: string): Promi
 }
 
 /** Downloads the people whom a bulk change refused, with the reason of each as a sentence. */
-export function downloadRefusals(
+export function downloadRefusedMembers(
   refused: readonly RefusedItem[],
   reasonOf: (code: string) => string,
   name: string

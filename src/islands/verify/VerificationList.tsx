@@ -11,7 +11,7 @@ import { Icon } from '../kit/Icon.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { retryTime } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
-import { VerdictFacts, VerdictSeal, VerdictSentence, VerdictWord } from './VerdictSheet.tsx'
+import { VerdictFacts, VerdictLabel, VerdictSeal, VerdictSentence } from './VerdictCard.tsx'
 
 const shownAtOnce = 50
 
@@ -64,7 +64,7 @@ const CheckLine = memo(function CheckLine({ check }: { check: Verification }) {
             <span className="min-w-0 grow basis-40 truncate font-medium" title={name}>
               {name}
             </span>
-            <VerdictWord description={description} />
+            <VerdictLabel description={description} />
           </div>
         </summary>
         <div className="flex flex-col gap-4 pt-3 sm:ps-18">
@@ -95,7 +95,7 @@ const CheckLine = memo(function CheckLine({ check }: { check: Verification }) {
       </div>
     )
   }
-  const { share, text } = describeProgress(check, locale, t)
+  const { share, text } = describeVerificationProgress(check, locale, t)
   return (
     <div className="flex items-center gap-4">
       <AnimatedSeal
@@ -123,7 +123,7 @@ const CheckLine = memo(function CheckLine({ check }: { check: Verification }) {
 })
 
 /** Returns how much of a running verification is done, from 0 to 1, and its step in words. */
-export function describeProgress(
+export function describeVerificationProgress(
   { state, sha256 }: Verification,
   locale: Locale,
   t: Translate

@@ -10,8 +10,12 @@ import { keepFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { PauseCountdown } from './PauseCountdown.tsx'
-import { VerdictSheet } from './VerdictSheet.tsx'
-import { describeProgress, VerificationFailure, VerificationList } from './VerificationList.tsx'
+import { VerdictCard } from './VerdictCard.tsx'
+import {
+  describeVerificationProgress,
+  VerificationFailure,
+  VerificationList
+} from './VerificationList.tsx'
 
 interface ResultProps {
   isSignedIn: boolean
@@ -41,7 +45,7 @@ function Single({ check, isSignedIn, isNew }: ResultProps & { check: Verificatio
   const { t } = useWords()
   const heading = useFocusOnce(check.state.step === 'done', isNew)
   if (check.state.step === 'done') {
-    return <VerdictSheet check={check} answer={check.state.answer} ref={heading} />
+    return <VerdictCard check={check} answer={check.state.answer} ref={heading} />
   }
   if (check.state.step === 'stopped') {
     return (
@@ -74,7 +78,7 @@ function Single({ check, isSignedIn, isNew }: ResultProps & { check: Verificatio
 
 function Running({ check }: { check: Verification }) {
   const { locale, t } = useWords()
-  const { share, text } = describeProgress(check, locale, t)
+  const { share, text } = describeVerificationProgress(check, locale, t)
   return (
     <>
       <AnimatedSeal state={{ kind: 'hashing', progress: share }} label={text} className="size-16" />

@@ -19,7 +19,7 @@ import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
 import { useFileHandoff } from '../files/use-file-handoff.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { Field } from '../kit/Field.tsx'
-import { useLazyPart } from '../kit/LazyPart.tsx'
+import { useLazyComponent } from '../kit/LazyComponent.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
 
 interface VerifyProps {
@@ -43,10 +43,12 @@ export const Verify = withWords(function Verify({ company, perMinute }: VerifyPr
   const earlier = checks.filter(check => check.batch !== batch)
   const isBlank = current.length === 0
   // loads the code after the page, before anybody can choose a file
-  const answers = useLazyPart(
+  const answers = useLazyComponent(
     async () => (await import('./VerificationResults.tsx')).VerificationResults
   )
-  const list = useLazyPart(async () => (await import('./VerificationList.tsx')).VerificationList)
+  const list = useLazyComponent(
+    async () => (await import('./VerificationList.tsx')).VerificationList
+  )
   const { zone, bringBack } = useZone(isBlank)
   const [only] = current.length === 1 ? current : []
   const isSettled = !current.some(isAwaitingResult)
@@ -78,8 +80,8 @@ export const Verify = withWords(function Verify({ company, perMinute }: VerifyPr
       </div>
       <UnreadableFiles names={unreadable} />
       {isLimited && <p className="text-sm">{t('verify.limit', { limit: perMinute })}</p>}
-      {!isBlank && answers.Part && (
-        <answers.Part
+      {!isBlank && answers.Component && (
+        <answers.Component
           key={batch}
           checks={current}
           isSettled={isSettled}
@@ -103,7 +105,7 @@ export const Verify = withWords(function Verify({ company, perMinute }: VerifyPr
       {only && <Steps check={only} company={company} />}
       <Paste />
       {isBlank && <Steps check={undefined} company={company} />}
-      {earlier.length > 0 && list.Part && (
+      {earlier.length > 0 && list.Component && (
         <section className="sheet flex flex-col gap-2 print:hidden">
           <div className="flex flex-wrap items-center justify-between gap-4">
             <h2 className="font-semibold text-lg">{t('verify.earlier')}</h2>
@@ -111,7 +113,7 @@ export const Verify = withWords(function Verify({ company, perMinute }: VerifyPr
               {t('verify.forget')}
             </button>
           </div>
-          <list.Part checks={earlier} />
+          <list.Component checks={earlier} />
         </section>
       )}
     </div>

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeVerdict } from '../../../../src/core/pages/verdict-words.ts'
 import en from '../../../../src/i18n/en/verify.json' with { type: 'json' }
 import { withWords } from '../../../../src/islands/kit/use-words.ts'
-import { VerdictSentence } from '../../../../src/islands/verify/VerdictSheet.tsx'
+import { VerdictSentence } from '../../../../src/islands/verify/VerdictCard.tsx'
 
 const machineZone = process.env.TZ
 beforeAll(() => {

@@ -7,14 +7,14 @@ import { Icon } from '../kit/Icon.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { Popup } from '../lists/Popup.tsx'
 
-interface GroupChipProps {
+interface GroupFilterChipProps {
   /** Id of the group that filters the list. */
   value: string | undefined
   onChoose: (value: string | undefined) => void
 }
 
 /** A filter by a group. The person finds the group by its name. */
-export function GroupChip({ value, onChoose }: GroupChipProps) {
+export function GroupFilterChip({ value, onChoose }: GroupFilterChipProps) {
   const { t } = useWords()
   const [known, setKnown] = useState<NamedItem>()
   useEffect(() => {

@@ -11,7 +11,7 @@ import { useWords } from '../kit/use-words.ts'
 
 type Details = Pick<BulkMemberChange, 'group' | 'reason'>
 
-interface ChangeDialogProps {
+interface BulkChangeDialogProps {
   action: BulkAction
   /** Number of people who are selected. */
   count: number
@@ -24,7 +24,7 @@ interface ChangeDialogProps {
  * A dialog that explains a bulk change of people, asks for its details, and starts it. Before
  * people are deleted, the person must type how many, because deletion cannot be undone.
  */
-export function ChangeDialog({ action, count, start, onClose }: ChangeDialogProps) {
+export function BulkChangeDialog({ action, count, start, onClose }: BulkChangeDialogProps) {
   const { t } = useWords()
   const title = useId()
   const dialog = useRef<HTMLDialogElement>(null)

@@ -14,7 +14,7 @@ type CheckState =
   | { status: 'failed'; error: AppError }
   | { status: 'ready'; attention: { checked: string }; isStale: boolean }
 
-interface AttentionSheetProps {
+interface AttentionCardProps {
   state: CheckState
   /** Text that is shown while the check runs. */
   loading: string
@@ -29,7 +29,7 @@ interface AttentionSheetProps {
  * A card around the list of what needs attention. Also says when the list was last checked, that a
  * check is running, or that the check failed.
  */
-export function AttentionSheet(props: AttentionSheetProps) {
+export function AttentionCard(props: AttentionCardProps) {
   const { state, loading, check, isInOrder, children } = props
   const { locale, t } = useWords()
   const waiting = useWaitPhase(state.status === 'loading')

@@ -7,10 +7,10 @@ import {
 import type { BulkRun } from '../../stores/lists/bulk-run.ts'
 import { useWords } from '../kit/use-words.ts'
 import { BulkPanel } from '../lists/BulkPanel.tsx'
-import { downloadRefusals } from './download-members.ts'
+import { downloadRefusedMembers } from './download-members.ts'
 
 /** Shows the progress of a bulk change of people and then its result. */
-export function ChangePanel({ run }: { run: BulkRun<BulkMemberChange> }) {
+export function BulkChangePanel({ run }: { run: BulkRun<BulkMemberChange> }) {
   const { t } = useWords()
   const { change, done, refused } = run
   const { action } = change
@@ -28,7 +28,7 @@ export function ChangePanel({ run }: { run: BulkRun<BulkMemberChange> }) {
       onRetry={() => void memberBulkRun.retryRefused()}
       onUndo={undo && (() => void memberBulkRun.start(undo, { ids: done }))}
       onSave={() =>
-        downloadRefusals(refused, code => t(`errors.${code}`), t('users.bulk.refusedFile'))
+        downloadRefusedMembers(refused, code => t(`errors.${code}`), t('users.bulk.refusedFile'))
       }
       onDismiss={memberBulkRun.dismiss}
     />

@@ -4,13 +4,13 @@ import { loadCode } from './load-code.ts'
 import { useWords } from './use-words.ts'
 
 /** Returns a component whose code is loaded when it is first shown. */
-export function lazyPart<Props extends object>(
+export function lazyComponent<Props extends object>(
   load: () => Promise<ComponentType<Props>>
 ): ComponentType<Props> {
-  return function LazyPart(props: Props) {
+  return function LazyComponent(props: Props) {
     const { t } = useWords()
-    const { Part, error, retry } = useLazyPart(load)
-    if (Part) return <Part {...props} />
+    const { Component, error, retry } = useLazyComponent(load)
+    if (Component) return <Component {...props} />
     if (!error) return <div data-state="loading" />
     return (
       <div role="alert" className="flex flex-wrap items-center gap-3">
@@ -27,19 +27,19 @@ export function lazyPart<Props extends object>(
  * Loads the code of a component. Returns the component, or the error with a function `retry` that
  * loads it again.
  */
-export function useLazyPart<Props>(load: () => Promise<ComponentType<Props>>) {
-  const [Part, setPart] = useState<ComponentType<Props>>()
+export function useLazyComponent<Props>(load: () => Promise<ComponentType<Props>>) {
+  const [Component, setComponent] = useState<ComponentType<Props>>()
   const [error, setError] = useState<AppError>()
   const first = useRef(load)
   const retry = useCallback(async () => {
     setError(undefined)
     try {
       const loaded = await loadCode(first.current)
-      setPart(() => loaded)
+      setComponent(() => loaded)
     } catch (cause) {
       setError(asAppError(cause, 'Loading a part of the page failed'))
     }
   }, [])
   useEffect(() => void retry(), [retry])
-  return { Part, error, retry }
+  return { Component, error, retry }
 }

@@ -17,7 +17,7 @@ interface VerdictProps {
  * The full result of a verification: verdict, seal, sentence, what the record proves, and what was
  * verified.
  */
-export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
+export function VerdictCard({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
   const { check, answer } = props
   const { t } = useWords()
   const description = describeVerdict(answer, check.subject)
@@ -26,7 +26,7 @@ export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLH
       <div className="flex flex-col items-start gap-4 sm:flex-row sm:gap-6">
         <VerdictSeal description={description} className="size-24" />
         <div className="flex min-w-0 flex-col gap-2">
-          <VerdictWord description={description} />
+          <VerdictLabel description={description} />
           {/* the margin keeps the word above it clear of the bar, however large the text is */}
           <h2 ref={ref} tabIndex={-1} className="verdict scroll-mt-12">
             <VerdictSentence description={description} company={answer.company} />
@@ -103,7 +103,7 @@ export function VerdictSeal({
   )
 }
 
-export function VerdictWord({ description }: { description: VerdictDescription }) {
+export function VerdictLabel({ description }: { description: VerdictDescription }) {
   const { t } = useWords()
   const isGood = description.tone === 'success'
   return (

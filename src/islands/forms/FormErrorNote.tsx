@@ -4,7 +4,7 @@ import { retryTime } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 
 /** An `ErrorNote` that states when to try again after too many attempts. */
-export function AccountError({ error, text, children }: ErrorNoteProps) {
+export function FormErrorNote({ error, text, children }: ErrorNoteProps) {
   const { locale, t } = useWords()
   const until = useMemo(
     // a busy service also names a time, but then the reason is not too many attempts

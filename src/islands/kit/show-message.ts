@@ -5,7 +5,7 @@ type News = DocumentEventMap['vidimus:news']['detail']
  * A message with `undo` has a button that runs `undo`. Such a message disappears after ten seconds,
  * and when the person signs out.
  */
-export function announce(text: string, undo?: News['undo']): void {
+export function showMessage(text: string, undo?: News['undo']): void {
   document.dispatchEvent(
     new CustomEvent<News>('vidimus:news', { detail: undo ? { text, undo } : { text } })
   )

@@ -8,7 +8,7 @@ import { $session } from '../../stores/sessions.ts'
  * Returns whether the site sends e-mails. Returns true until the server answers. If `isNeeded` is
  * false, returns true without asking the server.
  */
-export function useMailServer(isNeeded = true): boolean {
+export function useHasMailServer(isNeeded = true): boolean {
   const params: Record<string, string> = useStore($route, { ssr: 'initial' })?.params ?? {}
   const company = params['company']
   const isIn = useStore($session, { ssr: 'initial' }).status === 'in'
