@@ -3,7 +3,10 @@ import type { PageEntry } from './core/pages/page-table.ts'
 
 declare global {
   interface DocumentEventMap {
-    /** A message for the corner of the window: see `islands/kit/show-message.ts`. */
+    /**
+     * Sent by `islands/kit/show-message.ts`: asks the shell to show a message in the corner of the
+     * window.
+     */
     'vidimus:news': CustomEvent<{ text: string; undo?: { label: string; run: () => void } }>
   }
 
@@ -13,8 +16,9 @@ declare global {
       api: typeof fetch
       /** Host of the page in normal form, without port. It is a domain of a company. */
       host: string
-      /** Origin of the page: `http://localhost:4321`. `apiOrigin`: `http://api.localhost:4321`. */
+      /** Origin of the page: `http://localhost:4321`. */
       origin: string
+      /** Origin of the API for the company of the page: `http://api.localhost:4321`. */
       apiOrigin: string
       /** Id of the running build. An open page of another build offers to reload. */
       buildId: string
@@ -24,7 +28,10 @@ declare global {
       keepPage: (page: { status: number; headers: Record<string, string>; body: string }) => void
       /** Reports the error that kept the page from being rendered. */
       failPage: (cause: unknown) => void
-      /** Configuration of the host. This and the following fields are set by `middleware.ts`. */
+      /**
+       * Configuration of the company's site on this host. `middleware.ts` sets this field and the
+       * fields below it.
+       */
       tenant: DomainConfig
       page: PageEntry
       locale: 'en' | 'fr'

@@ -16,8 +16,8 @@ export function pageTranslator<Name extends Namespace>(
 }
 
 /**
- * Returns the texts for the property `words` of an island. `parts` are whole namespaces or, to keep
- * the page small, parts of namespaces (`users.list`).
+ * Returns the texts for the property `words` of an island. Each of `parts` is a namespace (`users`)
+ * or, to keep the page small, a part of one (`users.list`). Throws if a part has no text.
  */
 export function islandWords(
   locale: Locale,

@@ -13,9 +13,9 @@ import { onThisAndLaterPages, pageLocale } from './kit/page.ts'
 let asked: string | undefined
 
 /**
- * Completes the administration pages, whose HTML is the same for all companies. Adds the company's
- * id from the page's address to their links, shows a banner if an operator acts in another company,
- * and redirects administrators from `/admin` to their own company.
+ * Completes the administration pages, whose HTML is the same for all companies. Adds the id of the
+ * company in the address to their links, shows a banner if an operator acts in another company, and
+ * redirects administrators who are not operators from `/admin` to their own company.
  */
 export function startAdminPages(): void {
   onThisAndLaterPages(() => {
@@ -64,7 +64,10 @@ function openOwnCompany(): void {
   void navigate(localizedPath(pageLocale(), path), { replace: true })
 }
 
-/** Shows operators a banner on pages that administer a company other than their own. */
+/**
+ * Shows operators a banner if the page administers a company other than their own. Also shows them
+ * the links that only operators use, and the name of the company in the breadcrumb.
+ */
 function showActing(): void {
   const isOperator = $user.get()?.permissions.includes('operator') === true
   for (const link of document.querySelectorAll<HTMLElement>('[data-operator]'))

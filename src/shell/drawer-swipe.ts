@@ -7,8 +7,8 @@ const edgePx = 25
 const pullPx = 40
 
 /**
- * Adds two features to the drawer that the browser's popover lacks: a swipe from the edge opens it,
- * and it closes when it loses the focus.
+ * Adds what the browser's popover lacks to the drawer: a swipe from the edge of the screen opens
+ * it, a swipe back closes it, and it closes when the focus leaves it.
  */
 export function startDrawerSwipe(): void {
   onThisAndLaterPages(closeWhenLeft)

@@ -3,11 +3,12 @@ import { keepOnlyDraftsOfPage } from '../stores/form-drafts.ts'
 import { isSignedIn, onClick, onEachPage, pageBuildId, shellTranslator } from './kit/page.ts'
 
 /**
- * Makes the language links change the language of the current page. Without this module they open
- * the home page in the other language.
+ * Makes the language links open the current page in another language, with its query, its fragment
+ * and the values of its unfinished forms. Without this module, they open the page without all this,
+ * or the home page if the path of the page has parameters.
  */
 export function startLanguageLinks(): void {
-  onEachPage(() => keepOnlyDraftsOfPage(pagePathWithoutLocale()))
+  onEachPage(() => keepOnlyDraftsOfPage(pagePathInDefaultLocale()))
   onClick('a[data-locale]', (link, event) => {
     const { locale } = link.dataset
     if (!isLocale(locale) || event.metaKey || event.ctrlKey || event.shiftKey) return
@@ -25,7 +26,7 @@ async function change(locale: Locale): Promise<void> {
   ])
   /** Stores the values of unfinished forms, including forms whose scripts have not run yet. */
   const keep = () => {
-    for (const form of document.forms) keepFormDraft(pagePathWithoutLocale(), form)
+    for (const form of document.forms) keepFormDraft(pagePathInDefaultLocale(), form)
     document.dispatchEvent(new Event('vidimus:language'))
   }
   const buildId = pageBuildId(document)?.split(' ')[0] ?? ''
@@ -43,8 +44,11 @@ async function change(locale: Locale): Promise<void> {
   }
 }
 
-/** Returns the path of the page without its language. */
-function pagePathWithoutLocale(): string {
+/**
+ * Returns the path of the open page in the default language. It identifies the page, whatever its
+ * language is.
+ */
+function pagePathInDefaultLocale(): string {
   return localizedPath(defaultLocale, location.pathname)
 }
 

@@ -13,8 +13,9 @@ import { startSessions } from './sessions.ts'
 import { loadQueueOnDepositPage } from './upload-progress/running-uploads.ts'
 
 /**
- * Starts the top bar, the drawer and the messages. Runs once per tab, because ClientRouter changes
- * pages without loading the scripts again.
+ * Starts the shell: the script of everything around the content of a page, such as the top bar, the
+ * drawer, the session and the messages. Runs once per tab, because ClientRouter changes pages
+ * without loading the scripts again.
  */
 export function startShell(): void {
   reloadOnLostFiles()

@@ -76,7 +76,7 @@ export function AttentionCard(props: AttentionCardProps) {
 
 interface AttentionItemsProps {
   found: Pick<Attention, 'items' | 'unchecked'>
-  /** Id of the company. Undefined for what concerns the whole installation. */
+  /** Id of the company. Undefined if the findings concern the whole installation. */
   company: string | undefined
   hasMailServer: boolean
 }

@@ -16,8 +16,8 @@ interface CompanyProps {
 }
 
 /**
- * Shows a notice if a company is suspended, if it has no verified domain, or if its first
- * administrator still needs the invitation link.
+ * Shows a notice if a company is suspended, if it has no verified domain, or if the operator still
+ * has to send the invitation link to its first administrator.
  */
 export function CompanyNotices({ company }: CompanyProps) {
   const invitation = useStore($firstAdminInvitation, { ssr: 'initial' })

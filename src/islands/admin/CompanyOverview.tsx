@@ -23,7 +23,7 @@ import { CompanySuspension } from './CompanySuspension.tsx'
 
 const ApiKeys = lazyComponent(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
 
-/** Maximum number of nearly reached limits that the page lists. */
+/** Maximum number of limits in the list of the limits with the largest used fraction. */
 const mostNamed = 5
 
 /**
@@ -148,7 +148,7 @@ function CompanyCard({ overview }: { overview: Ready }) {
   )
 }
 
-/** Lists the limits that groups have nearly used up. */
+/** Lists the five limits of groups of which the largest fraction is used, in descending order. */
 function NearestLimits({ overview }: { overview: Ready }) {
   const { locale, t } = useWords()
   const { company, groups, hasMoreGroups } = overview

@@ -4,7 +4,7 @@ const everyMs = 60_000
 
 /**
  * Runs `check` immediately, every minute while the page is visible, and when the person returns to
- * the page. If a render passes another function, runs that function immediately.
+ * the page. Also runs it when a render passes a different `check`, for example for another company.
  */
 export function useRegularCheck(check: () => void): void {
   useEffect(() => {

@@ -18,7 +18,7 @@ import { apiKeyTranslator } from './api-key-translator.ts'
 import { CreateKey } from './CreateKey.tsx'
 
 interface ApiKeysProps {
-  /** The company whose keys are shown. Undefined for the keys of the person. */
+  /** Id of the company whose keys are shown. Undefined for the keys of the signed-in person. */
   company?: string
 }
 
@@ -106,7 +106,7 @@ export function ApiKeys({ company }: ApiKeysProps) {
   )
 }
 
-/** Shows a new key, which can be seen only now. */
+/** Shows a new API key. The person must copy it now, because the API does not return it again. */
 function NewKey({ made, close }: { made: NewApiKey; close: () => void }) {
   const { locale } = useWords()
   const say = apiKeyTranslator(locale)
@@ -136,7 +136,7 @@ function NewKey({ made, close }: { made: NewApiKey; close: () => void }) {
 
 interface RowProps {
   apiKey: ApiKey
-  /** Whether a key is being revoked. Another one can be revoked after that. */
+  /** Whether a key is being revoked. Meanwhile no second key can be revoked. */
   isWorking: boolean
   revoke: () => void
 }

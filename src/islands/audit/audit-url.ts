@@ -10,8 +10,8 @@ import {
 import { parseAuditAction } from './change-translator.ts'
 
 /**
- * The filters of the audit log as the page's address contains them. `from` and `to` are days in the
- * time zone of the person; both are included.
+ * The filters of the audit log, as the page's address contains them. `from` and `to` are the first
+ * and the last day, in the person's time zone.
  */
 export interface AuditUrl {
   actor?: string
@@ -39,16 +39,16 @@ export function readAuditUrl(search: string): AuditUrl {
 }
 
 /**
- * Returns the filters as the query of an address, such as `?action=group.update`. Returns an empty
- * text without filters.
+ * Returns the filters as the query of an address: `?action=group.update`. Returns an empty text if
+ * no filter is set.
  */
 export function writeAuditUrl(address: AuditUrl): string {
   return writeFilters(names, address)
 }
 
 /**
- * Returns the API's filters for the filters of an address. The days `from` and `to` become the
- * times when they begin and end in the person's time zone.
+ * Returns the filters for the API. `from` becomes the time when its day begins, and `to` the time
+ * when its day ends, in the person's time zone.
  */
 export function auditFilterOf(address: AuditUrl): AuditFilter {
   return { ...address, ...timesOfDayRange(address) }

@@ -7,8 +7,8 @@ import { parseAuditAction, type TranslateChange } from './change-translator.ts'
 /** A part of a sentence: plain text, or the name of a person or an item. */
 export type SentencePart = string | { role: Role; name: string }
 /**
- * What a name in the sentence about a change refers to: the person who made the change (`who`), the
- * changed item (`what`), or another person or category in the sentence.
+ * Whom or what a name in the sentence stands for: the person who made the change (`who`), the
+ * changed item (`what`), or a further person or category that the sentence mentions.
  */
 type Role = 'who' | 'what' | 'user' | 'category'
 
@@ -69,8 +69,8 @@ function mentioned({ changes, names }: AuditLogEntry, field: string): string | u
 }
 
 /**
- * A changed field in words, with its values before and after the change. One of `before` and
- * `after` is undefined if the other value is enough to describe the change.
+ * A changed field in words, with its values before and after the change. `before` or `after` is
+ * undefined if the description does not need it, for example `after` in a deletion.
  */
 export interface ChangeDescription {
   field: string
@@ -87,7 +87,8 @@ const pictures = ['logo', 'logo_dark', 'favicon']
 
 /**
  * Returns the changed fields of an audit log entry in words. Leaves out fields that
- * `changeSentence()` already mentions.
+ * `changeSentence()` already mentions, and `if_match`, which only marks a skipped check of the
+ * version.
  */
 export function describeChanges(
   entry: AuditLogEntry,
@@ -124,7 +125,8 @@ export function skippedVersionCheck({ changes }: AuditLogEntry): boolean {
 }
 
 /**
- * Returns the label of a field: `max_storage` → `Storage`. A field without a label keeps its name.
+ * Returns the label of a field: `max_storage` → `Storage`. If the field has no label, returns its
+ * name with spaces instead of underscores.
  */
 function labelOf(field: string, t: TranslateChange): string {
   return wordOr(`labels.${field}`, field.replaceAll('_', ' '), t)

@@ -30,8 +30,8 @@ export const settingChoices = {
 export type SettingName = keyof typeof settingChoices
 
 /**
- * CSS class for fields that only categories with stored files need. Hides the field while the form
- * has the choice to store only fingerprints.
+ * CSS class for fields that matter only if files are stored. Hides the field while the person has
+ * chosen to store only fingerprints.
  */
 const forFilesOnly = 'group-has-[[value=fingerprint]:checked]/category:hidden'
 
@@ -154,7 +154,10 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
   )
 }
 
-/** Returns the settings of a category from the values of the form. */
+/**
+ * Returns the visibility, the storage, the file types and the retention of a category from the
+ * values of the form. Without a valid choice, the category is public and stores files.
+ */
 export function categoryFromForm(values: Values) {
   const kinds = (values['kinds'] ?? '').split('\n')
   const types = [

@@ -118,8 +118,8 @@ export const Deposit = withWords(function Deposit() {
 })
 
 /**
- * A field to choose a category. Shows no field if there is only one category. While the categories
- * are loading, says that the chosen files (`held` of them) wait for the categories.
+ * A field to choose a category. Hidden if there is only one category. While the categories are
+ * loading, says instead that the chosen files (`held` of them) have to wait.
  */
 function CategoryChoice({ held }: { held: number }) {
   const { locale, t } = useWords()

@@ -167,8 +167,8 @@ function More({ label, onMore }: { label: string; onMore: () => void }) {
 }
 
 /**
- * Returns the error of the first upload that is paused by a reached limit. Returns undefined if no
- * upload is.
+ * Returns the error of the first upload that is paused because a limit is reached. Returns
+ * undefined if no upload is paused for this reason.
  */
 function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
   for (const { $state } of deposits) {

@@ -138,7 +138,8 @@ function ActionButton({ name, run, deposit }: ActionButtonProps) {
 }
 
 /**
- * Asks the person to choose the file again, because the browser forgets it when the page is closed.
+ * Asks the person to choose the file of an unfinished upload again, because a reload of the page
+ * has lost it. If the browser can open the file itself, also offers a button for that.
  */
 function ChooseAgain({ deposit }: { deposit: QueuedDeposit }) {
   const { t } = useWords()

@@ -95,8 +95,9 @@ function uploadingWords(
 }
 
 /**
- * Returns the sentence for an error that needs more than the translation of its code: figures of a
- * limit, or the reason why a name is refused. Returns undefined for other errors.
+ * Returns the sentence for an error if it needs more than the text of the error code: the figures
+ * of the storage limit, or the reason why a file name is refused. Returns undefined for other
+ * errors.
  */
 export function depositErrorText(
   error: AppError,

@@ -19,8 +19,8 @@ interface DeleteForGoodProps extends DeletionOptions {
 }
 
 /**
- * A card with a form that deletes the item of the page permanently. The person must type the name
- * of the item first.
+ * A card with a form that deletes the item of the page permanently, after the person has typed the
+ * text `typed`.
  */
 export function DeleteForGood(props: DeleteForGoodProps) {
   const { words, note, isOffered } = props

@@ -10,8 +10,8 @@ export interface DeletionOptions {
   list: 'categories' | 'domains' | 'groups' | 'users'
   remove: () => Promise<void>
   /**
-   * Loads the item again. Called when the deletion was refused because somebody else has changed
-   * the item.
+   * Loads the item again. Called if the deletion failed because somebody else has changed or
+   * deleted the item.
    */
   reload: () => Promise<unknown>
   /** Message that is shown after the deletion. */

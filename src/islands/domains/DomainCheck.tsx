@@ -136,15 +136,15 @@ function outcomeWords({ check, proof }: DomainDetails, t: ReturnType<typeof useW
 }
 
 /**
- * Returns the number of seconds before the next check of DNS. `asked` is the number of checks so
- * far.
+ * Returns the number of seconds until the next check of DNS, after `asked` checks. If the API has
+ * asked for a longer pause in `failure`, returns that pause.
  */
 function pauseAfter(asked: number, failure: AppError | undefined): number {
   const pause = Math.min(mostSeconds, firstSeconds * backOff ** Math.max(0, asked - 3))
   return Math.max(pause, failure?.retryAfter ?? 0)
 }
 
-/** Returns how long ago a time was: `10 seconds ago`, « il y a 10 secondes » */
+/** Returns in words how long ago a time was: `10 seconds ago`, « il y a 10 secondes » */
 function ago(at: string, now: number, locale: Locale): string {
   const format = new Intl.RelativeTimeFormat(languageTag(locale), { numeric: 'auto' })
   // the clocks of server and device may differ

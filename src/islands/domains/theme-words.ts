@@ -6,7 +6,10 @@ import { type EditedTheme, themeToEdit } from '../../stores/admin/domains.ts'
 export type ThemePart = 'colors' | 'logo' | 'logo_dark' | 'favicon'
 export const themeParts: readonly ThemePart[] = ['colors', 'logo', 'logo_dark', 'favicon']
 
-/** The colors of a theme. The editor always shows the first two. It shows the rest on demand. */
+/**
+ * The colors of a theme, in the order of the editor. The editor always shows the first two colors,
+ * and the other six on demand.
+ */
 export const colorRoles = [
   'primary',
   'secondary',
@@ -67,7 +70,7 @@ export interface DescribedThemeChange {
   after: string
 }
 
-/** Returns, in words, what would change on the pages if the theme `look` were published. */
+/** Returns the differences, in words, between the published theme and the theme `look`. */
 export function themeChanges(
   look: EditedTheme,
   themes: DomainThemes,

@@ -4,8 +4,9 @@ import { themeCss } from '../../core/theme/theme-colors.ts'
 import { svgDataUrl } from './svg-data-url.ts'
 
 /**
- * Applies a theme to the open page when the person publishes or restores the theme. Does nothing if
- * the page is not on the host `host`. Pages that are opened later get the theme from the server.
+ * Shows a new theme on the open page as soon as the person publishes it, or restores an earlier
+ * one. Does nothing unless the page is on the host `host`. Pages that are opened later get the
+ * theme from the server.
  */
 export function useShowPublishedTheme(host: string, { published }: DomainThemes): void {
   const { number, theme } = published

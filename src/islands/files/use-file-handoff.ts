@@ -3,8 +3,8 @@ import { useEffect, useEffectEvent, useState } from 'react'
 import { $fileHandoff, type FileHandoff, takeHandoff } from '../../stores/file-handoff.ts'
 
 /**
- * Passes files that the person dropped or pasted, and that are meant for the page `to`, to
- * `onFiles`. `leftOut` is the number of system files that were skipped in dropped folders. Returns
+ * Calls `onFiles` with the files that the person has dropped, pasted or chosen on any page for the
+ * page `to`. `leftOut` is the number of system files that were skipped in dropped folders. Returns
  * the names of the files that could not be read.
  */
 export function useFileHandoff(

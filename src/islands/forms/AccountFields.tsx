@@ -12,8 +12,8 @@ export interface AccountFieldProps {
 
 interface EmailFieldProps extends AccountFieldProps {
   /**
-   * The field's role for password managers: `username` where the e-mail identifies an existing
-   * account.
+   * Value of the attribute `autocomplete`: `username` if the e-mail identifies an existing account,
+   * `email` for the e-mail of a new account.
    */
   use: 'email' | 'username'
   label?: string

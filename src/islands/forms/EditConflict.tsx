@@ -5,7 +5,7 @@ import { useWords } from '../kit/use-words.ts'
 import { LazyFormErrorNote } from './LazyFormErrorNote.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
 
-/** Functions that return the texts for a list of changed fields: the labels and the values. */
+/** The texts of a list of changed fields: their labels and their values. */
 export interface DifferenceWords {
   /** Returns the label of a field. */
   labelOf: (name: string) => string
@@ -15,7 +15,8 @@ export interface DifferenceWords {
 
 interface EditConflictProps extends DifferenceWords {
   /**
-   * The conflict, if there is one, and the function that resolves it, from `useVersionedSave()`.
+   * The result of `useVersionedSave()`: the conflict, if there is one, and the function that
+   * resolves it.
    */
   versioned: {
     conflict: { theirs: { version: number }; differences: readonly Difference[] } | undefined

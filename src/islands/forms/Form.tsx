@@ -10,9 +10,9 @@ const ErrorSummary = lazyComponent(async () => (await import('./ErrorSummary.tsx
 
 interface FormProps {
   form: Pick<FormState, 'props' | 'errors' | 'focus' | 'failure' | 'isWorking' | 'isDone'>
-  /** Text of the button. */
+  /** Text of the button that sends the form. */
   submit: string
-  /** CSS classes of the button. */
+  /** CSS classes of the button that sends the form. */
   look?: string
   /**
    * Whether the form derives a key from a password, which takes a second and needs a secure page.
@@ -20,13 +20,14 @@ interface FormProps {
   derivesKey?: boolean
   /** Message that is shown when the form has been sent successfully. */
   done?: string | undefined
-  /** Whether the form draws a card around itself. Leave it out inside another card. */
+  /** Whether the form is drawn as a card. Absent if the form is inside a card already. */
   isSheet?: boolean
   className?: string
-  /** Shown in place of the error note when the form has failed. */
+  /** Replaces the note about the error in `form.failure`. Undefined to show that note. */
   failure?: ReactNode
-  /** Content beside the button, and below it. */
+  /** Content beside the button that sends the form, such as a Cancel button. */
   beside?: ReactNode
+  /** Content below the fields, the buttons and the status of the form. */
   below?: ReactNode
   children: ReactNode
 }

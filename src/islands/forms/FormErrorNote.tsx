@@ -3,7 +3,10 @@ import { ErrorNote, type ErrorNoteProps } from '../kit/ErrorNote.tsx'
 import { retryTime } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 
-/** An `ErrorNote` that states when to try again after too many attempts. */
+/**
+ * An `ErrorNote` that also says from what time the person can try again, if the API has refused the
+ * call after too many attempts.
+ */
 export function FormErrorNote({ error, text, children }: ErrorNoteProps) {
   const { locale, t } = useWords()
   const until = useMemo(

@@ -5,7 +5,7 @@ import { Form } from './Form.tsx'
 interface InPlaceEditorProps {
   /** Text of the button that opens the form. */
   label: string
-  /** CSS classes of the button. */
+  /** CSS classes of the button that opens the form. */
   look?: string
   /** Content above the button while the form is closed. */
   shown?: ReactNode

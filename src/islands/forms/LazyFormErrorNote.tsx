@@ -1,6 +1,6 @@
 import { lazyComponent } from '../kit/LazyComponent.tsx'
 
-/** `FormErrorNote`, loaded when the first error occurs. */
+/** The component `FormErrorNote`. Its code is loaded when the first error occurs. */
 export const LazyFormErrorNote = lazyComponent(
   async () => (await import('./FormErrorNote.tsx')).FormErrorNote
 )

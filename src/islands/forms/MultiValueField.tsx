@@ -10,9 +10,9 @@ interface MultiValueFieldProps extends FieldTexts {
 
 /**
  * A field for any number of typed values, such as e-mails. Adds the typed value on Enter, on a
- * comma, and when the focus leaves the input. Adds all values of a pasted list. The value of the
- * field in the form has one line for each added value. The page must pass the translations `forms`
- * to the island.
+ * comma, and when the focus leaves the input. Adds all values of a pasted list. In the form, the
+ * value of the field is a text with one line per added value. The page must pass the translations
+ * `forms` to the island.
  */
 export function MultiValueField({ name, initial = [], ...texts }: MultiValueFieldProps) {
   const { t } = useWords()

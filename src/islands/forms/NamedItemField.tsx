@@ -23,7 +23,7 @@ interface NamedItemFieldProps {
   preset?: NamedItem | undefined
   /** Returns the items whose names contain the text. */
   find: (text: string) => Promise<readonly NamedItem[]>
-  /** Content between the chosen item and the search, while no item is chosen. */
+  /** Content above the search. Hidden as soon as an item is chosen. */
   children?: ReactNode
 }
 
@@ -61,8 +61,8 @@ export function parseNamedItem(value = ''): NamedItem | undefined {
 }
 
 /**
- * Returns the property `search` of a `Combobox`: a function that searches with `find` and returns
- * the found items as choices.
+ * Turns `find` into the property `search` of a `Combobox`: returns a function that calls `find` and
+ * returns the found items as choices.
  */
 export function comboboxSearch(find: (text: string) => Promise<readonly NamedItem[]>) {
   return async (text: string) => {

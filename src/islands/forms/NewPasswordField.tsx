@@ -29,7 +29,8 @@ export function NewPasswordField({ label, name, error, owner }: NewPasswordField
   const isBusy = useRef(false)
 
   /**
-   * Rates the typed password until the latest text is rated. Does nothing if it is already running.
+   * Rates the typed password, and again if it changes meanwhile. Does nothing while an earlier call
+   * is still rating.
    */
   const judge = async () => {
     if (isBusy.current) return

@@ -7,8 +7,8 @@ const PasswordDialog = lazyComponent(
 )
 
 /**
- * Asks signed-in people for their password when the API requires it again for a call. Each island
- * of the administration contains this component.
+ * Asks for the password of the signed-in person, if the API requires it again before it carries out
+ * a call. Each island of the administration contains this component.
  */
 export function PasswordQuestion() {
   const question = useStore($passwordQuestion, { ssr: 'initial' })

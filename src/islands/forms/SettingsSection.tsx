@@ -20,9 +20,9 @@ interface SettingsSectionProps<Item>
   call: CallName
   /** Returns the text of a button: `edit` opens the form, `cancel` closes it. */
   words: (key: 'edit' | 'save' | 'cancel') => string
-  /** Whether the settings cannot be changed now. */
+  /** Whether the button that opens the form is hidden, because the settings must not change now. */
   isLocked?: boolean
-  /** Shows the settings while the form is closed. */
+  /** The settings as text. Shown while the form is closed. */
   shown: ReactNode
   /** CSS classes of the form. */
   className: string

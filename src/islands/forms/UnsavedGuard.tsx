@@ -11,7 +11,7 @@ import {
 } from '../../stores/sessions.ts'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { pagePathWithoutLocale } from './page-drafts.ts'
+import { pagePathInDefaultLocale } from './page-drafts.ts'
 import type { FormState } from './use-form.ts'
 
 addSessionStartListener(() => keepOnlyDraftsOfPerson(signedInUserId()))
@@ -32,8 +32,9 @@ let isReturning = false
 
 /**
  * Protects the unsaved changes of a form. Asks before the person leaves the page. If the session
- * ends, restores the changes after the same person has signed in again. Render this component
- * outside the form. The page must pass the translations `forms` to the island.
+ * ends, stores the values other than passwords; `useForm()` fills them in after the same person has
+ * signed in again. Render this component outside the form. The page must pass the translations
+ * `forms` to the island.
  */
 export function UnsavedGuard({ form, isUnsaved = false }: UnsavedGuardProps) {
   const { locale, t } = useWords()
@@ -68,7 +69,7 @@ export function UnsavedGuard({ form, isUnsaved = false }: UnsavedGuardProps) {
   const keep = useEffectEvent((owner: string) => {
     if (!form) return
     keepDraft(
-      pagePathWithoutLocale(),
+      pagePathInDefaultLocale(),
       formDraftName(form.read()),
       withoutPasswords(form.props.ref.current, form.read()),
       owner

@@ -8,7 +8,8 @@ import { showMessage } from '../kit/show-message.ts'
 
 /**
  * Returns whether the page's script has started (`isReady`), and what keeps the person from signing
- * in with this browser (`obstacle`).
+ * in with this browser (`obstacle`): the page has no secure connection (`insecure`), or cookies are
+ * switched off (`cookies`).
  */
 export function useSignInReadiness(): {
   isReady: boolean
@@ -52,9 +53,9 @@ export function fieldErrorText(
 }
 
 /**
- * Opens the next page after a sign-in. The page with the form is replaced in the browser's history,
- * so that Back does not lead to it. The next page shows the message `news` if the e-mail of the
- * person is confirmed.
+ * Opens the page that follows a sign-in: see `addressAfterSignIn()`. It replaces the page with the
+ * form in the browser's history, so that Back does not open the form again. Then shows the message
+ * `news`, unless the e-mail of the person is still unconfirmed.
  */
 export async function continueAfterSignIn(news?: string): Promise<void> {
   const [{ addressAfterSignIn }, { navigate }, { $user }] = await loadCode(() =>

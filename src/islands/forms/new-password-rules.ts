@@ -7,8 +7,9 @@ import {
 } from '../../stores/accounts/password-strength.ts'
 
 /**
- * Returns the rules for a new password and its repetition. Error messages use `label`, the label of
- * the password field. `more` are further rules for the password.
+ * Returns the rules for the field `name` with a new password, and for the field `repeat` with its
+ * repetition. Error messages use `label`, the label of the password field. `more` are further rules
+ * for the password.
  */
 export function newPasswordRules(
   name: string,
@@ -21,7 +22,10 @@ export function newPasswordRules(
   }
 }
 
-/** Returns an error if a password satisfies all rules but is too easy to guess. */
+/**
+ * Returns an error of the field `name` if the password is too easy to guess. Returns undefined if
+ * it is strong enough, and if it breaks another rule, which reports its own error.
+ */
 export async function weakPasswordErrors(
   name: string,
   password: string,

@@ -2,11 +2,11 @@ import { defaultLocale, localizedPath } from '../../i18n/index.ts'
 import * as drafts from '../../stores/form-drafts.ts'
 
 /**
- * Returns and removes the value that `keepPageDraft()` stored under `name` when the person changed
- * the language of the page. Returns undefined if there is none.
+ * Returns and removes the value that was stored under `name` for this page, when the person changed
+ * the language or when the session ended. Returns undefined if there is none.
  */
 export function takePageDraft(name: string): unknown {
-  return drafts.takeDraft(pagePathWithoutLocale(), name)
+  return drafts.takeDraft(pagePathInDefaultLocale(), name)
 }
 
 /**
@@ -14,12 +14,15 @@ export function takePageDraft(name: string): unknown {
  * the page. Returns a function that stops this.
  */
 export function keepPageDraft(name: string, read: () => unknown): () => void {
-  const keep = () => drafts.keepDraft(pagePathWithoutLocale(), name, read())
+  const keep = () => drafts.keepDraft(pagePathInDefaultLocale(), name, read())
   document.addEventListener('vidimus:language', keep)
   return () => document.removeEventListener('vidimus:language', keep)
 }
 
-/** Returns the path of the page without its language. */
-export function pagePathWithoutLocale(): string {
+/**
+ * Returns the path of the open page in the default language. It identifies the page, whatever its
+ * language is.
+ */
+export function pagePathInDefaultLocale(): string {
   return localizedPath(defaultLocale, location.pathname)
 }

@@ -26,18 +26,17 @@ export interface FormOptions<Result> extends ActionOptions<Values, Result> {
   /** Returns errors that `rules` do not find, such as those of the API's schema. */
   inputErrors?: (values: Values) => FieldErrors
   /**
-   * Returns errors of asynchronous checks, or undefined without errors. Called when the form is
-   * submitted.
+   * Returns the errors of asynchronous checks, or undefined if there are none. Called when the
+   * person submits the form.
    */
   slowErrors?: (values: Values) => Promise<FieldErrors | undefined>
   /**
-   * For an error code of the API, the field errors that the form shows: `{ name_taken: { name: {
+   * The field errors that the form shows for an error code of the API: `{ name_taken: { name: {
    * rule: 'taken' } } }`.
    */
   codeErrors?: Partial<Record<ErrorCode, FieldErrors>>
   /**
-   * Name of the field that gets the focus when sending has failed and the error is about no single
-   * field.
+   * Name of the field that gets the focus if sending fails with an error that belongs to no field.
    */
   focusAfterFailure?: string
   /** Whether the fields are emptied when the form has succeeded. */
@@ -209,8 +208,8 @@ function fieldOf(element: EventTarget): FieldElement | undefined {
 }
 
 /**
- * Returns the name of the form's value that an input belongs to. Several inputs can belong to one
- * value.
+ * Returns the name of the form value that an input belongs to. Several inputs can belong to one
+ * value, such as the search field of a combobox and its hidden input.
  */
 function nameOf(field: FieldElement): string {
   return field.dataset['for'] ?? field.name

@@ -8,7 +8,7 @@ interface Versioned {
 
 export interface VersionedOptions<Entity, Changes> {
   /**
-   * Saves changes if the item still has the version that the person has seen. Otherwise throws
+   * Saves changes if the stored item still has the version `version`. Otherwise throws
    * `changed_meanwhile`.
    */
   save: (changes: Changes, version: number) => Promise<void>
@@ -23,9 +23,10 @@ interface Conflict<Entity, Changes> {
 }
 
 /**
- * Saves changes of an item that other people may change at the same time. If somebody else has
- * changed the same fields, nothing is saved and `conflict` contains the differences, until
- * `resolve` says which fields to keep.
+ * Returns `change()`, which saves changes of an item that other people may edit at the same time.
+ * If somebody else has changed other fields, their changes stay. If somebody else has changed the
+ * same fields, `change()` saves nothing: `conflict` then contains the differences, until
+ * `resolve()` says which fields to keep.
  */
 export function useVersionedSave<Entity extends Versioned, Changes extends Partial<Entity>>({
   save,

@@ -29,9 +29,9 @@ const scrolledPx = 64
 const nearEnd = 10
 
 /**
- * Shows the rows by day and draws only those in the window. While the person has scrolled down or
- * has the pointer or focus in the list, new rows stay hidden and a button offers to show them.
- * Visible rows are updated at any time.
+ * Shows the rows by day and draws only those in the window. New rows stay hidden while the person
+ * has scrolled down, has the pointer or focus in the list, or has opened the details of a row. Then
+ * a button offers to show them. Visible rows are updated at any time.
  */
 export function HistoryList(props: HistoryListProps) {
   const { requests, categories, now, onEnd, hrefOf } = props

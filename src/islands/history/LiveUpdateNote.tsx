@@ -39,8 +39,8 @@ export function LiveUpdateNote({ now }: { now: number | undefined }) {
 }
 
 /**
- * Returns `now` while `holds` is true. While `holds` is false, returns the last `now` before it
- * became false.
+ * Returns `now` while `holds` is true. Otherwise returns the value that `now` had when `holds` was
+ * last true.
  */
 function useLastTime(holds: boolean, now: number | undefined): number | undefined {
   const [time, setTime] = useState(now)

@@ -60,8 +60,8 @@ export function historyLines(requests: readonly ProcessedRequest[]): HistoryLine
 }
 
 /**
- * Groups lines by day. `hasHead` is false for a first group whose heading is not among the lines,
- * because the lines begin in the middle of a day.
+ * Groups lines by day. `hasHead` is false if the lines begin in the middle of a day, so that they
+ * do not contain the heading of the first group.
  */
 export function groupByDay(lines: readonly HistoryLine[]) {
   const days: { day: string; hasHead: boolean; rows: ProcessedRequest[] }[] = []

@@ -20,8 +20,8 @@ export const requestStates = [
 ] as const satisfies readonly RequestState[]
 
 /**
- * The filters and the open request, as the page's address contains them. `from` and `to` are days
- * in the person's time zone; both are included.
+ * The filters and the open request, as the page's address contains them. `from` and `to` are the
+ * first and the last day, in the person's time zone.
  */
 export interface HistoryUrl {
   kind?: 'deposit' | 'verify'
@@ -65,8 +65,8 @@ export function writeHistoryUrl(address: HistoryUrl): string {
 }
 
 /**
- * Returns the API's filter for the filters of an address. The days `from` and `to` become the times
- * when they begin and end in the person's time zone.
+ * Returns the filter for the API. `from` becomes the time when its day begins, and `to` the time
+ * when its day ends, in the person's time zone.
  */
 export function requestFilterOf({ request: _, ...filters }: HistoryUrl): RequestFilter {
   return { ...filters, ...timesOfDayRange(filters) }

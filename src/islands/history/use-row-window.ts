@@ -7,8 +7,9 @@ import type { HistoryLine } from './history-days.ts'
 const marginPx = 800
 
 /**
- * Returns which lines of a list are drawn, from `start` up to but not including `end`, and the
- * position of each line.
+ * Returns the range of lines that the list draws, from `start` up to but not including `end`, and
+ * the computed position of every line (`measured`). When the page is printed, the range is the
+ * whole list.
  */
 export function useRowWindow(root: RefObject<HTMLElement | null>, lines: readonly HistoryLine[]) {
   const heights = useHeights(root)

@@ -29,9 +29,9 @@ interface RowListProps extends ImportWizardProps {
 const verdicts = ['refused', 'new', 'changed', 'unchanged', 'skipped'] as const
 
 /**
- * Shows the rows of an import that have one check result, such as `refused`, and lets the person
- * switch to another result. Before the run, the list opens with the refused rows. After the run, it
- * opens with the imported rows.
+ * Shows the rows of an import that have the same check result, such as `refused`, and lets the
+ * person switch to another result. At first shows the refused rows, if there are any, or after the
+ * run the imported rows.
  */
 export function RowList(props: RowListProps) {
   const { kind, item, origin, labels, reasonText, canCorrect } = props

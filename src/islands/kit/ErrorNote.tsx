@@ -17,8 +17,8 @@ export interface ErrorNoteProps {
 }
 
 /**
- * Explains an error in the person's language, with the id of the request, which people can quote to
- * support.
+ * Explains an error in the person's language. Also shows the id of the failed API request, which
+ * the person can quote to support.
  */
 export function ErrorNote({ error, text, retry, children }: ErrorNoteProps) {
   const { locale, t } = useWords()

@@ -3,7 +3,10 @@ import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { loadCode } from './load-code.ts'
 import { useWords } from './use-words.ts'
 
-/** Returns a component whose code is loaded when it is first shown. */
+/**
+ * Returns a component whose code is loaded when it is first shown. If loading fails, the component
+ * shows the error with a button that tries again.
+ */
 export function lazyComponent<Props extends object>(
   load: () => Promise<ComponentType<Props>>
 ): ComponentType<Props> {

@@ -5,7 +5,9 @@ interface MeterProps {
   share?: number | undefined
 }
 
-/** Shows how much of a limit is used, in words and as a bar. */
+/**
+ * Shows how much is used, in words. If there is a limit, also shows a bar with the used fraction.
+ */
 export function Meter({ label, words, share }: MeterProps) {
   return (
     <div className="flex flex-col gap-1">

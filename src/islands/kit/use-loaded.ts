@@ -5,13 +5,13 @@ interface LoadedOptions<Value> {
   /** Description of the failure, in English: `Loading the default group failed`. */
   what: string
   load: () => Promise<Value>
-  /** Whether the value can be loaded now, for example because the person is signed in. */
+  /** Whether loading may begin, for example because the person is signed in. */
   isReady?: boolean
 }
 
 /**
- * Loads a value once. Returns the value, the error if loading failed, and a function that loads
- * again.
+ * Loads a value as soon as `isReady` is true. Returns the value, the error if loading failed, and a
+ * function that loads again.
  */
 export function useLoaded<Value>({ what, load, isReady = true }: LoadedOptions<Value>) {
   const [state, setState] = useState<{ value?: Value; failure?: AppError }>({})

@@ -3,8 +3,8 @@ import { showMessage } from './show-message.ts'
 import { useWords } from './use-words.ts'
 
 /**
- * Returns a function that shows a message about what was done, with a button that undoes it. `label`
- * is the text of the button. If undoing fails, a second message says why.
+ * Returns a function that shows the message `text` about a change, with a button that runs `undo`.
+ * `label` is the text of the button. If `undo` fails, a second message says why.
  */
 export function useUndo(label: string): (text: string, undo: () => Promise<void>) => void {
   const { t } = useWords()

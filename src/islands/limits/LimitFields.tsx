@@ -19,8 +19,8 @@ export interface GroupLimits {
 }
 
 /**
- * The fields of a group's limits. A typed number is rewritten in the usual form of the language
- * when the person leaves the field. The page must pass the translations `limits` to the island.
+ * The fields of a group's limits. When the person leaves a field, its number is rewritten in the
+ * usual notation of the language. The page must pass the translations `limits` to the island.
  */
 export function LimitFields({ limits }: { limits: GroupLimits }) {
   const { locale, t } = useWords()

@@ -9,7 +9,7 @@ interface FilterChipProps<Value extends string> {
   onChoose: (value: Value | undefined) => void
 }
 
-/** A filter with a few possible values. */
+/** A drop-down list that filters a list by one of a few values. */
 export function FilterChip<Value extends string>(props: FilterChipProps<Value>) {
   const { label, value, options, onChoose } = props
   const { t } = useWords()

@@ -78,7 +78,7 @@ export function LabeledFilter({
 }
 
 interface DayRange {
-  /** The first and the last day, as `2026-05-01`. */
+  /** First day of the range: `2026-05-01`. `to` is the last day. */
   from?: string
   to?: string
 }
@@ -89,7 +89,7 @@ interface DayRangeFieldsProps {
   onChange: (change: DayRange) => void
 }
 
-/** Two date fields that filter a list by the days between them. */
+/** Two date fields that filter a list by its first and its last day. */
 export function DayRangeFields({ address, labels, onChange }: DayRangeFieldsProps) {
   return (['from', 'to'] as const).map(name => (
     <LabeledFilter key={name} label={labels[name]}>
@@ -107,7 +107,7 @@ export function DayRangeFields({ address, labels, onChange }: DayRangeFieldsProp
   ))
 }
 
-/** Shows `text` if the first day is after the last one. */
+/** Shows the warning `text` if the first day is after the last day. */
 export function DayRangeWarning({
   address: { from, to },
   text

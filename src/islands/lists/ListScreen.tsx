@@ -36,8 +36,8 @@ interface ListScreenProps<Row> extends Omit<ListTableProps<Row>, 'empty'> {
 }
 
 /**
- * A list with its search, its filters, and a link that creates an item. Says if the company of the
- * page does not exist.
+ * A list with its search, its filters, and a link that creates an item. If the company in the
+ * address does not exist, shows a notice instead.
  */
 export function ListScreen<Row extends { id: string }>(props: ListScreenProps<Row>) {
   const { search, create, empty, filters, ...list } = props
@@ -84,8 +84,7 @@ interface ListTableProps<Row>
 }
 
 /**
- * A table of rows with the states of the list, such as loading and empty: see `ListFrame` and
- * `DataTable`.
+ * A `DataTable` inside a `ListFrame`: the rows of a list, or its state, such as loading or empty.
  */
 export function ListTable<Row extends { id: string }>(props: ListTableProps<Row>) {
   const { screen, loading, noneFiltered = '', empty, tools, foundText, ...table } = props

@@ -14,7 +14,9 @@ interface UsageBarProps {
 /** The bar has the color of a warning if at least this fraction of the limit is used. */
 const nearlyUsed = 0.9
 
-/** Shows how much of a limit is used, in words, and with a bar where there is a limit. */
+/**
+ * Shows how much is used, in words. If there is a limit, also shows a bar with the used fraction.
+ */
 export function UsageBar({ of, used, limit }: UsageBarProps) {
   const { locale, t } = useWords()
   const numbers = new Intl.NumberFormat(languageTag(locale))

@@ -34,7 +34,7 @@ export function parseId(text: string | null): string | undefined {
   return text && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text) ? text : undefined
 }
 
-/** Returns the filters that have a value. */
+/** Returns a copy of the filters without undefined and empty values. */
 export function withoutEmptyFilters<Fields extends object>(
   fields: Fields
 ): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
@@ -71,8 +71,8 @@ export function timesOfDayRange({ from, to }: { from?: string; to?: string }) {
 }
 
 /**
- * Returns the time when a day begins in the time zone of the person. `later` is a number of days to
- * add first: 1 returns the beginning of the next day.
+ * Returns the time when a day begins in the person's time zone, or when the day `later` days after
+ * it begins.
  */
 function startOfDay(day: string, later: number): Date {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)

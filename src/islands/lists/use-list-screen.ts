@@ -52,13 +52,16 @@ export function useListScreen<
     sort,
     /** The search text that the shown rows match. Undefined without a search. */
     found: query.q,
-    /** Whether a search or a filter leaves rows out. */
+    /** Whether the shown rows are the result of a search or a filter. */
     isNarrowed: Object.keys(query).some(name => name !== 'sort'),
     /** Number of the filters that are set. */
     filterCount: addresses.filterCount(address ?? {}),
     /** Whether the company of the page does not exist. */
     isMissing: owner === undefined && status.status === 'failed' && isMissingError(status.error),
-    /** Changes parts of the address. An empty or undefined value removes a part. */
+    /**
+     * Changes the search, the order or filters in the address. Removes those with an empty or
+     * undefined value.
+     */
     set: (changes: Record<string, string | undefined>) =>
       change(addresses.change(address ?? {}, changes)),
     /** Removes the search and the filters from the address. */

@@ -14,8 +14,8 @@ import { useLinkFailure, useMailLink } from './use-mail-link.ts'
 const loadVerbs = () => loadCode(() => import('../../stores/accounts/mail-links.ts'))
 
 /**
- * Asks for an e-mail and mails a reset link to it. If the page is opened by such a link, asks for
- * the new password.
+ * Asks for an e-mail address and sends a reset link to it. If the person has opened the page with a
+ * valid reset link, asks for the new password instead.
  */
 export const ResetPassword = withWords(function ResetPassword({ company }: { company: string }) {
   const { t } = useWords()

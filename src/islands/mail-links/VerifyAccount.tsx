@@ -111,7 +111,7 @@ interface WaitingProps {
 }
 
 /**
- * Waits until the person opens the link, in this browser or another, and then continues
+ * Waits until the person opens the link, in this browser or in another one. Then continues
  * automatically.
  */
 function Waiting({ company, user: { email, delivery = 'mail' } }: WaitingProps) {

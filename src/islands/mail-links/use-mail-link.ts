@@ -9,7 +9,9 @@ import { keepPageDraft, takePageDraft } from '../forms/page-drafts.ts'
 import { loadCode } from '../kit/load-code.ts'
 
 export interface OpenedLink extends MailLinkFragment {
-  /** Whether the link still works: `used` and `over` (expired) do not. */
+  /**
+   * `open` if the link works, `used` if it was used before, `over` if it has expired or is invalid.
+   */
   state: 'open' | 'used' | 'over'
   /** Username of the invited person, for an invitation link. */
   username?: string | undefined
@@ -60,9 +62,9 @@ function closedLinkState(link: OpenedLink | 'none' | 'loading'): 'used' | 'over'
 }
 
 /**
- * Returns `closed` and `handleFailure`. `closed` says why a link no longer works: `used` or `over`
- * (expired). It is undefined while the link works. `handleFailure` takes the error of an API call.
- * It returns true if the error means that the link no longer works, and updates `closed`.
+ * Returns why a link no longer works (`closed`: `used`, `over`, or undefined if it works), and a
+ * function `handleFailure`. The function takes the error of an API call. If the error means that
+ * the link no longer works, it updates `closed` and returns true.
  */
 export function useLinkFailure(link: OpenedLink | 'none' | 'loading') {
   const [refused, setRefused] = useState<'used' | 'over'>()
@@ -74,8 +76,8 @@ export function useLinkFailure(link: OpenedLink | 'none' | 'loading') {
 }
 
 /**
- * Checks a link with the API. If the call fails, the link counts as `open`; using the link then
- * shows the error.
+ * Checks a link with the API. If the check itself fails, for example without a network, returns the
+ * link as `open`; the person sees the error when the link is used.
  */
 async function check(link: MailLinkFragment, purpose: LinkPurpose): Promise<OpenedLink> {
   try {

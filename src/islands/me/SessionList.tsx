@@ -56,7 +56,7 @@ export function SessionList() {
 
 interface RowProps {
   session: Session
-  /** Whether a session is being ended. Another one can be ended after that. */
+  /** Whether a session is being ended. Meanwhile no second session can be ended. */
   isWorking: boolean
   end: (id: string) => Promise<void>
 }

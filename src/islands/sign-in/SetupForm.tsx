@@ -92,7 +92,10 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
   )
 }
 
-/** A command in parts. A line break is possible only between two parts. */
+/**
+ * The command that gives the installation a public domain, in parts. A line can break only between
+ * two parts.
+ */
 const initCommand = ['npm run vidimus -- init', '--domain docs.example.com', '--name Orchard']
 
 /**

@@ -21,8 +21,8 @@ interface BulkChangeDialogProps {
 }
 
 /**
- * A dialog that explains a bulk change of people, asks for its details, and starts it. Before
- * people are deleted, the person must type how many, because deletion cannot be undone.
+ * A dialog that explains a bulk change of people, asks for its details, and starts it. To delete
+ * people, the administrator must type how many are selected, because deletion cannot be undone.
  */
 export function BulkChangeDialog({ action, count, start, onClose }: BulkChangeDialogProps) {
   const { t } = useWords()

@@ -13,7 +13,7 @@ interface GroupPickerProps {
   hint?: string
   /** Ids of groups that cannot be chosen. */
   except?: readonly string[]
-  /** A group that is chosen at first. It may be undefined at first and known later. */
+  /** A group that is chosen at first. While it is still being loaded, undefined. */
   initial?: NamedGroup | undefined
   /** The error if `initial` could not be loaded. */
   failure?: AppError | undefined

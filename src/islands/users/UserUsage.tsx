@@ -81,7 +81,10 @@ function GroupUsage({ group }: { group: MemberUsage['groups'][number] }) {
   )
 }
 
-/** Says what a person may still use: `Can still record 3 documents and store 1.2 GB.` */
+/**
+ * Returns the sentence about what a person may still use: `Can still record 3 documents and store
+ * 1.2 GB.`
+ */
 function leftWords(
   { requests_remaining, storage_remaining }: Usage,
   locale: Locale,

@@ -14,8 +14,8 @@ interface VerdictProps {
 }
 
 /**
- * The full result of a verification: verdict, seal, sentence, what the record proves, and what was
- * verified.
+ * The full result of a verification: the seal, the verdict as a word and as a sentence, and the
+ * facts below it.
  */
 export function VerdictCard({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
   const { check, answer } = props
@@ -41,7 +41,10 @@ export function VerdictCard({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHe
   )
 }
 
-/** The facts below the verdict: the record's time, state and category, and what was verified. */
+/**
+ * The facts below the verdict: what the record proves and does not prove, the name, size and
+ * fingerprint of the document, and the time of the verification.
+ */
 export function VerdictFacts({ check, answer }: VerdictProps) {
   const { locale, t } = useWords()
   const { subject } = check

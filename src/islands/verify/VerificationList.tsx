@@ -154,8 +154,8 @@ export function VerificationFailure({ error, isSignedIn, children }: Verificatio
 }
 
 /**
- * A link to the sign-in page. After signing in, the person returns to this page, which still shows
- * the verifications.
+ * A link to the sign-in page. After signing in, the person returns to the verify page, which still
+ * shows the verifications.
  */
 export function SignInLink() {
   const { locale, t } = useWords()

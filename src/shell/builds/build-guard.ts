@@ -4,9 +4,9 @@ import { isUploading, waitForUploads } from '../upload-progress/running-uploads.
 
 /**
  * Makes the browser load a page in full, instead of through ClientRouter, if the page is of another
- * build or has another theme. Otherwise, files of the open page's build may be missing on the
- * server, and the open page's content security policy would block the other theme. While uploads
- * run, asks the person first.
+ * build or has another theme than the open page. Without a full load, files of the old build may be
+ * missing on the server, and the content security policy of the open page blocks the new theme.
+ * While uploads run, asks the person first.
  */
 export function guardAgainstOtherBuilds(): void {
   document.addEventListener('astro:before-preparation', event => {

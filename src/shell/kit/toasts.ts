@@ -11,8 +11,8 @@ export interface ToastAction {
 }
 
 /**
- * Shows a short message that disappears after a while. A message with an action stays until it is
- * dismissed.
+ * Shows a short message that disappears after six seconds. With `action`, the message has a button
+ * for it and stays until the person closes it.
  */
 export function showToast(text: string, action?: ToastAction): void {
   const box = show(text, action)
@@ -21,8 +21,8 @@ export function showToast(text: string, action?: ToastAction): void {
 
 /**
  * Shows a message that an island has sent. With `undo`, the message has a button that runs `undo`.
- * Such a message disappears after ten seconds, when the button is pressed, and when the person
- * signs out.
+ * It disappears after ten seconds, when the person presses the button, or when the person signs
+ * out.
  */
 export function showIslandMessage({
   text,

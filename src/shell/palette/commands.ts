@@ -55,15 +55,18 @@ export interface PaletteContext extends Visitor {
 interface PageCommand {
   page: PageName
   kind: Kind
-  /** The feature that the person needs, such as `deposit`. */
+  /** Feature of a group that the person needs to see the command: `deposit`. */
   feature?: string
-  /** A permission that the person needs, even if the page does not require it. */
+  /**
+   * Permission that the person needs to see the command, in addition to what the page itself
+   * requires.
+   */
   permission?: string
 }
 
 /**
- * The commands that open a page, in the order of the palette. Leaves out pages that need another id
- * in their address than the company's.
+ * The commands that open a page, in the order of the palette. Pages whose address contains the id
+ * of an item other than the company have no command here.
  */
 export const pageCommands: readonly PageCommand[] = [
   { page: 'home', kind: 'pages' },

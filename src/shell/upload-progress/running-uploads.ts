@@ -14,7 +14,10 @@ export function isUploading(): boolean {
   return summary !== undefined && summary.active + summary.paused + summary.choosing > 0
 }
 
-/** Returns a promise that resolves when all uploads in progress have ended. */
+/**
+ * Returns a promise that resolves when all running uploads have ended. Call it only while
+ * `isUploading()` returns true; otherwise the promise may never resolve.
+ */
 export function waitForUploads(): Promise<void> {
   return new Promise(resolve => {
     const stop = $summary?.listen(() => {
