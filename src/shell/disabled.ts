@@ -20,8 +20,8 @@ export function startAccountDisabledPage(): void {
 }
 
 /**
- * Shows the state of the account that the API has reported: disabled, with the reason, or active.
- * Does nothing until a call has reported it.
+ * Shows the state of the account according to the API: disabled, with the reason, or active. Does
+ * nothing until the API has answered a call.
  */
 function drawAnswer(): void {
   const blocked = $disabledState.get()

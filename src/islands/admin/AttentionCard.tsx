@@ -82,8 +82,8 @@ interface AttentionItemsProps {
 }
 
 /**
- * Lists what needs attention, with links to the pages where the person can act on it. Also names
- * the checks that could not run.
+ * Lists what needs attention, with links to the pages where the person can act. Also names the
+ * checks that could not run.
  */
 export function AttentionItems({ found, company, hasMailServer }: AttentionItemsProps) {
   const { t } = useWords()

@@ -24,8 +24,8 @@ export interface DepositQueueProps {
   files: readonly File[]
   category: DepositCategory | undefined
   /**
-   * Runs when the files have been added to the queue. `rejected` says how many files did not fit
-   * into the queue, and how many files the queue can contain.
+   * Runs when the files have been added to the queue. `rejected` contains the number of files that
+   * did not fit (`count`) and the maximum size of the queue (`limit`).
    */
   onTaken: (rejected: RejectedFiles) => void
   onAnother: () => void

@@ -16,8 +16,7 @@ interface ThemePreviewProps {
 }
 
 /**
- * Shows samples of the company's pages and mails in the colors of a theme, in light and in dark
- * mode.
+ * Shows how pages and mails look with the colors and logos of a theme, in light and in dark mode.
  */
 export function ThemePreview({ name, colors, logo, logoDark }: ThemePreviewProps) {
   const { t } = useWords()
@@ -44,7 +43,10 @@ interface SampleProps {
   logo: string
 }
 
-/** A sample of a page. Nothing in it works, so screen readers and the keyboard skip it. */
+/**
+ * A sample of a page and of a mail. Its links and buttons do nothing, so screen readers and the
+ * keyboard skip them.
+ */
 function Sample({ name, mode, logo }: SampleProps) {
   const { t } = useWords()
   return (

@@ -3,7 +3,7 @@ import { createContentLink } from '../../stores/content-link.ts'
 
 /**
  * Downloads the stored document of a deposit. The browser writes the bytes to disk as they arrive.
- * Does nothing for a verification, and for a deposit that has not been recorded.
+ * Does nothing if the request is a verification or a deposit that is not recorded yet.
  */
 export async function downloadDocument(request: ProcessedRequest): Promise<void> {
   if (!request.deposit_id) return

@@ -74,7 +74,10 @@ export function Popup({ button, className, isSet, label, children }: PopupProps)
   )
 }
 
-/** Moves the box below the button, or above it if there is more room. */
+/**
+ * Moves the box below the button. If it does not fit there and the button is in the lower half of
+ * the window, moves it above the button.
+ */
 function place(box: HTMLElement | null, button: HTMLElement | null): void {
   if (!box || !button) return
   const at = button.getBoundingClientRect()

@@ -93,8 +93,8 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
 }
 
 /**
- * The command that gives the installation a public domain, in parts. A line can break only between
- * two parts.
+ * The command that sets up another installation, with a public domain, in parts. A line can break
+ * only between two parts.
  */
 const initCommand = ['npm run vidimus -- init', '--domain docs.example.com', '--name Orchard']
 

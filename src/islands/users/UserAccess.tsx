@@ -39,7 +39,10 @@ interface UserAccessProps extends MemberProps {
   isOwn: boolean
 }
 
-/** Shows whether a person can use the account, and what an administrator can do about it. */
+/**
+ * Shows whether a person can use their account. Lets an administrator send the link of an
+ * invitation or sign-up again, sign the person out, and disable or enable the account.
+ */
 export function UserAccess({ member, isOwn }: UserAccessProps) {
   const { locale, t } = useWords()
   const title = useRef<HTMLHeadingElement>(null)

@@ -104,8 +104,8 @@ function visibleBox(zone: HTMLElement): Box | undefined {
 }
 
 /**
- * Returns the largest strip of the window that no zone touches, or undefined if all strips are
- * too small.
+ * Returns the largest strip of the window beside all drop zones. Returns undefined if every strip
+ * is too small to drop a file on.
  */
 function largestFreeStrip(
   taken: readonly Box[],

@@ -156,8 +156,8 @@ export function commandForItem(item: FoundItem, locale: Locale): Command {
 }
 
 /**
- * Returns those of the recently chosen commands that the person may still use. A command that opens
- * a found item, such as a person or a group, is returned only to administrators.
+ * Returns the recently chosen commands that the person may still use. Leaves out commands that open
+ * a found item, such as a person or a group, unless the person is an administrator.
  */
 export function recentCommands(
   recent: readonly RecentCommand[],
