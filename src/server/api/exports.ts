@@ -5,6 +5,10 @@ import { mountEndpoint } from './kit/mount.ts'
 
 export function mountExports(app: Api): void {
   mountEndpoint(app, exportOwnData, ({ cursor }, c) =>
-    exports.getExport(c.get('deps'), { tenant: c.get('tenant'), person: signedInPerson(c), cursor })
+    exports.exportOwnData(c.get('deps'), {
+      tenant: c.get('tenant'),
+      person: signedInPerson(c),
+      cursor
+    })
   )
 }

@@ -61,8 +61,8 @@ export function mountMembers(app: Api): void {
   mountAdminEndpoint(app, disableUser, changes.disableUser)
   mountAdminEndpoint(app, enableUser, changes.enableUser)
   mountAdminEndpoint(app, signOutUser, changes.signOutUser)
-  mountAdminEndpoint(app, listUserSessions, members.listSessions)
-  mountAdminEndpoint(app, getUserUsage, members.getUsage)
+  mountAdminEndpoint(app, listUserSessions, members.listUserSessions)
+  mountAdminEndpoint(app, getUserUsage, members.getUserUsage)
 
   mountEndpoint(app, deleteMember, async ({ id }, c) =>
     changes.deleteMember(c.get('deps'), {

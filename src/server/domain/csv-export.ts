@@ -11,11 +11,11 @@ const nextPageMs = 120_000
 interface CsvExport<Item, Row> extends Pick<ConnectionOptions, 'caller'> {
   company_id: CompanyId
   /**
-   * The number of rows that are read at a time. It is smaller while other companies are active, so
-   * that the export hardly delays their calls.
+   * The number of rows that are read at a time: `alone`, or `whenContended` while other companies
+   * are active. The second number is smaller, so that the export hardly delays their calls.
    */
   pageRows: { alone: number; whenContended: number }
-  /** Reads the items of a page, and the cursor of the next page. The last page has none. */
+  /** Returns the items of a page, and the cursor of the next page. The last page has no `next`. */
   readPage: (
     tx: Tx,
     page: { limit: number; cursor: string | undefined }

@@ -67,7 +67,7 @@ export interface Limits {
   signUpPerAddressHour: number
   mailsPerAddressHour: number
   mailsPerCompanyDay: number
-  /** Failed attempts to use mailed links in 15 minutes, per network address. */
+  /** Maximum number of failed attempts to use mailed links in 15 minutes, per network address. */
   mailTokensPerAddress: number
   verifyPerAddressMinute: number
   verifyPerAddressDay: number
@@ -106,7 +106,9 @@ export type SendingCompany = Pick<Tenant, 'company_id' | 'host'>
  * `server/adapters/keys.ts`, sees the secrets.
  */
 export interface Keys {
-  /** The id of the root secret. */
+  /**
+   * The id of the root secret. It is stored with encrypted data, to tell which secret encrypted it.
+   */
   rootSecretId: string
   /**
    * Returns an HMAC-SHA256 of `data`, 32 bytes. Each label has its own key, which is derived from
@@ -263,8 +265,8 @@ export interface Blobs {
   /** Deletes a staged file (of an upload in progress). Does nothing if it does not exist. */
   discardStaged(staged: StagedFile): Promise<void>
   /**
-   * Creates the staged file of the upload `upload` with all its bytes, and flushes it to disk. Used
-   * for uploads whose bytes do not come from a client.
+   * Creates the staged file of the upload `upload` with the content `bytes`, and flushes it to
+   * disk. Used for uploads whose bytes do not come from a client.
    */
   stage(company: CompanyId, upload: string, bytes: Uint8Array): Promise<void>
   /**
@@ -277,7 +279,7 @@ export interface Blobs {
    * deleted the company's files, the next process finds the note and deletes them.
    */
   noteRemoval(company: CompanyId): Promise<void>
-  /** Returns the companies with a note of `noteRemoval`, and when each note was written. */
+  /** Returns the companies for which `noteRemoval` has written a note, and when it was written. */
   listRemovals(): Promise<{ company: CompanyId; at: Date }[]>
   /** Deletes the note that `noteRemoval` wrote. */
   forgetRemoval(company: CompanyId): Promise<void>

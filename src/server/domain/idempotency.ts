@@ -137,7 +137,7 @@ async function claim(tx: Tx, row: Claim): Promise<boolean> {
  * What `claimIdempotencyKeys` found for the key of one call. An error says that the key is in use,
  * or was used for another input.
  */
-export type ClaimedCall<Body> =
+export type IdempotencyKeyOutcome<Body> =
   /**
    * The key was new. The caller of `claimIdempotencyKeys` must run the call, and then store its
    * answer or free its key.
@@ -164,7 +164,7 @@ export async function claimIdempotencyKeys<Body extends object>(
   deps: Pick<Deps, 'keys'>,
   scope: CallsOfOne,
   calls: readonly { key: string; input: unknown }[]
-): Promise<ClaimedCall<Body>[]> {
+): Promise<IdempotencyKeyOutcome<Body>[]> {
   const marked = calls.map(({ key, input }) => ({
     key,
     fingerprint: deps.keys.mac('repetition', JSON.stringify(input))

@@ -52,8 +52,8 @@ const countedPrefixes = [64, 56, 48]
 
 /**
  * Returns the networks whose counters count a call from an address, smallest first. For an IPv4
- * address, returns only the address. `'2001:db8::1'` → `['2001:db8::/64', '2001:db8::/56',
- * '2001:db8::/48']`
+ * address, and for a text that is no address, returns only this text. `'2001:db8::1'` →
+ * `['2001:db8::/64', '2001:db8::/56', '2001:db8::/48']`
  */
 export function countedNetworks(text: string): string[] {
   const address = parse(text)
@@ -67,7 +67,8 @@ export function countedNetworks(text: string): string[] {
 
 /**
  * Parses an IPv6 address, or an IPv4 address of four decimal numbers. The library alone would also
- * accept `10.1` and `0x7f.1`.
+ * accept `10.1` and `0x7f.1`. Converts `::ffff:a.b.c.d` to an IPv4 address, except with the form
+ * `as written`. Returns undefined for any other text.
  */
 function parse(text: string, form?: 'as written'): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)

@@ -47,9 +47,9 @@ interface Orders<DB, TB extends keyof DB> {
 
 /**
  * Reads a page of a list. `all` selects the rows of the whole list; `select` adds search, filters
- * and columns. The page begins after the current place of the row that the cursor names. So adding
- * or removing rows between two pages does not make other rows appear twice or go missing. Throws
- * `not_found` if the list has no row with the cursor's id.
+ * and columns. The page begins after the row whose id is the cursor, at the place where that row is
+ * now. So adding or removing rows between two pages does not make other rows appear twice or go
+ * missing. Throws `not_found` if the list has no row with the cursor's id.
  */
 export async function readPage<DB, TB extends keyof DB, Row extends { id: string }>(
   all: SelectQueryBuilder<DB, TB, object>,

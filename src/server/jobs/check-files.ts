@@ -1,4 +1,4 @@
-import { checkFiles, deleteLeftoverFiles } from '../domain/deposits/file-checks.ts'
+import { checkFiles, deleteFilesOfRemovedCompanies } from '../domain/deposits/file-checks.ts'
 import type { Deps } from '../domain/deps.ts'
 import { forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
@@ -19,7 +19,7 @@ export function checkFilesJob(deps: Deps): Job {
     name,
     everyMs: 3_600_000,
     async run(stopping) {
-      await deleteLeftoverFiles(deps)
+      await deleteFilesOfRemovedCompanies(deps)
       await forEachCompany(deps, { job: name, stopping }, async company => {
         const { missing, damaged, ...counts } = await checkFiles(deps, company, rehashAnHour)
         deps.log.info({ company, ...counts }, 'files checked')

@@ -15,7 +15,7 @@ import {
   abandonDirectUpload,
   beginDirectUpload,
   type DirectFile,
-  type DirectUpload,
+  type DirectUploadPlan,
   depositFingerprint,
   finishDirectUpload,
   requireSameBytes,
@@ -121,7 +121,7 @@ async function takeFile(
     response,
     file
   }: { request: IncomingMessage; response: ServerResponse; file: DirectFile }
-): Promise<{ begun: DirectUpload; sha256: Buffer }> {
+): Promise<{ begun: DirectUploadPlan; sha256: Buffer }> {
   const freeSlot = takeSlot({ ...file, id: randomUUID() })
   try {
     const begun = await beginDirectUpload(deps, file)

@@ -5,7 +5,7 @@ import {
 } from '../../../contract/kit/endpoint.ts'
 import { Id } from '../../../contract/kit/ids.ts'
 import { getAdministeredCompanyId } from '../../domain/companies/companies.ts'
-import { getTenant, readSenderHost } from '../../domain/companies/served-hosts.ts'
+import { getTenantOfCompany, readHostForMailLinks } from '../../domain/companies/served-hosts.ts'
 import type { CompanyId, SendingCompany, Tenant } from '../../domain/deps.ts'
 import type { Person } from '../../domain/sessions/sessions.ts'
 import { requirePermission } from './admission.ts'
@@ -59,7 +59,7 @@ export function administeredCompany(c: ApiContext): CompanyId {
  */
 export async function administeredTenant(c: ApiContext): Promise<Tenant> {
   const [tenant, acting] = [c.get('tenant'), administeredCompany(c)]
-  return acting === tenant.company_id ? tenant : getTenant(c.get('deps'), acting)
+  return acting === tenant.company_id ? tenant : getTenantOfCompany(c.get('deps'), acting)
 }
 
 /**
@@ -69,7 +69,7 @@ export async function administeredTenant(c: ApiContext): Promise<Tenant> {
 export async function mailSenderOf(c: ApiContext, hasLinks: boolean): Promise<SendingCompany> {
   const [{ company_id }, acting] = [c.get('tenant'), administeredCompany(c)]
   if (hasLinks || acting === company_id) return administeredTenant(c)
-  return { company_id: acting, host: await readSenderHost(c.get('deps'), acting) }
+  return { company_id: acting, host: await readHostForMailLinks(c.get('deps'), acting) }
 }
 
 /**

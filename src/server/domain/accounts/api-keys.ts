@@ -51,7 +51,8 @@ interface Creation extends z.output<typeof call.input> {
   company_id: CompanyId
   by: Person
   /**
-   * Id of the group, for an API key of the company. Undefined for an API key of the person `by`.
+   * Id of the group to which a new key of the company belongs. Undefined for a new key of the
+   * person `by`.
    */
   group_id?: string
 }

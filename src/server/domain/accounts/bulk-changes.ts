@@ -10,18 +10,21 @@ import type { Person } from '../sessions/sessions.ts'
 import { queueNewInvitations, requireInvitable } from './invitations.ts'
 import { type LockedMembers, lockMemberRows } from './locked-members.ts'
 import {
+  deleteMembers,
   disableMembers,
   enableMembers,
-  endAllSessions,
-  eraseMembers,
   requireNotOneself,
-  setMemberColumns
+  setMemberColumns,
+  signOutMembers
 } from './member-changes.ts'
 import { countMembers, type MemberFilter, readNextMembers } from './members.ts'
 
 type BulkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>
 
-/** The action of a bulk change, with the group or the reason that the action needs. */
+/**
+ * What a bulk change does to each person: an action, with the group or the reason that some actions
+ * need.
+ */
 export type BulkChange =
   | { action: 'add_to_group' | 'remove_from_group'; group_id: string }
   | { action: 'disable'; reason: DisabledReason }
@@ -36,7 +39,7 @@ export type BulkSelection =
   | { filter: MemberFilter; cursor?: string | undefined }
 
 interface Bulk {
-  /** The company of the people, and the host to which the links in their invitations lead. */
+  /** The company whose people are changed, and the host to which the links in their mails lead. */
   sender: SendingCompany
   by: Person
   change: BulkChange
@@ -44,10 +47,7 @@ interface Bulk {
   idempotencyKey: string | undefined
 }
 
-/**
- * Counts the people whom a bulk change selects. Returns their number as `matching` and changes
- * nobody.
- */
+/** Returns as `matching` how many people a bulk change selects. Does not apply the change. */
 export async function countAffectedPeople(
   deps: Pick<Deps, 'db' | 'clock'>,
   { sender, people }: Pick<Bulk, 'sender' | 'people'>
@@ -145,7 +145,7 @@ async function apply(
   ids: string[]
 ): Promise<string[]> {
   if (ids.length === 0) return []
-  if (change.action === 'delete') return eraseMembers(tx, deps, { sender, by, people, ids })
+  if (change.action === 'delete') return deleteMembers(tx, deps, { sender, by, people, ids })
   const members = ids.map(people.get)
   switch (change.action) {
     case 'add_to_group':
@@ -163,7 +163,7 @@ async function apply(
     case 'enable':
       return enableMembers(tx, deps, { by, members })
     case 'sign_out':
-      await endAllSessions(tx, deps, { by, members })
+      await signOutMembers(tx, deps, { by, members })
       return ids
     case 'invite':
       await queueNewInvitations(tx, deps, { sender, by, members })

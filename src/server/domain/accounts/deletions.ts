@@ -45,7 +45,8 @@ interface Erasure {
 /**
  * Deletes the personal data of accounts: e-mail, username, public keys, sessions, API keys, group
  * memberships, mailed links and rows of imports. Keeps the accounts' rows and the deposits, because
- * the history refers to their ids. The caller must have locked the rows of these people.
+ * the history refers to their ids. Queues a mail to each person that tells them about the deletion.
+ * The caller must have locked the rows of these people.
  */
 export async function eraseUsers(
   tx: Tx,

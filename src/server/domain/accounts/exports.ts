@@ -11,11 +11,11 @@ const pageLength = 200
 const maxSessions = 100
 
 /**
- * Returns the data that the service stores about a person. `requests` is a page of the person's
+ * Returns the data that the service stores about the caller. `requests` is a page of the caller's
  * deposits and verifications, newest first. The page begins after the deposit or verification with
  * the id `cursor`. `complete` is true if no page follows.
  */
-export async function getExport(
+export async function exportOwnData(
   deps: Pick<Deps, 'db' | 'clock'>,
   { tenant, person, cursor }: { tenant: Tenant; person: Person; cursor?: string | undefined }
 ): Promise<{

@@ -29,7 +29,7 @@ interface Invitation {
   idempotencyKey: string | undefined
 }
 
-/** The result of sending a person a link that invites them or confirms their sign-up. */
+/** What the API returns after an invitation, or a new link to confirm a sign-up, was queued. */
 export interface InvitationResult {
   id: string
   /** The link, for the administrator to pass on. Absent if a mail server is configured. */
@@ -66,8 +66,8 @@ interface InvitedPerson {
 }
 
 /**
- * Adds a person without a password to the transaction's company. Returns the person's id. Throws
- * as `inviteUser` does.
+ * Adds a person without a password to the transaction's company, and returns the person's id. Does
+ * not invite the person yet: `sendInvitation` does. Throws the same errors as `inviteUser`.
  */
 export async function insertInvitedPerson(
   tx: Tx,

@@ -139,7 +139,7 @@ export async function deleteMember(
   await inCompany(deps.db, sender.company_id, async tx => {
     const people = await lockMemberRows(tx, deps, { by, ids: [id] })
     if (!people.isWaiting(id)) requireVersion(people.get(id).version, version)
-    const erased = await eraseMembers(tx, deps, { sender, by, people, ids: [id] })
+    const erased = await deleteMembers(tx, deps, { sender, by, people, ids: [id] })
     if (erased.length === 0) throw new AppError('not_found', 'No such sign-up')
   })
 }
@@ -164,7 +164,7 @@ export async function enableUser(deps: ChangeDeps, call: MemberCall): Promise<vo
 
 /** Ends all sessions of a person and closes their event streams. */
 export async function signOutUser(deps: ChangeDeps, call: MemberCall): Promise<void> {
-  await changeOne(deps, call, (tx, one) => endAllSessions(tx, deps, one))
+  await changeOne(deps, call, (tx, one) => signOutMembers(tx, deps, one))
 }
 
 async function changeOne(
@@ -201,7 +201,7 @@ interface Erasures {
  * sign-ups. Sign-ups that a parallel call has confirmed or deleted are left out. Throws
  * `not_oneself` if the caller is one of the people.
  */
-export async function eraseMembers(
+export async function deleteMembers(
   tx: Tx,
   deps: ChangeDeps,
   { sender, by, people, ids }: Erasures
@@ -216,9 +216,9 @@ export async function eraseMembers(
 }
 
 /**
- * Disables people in the transaction `tx`. Returns the ids of the people whom this has changed.
- * Does not change people who are already disabled for the same reason. Throws `not_oneself` if the
- * caller is one of the people.
+ * Disables people in the transaction `tx`. Returns the ids of the people who were changed. Does not
+ * change people who are already disabled for the same reason. Throws `not_oneself` if the caller is
+ * one of the people.
  */
 export async function disableMembers(
   tx: Tx,
@@ -238,7 +238,10 @@ export async function disableMembers(
   return ids
 }
 
-/** Enables people in the transaction `tx`. Returns the ids of those who were disabled. */
+/**
+ * Enables people in the transaction `tx`. Returns the ids of the people who were disabled until
+ * now.
+ */
 export async function enableMembers(
   tx: Tx,
   deps: ChangeDeps,
@@ -259,7 +262,7 @@ export async function enableMembers(
  * Ends all sessions of people in the transaction `tx`. Throws `not_oneself` if the caller is among
  * them.
  */
-export async function endAllSessions(
+export async function signOutMembers(
   tx: Tx,
   deps: ChangeDeps,
   { by, members }: Targets

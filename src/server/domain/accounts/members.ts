@@ -79,7 +79,7 @@ export async function readMember(tx: Tx, deps: Pick<Deps, 'clock'>, id: string):
 }
 
 /** Returns the active sessions of a person, at most 100, most recently used first. */
-export async function listSessions(
+export async function listUserSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, by, id }: { company_id: CompanyId; by: Person; id: string }
 ): Promise<Session[]> {
@@ -93,7 +93,7 @@ export async function listSessions(
 /**
  * Returns a person's total usage, and the person's usage and the limits in each of their groups.
  */
-export async function getUsage(
+export async function getUserUsage(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, id }: { company_id: CompanyId; id: string }
 ): Promise<MemberUsage> {

@@ -133,7 +133,7 @@ interface Changed {
   options: ImportOptions
   /** Numbers of the changed rows. */
   numbers: number[]
-  /** The e-mails of the changed rows: those before the change, and those after it. */
+  /** The e-mails of the changed rows, both from before and from after the change. */
   rows: { email: string | null }[]
 }
 

@@ -142,7 +142,10 @@ async function changePeople(
   return rows.map(({ number }) => number)
 }
 
-/** Marks rows that a run could not apply as refused. */
+/**
+ * Marks rows as refused. A run could not apply them, because their people have been changed since
+ * the check.
+ */
 async function refuseMissed(tx: Tx, { id }: ImportInProgress, numbers: number[]): Promise<void> {
   const reasons = JSON.stringify([{ column: 'email', code: 'changed_meanwhile' }])
   await sql`

@@ -52,7 +52,7 @@ export async function createUser(
   if (needsConfirmation) await consumeMailLimits(deps, { tenant, email, address })
   const proof = verifyKeyProof({ ...input, purpose: 'signup' })
   return inCompany(deps.db, tenant.company_id, async tx => {
-    const insert = needsConfirmation ? insertSignUp : insertUser
+    const insert = needsConfirmation ? insertSignUp : insertActiveUser
     const effect = () => insert(tx, deps, input, proof)
     const { tenant: _, address: __, isDeveloper: ___, idempotencyKey: key, ...fields } = input
     return runOnce(tx, deps, { actor: nobody, route: 'POST /user', key, input: fields }, effect)
@@ -130,7 +130,7 @@ const nobody = '00000000-0000-0000-0000-000000000000'
  * Creates a person with the public key of `proof`. Uses up the challenge of the proof, so a
  * repeated call fails with `challenge_invalid`. Throws `email_taken` if the e-mail has an account.
  */
-export async function insertUser(
+export async function insertActiveUser(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'log'>,
   { tenant, email, username, locale }: NewPerson,
@@ -147,7 +147,7 @@ export async function insertUser(
   return { id }
 }
 
-/** Returns a person's data as `GET /user` sends them, without `access_token`. */
+/** Returns the caller's data for the response of `GET /user`, without `access_token`. */
 export async function readUser(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,

@@ -4,8 +4,8 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from './audit.ts'
 
 /**
- * The shortest time between two audit entries about reads of the history by the same person, in
- * milliseconds. Reads in between add no entry.
+ * After an entry about a person who reads the history, further reads by this person add no entry
+ * for this many milliseconds.
  */
 const entryMs = 10 * 60_000
 

@@ -248,8 +248,8 @@ const nameSql: Record<string, (locale: 'en' | 'fr') => RawBuilder<string | null>
 }
 
 /**
- * Returns the names of items of one kind, by the ids of the items. Leaves out items that the
- * transaction's company does not have.
+ * Returns the names of items of one kind. The keys of the map are the ids of the items. Leaves out
+ * items that the transaction's company does not have.
  */
 async function readNamesOfKind(
   tx: Tx,
@@ -266,7 +266,10 @@ async function readNamesOfKind(
   return new Map(rows.flatMap(row => (row.name === null ? [] : [[row.id, row.name] as const])))
 }
 
-/** Names of other companies and of their operators, by the id of the company. */
+/**
+ * The names of other companies and of their people who made changes. The keys are the ids of the
+ * companies.
+ */
 type OtherCompanies = Map<string, { name: string; people: Names }>
 
 /**

@@ -39,9 +39,9 @@ interface AuditedChange {
   before?: object
   after?: object
   /**
-   * The id of the person whom the changed fields concern. They are erased from the log when this
-   * person is deleted. If absent, it is `target` if the changed object is a person. Otherwise the
-   * fields are never erased.
+   * The id of the person whom the changed fields concern. When this person is deleted, the fields
+   * are erased from the log. Undefined stands for `target` if the changed object is a person. For
+   * any other object, undefined means that the fields are never erased.
    */
   concerns?: string
 }

@@ -9,11 +9,11 @@ import type {
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type GroupQuota, readLimitedQuotas } from '../limits/usage.ts'
+import { type GroupQuota, readQuotasOfLimitedGroups } from '../limits/usage.ts'
 import { listCompanyNames } from './companies.ts'
 import { domainStateSql } from './domain-admin.ts'
 import { hasProvedHost } from './domain-rows.ts'
-import { countFailedDeposits } from './usage-days.ts'
+import { countRecentFailedDeposits } from './usage-days.ts'
 
 type AttentionDeps = Pick<Deps, 'db' | 'clock' | 'settings' | 'blobs' | 'log'>
 
@@ -227,7 +227,7 @@ async function findHeld(tx: Tx): Promise<Finding> {
 }
 
 async function findFailures(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Finding> {
-  const count = await countFailedDeposits(tx, now)
+  const count = await countRecentFailedDeposits(tx, now)
   return finding({ count, since: null }, 'warning')
 }
 
@@ -357,7 +357,7 @@ async function findDomains(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Att
 }
 
 async function findNearLimits(tx: Tx, _deps: AttentionDeps, now: Date): Promise<Finding> {
-  const quotas = await readLimitedQuotas(tx, { company_id: tx.companyId, now })
+  const quotas = await readQuotasOfLimitedGroups(tx, { company_id: tx.companyId, now })
   const near = quotas
     .flatMap(limitsOf)
     .filter(({ share }) => share >= nearShare)

@@ -7,8 +7,8 @@ const maxDepth = 64
 
 /**
  * Checks a logo or favicon and returns its SVG in a canonical form. Throws `svg_refused`, which
- * names the refused part, for text that is not well-formed XML and for every element or attribute
- * that is not explicitly allowed. Never repairs a picture.
+ * names the refused part, if the text is not well-formed XML or too large. Also throws it for every
+ * element or attribute that is not explicitly allowed. Never repairs a picture.
  */
 export function canonicalSvg(text: string, field: 'logo' | 'logo_dark' | 'favicon'): string {
   const refuse = (what: string, detail: string) =>

@@ -89,7 +89,7 @@ export async function getCategory(
   return inCompany(deps.db, company_id, tx => readCategory(tx, id))
 }
 
-/** The settings of a new category that its creator leaves out. */
+/** The default values for settings that the creator of a category does not choose. */
 const defaults = {
   visibility: 'public',
   keep_originals: 'person',
@@ -317,7 +317,7 @@ async function lockCategory(tx: Tx, id: string, withDefault: boolean | undefined
   return { ...settings, version: found.version }
 }
 
-/** Makes the present default category, if there is one, an ordinary category. */
+/** Makes the present default category an ordinary category. Does nothing if there is no default. */
 async function endDefault(tx: Tx, deps: AuditedDeps, by: AdminCall['by']): Promise<void> {
   const ended = await updateInCompany(tx, 'category')
     .set({ is_default: false, version: sql<number>`version + 1` })

@@ -36,8 +36,8 @@ interface CompanyRow {
 }
 
 /**
- * Returns a page of all companies of the installation, each with its usage. Only operators may see
- * it.
+ * Returns a page of all companies of the installation, each with its usage. Checks no permission:
+ * the API lets only operators call it.
  */
 export async function listCompanies(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -63,8 +63,8 @@ export async function listCompanies(
 }
 
 /**
- * Returns the usage of companies, by the company's id. Requests are counted from the start of the
- * current month.
+ * Returns the usage of companies. The keys of the map are the ids of the companies. Requests are
+ * counted from the start of the current month.
  */
 async function readUsage(
   tx: NoCompanyTx,
@@ -79,7 +79,8 @@ async function readUsage(
 }
 
 /**
- * Returns id and name of all companies of the installation, by name. Only operators may see them.
+ * Returns id and name of all companies of the installation, sorted by name. Checks no permission:
+ * the API lets only operators see them.
  */
 export async function listCompanyNames(
   deps: Pick<Deps, 'db'>
@@ -254,9 +255,9 @@ async function changeCompany(
 }
 
 /**
- * Returns the id of the company that a person administers in a call. This must be the person's own
- * company. An operator may administer every company, even a suspended one. Throws `not_found` if
- * the person may not administer the company `wanted` or it does not exist.
+ * Returns the id `wanted` if the person `by` may administer this company. Operators may administer
+ * every company, even a suspended one. Other people may administer only their own company. Throws
+ * `not_found` if the person may not administer the company or it does not exist.
  */
 export async function getAdministeredCompanyId(
   deps: Pick<Deps, 'db'>,
@@ -287,8 +288,8 @@ export async function listCompanyIds(deps: Pick<Deps, 'db'>): Promise<CompanyId[
 
 /**
  * Deletes a demonstration company: first its rows, then its files. If a crash leaves files,
- * `deleteLeftoverFiles` deletes them later. Returns false and deletes nothing if the company is not
- * a demonstration.
+ * `deleteFilesOfRemovedCompanies` deletes them later. Returns false and deletes nothing if the
+ * company is not a demonstration.
  */
 export async function removeCompany(
   deps: Pick<Deps, 'db' | 'blobs' | 'signals' | 'log'>,

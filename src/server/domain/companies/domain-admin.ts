@@ -143,7 +143,10 @@ export function proofRecordName(host: string): string {
   return `_domain-check.${host.replace(/^\*\./, '')}`
 }
 
-/** SQL for the state of a domain, such as `verified` or `failing`. */
+/**
+ * SQL for the state of a domain, such as `verified` or `failing`. The query that uses it must
+ * select from the table `domain`.
+ */
 export const domainStateSql = sql<DomainState>`case
   when domain.verified_at is null and is_proved_host(domain.host) then 'taken'
   when domain.quarantined_at is not null then 'quarantined'

@@ -325,8 +325,8 @@ async function endDefault(tx: Tx, deps: AuditedDeps, by: AdminCall['by']): Promi
 }
 
 /**
- * Returns what refers to a group: the numbers of its members, its API keys, the deposits that were
- * begun in it and the requests that were charged to it.
+ * Returns how many members and API keys a group has, how many uploads were begun in it (`deposits`)
+ * and how many requests were charged to it.
  */
 async function countUses(
   tx: Tx,

@@ -20,7 +20,7 @@ export function isLocalhost(name: string): boolean {
  * `api.` are refused, because they serve the API of another host. Names of a whole registry are
  * refused too, such as `co.uk` and `*.co.uk`.
  */
-export function requireHostName(host: string, isDeveloper: boolean): void {
+export function requireClaimableHost(host: string, isDeveloper: boolean): void {
   const base = host.startsWith(wildcard) ? host.slice(wildcard.length) : host
   if (base.startsWith('api.')) throw refused('Names that begin with api. belong to the API')
   if (isLocalhost(base)) {

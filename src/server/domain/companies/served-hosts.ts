@@ -232,7 +232,10 @@ export function originOf({ settings }: Pick<Deps, 'settings'>, host: string): st
  * Returns a company with the host and configuration of its primary domain. Throws `host_needed` if
  * it has none.
  */
-export async function getTenant(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<Tenant> {
+export async function getTenantOfCompany(
+  deps: Pick<Deps, 'db'>,
+  company_id: CompanyId
+): Promise<Tenant> {
   const tenant = await findTenant(deps, await inCompany(deps.db, company_id, getPrimaryHost))
   if (tenant?.company_id !== company_id) throw hostNeeded()
   return tenant
@@ -250,7 +253,7 @@ export async function getPrimaryHost(tx: Tx): Promise<string> {
  * company. This is the host of the primary domain. If there is no primary domain, it is the host of
  * the oldest domain, even if that host is not served.
  */
-export async function readSenderHost(
+export async function readHostForMailLinks(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<string> {

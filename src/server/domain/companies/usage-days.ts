@@ -27,8 +27,8 @@ interface UsageQuery {
 
 /**
  * Returns what a company or one of its groups used on each day of a period, oldest first. Throws
- * `not_found` if the company has no such group, and `invalid_input` if the period is longer than
- * 400 days or ends before it begins.
+ * `not_found` if the company has no such group. Throws `invalid_input` if the period is longer than
+ * 400 days, ends before it begins, or begins before the year 2000.
  */
 export async function readUsageDays(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -50,7 +50,7 @@ export async function readUsageDays(
  * Returns the number of the company's deposits that were begun yesterday or today (in UTC) and
  * failed.
  */
-export async function countFailedDeposits(tx: Tx, now: Date): Promise<number> {
+export async function countRecentFailedDeposits(tx: Tx, now: Date): Promise<number> {
   const yesterday = dayOf(now.getTime() - dayMs)
   const { failed } = await selectInCompany(tx, 'usage_day')
     .where('day', '>=', yesterday)

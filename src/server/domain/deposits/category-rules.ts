@@ -76,7 +76,8 @@ export function requireAllowedSize(
 
 /**
  * Returns the rules of a category without checking a file. Throws `category_unknown` if the caller
- * may not use the category, and `forbidden` if the caller is in no group that may deposit.
+ * may not use the category, and `forbidden` if the caller is in no group that may deposit. Throws
+ * `category_unusable` if the record of a deposit cannot contain the name of the category.
  */
 export async function readCategoryRules(
   tx: Tx,

@@ -261,8 +261,8 @@ class Batch {
   }
 
   /**
-   * Returns the answers to items whose file the person is already uploading, by the index of the
-   * item.
+   * Returns the answers to items whose file the person is already uploading. The keys of the map
+   * are the indexes of the items.
    */
   async #findOpen(asked: Accepted[]): Promise<Map<number, DepositAnswer>> {
     const { user_id } = this.#input
@@ -299,8 +299,8 @@ class Batch {
   }
 
   /**
-   * Returns the request (entry of the history) of the person's newest deposit of each item's file,
-   * by the index of the item.
+   * Returns, for items whose file the person has deposited before, the request (entry of the
+   * history) of the newest such deposit. The keys of the map are the indexes of the items.
    */
   async #findOwn(asked: Accepted[]): Promise<Map<number, ProcessedRequest>> {
     const { user_id } = this.#input

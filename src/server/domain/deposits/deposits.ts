@@ -18,7 +18,7 @@ import { decryptDigest } from './upload-digests.ts'
 /**
  * Returns what a client needs to continue an open upload. `input.id` is the id of the upload's
  * request (entry of the history). Throws `not_found` if the caller has no open upload with this
- * request.
+ * request. Also throws it for an upload of `PUT /deposit`, which cannot be continued.
  */
 export async function getUnfinishedUpload(
   deps: Pick<Deps, 'db' | 'keys'>,

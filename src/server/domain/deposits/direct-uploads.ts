@@ -42,7 +42,8 @@ export interface DirectFile {
 }
 
 /** What the server must do with the body of a `PUT /deposit`. */
-export type DirectUpload =
+export type DirectUploadPlan =
+  /** Store the bytes in the file of this new upload. */
   | { kind: 'new'; upload: Upload }
   /** Hash the bytes without storing them, because the category stores none. */
   | { kind: 'fingerprint' }
@@ -58,7 +59,7 @@ export type DirectUpload =
  * deposited. Throws `idempotency_in_flight` if a call with the same idempotency key is still
  * running.
  */
-export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<DirectUpload> {
+export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<DirectUploadPlan> {
   const { store } = await inCompany(deps.db, file.company_id, async tx => {
     return getCategoryRulesForFile(tx, deps, await withCategory(tx, file))
   })
@@ -134,8 +135,9 @@ export async function depositFingerprint(
 }
 
 /**
- * Throws `idempotency_key_reused` if a repeated call sent other bytes (with the digest `sha256`)
- * than the first call with its key.
+ * Throws `idempotency_key_reused` if a repeated call sent other bytes than the first call with its
+ * key. `sha256` is the digest of the bytes of the repeated call, and `request` is the request of
+ * the first. Checks nothing unless the first deposit is recorded.
  */
 export async function requireSameBytes(
   deps: Deps,

@@ -58,7 +58,7 @@ export async function checkFiles(
  * that a company was removed. Missing database rows are no proof: after an older backup was
  * restored, the rows of newer companies are missing too.
  */
-export async function deleteLeftoverFiles(
+export async function deleteFilesOfRemovedCompanies(
   deps: Pick<Deps, 'db' | 'blobs' | 'clock' | 'log'>
 ): Promise<void> {
   const removals = await deps.blobs.listRemovals()

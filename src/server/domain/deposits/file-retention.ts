@@ -96,7 +96,8 @@ async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
 
 /**
  * Removes the references from the deposits in `due` to their stored files. Returns the size of each
- * file by its tag (keyed hash) in hex, and the tags of files that no deposit refers to any more.
+ * file, with its tag (keyed hash) in hex as the key, and the tags of files that no deposit refers
+ * to any more.
  */
 async function releaseBlobs(
   tx: Tx,

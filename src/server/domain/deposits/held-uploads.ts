@@ -42,8 +42,8 @@ export async function listHeldUploads(
 }
 
 /**
- * Returns the number of held uploads of the company: every attempt to create their deposits has
- * failed.
+ * Returns how many uploads of the company are held, because every attempt to create their deposits
+ * has failed.
  */
 export async function countHeldUploads(
   deps: Pick<Deps, 'db'>,

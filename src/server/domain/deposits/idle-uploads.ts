@@ -19,8 +19,9 @@ const pageRows = 500
 const lapseDirectMinutes = 10
 
 /**
- * Releases the storage that is reserved for the missing bytes of uploads that no longer receive
- * any. The storage of the received bytes stays reserved until the upload ends.
+ * Releases the storage that is reserved for missing bytes, for each upload that has received no
+ * byte for ten minutes. The storage of the received bytes stays reserved until the upload ends.
+ * Leaves out uploads of `PUT /deposit`, because `endNextIdleUpload` ends them after the same time.
  */
 export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Promise<void> {
   const now = deps.clock()

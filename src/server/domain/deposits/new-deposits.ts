@@ -36,7 +36,8 @@ interface CreateInput {
 
 /**
  * The result of `POST /deposit`. If the person has deposited the same file before, the result has
- * only `duplicate`, which is the request (entry of the history) of the earlier deposit.
+ * only `duplicate`: the request (entry of the history) of the earlier deposit. With `again` in the
+ * input, there is never a `duplicate`.
  */
 export type DepositAnswer =
   | { duplicate: ProcessedRequest }
@@ -102,8 +103,9 @@ export async function createDeposit(
 }
 
 /**
- * Throws `fingerprint_invalid` if the fingerprints, size and type of a deposit contradict its
- * `transform`, which describes how a reduced copy was made.
+ * Throws `fingerprint_invalid` if the size or type of a reduced copy differs from its `transform`,
+ * which describes how the copy was made. Also throws it if there is no `transform` but the two
+ * fingerprints differ.
  */
 export function requireConsistentFingerprints(deposit: NewDeposit): void {
   if (!deposit.transform && deposit.original !== deposit.stored) {

@@ -90,8 +90,8 @@ export async function digestOfStoredFile(
 }
 
 /**
- * Keeps the job `settle-uploads` from creating the deposit of an upload until a certain time. The
- * upload may still be incomplete.
+ * Keeps the job `settle-uploads` from creating the deposit of an upload before the time `until`.
+ * The upload may still be incomplete.
  */
 export async function postponeDepositCreation(
   deps: Pick<Deps, 'db'>,

@@ -5,7 +5,7 @@ import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type NewRequestState, publishRequest } from '../history/requests.ts'
-import { countFailedDeposit, releaseReservation, reserveStorage } from '../limits/quotas.ts'
+import { recordFailedDeposit, releaseReservation, reserveStorageAgain } from '../limits/quotas.ts'
 
 /** An upload, with the state and facts of its request (entry of the history). */
 export interface Upload {
@@ -20,10 +20,10 @@ export interface Upload {
   name: string
   /**
    * The declared digest of the file that the person chose, encrypted. Null for `PUT /deposit` until
-   * its last byte has arrived.
+   * its last byte has arrived. Deleted (null) when the upload is settled.
    */
   original: Buffer | null
-  /** The declared digest of the file to store, encrypted. Null as long as `original` is null. */
+  /** The declared digest of the file to store, encrypted. Null whenever `original` is null. */
   stored: Buffer | null
   transform: Record<string, unknown> | null
   /**
@@ -42,8 +42,8 @@ export interface Upload {
   /** When bytes last arrived. An upload without progress lapses. */
   active_at: Date
   /**
-   * The number of times that another process has taken over the upload. Each time it begins a new
-   * file, so this number is part of the file's name.
+   * The number of times that another process has taken over the upload. Each takeover begins a new
+   * file, so the name of the file contains this number.
    */
   generation: number
   /** The id of the process that has the right to write the upload's bytes. Null if none has. */
@@ -145,9 +145,9 @@ export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
 }
 
 /**
- * Ends an incomplete upload and deletes its file. The state is `cancelled` if its person has
- * cancelled it, or `failed` after an error of the service. Calls `also` in the same transaction.
- * Returns false if the upload was already complete or ended.
+ * Ends an incomplete upload and deletes its file. `state` is `failed` after an error of the
+ * service, and otherwise `cancelled`. Calls `also` in the same transaction. Returns false if the
+ * upload was already complete or ended.
  */
 export async function endIncompleteUpload(
   deps: Deps,
@@ -187,7 +187,7 @@ export async function restoreReservation(deps: Pick<Deps, 'db'>, upload: Upload)
 
 async function reserveReleased(tx: Tx, { id, group_id, released }: Upload) {
   if (released === 0) return
-  await reserveStorage(tx, { group_id, bytes: released })
+  await reserveStorageAgain(tx, { group_id, bytes: released })
   await setReleasedBytes(tx, id, 0)
 }
 
@@ -209,7 +209,7 @@ export async function endUploadWithoutDeposit(
 ): Promise<void> {
   const held = reservationOf(upload)
   await releaseReservation(tx, held)
-  if (state === 'failed') await countFailedDeposit(tx, held)
+  if (state === 'failed') await recordFailedDeposit(tx, held)
   await setUploadState(tx, upload, 'settled')
   await publishRequest(tx, deps, upload.company_id, { ...requestWithState(upload, state), code })
 }

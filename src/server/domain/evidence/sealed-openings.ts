@@ -73,8 +73,8 @@ export async function readOpenings(
 }
 
 /**
- * Returns the decrypted openings (salts, values and link key) of several deposits, by the deposit's
- * id. Leaves out deposits without openings.
+ * Returns the decrypted openings (salts, values and link key) of several deposits. The keys of the
+ * map are the ids of the deposits. Leaves out deposits without openings.
  */
 export async function readAllOpenings(
   tx: Tx,

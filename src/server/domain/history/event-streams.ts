@@ -41,7 +41,10 @@ export interface EventSink {
 export interface EventStream {
   /** Starts to write events to `sink`. Must be called once. */
   start(sink: EventSink): void
-  /** Continues to write after the sink's `write()` has returned false. */
+  /**
+   * Writes the waiting events. The sink's owner must call it when `write()` has returned false and
+   * the sink can take more.
+   */
   resume(): void
   /** Ends the stream, for example because its client has disconnected. */
   close(): void

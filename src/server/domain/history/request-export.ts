@@ -6,7 +6,7 @@ import type { ConnectionOptions, Tx } from '../../db/scope.ts'
 import { exportCsv } from '../csv-export.ts'
 import type { Deps } from '../deps.ts'
 import { readAllOpenings } from '../evidence/sealed-openings.ts'
-import { type RequestFilter, readRequests, requireCategory } from './requests.ts'
+import { type RequestFilter, readRequests, requireCategoryOfFilter } from './requests.ts'
 
 interface ExportInput extends RequestFilter, Pick<ConnectionOptions, 'caller'> {
   locale: 'en' | 'fr'
@@ -27,7 +27,8 @@ export function exportRequests(
     pageRows: { alone: 200, whenContended: 20 },
     async readPage(tx, page) {
       const { items: requests, next } = await readRequests(tx, { ...filter, ...page })
-      if (requests.length === 0 && page.cursor === undefined) await requireCategory(tx, filter)
+      if (requests.length === 0 && page.cursor === undefined)
+        await requireCategoryOfFilter(tx, filter)
       await nameCategories(tx, requests, names, locale)
       const digests = await readDigests(tx, deps, requests)
       const items = requests.map(request => ({

@@ -164,7 +164,7 @@ export async function listRequests(
   const options = { isHeavy: isSearch(input), caller }
   const read = async (tx: Tx) => {
     const page = await readRequests(tx, input)
-    if (page.items.length === 0) await requireCategory(tx, input)
+    if (page.items.length === 0) await requireCategoryOfFilter(tx, input)
     return page
   }
   return inCompany(deps.db, input.company_id, read, options)
@@ -214,7 +214,7 @@ function filtered(
  * selects the requests (entries of the history) of one person, also throws `not_found` if that
  * person may not use the category and has no request in it.
  */
-export async function requireCategory(
+export async function requireCategoryOfFilter(
   tx: Tx,
   { company_id, user_id, category }: RequestFilter
 ): Promise<void> {

@@ -106,8 +106,8 @@ interface Answered {
 
 /**
  * Stores the answer of a DNS query for the record of a domain. If the answer contains the record,
- * the domain is served from now on. If the record has been missing for seven days, the domain is no
- * longer served.
+ * the domain is served from now on, unless another company has proved the host before. If the
+ * record has been missing for seven days, the domain is no longer served.
  */
 async function applyAnswer(
   tx: Tx,

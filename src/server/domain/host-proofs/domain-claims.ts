@@ -22,7 +22,7 @@ import {
   lockCompany,
   lockDomain
 } from '../companies/domain-rows.ts'
-import { isLocalhost, newProofToken, requireHostName } from '../companies/host-names.ts'
+import { isLocalhost, newProofToken, requireClaimableHost } from '../companies/host-names.ts'
 import { findPrimaryDomain } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
@@ -46,7 +46,7 @@ export async function createDomain(
   { company_id, by, isDeveloper, idempotencyKey: key, ...input }: Claim
 ): Promise<{ body: DomainDetails; replayed: boolean }> {
   const host = asciiHost(input.host)
-  requireHostName(host, isDeveloper)
+  requireClaimableHost(host, isDeveloper)
   const isOperatorElsewhere = by.permissions.includes('operator') && by.company_id !== company_id
   const now = deps.clock()
   const insert = async (tx: Tx) => {
@@ -175,10 +175,10 @@ export async function findCoveringCompany(
 }
 
 /**
- * Makes each host that only the domain `wildcard` proved need a DNS record of its own. The hosts
- * may belong to any company. They count as failing from now on, and are served until their records
- * have been missing for seven days. Must be called when the transaction's company loses the domain,
- * whose row must be locked. Does nothing if `wildcard` is no wildcard.
+ * Requires a DNS record for each host that was proved only by the wildcard domain `wildcard`. The
+ * hosts may belong to any company. They count as failing from now on, and are served until their
+ * records have been missing for seven days. Must be called when the transaction's company loses the
+ * domain, whose row must be locked. Does nothing if `wildcard` is no wildcard.
  */
 export async function endWildcardCoverage(
   tx: Tx,

@@ -56,8 +56,8 @@ export interface ImportSteps {
    */
   keep(tx: Tx, ids: string[]): Promise<boolean>
   /**
-   * Does what the verdicts of a slice say. Returns the numbers of rows for which this was
-   * impossible, because somebody has changed the item since the check.
+   * Creates and changes items according to the verdicts of a slice. Returns the numbers of the rows
+   * that could not be applied, because somebody has changed their items since the check.
    */
   apply(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<number[]>
   /**
@@ -375,8 +375,9 @@ async function keepLease(
 }
 
 /**
- * Ends a check, a run or an undo: stores the new state of the import. Throws if another process has
- * taken over the import.
+ * Stores the new state of the import at the end of a check, a run or an undo, and ends the lease.
+ * With `applied`, keeps the lease, because the run continues by counting what it has applied.
+ * Throws if another process has taken over the import.
  */
 async function settle(
   tx: Tx,

@@ -141,7 +141,9 @@ export async function requestImportRun(
   })
 }
 
-/** Asks the import job to undo the run of an import. */
+/**
+ * Asks the import job to undo the run of an import. Throws `import_state` unless the run is done.
+ */
 export async function requestImportUndo(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   request: Request

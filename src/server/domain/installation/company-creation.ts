@@ -8,9 +8,9 @@ import {
 import { audit } from '../audit/audit.ts'
 import { isNameAndHostTaken, readCompany } from '../companies/companies.ts'
 import { hostTakenError, isProvedHost } from '../companies/domain-rows.ts'
-import { isLocalhost, requireHostName } from '../companies/host-names.ts'
+import { isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
 import { insertCompany } from '../companies/new-companies.ts'
-import { getTenant } from '../companies/served-hosts.ts'
+import { getTenantOfCompany } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { findCoveringCompany, withHostTakenError } from '../host-proofs/domain-claims.ts'
 import { runOnce } from '../idempotency.ts'
@@ -45,7 +45,7 @@ export async function createCompanyWithAdministrator(
   { idempotencyKey: key, ...input }: NewTenant
 ): Promise<{ body: CreatedCompany; replayed: boolean }> {
   const { by, isDeveloper: _, ...fields } = input
-  requireHostName(input.host, input.isDeveloper)
+  requireClaimableHost(input.host, input.isDeveloper)
   const call = { actor: by.id, route: 'POST /company', key, input: fields }
   // A transaction belongs to one company, so the new company has its own. If the process stops
   // between the two commits, a repeated call throws `host_taken`.
@@ -57,7 +57,7 @@ export async function createCompanyWithAdministrator(
   const { company, user_id, isVerified } = body
   if (replayed || !isVerified) return { body: company, replayed }
   // not stored for repeated calls, because whoever has the link can get in
-  const tenant = await getTenant(deps, toCompanyId(company.id))
+  const tenant = await getTenantOfCompany(deps, toCompanyId(company.id))
   const invitation = await sendInvitation(deps, { tenant, id: user_id })
   return { body: { ...company, invitation }, replayed }
 }

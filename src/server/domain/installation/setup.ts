@@ -5,7 +5,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import type { getSetup as getSetupCall } from '../../../contract/setup.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { insertUser } from '../accounts/users.ts'
+import { insertActiveUser } from '../accounts/users.ts'
 import { audit } from '../audit/audit.ts'
 import { listCompanyIds, removeCompany, renameCompany } from '../companies/companies.ts'
 import { getPrimaryHost, originOf } from '../companies/served-hosts.ts'
@@ -106,7 +106,7 @@ export async function createOperator(
     await refundRateLimit(deps, 'setup_address', attempt)
     const person = { tenant, email, username, public_key_jwt, locale }
     const proof = verifyKeyProof({ ...person, purpose: 'signup' })
-    const user = await insertUser(tx, deps, person, proof, ['operator', 'admin'])
+    const user = await insertActiveUser(tx, deps, person, proof, ['operator', 'admin'])
     await renameCompany(tx, company_id, input.company)
     const by = { id: user.id, company_id }
     const after = { name: input.company }
@@ -144,7 +144,10 @@ async function requireOwnCompany(deps: Pick<Deps, 'db'>, tenant: Tenant): Promis
   return own
 }
 
-/** Returns the id of the installation's own company: the oldest one that is not a demonstration. */
+/**
+ * Returns the id of the installation's own company: the oldest one that is not a demonstration.
+ * Returns undefined if there is none yet.
+ */
 async function findOwnCompany(deps: Pick<Deps, 'db'>): Promise<CompanyId | undefined> {
   const [first] = await listCompanyIds(deps)
   if (first === undefined) return undefined

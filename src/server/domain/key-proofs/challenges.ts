@@ -20,14 +20,14 @@ import { consumeRateLimit } from '../limits/rate-limits.ts'
 const kdf: KdfId = 'a1'
 
 /**
- * A challenge is accepted for this many seconds after its end, because the clocks of two processes
- * may differ.
+ * A challenge is accepted for this many seconds after it expires, because the clocks of two
+ * processes may differ.
  */
 const skewSeconds = 5
 
 interface ChallengeUse {
   tenant: Tenant
-  /** The e-mail for which the challenge is, in the form that `canonicalEmail` returns. */
+  /** The e-mail that the caller wants to use, in the form that `canonicalEmail` returns. */
   email: string
   purpose: ChallengePurpose
 }

@@ -87,10 +87,10 @@ export async function predictCharges(tx: Tx, input: ChargesInput): Promise<(stri
 }
 
 /**
- * Charges several deposits of a person, each to the group of the person that has the most requests
- * left. Returns for each charge the id of the group, or the error with which it was refused. First
- * locks the usage of all groups, in the order of their ids, and reads it again. The number of
- * statements depends on the groups, not on the deposits.
+ * Charges several deposits of a person. Each is charged to the one of the person's groups that has
+ * the most requests left. Returns for each charge the id of the group, or the error with which it
+ * was refused. First locks the usage of all these groups, in the order of their ids, and reads it
+ * again. The number of statements depends on the groups, not on the deposits.
  */
 export async function chargeDeposits(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
   const { user_id } = input
@@ -158,8 +158,8 @@ async function readQuotasByCategory(
 }
 
 /**
- * Returns a copy of the quota (limits and usage) of each group in `quotasByCategory`, by the id of
- * the group.
+ * Returns a copy of the quota (limits and usage) of each group in `quotasByCategory`. The keys of
+ * the map are the ids of the groups.
  */
 function groupsOf(quotasByCategory: Map<string, GroupQuota[]>): Map<string, GroupQuota> {
   const all = [...quotasByCategory.values()].flat()
@@ -222,11 +222,11 @@ export async function releaseReservation(tx: Tx, held: Reservation): Promise<voi
 }
 
 /**
- * Counts a failed deposit in the group's figures of the day on which the deposit was begun. The
+ * Adds a failed deposit to the group's figures of the day on which the deposit was begun. The
  * caller must have released the deposit's reservation in the same transaction, because the release
  * locks the group's usage.
  */
-export async function countFailedDeposit(
+export async function recordFailedDeposit(
   tx: Tx,
   { group_id, made_at }: Reservation
 ): Promise<void> {
@@ -278,7 +278,7 @@ export async function subtractStorage(tx: Tx, freed: readonly FreedStorage[]): P
  * the same group as before, even if the person has left it. Throws `storage_limit_reached` if the
  * group does not have enough left.
  */
-export async function reserveStorage(
+export async function reserveStorageAgain(
   tx: Tx,
   { group_id, bytes }: { group_id: string; bytes: number }
 ): Promise<void> {

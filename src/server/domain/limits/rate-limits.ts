@@ -32,16 +32,17 @@ const minute = 60
 const hour = 3600
 const day = 86_400
 
+/** The rate limits. The comment on each limit says what it counts. */
 const rules = {
-  /** Requests for a challenge, and logins, from a network address. */
+  /** Logins, and requests for the challenge that a login signs, per network address. */
   sign_in_address: reported(rule(limits => limits.signInPerAddressMinute, minute)),
   /** Attempts to create an account, per network address. */
   sign_up_address: reported(rule(limits => limits.signUpPerAddressHour, hour)),
   /** Calls from a network address that request a mail, such as a mail to reset a password. */
   mail_address: reported(rule(limits => limits.mailsPerAddressHour, hour)),
   /**
-   * Limit of the mails to one e-mail address, apart from password resets. Requests for addresses
-   * without an account count too.
+   * Mails that are requested for one e-mail, apart from password resets. They are counted whether
+   * or not the e-mail has an account.
    */
   mail_email: rule(() => 3, hour),
   /**
@@ -78,8 +79,8 @@ const rules = {
    */
   login_device: rule(() => 10, 15 * minute),
   /**
-   * Wrong current passwords of a signed-in person who changes the password or the e-mail or deletes
-   * the account. The limit keeps somebody with a stolen session from guessing the password.
+   * Wrong passwords of a signed-in person who must enter the current one, for example to change the
+   * e-mail. The limit keeps somebody with a stolen session from guessing the password.
    */
   rekey_user: rule(() => 10, 15 * minute),
   /**
@@ -117,8 +118,8 @@ const rules = {
   /** DNS queries for the record that proves a domain, per domain. */
   domain_check: rule(() => 60, minute),
   /**
-   * Calls with a body that a network address makes without signing in, at all companies together.
-   * They are counted before the body is read.
+   * Calls other than `GET` that are made without signing in, per network address, at all companies
+   * together. They are counted before the body is read.
    */
   public_address: reported(rule(limits => limits.publicPerAddressMinute, minute)),
   /** Browsers' reports of violations of our content security policy, per network address. */
@@ -129,8 +130,9 @@ const rules = {
 export type LimitName = keyof typeof rules
 
 /**
- * The key of a rate limit's counter: the company whose calls it counts and, for most limits, one
- * e-mail, person, browser or network address of that company.
+ * The key of a rate limit's counter. The first part is the id of a company, or a fixed word for a
+ * counter that all companies share. The other parts are, for most limits, an e-mail, a person, a
+ * browser or a network address.
  */
 export type LimitKey = readonly [company: string, ...parts: (string | { address: string })[]]
 
@@ -143,10 +145,10 @@ const tierFactors = [1, 4, 16]
 
 /**
  * Counts `points` toward the limit `name`. If `counted` contains an IPv6 address, counts them in
- * each network of the address. If `points` is more than the whole limit, counts only as many as the
- * limit. If the limit is exceeded, throws its error, with the seconds after which a call may
- * succeed; the points are counted nevertheless. `isFirst` is true if these are the first points of
- * the widest network in the current period.
+ * each network of the address. Counts at most as many points as the whole limit has. If the limit
+ * is exceeded, throws its error, which says after how many seconds a call may succeed. The points
+ * are counted in this case too. `isFirst` is true if these are the first points of the widest
+ * network in the current period.
  */
 export async function consumeRateLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -225,7 +227,8 @@ export async function consumeMailLimits(
 
 /**
  * Runs `run`, which uses a mailed token, and returns its result. If `run` throws, counts the
- * failure toward the limit of the network address. Throws if that limit is reached.
+ * failure toward the limit of the network address. If that limit is already reached, throws
+ * `rate_limited` and does not call `run`.
  */
 export async function runCountingTokenFailures<T>(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,

@@ -33,8 +33,8 @@ interface OwnUsage {
 }
 
 /**
- * Returns the usage of a person. `total` is the result of `readPersonUsage`. `own` is what the
- * person has used in each group, by the id of the group.
+ * Returns the usage of a person. `total` is the result of `readPersonUsage`. `own` maps the id of
+ * each of the person's groups to what the person has used in it.
  */
 export async function readPersonUsageByGroup(
   tx: Tx,
@@ -110,8 +110,8 @@ function groupsOfPerson(db: StatementBuilder, query: PersonQuotaQuery) {
 }
 
 /**
- * Builds the query of groups with their limits and usage. The query returns a row for each period
- * with usage that may be a group's current period. A group without such a period has a single row.
+ * Builds the query of groups with their limits and usage. A group has a row for each period that
+ * has usage and may be its current period. If there is no such period, the group has one row.
  */
 function groupsFrom(db: StatementBuilder, query: QuotaQuery) {
   return db
@@ -143,10 +143,10 @@ function groupsFrom(db: StatementBuilder, query: QuotaQuery) {
 }
 
 /**
- * Returns SQL for a time before the start of a group's current period, so that a query can leave
- * out earlier periods. The time may be up to a day too early. `limitPeriodAt` picks the exact
- * period afterwards. The SQL uses only `now` and the group's interval, because with other values
- * PostgreSQL could not use the index under row-level security.
+ * Returns SQL for a time before the start of a group's current period, with which a query leaves
+ * out earlier periods. The time is a day earlier than necessary, and `limitPeriodAt` finds the
+ * exact period afterwards. The SQL uses only `now` and the group's interval, because with other
+ * values PostgreSQL could not use the index under row-level security.
  */
 function earliestPeriod(now: Date) {
   return sql<Date>`
@@ -188,7 +188,7 @@ export async function readQuotasOfPerson(
   return quotasByCategory(rows, input.now)
 }
 
-/** Returns the limits and usage of the groups in `group_ids`, by the group's id. */
+/** Returns the limits and usage of the groups in `group_ids`, as a map with the ids as keys. */
 export async function readQuotasOfGroups(
   tx: Tx,
   input: QuotaQuery & { group_ids: readonly string[] }
@@ -198,7 +198,7 @@ export async function readQuotasOfGroups(
 }
 
 /** Returns the limits and usage of the company's groups that have a limit above 0. */
-export async function readLimitedQuotas(tx: Tx, input: QuotaQuery): Promise<GroupQuota[]> {
+export async function readQuotasOfLimitedGroups(tx: Tx, input: QuotaQuery): Promise<GroupQuota[]> {
   return quotasByCategory(await tx.run(groupsLimited, input), input.now)
 }
 
@@ -235,8 +235,9 @@ function intervalOf(text: string | null): LimitPeriodLength {
 }
 
 /**
- * Returns what a person has used in the current period of each group in `quotas`, by the group's
- * id. `used` has at most one entry for each combination of group, kind and period.
+ * Returns what a person has used in the current period of each group in `quotas`. The keys of the
+ * map are the ids of the groups. `used` has at most one entry for each combination of group, kind
+ * and period.
  */
 function ownUsageOf(used: PersonalUsage[], quotas: GroupQuota[]): Map<string, OwnUsage> {
   const amountOf = (group_id: string, kind: PersonalUsage['kind'], start: Date) =>

@@ -7,8 +7,8 @@ import type { CompanyId, Deps, Letter, MailKind, Tenant } from '../deps.ts'
 import { createMailToken, hasRecentToken, mailLink } from './mail-tokens.ts'
 
 /**
- * A person to whom a reset link was mailed gets no other one for this many milliseconds, even if
- * they request it.
+ * For this many milliseconds after a reset link was mailed to a person, no second one is mailed,
+ * even if the person requests it.
  */
 const justMailedMs = 5 * 60_000
 
@@ -65,7 +65,8 @@ export async function prepareLetter(
  * Returns the company of a mail, with the host to which the link in the mail leads. Usually that is
  * the host on which the mail was requested. It is the company's primary host if the requested host
  * is no longer served. It is also the primary host if the requested host belongs to a wildcard
- * domain, because anybody can invent such a host. Returns undefined if the company has no host.
+ * domain, because anybody can invent such a host. If there is no primary host, only a host of a
+ * wildcard domain is used. Otherwise returns undefined.
  */
 async function findSender(
   deps: Pick<Deps, 'db'>,

@@ -113,9 +113,10 @@ export function mailLink(
 }
 
 /**
- * Returns the person or sign-up and the e-mail for which a mail token was created. Does not use up
- * the token. Throws `mail_token_used` if the token was used before. Throws `mail_token_invalid` if
- * it is unknown or expired, or if the person's key has changed since the token was created.
+ * Returns for what a mail token was created: the id of a person or sign-up (`subject`), and the
+ * e-mail. Does not use up the token. Throws `mail_token_used` if the token was used before. Throws
+ * `mail_token_invalid` if it is unknown or expired, or if the person's key has changed since the
+ * token was created.
  */
 export async function readMailToken(
   tx: Tx,

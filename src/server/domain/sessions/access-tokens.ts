@@ -54,9 +54,9 @@ export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): TokenReader
   const proofs = new Map<string, Proof>()
 
   /**
-   * Returns the contents of an access token. A browser sends the same token for an hour, so its
-   * signature is verified only once for each host. Only a hash of the token stays in memory, and it
-   * counts only as long as the key that signed the token exists.
+   * Returns the contents of an access token. Remembers a verified token for its host, because a
+   * browser sends the same token for an hour. Keeps only a hash of the token in memory. Forgets the
+   * token when the key that signed it no longer exists.
    */
   async function provenPayload(tenant: Tenant, token: string, now: Date): Promise<Payload> {
     if (token.length > maxTokenLength) throw badToken()

@@ -20,8 +20,9 @@ import { isPasswordConfirmed, type Person } from './sessions.ts'
 interface InFlight {
   caller: WaitingClient | undefined
   /**
-   * Counts the call toward the person's limit of concurrent calls. Throws `rate_limited` if the
-   * person has too many.
+   * Counts the call toward the limit of concurrent calls of one caller. `id` is the id of the
+   * person or, if a program calls, of the API key. Throws `rate_limited` if the caller has too many
+   * calls.
    */
   countPerson(id: string): void
 }
@@ -135,9 +136,9 @@ export async function getSessionStatus(
 }
 
 /**
- * Returns whether a person's session is valid and they still have all of `permissions`. The token
- * may have expired, because this is used during long work such as a download. `options` say how the
- * check waits for a database connection.
+ * Returns whether a person's session is valid and they still have all of `permissions`. Ignores
+ * whether the token has expired, because this is used during long work such as a download.
+ * `options` say how the check waits for a database connection.
  */
 export async function isSignedIn(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -188,8 +189,8 @@ async function findSession(
 }
 
 /**
- * Returns the valid sessions and API keys with the given ids, by id. For a call of a program, the
- * id of its API key takes the place of a session id.
+ * Returns the valid sessions and API keys with the given ids, as a map with the ids as keys. For a
+ * call of a program, the id of its API key takes the place of a session id.
  */
 async function findLive(
   deps: Pick<Deps, 'db' | 'clock'>,

@@ -20,8 +20,8 @@ interface Linked {
 }
 
 /**
- * Returns the secret part of a link that downloads the deposit `id`. It replaces the person's
- * access token, which must not be part of a URL.
+ * Returns the secret part of a link that downloads the deposit `id`, and when the link expires. The
+ * link takes the place of the person's access token, because a URL must not contain that token.
  */
 export function createDownloadLink(
   deps: Pick<Deps, 'keys' | 'clock'>,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { requireHostName } from '../../../../../src/server/domain/companies/host-names.ts'
+import { requireClaimableHost } from '../../../../../src/server/domain/companies/host-names.ts'
 
 test.each(['docs.acme.fr', '*.acme.fr', 'acme.co.uk', 'xn--bcher-kva.example.com', 'a.github.io'])(
   'allows %s everywhere',
   host => {
-    expect(() => requireHostName(host, false)).not.toThrow()
+    expect(() => requireClaimableHost(host, false)).not.toThrow()
   }
 )
 
@@ -31,13 +31,13 @@ test.each([
   '*.localhost'
 ])('refuses %s everywhere', host => {
   for (const isDeveloper of [false, true]) {
-    expect(() => requireHostName(host, isDeveloper)).toThrow(
+    expect(() => requireClaimableHost(host, isDeveloper)).toThrow(
       expect.objectContaining({ code: 'host_not_allowed' })
     )
   }
 })
 
 test('allows hosts below localhost on a developer’s machine alone', () => {
-  expect(() => requireHostName('acme.localhost', true)).not.toThrow()
-  expect(() => requireHostName('acme.localhost', false)).toThrow()
+  expect(() => requireClaimableHost('acme.localhost', true)).not.toThrow()
+  expect(() => requireClaimableHost('acme.localhost', false)).toThrow()
 })
