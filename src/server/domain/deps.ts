@@ -398,7 +398,7 @@ export interface Signals {
   sessions: Signal<PersonId>
   /**
    * Sent when a process wants to write the bytes of an upload that another process is writing. The
-   * process that is writing stops if its client sends nothing; otherwise it renews its lease.
+   * writing process stops if its client sends nothing. Otherwise it renews its lease.
    */
   writers: Signal<{ company: CompanyId; upload: string }>
   /** Sent with the host of a domain when the domain was added, changed or removed. */

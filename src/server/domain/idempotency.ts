@@ -233,7 +233,7 @@ async function claimKeys(
 
 /**
  * Runs a statement that may wait for a lock. If the wait times out, undoes the statement and
- * returns undefined; the transaction can continue.
+ * returns undefined. The transaction can continue in both cases.
  */
 async function unlessHeld<Result>(tx: Tx, run: () => Promise<Result>): Promise<Result | undefined> {
   const [, outcome] = await Promise.all([

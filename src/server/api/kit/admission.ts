@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { Deps, Tenant } from '../../domain/deps.ts'
 import { consumeRateLimit } from '../../domain/limits/rate-limits.ts'
-import { hasApiKeyForm } from '../../domain/sessions/api-key-secrets.ts'
+import { looksLikeApiKey } from '../../domain/sessions/api-key-secrets.ts'
 import { authenticate } from '../../domain/sessions/authentication.ts'
 import type { Person } from '../../domain/sessions/sessions.ts'
 import type { InFlightCall } from './in-flight-calls.ts'
@@ -42,7 +42,7 @@ export async function admitPerson(
   }
   refuseSuspended(tenant, route)
   const person = await authenticate(deps, tenant, token, inFlight).catch(async (error: unknown) => {
-    const isWrongKey = hasApiKeyForm(token) && Object(error).code === 'unauthenticated'
+    const isWrongKey = looksLikeApiKey(token) && Object(error).code === 'unauthenticated'
     if (isWrongKey) await consumeRateLimit(deps, 'wrong_key_address', ['keys', { address }])
     throw error
   })

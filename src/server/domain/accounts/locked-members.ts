@@ -23,8 +23,8 @@ export interface LockedMembers {
   /** Whether the caller is an operator. */
   isOperator: boolean
   /**
-   * Returns a person. Throws `not_found` if there is no such person, `email_unconfirmed` for a
-   * sign-up that waits for confirmation, and `forbidden` if the person is an operator and the
+   * Returns a person. Throws `not_found` if there is no such person, and `email_unconfirmed` for a
+   * sign-up that waits for confirmation. Throws `forbidden` if the person is an operator and the
    * caller is not.
    */
   get(id: string): LockedMember

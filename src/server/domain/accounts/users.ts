@@ -121,8 +121,8 @@ export async function updateUser(
 
 /**
  * The id that stands for the caller in the table of idempotency keys when somebody signs up,
- * because nobody is signed in yet. All these callers share one id, but cannot get each other's
- * responses: they would have to send the same random idempotency key and the same input.
+ * because nobody is signed in yet. Everybody who signs up has this id. Nobody can get the response
+ * to somebody else, because that needs the same random idempotency key and the same input.
  */
 const nobody = '00000000-0000-0000-0000-000000000000'
 

@@ -71,9 +71,9 @@ export async function checkAuditLog(
 }
 
 /**
- * Returns `head`, which is the stored length and last hash of the audit log, and `newest`, which is
- * the number of its newest entry. Reads both with one statement, because another transaction may
- * add an entry at any time.
+ * Returns `head` (the stored length and last hash of the audit log) and `newest` (the number of its
+ * newest entry). Reads both with one statement, because another transaction may add an entry at any
+ * time.
  */
 async function readEnds(tx: Tx, company_id: CompanyId) {
   const row = await tx

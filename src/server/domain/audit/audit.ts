@@ -32,8 +32,8 @@ interface AuditedChange {
   /** The id of the changed object. The first word of `action` says which kind of object it is. */
   target: string
   /**
-   * The fields of the object before the change; `after` has the fields after it. Values are plain
-   * JSON without negative numbers. The log stores only the fields that differ. `null` and
+   * The fields of the object before the change. `after` contains the fields after it. Values are
+   * plain JSON without negative numbers. The log stores only the fields that differ. `null` and
    * `undefined` both mean that a field has no value.
    */
   before?: object

@@ -251,7 +251,8 @@ async function findWaitingPeople(tx: Tx, { settings }: AttentionDeps, now: Date)
 
 /**
  * Counts invited people who can no longer join on their own, because they have no valid link and no
- * mail to them is queued. Returns undefined if there are none or no mail server is configured.
+ * mail to them is queued. Returns undefined if there are no such people, or if no mail server is
+ * configured.
  */
 async function findExpiredInvitations(
   tx: Tx,
@@ -263,7 +264,7 @@ async function findExpiredInvitations(
 
 /**
  * Counts invited people for whom no administrator has received a link that is still valid. Returns
- * undefined if there are none or a mail server is configured.
+ * undefined if there are no such people, or if a mail server is configured.
  */
 async function findUnmailedInvitations(
   tx: Tx,

@@ -104,7 +104,7 @@ interface Creation extends AdminCall, z.output<typeof endpoints.createCategory.i
 }
 
 /**
- * Creates a category, which no group may use at first. If its name in one language is left out, the
+ * Creates a category. No group may use it at first. If its name in one language is left out, the
  * name in the other language is used. Throws `name_taken` if another category of the company has
  * one of the names.
  */
@@ -140,7 +140,7 @@ type Change = AdminCall & VersionedChange & z.output<typeof endpoints.updateCate
 /**
  * Changes the settings of a category. Undefined settings stay as they are. The new settings apply
  * to later deposits, not to existing ones. Throws `changed_meanwhile` if `version` is not the
- * present version, `name_taken` if another category has one of the names, and
+ * present version, and `name_taken` if another category has one of the names. Throws
  * `default_group_private` if everybody who signs up could then use a category that is not public.
  */
 export async function updateCategory(
@@ -204,10 +204,10 @@ export async function deleteCategory(
 }
 
 /**
- * Returns the id of the category for a deposit whose caller has not chosen one: the only category
- * that the caller may use, or else the company's default category. Throws `category_unknown` if the
- * caller may use no category. Throws `category_required`, with the possible categories, if the
- * caller may use several but not the default.
+ * Chooses the category of a deposit if the caller has named none, and returns its id. This is the
+ * only category that the caller may use, otherwise the company's default category. Throws
+ * `category_unknown` if the caller may use no category. Throws `category_required`, with the
+ * possible categories, if the caller may use several categories but not the default one.
  */
 export async function chooseCategory(tx: Tx, caller: Caller): Promise<string> {
   const categories = await readCategories(tx, caller)

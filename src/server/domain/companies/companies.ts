@@ -193,7 +193,7 @@ export async function renameCompany(tx: Tx, company_id: CompanyId, name: string)
 }
 
 /**
- * Suspends a company: its people's calls are refused from now on, and their event streams end.
+ * Suspends a company. The calls of its people are refused from now on, and their event streams end.
  * Throws `own_company` for the operator's own company. This also protects the other operators,
  * because all operators belong to one company.
  */
@@ -304,8 +304,8 @@ export async function removeCompany(
 
 const removalTries = 10
 /**
- * PostgreSQL's codes of errors after which the removal of a company is tried again: a row was added
- * to a table that had been emptied (23503), or a lock did not become free in time (55P03).
+ * The error codes of PostgreSQL after which the removal of a company is tried again. 23503: a row
+ * was added to a table that had been emptied. 55P03: a lock did not become free in time.
  */
 const temporaryErrors = ['23503', '55P03']
 

@@ -177,8 +177,8 @@ class Batch {
   }
 
   /**
-   * Claims the idempotency keys of the batch. Returns the items whose keys are new. Gives the other
-   * items the answers that are stored for their keys.
+   * Claims the idempotency keys of the batch. Returns the items whose keys are new. For each other
+   * item, sets the answer that is stored for its key, or an error.
    */
   async #claim(): Promise<Candidate[]> {
     const firstOf = new Map<string, Candidate>()
@@ -240,7 +240,7 @@ class Batch {
   /**
    * Sets the answer to each item whose file the person has deposited before or is uploading. If an
    * item repeats the file of an earlier item of the batch, only notes this in `#sameFile`. Returns
-   * the other items.
+   * the items whose files are new.
    */
   async #findEarlier(accepted: Accepted[]): Promise<Accepted[]> {
     const asked = accepted.filter(({ item }) => !item.deposit.again)

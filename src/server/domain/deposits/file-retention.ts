@@ -14,8 +14,8 @@ const erasedAtOnce = 50
  * Erases the files of deposits whose retention period has ended. One transaction gives the storage
  * of the files back to the groups and people to which it was charged, and notes the erasure in the
  * history. The records of the deposits stay, so the documents can still be verified. After the
- * transaction, deletes the bytes that no other deposit needs; if that fails, the job `check-files`
- * deletes them later. Returns whether there may be more files to erase.
+ * transaction, deletes the bytes that no other deposit needs. If the deletion fails, the job
+ * `check-files` deletes them later. Returns whether there may be more files to erase.
  */
 export async function eraseExpiredFiles(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const now = deps.clock()

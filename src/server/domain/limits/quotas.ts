@@ -44,8 +44,9 @@ interface ReserveInput {
 /**
  * Reserves requests (entries of the history) and bytes for a person, in one of their groups. If
  * several groups have enough left, chooses the one with the most requests left. Throws
- * `request_limit_reached` or `storage_limit_reached` if no group has enough; the transaction must
- * then end. The statement that reserves also checks the limit, so parallel calls cannot exceed it.
+ * `request_limit_reached` or `storage_limit_reached` if no group has enough. After an error, the
+ * caller must roll the transaction back. The statement that reserves also checks the limit, so
+ * parallel calls cannot exceed it.
  */
 export async function reserveQuota(
   tx: Tx,
@@ -402,8 +403,8 @@ function additionTo(into: Addition['into']) {
 }
 
 /**
- * Returns the error for a charge to a group that was deleted meanwhile, if `error` is PostgreSQL's
- * error for this. Throws any other `error`.
+ * Returns an error that asks the caller to try again, if `error` says that the group of a charge
+ * was deleted meanwhile. Throws any other `error`.
  */
 function refuseDeleted(error: unknown): AppError {
   const { code, constraint } = Object(error)
@@ -437,8 +438,8 @@ function storageRefused(quota: Pick<GroupQuota, 'bytesTaken' | 'max_storage'>): 
 }
 
 /**
- * Adds the requests and bytes of `use`, which have been charged, to two figures: the person's usage
- * in the group, and the group's usage on the day of the requests.
+ * Adds charged requests and bytes to two figures: what the person has used in the group, and what
+ * the group has used on the day of the requests.
  */
 async function addToFigures(tx: Tx, use: Reservation, kind: Kind): Promise<void> {
   const isDeposit = kind === 'deposit'

@@ -284,7 +284,7 @@ export async function refundRateLimit(
 
 /**
  * Returns the keys of the counters for `counted`. If it contains an address, there is a counter for
- * each of its networks, smallest first; otherwise there is one.
+ * each network of the address, smallest first. Otherwise there is one counter.
  */
 function tiersOf(counted: LimitKey): string[][] {
   const address = counted.find(part => typeof part === 'object')?.address

@@ -13,7 +13,8 @@ import { createMailToken, hasRecentToken, mailLink } from './mail-tokens.ts'
 const justMailedMs = 5 * 60_000
 
 /**
- * A row of the mail queue. The text of the mail is not stored; it is written when the mail is sent.
+ * A row of the mail queue. It does not contain the text of the mail, which is written when the mail
+ * is sent.
  */
 export interface QueuedMail {
   company_id: CompanyId

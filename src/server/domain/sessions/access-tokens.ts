@@ -47,7 +47,7 @@ export function tokenExpiry(now: Date, sessionEnd: Date): Date {
 }
 
 /**
- * Returns a new token reader, which verifies access tokens. It remembers tokens whose signature it
+ * Returns a new token reader, which verifies access tokens. The reader remembers which tokens it
  * has verified, so it verifies each signature once.
  */
 export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): TokenReader {

@@ -24,8 +24,8 @@ export function createApiKeySecret(deps: Pick<Deps, 'random'>): {
   return { key, hint: key.slice(0, hintLength), digest: digestOf(key) }
 }
 
-/** Returns whether a bearer token looks like an API key, valid or not. */
-export function hasApiKeyForm(token: string): boolean {
+/** Returns whether a bearer token begins like an API key. The key may still be invalid. */
+export function looksLikeApiKey(token: string): boolean {
   return token.startsWith(prefix)
 }
 

@@ -13,7 +13,7 @@ import {
   type Tx
 } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
-import { digestOfApiKey, hasApiKeyForm } from './api-key-secrets.ts'
+import { digestOfApiKey, looksLikeApiKey } from './api-key-secrets.ts'
 import { isPasswordConfirmed, type Person } from './sessions.ts'
 
 /** The call that is being authenticated. It counts toward the limits of concurrent calls. */
@@ -42,7 +42,7 @@ export async function authenticate(
   token: string,
   inFlight?: InFlight
 ): Promise<Person> {
-  if (hasApiKeyForm(token)) return authenticateKey(deps, tenant, token, inFlight)
+  if (looksLikeApiKey(token)) return authenticateKey(deps, tenant, token, inFlight)
   const claims = await deps.tokens.read(tenant, token, deps.clock())
   inFlight?.countPerson(claims.user_id)
   const { company_id } = tenant
