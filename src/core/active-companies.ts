@@ -1,4 +1,4 @@
-/** Milliseconds after an API call during which its company counts as active. */
+/** How many milliseconds a company counts as active after an API call. */
 export const activityMs = 1000
 
 /** Remembers which companies have made an API call within the last second. */

@@ -1,6 +1,6 @@
 /**
- * A field whose edited value (`mine`) differs from the stored value (`theirs`) at the time of
- * saving.
+ * A field for which the value that a person wants to save (`mine`) differs from the stored value
+ * (`theirs`).
  */
 export interface Difference<Name extends string = string> {
   name: Name

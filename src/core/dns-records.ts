@@ -10,8 +10,8 @@ export interface DnsRecord {
   /** Full name of the record: `docs.acme.fr`. */
   name: string
   /**
-   * Value of the record. Undefined if the value is the address of the server, which only the
-   * operator of the server knows.
+   * Value of the record. Undefined for the type `A`, whose value is the server's IP address: only
+   * the operator of the server knows it.
    */
   value: string | undefined
 }

@@ -1,7 +1,7 @@
 /**
- * The possible lengths of a limit period, as ISO 8601 durations. At the end of each period, the
- * count of a group's requests (deposits and verifications) is reset to 0. `null`: the count is
- * never reset.
+ * The possible lengths of a limit period, as ISO 8601 durations. The requests of a group (deposits
+ * and verifications) are counted from 0 again in each period. `null`: there is one period without
+ * an end.
  */
 export const limitIntervals = [null, 'P1D', 'P30D', 'P1Y'] as const
 export type LimitPeriodLength = (typeof limitIntervals)[number]

@@ -17,8 +17,8 @@ export const $categories = personalAtom<CategoriesState>({ status: 'idle' })
 const chosenKey = 'vidimus:category'
 
 /**
- * Loads the categories now, whenever the person's data are loaded (every 30 seconds), and when the
- * tab becomes visible again. Returns a function that ends this.
+ * Loads the categories now, each time the data of the person are loaded (every 30 seconds), and
+ * when the tab becomes visible again. Returns the function that ends this.
  */
 export function watchCategories(): () => void {
   void loadCategories()

@@ -21,8 +21,8 @@ export interface TabChannel {
 }
 
 /**
- * Options of a request for a lock, with the functions that run when the tab gets the lock, waits
- * for it or loses it.
+ * Options of a request for a lock. The functions run when the tab gets the lock (`onHeld`), must
+ * wait for it, or loses it.
  */
 export interface LockRequest {
   /** Whether to take the lock from the tab that has it. */
@@ -34,14 +34,14 @@ export interface LockRequest {
   onLost: () => void
 }
 
-/** Everything that stores use of the browser. Tests replace it. */
+/** The functions of the browser that stores use. Tests replace them. */
 export interface Environment {
   fetch: typeof fetch
   /** Milliseconds since the epoch. */
   now(): number
   /** Returns a random number from 0 to 1. */
   random(): number
-  /** Calls `run` once after `ms` milliseconds. Returns the function that cancels it. */
+  /** Calls `run` once after `ms` milliseconds. Returns the function that cancels the call. */
   after(ms: number, run: () => void): () => void
   pageLocation(): PageLocation
   /** Language tag of the page. */
@@ -72,15 +72,17 @@ export interface Environment {
   isVisible(): boolean
   /**
    * Calls `run` when the page is closed or goes into the browser's back/forward cache. Returns the
-   * function that stops this.
+   * function that ends the subscription.
    */
   onHide(run: () => void): () => void
   /**
    * Calls `run` when the page becomes visible again or the network returns. Returns the function
-   * that stops this.
+   * that ends the subscription.
    */
   onWake(run: () => void): () => void
-  /** Calls `run` when the device loses its network. Returns the function that stops this. */
+  /**
+   * Calls `run` when the device loses its network. Returns the function that ends the subscription.
+   */
   onOffline(run: () => void): () => void
   startSigningWorker(email: string, password: string): Promise<SigningWorker>
   /**
@@ -90,7 +92,7 @@ export interface Environment {
   rateStrength(password: string, words: string[]): Promise<PasswordStrength>
   /** Returns the SHA-256 of a file in hex, computed on this device. */
   hashFile(file: Blob, options: TaskOptions): Promise<string>
-  /** Loads the reader of CSV files, which works in a thread of its own. */
+  /** Loads and returns the reader of CSV files, which works in a worker. */
   csvReader(): Promise<CsvReader>
 }
 
@@ -102,7 +104,10 @@ export function environment(): Environment {
   return current
 }
 
-/** Sets the functions that a test uses in place of the browser. Undefined: uses the browser again. */
+/**
+ * Sets the functions that a test uses in place of those of the browser. With undefined, the
+ * functions of the browser are used again.
+ */
 export function setEnvironment(environment: Environment | undefined): void {
   current = environment
 }

@@ -35,14 +35,16 @@ export function fileHandleOf(file: File): FileSystemFileHandle | undefined {
 
 const names = new WeakMap<File, string>()
 
-/** Stores the path of a file inside the folder that was dropped, such as `march/bill.pdf`. */
+/**
+ * Stores the path of a file inside the folder that was dropped or chosen, such as `march/bill.pdf`.
+ */
 export function rememberFilePath(file: File, name: string): void {
   names.set(file, name)
 }
 
 /**
- * Returns the path of a file inside the folder that was dropped. For a file that was not in a
- * folder, returns its name.
+ * Returns the path of a file inside the folder that was dropped or chosen. For a file that was not
+ * in a folder, returns its name.
  */
 export function filePathOf(file: File): string {
   return (names.get(file) ?? file.name).normalize('NFC')

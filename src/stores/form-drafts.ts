@@ -5,7 +5,10 @@
  */
 const drafts = new Map<string, unknown>()
 let place: string | undefined
-/** The person whose session has ended. Undefined if the values are stored for another reason. */
+/**
+ * Id of the person whose session has ended and who may sign in again. Undefined if the values are
+ * stored only while the page changes its language.
+ */
 let owner: string | undefined
 
 /**
@@ -20,7 +23,10 @@ export function keepDraft(path: string, name: string, value: unknown, whose?: st
   drafts.set(name, value)
 }
 
-/** Returns the value stored for this page and removes it. Undefined if there is none. */
+/**
+ * Returns the value that is stored under `name` for the page with the path `path`, and removes it.
+ * Undefined if there is none.
+ */
 export function takeDraft(path: string, name: string): unknown {
   if (place !== path) return undefined
   const value = drafts.get(name)
@@ -29,8 +35,8 @@ export function takeDraft(path: string, name: string): unknown {
 }
 
 /**
- * Deletes the stored values unless they belong to the page `path`, which is opened now. Values of a
- * person whose session has ended survive the sign-in page, too.
+ * Deletes the stored values when a page other than theirs is opened. `path` is the path of the
+ * opened page. Values of a person whose session has ended also survive the sign-in page.
  */
 export function keepOnlyDraftsOfPage(path: string): void {
   if (place !== path && !(owner && path.endsWith('/sign-in'))) drafts.clear()

@@ -5,8 +5,8 @@ import { personalAtom } from './personal-atoms.ts'
 export interface RecentCommand {
   id: string
   /**
-   * The found item that the command opens. Absent for a page or an action: the palette finds these
-   * by their id.
+   * The found item that the command opens. Absent for pages and actions, which the palette finds by
+   * their id.
    */
   item?: FoundItem | undefined
 }

@@ -69,8 +69,8 @@ export function createRememberedUploads() {
     },
 
     /**
-     * Takes over and returns the person's remembered uploads that no open tab is sending. Deletes
-     * the remembered uploads of other people.
+     * Makes this tab the owner of the person's remembered uploads that no open tab is sending, and
+     * returns them. Deletes the remembered uploads of other people.
      */
     async claim(person: string): Promise<RememberedUpload[]> {
       lock()

@@ -2,7 +2,8 @@ import { AppError, type ErrorCode } from '../contract/kit/errors.ts'
 import { retryDelay } from '../core/retry-delay.ts'
 
 /**
- * Codes of errors after which the same call may succeed, because the server has not processed it.
+ * Codes of errors after which the same call may succeed when it is repeated. The server may have
+ * processed the failed call, so the repeated call has the same idempotency key.
  */
 const transient: ReadonlySet<ErrorCode> = new Set([
   'offline',
@@ -53,8 +54,9 @@ export function createRetries({
 
   return {
     /**
-     * Runs `step` until it succeeds. Throws the error of `step` when it is not transient, or after
-     * too many failures in a row. `step` calls `onProgress` to reset the number of failures.
+     * Runs `step` until it succeeds. Throws the error of `step` if it is not transient, after too
+     * many failures in a row, or if `signal` is aborted. `step` calls `onProgress` to reset the
+     * number of failures.
      */
     async run<Result>(
       step: (onProgress: () => void) => Promise<Result>,

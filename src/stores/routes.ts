@@ -19,8 +19,8 @@ export const $route = createRouter(
 if (typeof document !== 'undefined') document.addEventListener('astro:after-swap', followSwap)
 
 /**
- * Returns whether a person may be redirected to this path after signing in. A page with this path
- * must exist, and must not itself be a page for signing in.
+ * Returns whether a person may be redirected to this path after signing in: whether the page table
+ * marks the page with this path as returnable.
  */
 export function isReturnable(path: string): boolean {
   const clean = path.replace(/(?<=.)\/$/, '')
@@ -30,8 +30,9 @@ export function isReturnable(path: string): boolean {
 }
 
 /**
- * Returns the pattern of a page's paths and the function that reads their parameters:
- * `/admin/{company}` → `/admin/7`, `/en/admin/7` and `/fr/admin/7`
+ * Returns a pattern that matches the addresses of a page with and without the language, and the
+ * function that reads the parameters from an address. The pattern of `/admin/{company}` matches
+ * `/admin/7`, `/en/admin/7` and `/fr/admin/7`.
  */
 function patternOf(path: string): Pattern {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)

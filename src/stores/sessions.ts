@@ -30,7 +30,7 @@ const maxCookieBytes = 4096
  */
 const clockKey = 'vidimus:clock'
 /**
- * Time before the expiry, in milliseconds, at which a tab renews a token that is still in use.
+ * How many milliseconds before the expiry a tab renews its token, if it still has the old one.
  * Normally `signed-in-user.ts` has received a new token 40 minutes before the expiry.
  */
 const lateMs = 300_000
@@ -49,9 +49,11 @@ export type SessionEnd = 'signed-out' | 'ended'
 
 const endListeners = new Set<(end: SessionEnd) => void>()
 let isStarted = false
-/** Id of the last person who was signed in in this tab. */
+/**
+ * Id of the person whose session exists or has expired. Undefined after the person has signed out.
+ */
 let lastPerson: string | undefined
-/** Number of sessions since the tab was loaded. */
+/** Number of sessions that have ended since the tab was loaded. */
 let sessions = 0
 let notifyTabs: (message: unknown) => void = () => {}
 let stopExpiry: () => void = () => {}
@@ -138,7 +140,7 @@ async function callAs<Name extends CallName>(
 
 /**
  * Returns whether to make a call without the token. People whose e-mail is not confirmed make
- * public calls without it.
+ * public calls without it, except the calls that accept such people.
  */
 function isAnonymous({ access, pending }: Endpoint, token: string | undefined): boolean {
   return access === 'public' && !pending && decodeTokenPayload(token ?? '')?.['st'] === 'pending'
@@ -147,8 +149,8 @@ function isAnonymous({ access, pending }: Endpoint, token: string | undefined): 
 let loading: ReturnType<typeof importCalls> | undefined
 
 /**
- * Loads the function `call()` and the list of API calls with their schemas. They are a tenth of a
- * page's size, so a page loads them before its first call or when it is idle.
+ * Loads the function `call()` and the list of API calls with their schemas. A page loads them only
+ * before its first call or when it is idle, because they are a tenth of its size.
  */
 export async function loadCalls() {
   loading ??= importCalls()
@@ -201,7 +203,7 @@ export function sessionNumber(): number {
   return sessions
 }
 
-/** Returns the id of the person, if one is signed in. */
+/** Returns the id of the signed-in person. Undefined if nobody is signed in. */
 export function signedInUserId(): string | undefined {
   return userIdOfToken(sessionToken() ?? '')
 }
@@ -213,17 +215,17 @@ export function userIdOfToken(token: string): string | undefined {
 }
 
 /**
- * Returns a lock or channel name that only the tabs of this person use: `'stream'` →
- * `'vidimus:stream:docs.acme.fr:<user>'`
+ * Returns the name of a lock or a channel between tabs. Only tabs of the same person and host use
+ * it: `'stream'` → `'vidimus:stream:docs.acme.fr:<user>'`
  */
 export function userScopedName(what: string): string {
   return `vidimus:${what}:${environment().pageLocation().host}:${signedInUserId() ?? ''}`
 }
 
 /**
- * Handles an error of a call that concerns the session. Ends the session after status 401, and
- * opens the page for disabled accounts if the person is disabled. `token` is the token of the call:
- * if it is not the current token, status 401 is ignored.
+ * Handles an error of an API call if it concerns the session. Ends the session after status 401,
+ * and opens the page for disabled accounts if the person is disabled. `token` is the token of the
+ * call: if it is not the current token, status 401 is ignored.
  */
 export function handleAuthError(error: AppError, token: string | undefined): void {
   // an answer to an older token is no reason to end the present session
@@ -254,7 +256,7 @@ export async function signOutEverywhere(): Promise<void> {
   await forgetSession()
 }
 
-/** Starts a session with the token of a login. */
+/** Starts a session with the token that the server has returned for a sign-in. */
 export async function beginSession(token: string): Promise<void> {
   if ($session.get().status === 'in')
     dropSession(userIdOfToken(token) === lastPerson ? 'ended' : 'signed-out')

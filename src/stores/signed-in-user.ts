@@ -30,8 +30,8 @@ export const $disabledState = personalAtom<DisabledState | undefined>(undefined)
 
 const refreshMs = 30_000
 /**
- * Storage key of the person's snapshot. `boot.js` reads it before the first paint, to show the
- * right entries of the menu.
+ * Storage key of the features and permissions of the person. `boot.js` reads them before the first
+ * paint, to show the right entries of the menu.
  */
 const snapshotKey = 'vidimus:user'
 
@@ -123,8 +123,8 @@ function switchLanguage(locale: Locale, start: SessionStart): void {
 }
 
 /**
- * Loads the person every 30 seconds and sends the answer to the other tabs. Returns the function
- * that stops this.
+ * Loads the data of the person every 30 seconds and sends them to the other tabs. Returns the
+ * function that ends this work.
  */
 function lead(): () => void {
   isLeading = true
@@ -173,8 +173,8 @@ function publish({ access_token, ...user }: UserInfo): void {
 }
 
 /**
- * Shows the person in this tab. Saves the snapshot first, because `boot.js` reads it as soon as
- * `$user` changes.
+ * Shows the data of the person in this tab. Saves the snapshot first, because `boot.js` reads it as
+ * soon as `$user` changes.
  */
 function show(user: UserInfo): void {
   const { features, permissions } = user

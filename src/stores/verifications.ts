@@ -67,7 +67,10 @@ const groupSize = 100
  * instead, because nobody keeps the page open for so long.
  */
 const maxPauseSeconds = 86_400
-/** The pause between two tries while the network or the service is unreachable. */
+/**
+ * How many milliseconds to wait between two tries after the growing pauses are used up, while the
+ * network or the service is unreachable.
+ */
 const steadyRetryMs = 20_000
 let lastId = 0
 let lastBatch = 0
@@ -140,7 +143,10 @@ export function hideVerificationResults(): void {
   $shownBatch.set(undefined)
 }
 
-/** Returns whether a retry may succeed. It cannot for empty and unreadable files. */
+/**
+ * Returns whether a verification was stopped, or has failed and may succeed when it is repeated.
+ * Empty and unreadable files would fail again.
+ */
 export function canRetry({ state }: Verification): boolean {
   if (state.step === 'stopped') return true
   if (state.step !== 'failed') return false
@@ -152,7 +158,7 @@ export function isAwaitingResult({ state }: Verification): boolean {
   return state.step === 'waiting' || state.step === 'hashing' || state.step === 'asking'
 }
 
-/** Retries all failed verifications that may succeed, as one batch. */
+/** Retries all verifications that were stopped or have failed and may succeed, as one batch. */
 export async function retryVerifications(): Promise<void> {
   await restartChecks(canRetry)
 }
@@ -185,8 +191,8 @@ export function clearVerifications(): void {
 }
 
 /**
- * Hashes all files of a batch. Sends the fingerprints in groups, each when it is full, so that a
- * batch takes few calls.
+ * Hashes all files of a batch. Sends the fingerprints in groups, each as soon as it is full, so
+ * that a batch takes few calls.
  */
 async function run(batch: readonly Verification[]): Promise<void> {
   const hashing = batch.map(fingerprint)
@@ -347,8 +353,8 @@ function fail(id: number, error: AppError): void {
 }
 
 /**
- * Updates the progress of a verification only for each whole percent, because hashing a large file
- * reports thousands of times.
+ * Shows the progress of a verification. Does nothing unless the whole percentage has changed,
+ * because hashing a large file reports thousands of times.
  */
 function progress(id: number, percent: number): void {
   const state = stateOf(id)

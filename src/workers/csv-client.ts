@@ -15,8 +15,8 @@ const ask = createPool<CsvRequest, CsvResult>(
  */
 export interface CsvReader {
   /**
-   * Returns the kind of a file and, for a CSV file, the dialect and the first rows. With `dialect`,
-   * reads the rows in this dialect instead of detecting one.
+   * Returns the kind of a file and, for a text, the CSV dialect and the first rows that are not
+   * blank. With `dialect`, reads the rows in this dialect instead of detecting one.
    */
   inspect(file: Blob, dialect?: Dialect): Promise<FileInspection>
   /** Reads a whole file. Returns its number of rows and the faults of the rows. */

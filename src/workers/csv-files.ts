@@ -4,7 +4,7 @@ import { csvPieceBytes, isBlankRow, type RowBatch, readRows } from './csv-rows.t
 
 /**
  * Result of the inspection of a file: its kind and, for text, the CSV dialect and the first rows. A
- * text has at least one row.
+ * text has at least one row that is not blank.
  */
 export type FileInspection =
   | { kind: 'empty' | 'spreadsheet' | 'binary' }
@@ -24,7 +24,9 @@ export interface RowCountResult {
   rows: number
   /** Number of cells of the first row. */
   columns: number
-  /** Numbers of the first blank rows of the file, at most 1,000. */
+  /**
+   * Numbers of the first blank rows of the file, at most 1,000. The header and blank rows count.
+   */
   blank: number[]
   faults: {
     /** Rows with more cells than the first row. */
@@ -71,8 +73,8 @@ const previewRows = 21
 const rangePieceBytes = 1024 * 1024
 
 /**
- * Returns the kind of a file and, for a CSV file, the dialect and the first rows. With `chosen`,
- * reads the rows in this dialect instead of detecting one.
+ * Returns the kind of a file and, for a text, the CSV dialect and the first rows that are not
+ * blank. With `chosen`, reads the rows in this dialect instead of detecting one.
  */
 export async function inspectFile(file: Blob, chosen?: Dialect): Promise<FileInspection> {
   const bytes = new Uint8Array(await file.slice(0, sampleBytes).arrayBuffer())
@@ -145,10 +147,10 @@ export async function countRows(
 }
 
 /**
- * Returns a function that reads a range of rows of a file: at most `most` rows, beginning with the
- * row number `from`. Blank rows are left out. With `columns`, the rows have the cells of these
- * columns only. `key` identifies the file and the dialect. The function remembers its position in
- * the file, so that it need not read the file from the start for the next range.
+ * Returns a function that reads a range of rows of a file: at most `most` rows from the row number
+ * `from` on. Leaves out blank rows. With `columns`, returns only the cells of these columns. `key`
+ * identifies the file and the dialect. The function remembers its position in the file, so that it
+ * need not read the file from the start for the next range.
  */
 export function createRowRangeReader() {
   let reading: { key: string; batches: AsyncGenerator<RowBatch, void> } | undefined

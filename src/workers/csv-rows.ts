@@ -24,8 +24,8 @@ interface Parsed {
 export const csvPieceBytes = 10 * 1024 * 1024
 
 /**
- * Yields the rows of a CSV file piece by piece. A blank row has one empty cell. Removes the `'`
- * that exports put before formulas. Papa's own file reader is not used, because it breaks a
+ * Yields the rows of a CSV file piece by piece. A blank row has one empty cell. Removes each `'`
+ * that an export has put before a formula. Papa's own file reader is not used, because it breaks a
  * character whose bytes are split between two pieces.
  */
 export async function* readRows(

@@ -23,14 +23,14 @@ export type FilePieces = AsyncIterable<Uint8Array>
 export const maxDigestBytes = 32_000_000
 
 /**
- * Minimum size in bytes of a file for which `digest` may run only once at a time, guarded by a
- * lock. The browser needs memory for about three times the file.
+ * Minimum size in bytes of a file that may be hashed with `digest` only while no other such file
+ * is. The browser needs memory for about three times the file.
  */
 export const minBytesOfDigestLock = 8 * 1024 * 1024
 
 /**
- * Name of the Web Lock for hashing a large file with `digest`. All tabs share the lock, so only one
- * worker at a time hashes such a file.
+ * Name of the Web Lock that a worker holds while it hashes a large file with `digest`. All tabs
+ * share the lock, so only one worker at a time hashes such a file.
  */
 const lockName = 'vidimus-whole-file'
 

@@ -6,7 +6,7 @@ import { type Argon2id, deriveKey } from '../core/keys/kdf.ts'
 import { createSigner, importSigningKey, type PublicKeyJwtRequest, type Signer } from './signer.ts'
 
 /**
- * Milliseconds for which the worker keeps a key in memory. They are enough for all API calls of one
+ * How many milliseconds the worker keeps a key in memory: long enough for all API calls of one
  * form, such as a sign-up and the sign-in after it.
  */
 const keepMilliseconds = 60_000

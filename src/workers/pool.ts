@@ -70,8 +70,8 @@ export function createPool<Message, Result>(
   }
 
   /**
-   * Starts the message that has waited longest, in place of a finished message. If no message
-   * waits, frees the place.
+   * Gives the slot of a finished message to the message that has waited longest. If no message
+   * waits, frees the slot.
    */
   function releaseSlot(): void {
     const next = waiting.shift()

@@ -9,8 +9,8 @@ import type { ReadReply, ReadRequest } from './read.ts'
 const aloneBytes = 8 * 1024 * 1024
 const pieceBytes = 1024 * 1024
 /**
- * Number of buffers that the hash worker and the read worker exchange: one is being hashed, one is
- * being filled, and one is on its way in each direction.
+ * Number of buffers that the hash worker and the read worker exchange. At any time, one is being
+ * hashed, one is being filled, and one is on its way in each direction.
  */
 const bufferCount = 4
 /**

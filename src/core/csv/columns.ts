@@ -15,13 +15,13 @@ export interface ImportField {
 export type ColumnMapping = Readonly<Record<string, number>>
 
 /**
- * A known heading also counts as found inside a longer heading of the file, if it has at least this
- * many characters.
+ * Minimum number of characters of a known heading that also matches inside a longer heading of the
+ * file: `email` is found in `workemail`.
  */
 const minPart = 4
 /**
- * A column counts as a column of e-mails if at least this fraction of its filled cells, from 0 to
- * 1, contains e-mails.
+ * Minimum fraction of the filled cells of a column, from 0 to 1, that must contain e-mails if the
+ * column counts as a column of e-mails.
  */
 const lookShare = 0.6
 

@@ -49,8 +49,8 @@ function scoreOf(counts: readonly number[]): number {
 }
 
 /**
- * Returns the number of cells of each of the first rows. Delimiters and line ends in quotes do not
- * count.
+ * Returns the number of cells of each row, for the first 100 rows that are not blank. Delimiters
+ * and line ends inside quotes do not separate cells or rows.
  */
 function cellCounts(sample: string, delimiter: Delimiter): number[] {
   const counts: number[] = []

@@ -30,8 +30,8 @@ const marks: [Encoding, number[]][] = [
 ]
 
 /**
- * Minimum fraction of NUL bytes, among the bytes at even positions or among those at odd positions,
- * in a file that counts as UTF-16 although it has no byte order mark.
+ * A file without a byte order mark counts as UTF-16 only if at least this fraction of its bytes at
+ * even positions, or of its bytes at odd positions, is NUL.
  */
 const utf16Share = 0.3
 /** Minimum fraction of NUL bytes in a file that counts as binary, unless it counts as UTF-16. */

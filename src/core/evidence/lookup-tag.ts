@@ -10,8 +10,8 @@ import { hashPrefix } from './formats.ts'
 export type LookupKey = { version: number; key: Uint8Array }
 
 /**
- * What a lookup tag finds: a record by its fingerprint (`sha256`), stored bytes (`blob`), or a row
- * of a register (`row/<register id>`).
+ * The kind of thing that a lookup tag finds: a record by its fingerprint (`sha256`), stored bytes
+ * by their fingerprint (`blob`), or a row of a register (`row/<register id>`).
  */
 export type LookupTagKind = 'sha256' | 'blob' | `row/${string}`
 

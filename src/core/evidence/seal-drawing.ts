@@ -2,7 +2,7 @@
 export type SealState =
   /** A seal for no document: no file is chosen, or no record was found. */
   | { kind: 'idle' }
-  /** A seal whose ticks all have the same length, for a deposit that waits or is in progress. */
+  /** A seal whose ticks all have the same length, for a deposit that is waiting or in progress. */
   | { kind: 'even' }
   /** A seal for a file whose fingerprint is being computed. `progress` is from 0 to 1. */
   | { kind: 'hashing'; progress: number }
@@ -36,8 +36,8 @@ export type SealDrawing = {
   /** Path of the check mark. Empty unless the deposit is recorded. */
   mark: string
   /**
-   * Colour of the seal: `wax` (the primary colour) for a recorded deposit, else `ink` (the soft
-   * colour of text).
+   * Color of the seal: `wax` (the primary color) for a recorded deposit, else `ink` (the soft
+   * color of text).
    */
   tone: 'ink' | 'wax'
 }
@@ -45,7 +45,7 @@ export type SealDrawing = {
 /**
  * Returns the drawing of a seal. In the seal of a recorded deposit, the length of each tick stands
  * for a hex digit of the leaf hash. Use 16 ticks for a seal of 32 px or less. A seal helps people
- * recognise a record, but does not prove anything.
+ * recognize a record, but does not prove anything.
  */
 export function drawSeal(state: SealState, ticks: 64 | 16 = 64): SealDrawing {
   return {

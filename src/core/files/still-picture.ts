@@ -2,8 +2,8 @@ type Bytes = Uint8Array
 
 /**
  * Returns whether a picture file contains exactly one picture. Animations and files with several
- * pages contain more. The browser must not reduce these, because a reduced copy would contain only
- * the first picture.
+ * pages contain more, so the browser must not reduce them: the reduced copy would contain only the
+ * first picture.
  */
 export function isStillPicture(bytes: Bytes): boolean {
   if (textAt(bytes, 0, 3) === 'GIF') return countGifFrames(bytes) < 2

@@ -1,7 +1,7 @@
 const windowMilliseconds = 5_000
 /**
- * Milliseconds after the start of a transfer before the remaining time is estimated for the first
- * time. Earlier estimates would vary too much.
+ * How many milliseconds a transfer must run before its remaining time is estimated. Earlier
+ * estimates would vary too much.
  */
 const settlingMilliseconds = 3_000
 

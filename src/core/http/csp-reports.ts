@@ -60,14 +60,15 @@ function read(
 }
 
 /**
- * Returns the host and path of an http or https address, and only the scheme of any other address.
- * Returns a keyword unchanged: `'https://docs.acme.fr/fr/verify?a=1#b'` →
- * `'docs.acme.fr/fr/verify'`; `'inline'` → `'inline'`
+ * Returns the host and path of an http or https address, the scheme of any other address, and a
+ * keyword such as `inline` unchanged. Returns an empty text for any other value.
+ * `'https://docs.acme.fr/fr/verify?a=1#b'` → `'docs.acme.fr/fr/verify'`; `'data:text/html,a'` →
+ * `'data:'`
  */
 function hostAndPath(text: unknown): string {
   if (typeof text !== 'string') return ''
   if (/^[a-z-]{1,40}$/.test(text)) return text
-  // the parser takes seconds to normalise a long name
+  // the parser takes seconds to normalize a long name
   const url = text.length > maxAddressLength ? null : URL.parse(text)
   if (!url) return ''
   // the path of a data: or blob: address is its content

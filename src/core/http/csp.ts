@@ -24,7 +24,7 @@ export type PagePolicyInput = {
   astroPolicy: string
   /** Hash of `boot.js`: `sha256-…`, with or without quotes. */
   bootHash: string
-  /** Hash of the style element with the company's colours: `sha256-…`, with or without quotes. */
+  /** Hash of the style element with the company's colors: `sha256-…`, with or without quotes. */
   themeHash: string
   /** Origin of the API, such as `http://api.localhost:4321`. */
   api: string

@@ -3,7 +3,10 @@ import type { Fault } from './validators.ts'
 const maxLength = 253
 const maxLabelLength = 63
 
-/** Returns whether a label is an existing top-level domain: `fr`, `com`, `xn--p1ai`. */
+/**
+ * A function that tells whether a label of a domain name is an existing top-level domain: `fr`,
+ * `com`, `xn--p1ai`.
+ */
 export type IsTopLevel = (label: string) => boolean
 
 /**
@@ -17,8 +20,8 @@ export function isDomainName(text: string, isTopLevel: IsTopLevel): boolean {
 }
 
 /**
- * Returns whether the domain name `text` matches the pattern `base`, in which `*` stands for one
- * label: `docs.acme.fr` matches `*.acme.fr`.
+ * Returns whether a text is a domain name that matches the pattern `base`. A `*` in the pattern
+ * stands for one label: `docs.acme.fr` matches `*.acme.fr`.
  */
 export function isDomainOf(text: string, base: string, isTopLevel: IsTopLevel): boolean {
   if (!isDomainName(text, isTopLevel)) return false

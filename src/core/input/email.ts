@@ -10,7 +10,7 @@ const maxTypedLength = 2048
  * `'Jorg.M+a@Exämple.com'` → `'jorg.m+a@xn--exmple-cua.com'`; `'Jörg@example.com'` → `undefined`
  */
 export function canonicalEmail(text: string): string | undefined {
-  // the URL parser takes seconds to normalise a long name
+  // the URL parser takes seconds to normalize a long name
   if (text.length > maxTypedLength || !text.isWellFormed()) return undefined
   const parts = trimBlanks(text).split('@')
   const [typedLocal, typedDomain] = parts

@@ -59,9 +59,10 @@ function safe(value: bigint): number {
 }
 
 /**
- * Parses a number as people write it in a language, with thousands separators. A separator counts
- * only if every group of digits after it has three digits. Returns the digits before and after the
- * decimal sign, or `null` if the text is not a number.
+ * Parses a number as people write it in a language, with or without thousands separators. A comma
+ * or period that does not separate groups of three digits is read as the decimal sign. Returns the
+ * digits before and after the decimal sign, or `null` if the text is not a number. A negative
+ * number becomes 0.
  */
 function readDigits(
   text: string,

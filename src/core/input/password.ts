@@ -3,14 +3,14 @@ import { toUtf8 } from '../bytes.ts'
 const maxPasswordBytes = 1024
 const minPasswordCharacters = 12
 /**
- * Passwords with more UTF-16 code units than this are refused before they are normalised. NFKC
+ * Passwords with more UTF-16 code units than this are refused before they are normalized. NFKC
  * turns at most two code units into one byte (U+1D400 into `A`), so such a password has more than
  * `maxPasswordBytes` bytes in any case.
  */
 const maxTypedLength = 4 * maxPasswordBytes
 
 /**
- * Normalises a password to NFKC, so that é is the same whether it is typed as one character or as
+ * Normalizes a password to NFKC, so that é is the same whether it is typed as one character or as
  * two. Keeps blanks and capital letters. Returns undefined for more than 1,024 bytes, and for a
  * lone surrogate, which UTF-8 cannot represent.
  */
@@ -30,7 +30,7 @@ export interface PasswordFault {
  * }`. Sign-in does not check this rule, so existing shorter passwords keep working.
  */
 export function newPasswordFault(password: string): PasswordFault | undefined {
-  // a later Unicode may normalise unassigned characters differently, which would give another key
+  // a later Unicode may normalize unassigned characters differently, which would give another key
   if (!password.isWellFormed() || /[\p{Cc}\p{Cn}]/u.test(password)) return { rule: 'format' }
   const normalised = normalisePassword(password)
   if (normalised === undefined) return { rule: 'max_bytes', limit: maxPasswordBytes }

@@ -13,9 +13,9 @@ export interface Fault {
 export type FormValues = Readonly<Record<string, unknown>>
 
 /**
- * Checks the value of a form field. Returns the broken rule, or undefined for a valid value. All
- * validators except `required` and `requiredIf` accept an empty value, so that optional fields may
- * stay empty.
+ * Checks the value of a form field. Returns the broken rule, or undefined for a valid value.
+ * Validators of a text, such as `email` or `minLength`, accept an empty value, so that optional
+ * fields may stay empty. Combine them with `required` for other fields.
  */
 export type Validator = (value: unknown, form?: FormValues) => Fault | undefined
 
@@ -83,22 +83,25 @@ export function sameAs(field: string, name = field): Validator {
 }
 
 /**
- * Returns a validator that accepts a value if all of `validators` accept it. For a refused value,
- * the broken rule is `all`, whichever validator refuses it.
+ * Returns a validator that accepts a value if all of `validators` accept it. Otherwise it returns
+ * the rule `all`, whichever of them refuses the value.
  */
 export function all(...validators: Validator[]): Validator {
   return (value, form) =>
     validators.some(validator => validator(value, form)) ? { rule: 'all' } : undefined
 }
 
-/** Returns a validator that accepts a value if `validator` refuses it. */
+/**
+ * Returns a validator that accepts a value if `validator` refuses it. Otherwise it returns the rule
+ * `not`.
+ */
 export function not(validator: Validator): Validator {
   return (value, form) => (validator(value, form) ? undefined : { rule: 'not' })
 }
 
 /**
- * Returns a validator that accepts a value if all of `validators` accept it. For a refused value,
- * the broken rule is the one of the first validator that refuses it.
+ * Returns a validator that runs `validators` in order and returns the first broken rule. Returns
+ * undefined if all of them accept the value.
  */
 export function firstOf(...validators: Validator[]): Validator {
   return (value, form) => {

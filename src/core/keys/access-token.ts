@@ -26,9 +26,10 @@ export function tokenExpiry(token: string): number | undefined {
 }
 
 /**
- * Returns how many seconds this device's clock is ahead of the clock of the server, which issued
- * the session token. `now` is the device's time in milliseconds when the token arrived. Returns 0
- * for a difference of at most 10 seconds, and for a token without a time of issue.
+ * Returns how many seconds this device's clock is ahead of the server's clock. Negative if it is
+ * behind. `now` is the device's time in milliseconds when the session token arrived from the
+ * server. Returns 0 for a difference of at most 10 seconds, and for a token without a time of
+ * issue.
  */
 export function clockSkew(token: string, now: number): number {
   const iat = decodeTokenPayload(token)?.['iat']

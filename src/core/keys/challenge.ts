@@ -26,7 +26,7 @@ export interface ChallengePayload {
   iat: number
   exp: number
   kdf: string
-  /** Id of the server's secret key with which the MAC of the challenge was computed. */
+  /** Id of the secret key with which the server has computed the MAC of the challenge. */
   mk: string
 }
 

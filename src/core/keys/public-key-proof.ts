@@ -19,8 +19,8 @@ export const publicKeyPurposes = [
 export type PublicKeyPurpose = (typeof publicKeyPurposes)[number]
 
 /**
- * Returns the purpose of the challenge that the field `nonce` of a `public_key_jwt` must contain.
- * `purpose` is the purpose of the `public_key_jwt`.
+ * Returns the purpose of the challenge that a `public_key_jwt` for `purpose` must contain in its
+ * field `nonce`.
  */
 export function noncePurpose(purpose: PublicKeyPurpose): ChallengePurpose {
   return purpose === 'rekey' || purpose === 'email' ? 'rekey' : 'signup'

@@ -23,8 +23,8 @@ export interface Visitor {
  * - `stay`: shows the page.
  * - `sign-in`: opens the sign-in.
  * - `confirm`: opens the page that asks to confirm the e-mail.
- * - `go-on`: opens the page that follows a sign-in.
- * - `leave`: opens a page that the visitor may see.
+ * - `go-on`: opens the page that follows a sign-in, because the visitor is signed in already.
+ * - `leave`: opens another page, because the visitor lacks the permission.
  */
 export function checkGuard(
   guard: GuardName,

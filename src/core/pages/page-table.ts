@@ -13,7 +13,7 @@ export interface PageEntry {
    * checks it.
    */
   scriptBudget: number
-  /** Whether search engines may list the page. A page that they may list needs a description. */
+  /** Whether search engines may list the page. If so, the page needs a description. */
   isListed: boolean
   /**
    * Whether the parameter `redirect` may name the page, so that people return to it after a
@@ -77,8 +77,8 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   : never
 
 /**
- * The text that stands for every parameter in the path under which the server renders and caches a
- * page. The server renders a page only once for all values of its parameters.
+ * Placeholder for every parameter in the path under which the server renders and caches a page. The
+ * server renders a page only once for all values of its parameters.
  */
 const anySegment = '-'
 
@@ -152,8 +152,8 @@ function page<Path extends string>(
 }
 
 /**
- * Returns a page of the administration of a company. `rest` is the part of its path after the
- * company's id.
+ * Returns the entry of an administration page of a company. `rest` is the part of the page's path
+ * after the id of the company.
  */
 function adminPage<Rest extends string>(rest: Rest, guard: 'admin' | 'operator' = 'admin') {
   return page(`/admin/{company}${rest}`, guard, 125, 'returnable')

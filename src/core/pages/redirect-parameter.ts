@@ -18,8 +18,9 @@ export function buildRedirect({ path, query, hash }: RedirectTarget): string {
 }
 
 /**
- * Returns the address `target` with the query parameter `redirect`, which names the page `place`:
- * `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`.
+ * Returns the address `target` with the query parameter `redirect`, whose value names the page
+ * `place`: `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`. Leaves the parameter out if
+ * `buildRedirect` cannot name the page.
  */
 export function withRedirect(target: string, place: RedirectTarget): string {
   const [, path = '', query = '', hash = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(target) ?? []

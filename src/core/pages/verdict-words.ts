@@ -11,7 +11,7 @@ export type VerifiedSubject = 'file' | 'fingerprint'
 
 /**
  * How the result of a verification is shown. Word, shape and sentence each express the verdict, so
- * that nobody depends on colour.
+ * that nobody depends on color.
  */
 export interface VerdictDescription {
   /**

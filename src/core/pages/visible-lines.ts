@@ -3,7 +3,7 @@ export interface LinePositions {
   /** Number of lines of the list. */
   length: number
   /**
-   * Returns the pixels from the top of the list to the top of the line with this index.
+   * Returns the distance in pixels from the top of the list to the top of the line with this index.
    * `topOf(length)` is the height of the whole list.
    */
   topOf(index: number): number

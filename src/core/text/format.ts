@@ -116,8 +116,8 @@ export function formatCountdown(seconds: number): string {
 
 const tags = { en: 'en-US', fr: 'fr-FR' }
 /**
- * Replaces narrow no-break spaces by normal ones. The interface's typeface has no narrow ones, and
- * the browser's substitute is hardly visible.
+ * Replaces narrow no-break spaces by no-break spaces of normal width. The interface's typeface has
+ * no narrow ones, and the browser's substitute is hardly visible.
  */
 function visibleSpace(text: string): string {
   return text.replaceAll('\u202f', '\u00a0')

@@ -1,12 +1,12 @@
 /**
- * The colours that a company has chosen for its pages. If a colour is absent, the pages use that of
+ * The colors that a company has chosen for its pages. If a color is absent, the pages use that of
  * the standard theme. `dark` makes the dark mode the default.
  */
 export type ThemeColors = { dark: boolean } & {
   [role in 'background' | 'surface' | Accent]?: string | undefined
 }
 
-/** Name of a CSS property that contains a colour of a page. */
+/** Name of a CSS property that contains a color of a page. */
 export type ThemeToken =
   | '--color-base-100'
   | '--color-base-200'
@@ -16,13 +16,13 @@ export type ThemeToken =
   | '--line'
   | `--color-${Accent}`
   | `--color-${Accent}-content`
-/** The colours of a page, by the name of their CSS property. */
+/** The colors of a page, by the name of their CSS property. */
 export type ThemeTokens = Record<ThemeToken, string>
 
 /**
- * Returns every colour of a page for the light and the dark mode. Changes the lightness and chroma
- * of a company's colours, but not their hue, until the contrast is 4.5:1 for text and 3:1 for the
- * seal and controls. In light mode, the primary colour `#ff7a00` becomes `#bd5900`, on which white
+ * Returns every color of a page for the light and the dark mode. Changes the lightness and chroma
+ * of a company's colors, but not their hue, until the contrast is 4.5:1 for text and 3:1 for the
+ * seal and controls. In light mode, the primary color `#ff7a00` becomes `#bd5900`, on which white
  * text can be read.
  */
 export function themeTokens(colors: ThemeColors): { light: ThemeTokens; dark: ThemeTokens } {
@@ -68,7 +68,8 @@ export function themeCss(colors: ThemeColors): string {
   const tokens = themeTokens(colors)
   const inLight = block('light', tokens.light)
   const inDark = block('dark', tokens.dark)
-  // A browser without a preference also reports "light", so a company's dark mode must not depend on it.
+  // A browser without a preference also reports "light", so a company's dark mode must not depend
+  // on it.
   if (colors.dark)
     return `:root,[data-theme=vidimus-dark]{${inDark}}[data-theme=vidimus]{${inLight}}`
   return (
@@ -84,7 +85,7 @@ export function cssPropertyOf(colour: ColorCorrection['colour']): ThemeToken {
   return colour === 'surface' ? '--color-base-100' : `--color-${colour}`
 }
 
-/** Returns the WCAG 2.2 contrast of two hex colours: 1 to 21. */
+/** Returns the WCAG 2.2 contrast of two hex colors: 1 to 21. */
 export function contrastRatio(a: string, b: string): number {
   const [darker = 0, lighter = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y)
   return (lighter + 0.05) / (darker + 0.05)
@@ -100,7 +101,7 @@ type Mode = {
   ink: string
   inkSoft: string
   line: string
-  /** Colour of text on a surface that is filled with an accent colour. */
+  /** Color of text on a surface that is filled with an accent color. */
   content: string
   accents: Record<Accent, string>
   /**
@@ -150,7 +151,7 @@ const dark: Mode = {
 
 const textContrast = 4.5
 const controlContrast = 3
-// leaves enough contrast for soft text, status text, hairlines and fills between the two colours
+// leaves enough contrast for soft text, status text, hairlines and fills between the two colors
 const surfaceContrast = 7
 const lightnessStep = 0.005
 const hairlineStep = 0.05
@@ -164,7 +165,7 @@ function tokensOf(colors: ThemeColors, mode: Mode): ThemeTokens {
   const on = (least: number) => [desk, sheet].map((color): Pair => [color, least])
   const accent = (role: Accent) =>
     correct(parsed(colors[role]) ?? mode.accents[role], -mode.surfaceStep, [
-      // Links and the text of alerts are in these colours; primary is a fill or a drawing only.
+      // Links and the text of alerts are in these colors; primary is a fill or a drawing only.
       ...on(role === 'primary' ? controlContrast : textContrast),
       [mode.content, textContrast]
     ])
@@ -192,9 +193,10 @@ function tokensOf(colors: ThemeColors, mode: Mode): ThemeTokens {
 }
 
 /**
- * Returns the colour of a background or sheet. In the company's default mode it is the colour that
- * the company has chosen. In the other mode it has the hue of that colour and the lightness of the
- * standard colour.
+ * Returns the color of a background or sheet in one mode. In the company's default mode, it is the
+ * chosen color if the mode's text can be read on it. Otherwise it has the hue of the chosen color
+ * and the lightness of the standard color. The lightness is changed further if the contrast with
+ * the text is too low.
  */
 function surface(
   given: string | undefined,
@@ -223,9 +225,9 @@ function hairline(desk: string, sheet: string, mode: Mode): string {
 type Pair = [color: string, least: number]
 
 /**
- * Returns a colour changed in lightness until it has enough contrast with the colours of all
- * `pairs`. A pair is a colour and the minimum contrast with it. `direction` is 1 to make the colour
- * lighter and -1 to make it darker.
+ * Changes the lightness of a color until it has enough contrast with the color of each pair, and
+ * returns the result. A pair is a color and the minimum contrast with it. `direction` is 1 to make
+ * the color lighter and -1 to make it darker. Throws if no lightness is enough.
  */
 function correct(color: string, direction: number, pairs: Pair[]): string {
   const { l, c, h } = toOklch(color)
@@ -303,7 +305,7 @@ function oklchToLinearRgb({ l, c, h }: Oklch): Triple {
 }
 
 /**
- * Converts a colour to hex. If sRGB does not contain the colour, reduces its chroma and keeps its
+ * Converts a color to hex. If sRGB does not contain the color, reduces its chroma and keeps its
  * hue and lightness.
  */
 function toHex(color: Oklch): string {

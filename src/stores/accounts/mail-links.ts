@@ -24,7 +24,8 @@ export async function confirmSignUp({ token }: MailLinkFragment): Promise<void> 
 }
 
 /**
- * Confirms a sign-up that was made in another browser, with a name and a password, and signs in.
+ * Confirms a sign-up that was made in another browser. Sets the person's name and password, and
+ * signs the person in.
  */
 export async function confirmSignUpWithPassword(
   link: MailLinkFragment,
@@ -53,8 +54,8 @@ export async function resetPassword(link: MailLinkFragment, password: string): P
 }
 
 /**
- * Requests a reset link. Returns how it is delivered, which does not reveal whether the e-mail has
- * an account.
+ * Requests a mail with a link to reset the password. Returns how the link is delivered, which does
+ * not reveal whether the e-mail has an account.
  */
 export async function requestPasswordReset(email: string): Promise<LinkDelivery> {
   const { delivery } = await api('requestReset', { email })

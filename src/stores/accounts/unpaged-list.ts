@@ -10,7 +10,7 @@ export type UnpagedList<Row> =
 
 /**
  * Creates the store of a list that one call loads as a whole. `load` returns the rows of `owner`,
- * which is the argument of `open()`, such as the id of a company.
+ * the value that was passed to `open()`, such as the id of a company.
  */
 export function createUnpagedList<Row extends { id: string }>(
   load: (owner: string) => Promise<Row[]>

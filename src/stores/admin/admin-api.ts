@@ -32,9 +32,9 @@ export function companyIdOfPage(): string {
 }
 
 /**
- * Creates the function that protects a store from late results. The store calls this function at
- * the start of each load, and gets a check for this load. The check returns false once a later load
- * has started or the session has changed. The store must then drop the result.
+ * Creates a function that a store calls at the start of each load. The call returns a check for
+ * this load: the check returns false once a later load has started or the session has changed. The
+ * store must then drop what the load returns.
  */
 export function createLoadTracker(): () => () => boolean {
   let loads = 0

@@ -142,8 +142,8 @@ export async function resumeCompany(id: string): Promise<void> {
 }
 
 /**
- * Shows and returns the company that `call` returns. Does not show it if the page has opened
- * another company, or shows a newer version, by then.
+ * Waits for `call`, shows the company that it returns, and returns it. Does not show it if the page
+ * has opened another company, or shows a newer version, by then.
  */
 async function showAnswer(call: Promise<Company>): Promise<Company> {
   const session = sessionNumber()

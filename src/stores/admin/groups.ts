@@ -91,9 +91,9 @@ export interface MemberAdditionResult {
 }
 
 /**
- * Adds people of the company by their e-mails, one after the other. If adding one person fails, the
- * result for that e-mail has the error, and the others are still added. `onProgress` gets the
- * number of e-mails processed so far.
+ * Adds people of the company by their e-mails, one after the other. Returns one result per e-mail:
+ * if adding the person fails, the result has the error, and the others are still added.
+ * `onProgress` gets the number of e-mails processed so far.
  */
 export async function addMembers(
   id: string,
@@ -132,8 +132,8 @@ export async function removeGroupCategory(id: string, category: Category): Promi
 }
 
 /**
- * Reloads the group, so that the page shows its new number of members. Ignores a failure, because
- * the next load of the group shows the number, too.
+ * Reloads the group, so that the page shows the new number of members. Ignores a failure: the
+ * number is also correct after the next load.
  */
 function countMembers(id: string): void {
   reloadGroup(id).catch(() => {})

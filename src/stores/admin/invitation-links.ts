@@ -9,7 +9,7 @@ import { type MemberFilter, maxPeoplePerCall } from './member-list.ts'
 /**
  * The people who get invitation links: either the people with the ids `ids`, or all people who
  * match `filter`. `filter.import` is the id of an import and selects the people in it. `cursor` is
- * where the previous call ended.
+ * the place at which the next call continues. Absent for the first call.
  */
 export type LinkRecipients =
   | { ids: readonly string[] }
@@ -22,7 +22,7 @@ export interface InvitationLinkFile {
   count: number
   /** Time until which all links of the file work. */
   until: string
-  /** Present if a call failed: its error, and the people who still need a link. */
+  /** Present if a call failed: the error, and the people for whom no link was created. */
   stopped?: { error: AppError; rest: LinkRecipients }
 }
 
@@ -71,8 +71,8 @@ export async function createInvitationLinkFile(
 }
 
 /**
- * Runs `create` once, for the next people. Returns the people who still need a link, or undefined
- * if there are none.
+ * Creates the links for the next part of `people` with one call of `create`. Returns the people who
+ * still need a link, or undefined if there are none.
  */
 async function createNext(
   people: LinkRecipients,

@@ -22,8 +22,8 @@ interface Page {
 
 /**
  * Creates the store of a list that belongs to the item of a page, such as the members of a group.
- * `load` returns a page of the list from the server. `watch` is the function of that name from
- * `createShownItem()`. It tells when the page no longer shows the item; responses are then dropped.
+ * `load` returns a page of the list from the server. `watch` is the function `watch` of the store
+ * of the item (`createShownItem()`): a response is dropped if the page no longer shows the item.
  */
 export function createItemEntries<Entry extends { id: string }>(
   watch: (id: string) => () => boolean,
@@ -55,8 +55,8 @@ export function createItemEntries<Entry extends { id: string }>(
   }
 
   /**
-   * Makes a call. Then removes `entry` from the list and puts the entries of `added` at the top. If
-   * the page shows another item by then, leaves the list unchanged and returns false.
+   * Makes a call. Then removes `entry` from the list and puts the entries of `added` at the top.
+   * Returns false and leaves the list unchanged if the page no longer shows the item.
    */
   async function change(
     id: string,

@@ -75,13 +75,13 @@ export interface BulkMemberChange {
   group?: { id: string; name: string }
   reason?: DisabledReason
   /**
-   * The reasons for which people were disabled, by the id of the person. The change `enable` fills
-   * this map. The `disable` that undoes it uses the map to give each person the old reason again.
+   * Why people were disabled, by the id of the person. The change `enable` fills this map, so that
+   * the change `disable` that undoes it can give each person the old reason again.
    */
   reasons: Map<string, DisabledReason>
 }
 
-/** The store of the bulk change to people that is running now, or else of the last one. */
+/** The store of the running bulk change to people. If none is running, it contains the last one. */
 export const memberBulkRun = createBulkRun<BulkMemberChange, MemberFilter>({
   limit: maxPeoplePerCall,
   async send(change, { ids, ...others }, key) {

@@ -28,10 +28,7 @@ export interface LinkToPassOn {
   until: number
 }
 
-/**
- * A function that undoes a change. It also works after the person has opened another company's
- * page.
- */
+/** A function that undoes a change. It also works after the page has opened another company. */
 export type UndoFunction = () => Promise<void>
 
 const member = createShownItem<Member>(id => adminApi('getMember', { id }))
@@ -98,7 +95,10 @@ export async function changeMember(
   await member.change(id, () => adminApi('updateMember', { ...changes, id }, { version }))
 }
 
-/** Replaces the permissions of a person. Asks the signed-in administrator for the password. */
+/**
+ * Replaces the permissions of a person. Asks the signed-in administrator for the password if the
+ * last confirmation is too old.
+ */
 export async function setPermissions(
   id: string,
   permissions: Member['permissions'],
@@ -172,8 +172,8 @@ export interface GroupAdditionResult {
 }
 
 /**
- * Adds a person to groups, one call after the other. If a call fails, the result of its group has
- * the error, and the person is still added to the others.
+ * Adds a person to groups, one call after the other. Returns one result per group: if a call fails,
+ * its result has the error, and the calls for the other groups are still made.
  */
 export async function addToGroups(
   id: string,
@@ -205,7 +205,10 @@ export async function removeFromGroup(
   }
 }
 
-/** Loads and shows the person after a call that returns nothing, if the page still shows them. */
+/**
+ * Loads the person and their usage again and shows them, if the page still shows the person. Called
+ * after calls that do not return the person.
+ */
 async function showAgain(id: string): Promise<void> {
   if (!member.watch(id)()) return
   // where that fails, the next load will

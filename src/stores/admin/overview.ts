@@ -4,7 +4,7 @@ import { personalAtom } from '../personal-atoms.ts'
 import { api } from '../sessions.ts'
 import { adminApi, createLoadTracker, resultOrError } from './admin-api.ts'
 
-/** State of the list of problems that a company's administrators should solve. */
+/** The problems that a company's administrators should solve, with the state of their loading. */
 export type AttentionState =
   | { status: 'loading' }
   | { status: 'failed'; error: AppError }
@@ -14,7 +14,7 @@ export type AttentionState =
 /** The problems in the company of the page, such as used-up limits. */
 export const $attention = personalAtom<AttentionState>({ status: 'loading' })
 
-/** State of the list of problems in all companies. */
+/** The problems in all companies, with the state of their loading. */
 export type AllAttentionState =
   | { status: 'loading' }
   | { status: 'failed'; error: AppError }

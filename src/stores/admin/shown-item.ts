@@ -11,9 +11,10 @@ export type ItemState<Item> =
   | { status: 'ready'; item: Item }
 
 /**
- * Creates the store of the one item that an administration page shows, such as a person. Drops late
- * answers about another item, another company or an ended session, and never replaces a newer state
- * of the item by an older one. `load` loads the current state of the item from the server.
+ * Creates the store of the one item that an administration page shows, such as a person. `load`
+ * loads the current state of the item from the server. The store drops late answers about another
+ * item, another company or an ended session. It never replaces a newer state of the item by an
+ * older one.
  */
 export function createShownItem<Item extends { version: number }>(
   load: (id: string) => Promise<Item>
@@ -26,7 +27,7 @@ export function createShownItem<Item extends { version: number }>(
    * sent.
    */
   let calls = 0
-  /** The number of the call whose result the page shows. */
+  /** The number of the call whose result the page shows, in the order of `calls`. */
   let shownCall = 0
 
   /**

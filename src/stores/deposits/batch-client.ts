@@ -85,7 +85,8 @@ function problemOf({ status, header, body }: UploadResponse): AppError {
 
 /**
  * Returns the files that can no longer be read because they were moved or changed, each with the
- * error `file_unreadable` as its result. A call with such a file fails like a lost connection.
+ * error `file_unreadable` as its result. Needed because the browser reports a call with an
+ * unreadable file like a lost connection.
  */
 async function findUnreadable(
   files: readonly BatchFile[]

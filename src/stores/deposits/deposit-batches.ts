@@ -11,8 +11,8 @@ import type { BatchItemResult, SendBatch } from './batch-client.ts'
  */
 const callBytes = maxBatchBytes - 512 * 1024
 /**
- * Maximum number of calls at the same time. The second call starts only if enough files wait to
- * fill it, so that there are few calls.
+ * Maximum number of calls at the same time. A second call starts only if the waiting files fill it,
+ * so that there are few calls.
  */
 const maxCalls = 2
 
@@ -27,7 +27,7 @@ interface FileOptions {
   signal: AbortSignal
   /** Runs when a call that carries the file starts. */
   onStart: () => void
-  /** Runs with the number of this file's bytes that have been sent. */
+  /** Runs with the number of bytes of this file that have been sent. */
   onProgress: (bytesSent: number) => void
   /**
    * Runs when the last byte of the call has been sent. From then on the file cannot be removed from
@@ -60,8 +60,9 @@ export function createDepositBatches(sendBatch: SendBatch) {
   let calls = 0
 
   /**
-   * Queues a file, which is then sent in one call together with other files. Returns its result.
-   * Rejects if the file is refused or the whole call fails.
+   * Queues a file, which is then sent in one call together with other files. Returns the result of
+   * the file. Rejects if the file is refused, if the whole call fails, or with
+   * `Error('terminated')` if `signal` is aborted before the call has been sent.
    */
   function send(
     item: z.input<typeof BatchItem>,
@@ -94,7 +95,7 @@ export function createDepositBatches(sendBatch: SendBatch) {
     }
   }
 
-  /** Returns the files that have waited longest, as many as one call carries. */
+  /** Returns the files that have waited longest: as many as fit into one call. */
   function nextFiles(): WaitingFile[] {
     const files: WaitingFile[] = []
     let bytes = 0

@@ -30,11 +30,11 @@ export interface DeliveryDependencies extends Pick<TusClient, 'send' | 'getOffse
     idempotencyKey: string
   ) => Promise<z.output<typeof createDeposit.output>>
   cancelUpload: TusClient['cancel']
-  /** Maximum size of a file, in bytes, to be sent together with others. */
+  /** Maximum size in bytes of a file that is sent in one call together with others. */
   maxBatchedBytes: number
   sendBatch: SendBatch
   getRequest: (id: string) => Promise<ProcessedRequest>
-  /** Saves what an upload needs to continue after a reload. */
+  /** Stores in this browser what an upload needs to continue after a reload. */
   remember: (upload: Omit<RememberedUpload, 'person' | 'owner'>) => void
   forget: (id: string) => void
   now: () => number
@@ -45,9 +45,9 @@ interface DeliveryContext {
   list: DepositList
   retries: Retries
   /**
-   * Returns the limit error that a file of `bytes` bytes must expect, because the server has
-   * already refused a file of this size or smaller, or any further file, in the same category.
-   * Otherwise returns undefined.
+   * Returns the error of a reached limit if the server would probably refuse a file of `bytes`
+   * bytes: in the same category, it has already refused a file of this size or smaller, or any
+   * further file. Otherwise returns undefined.
    */
   findLimit: (entry: DepositEntry, bytes: number) => AppError | undefined
   isSuspended: () => boolean
@@ -63,13 +63,14 @@ interface DeliveryContext {
 export function createDepositDelivery(parts: DeliveryDependencies, context: DeliveryContext) {
   const { list, retries } = context
   const batches = createDepositBatches(parts.sendBatch)
-  /** Deposits that wait for their record: the server has all their bytes. */
+  /** Deposits that wait for their record. The server has already received all their bytes. */
   const recording = new Set<DepositEntry>()
   let isCheckDue = false
 
   /**
-   * Hashes a file and reduces a picture. Returns false when the file differs from the one that was
-   * sent before the reload.
+   * Hashes a file and reduces it if it is a picture. Returns false if the file differs from the one
+   * that was sent before a reload. If only the reduced copy differs, cancels the earlier upload, so
+   * that the new copy is sent from the start.
    */
   async function prepare(entry: DepositEntry, signal: AbortSignal): Promise<boolean> {
     const { file, sent, expected } = entry
@@ -133,7 +134,7 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
     return true
   }
 
-  /** Pauses a deposit if it exceeds a known limit. Returns whether it does. */
+  /** Pauses a deposit that exceeds a known limit. Returns whether it has paused the deposit. */
   function isLimited(entry: DepositEntry, { bytes }: PreparedFile): boolean {
     const error = context.findLimit(entry, bytes.size)
     if (error) list.change(entry, { status: 'paused', by: 'limit', ratio: 0, error })
@@ -287,7 +288,7 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 
   /**
-   * Updates the deposit that a changed history entry (`request`) belongs to. Ignores a state that
+   * Updates the deposit to which a changed history entry (`request`) belongs. Ignores an entry that
    * is older than the last known one.
    */
   function updateRequest(request: ProcessedRequest): void {
@@ -311,8 +312,8 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 
   /**
-   * Regularly loads the history entries (requests) of the deposits that wait for a record, in case
-   * the event stream does not report their changes.
+   * Loads the history entries (requests) of the deposits that wait for a record every two seconds,
+   * in case the event stream does not report their changes.
    */
   function checkRecords(): void {
     if (isCheckDue || context.isSuspended() || recording.size === 0) return
@@ -371,7 +372,10 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 }
 
-/** Returns the type without its parameters: `Text/HTML; charset=utf-8` → `text/html` */
+/**
+ * Returns the media type of a file without its parameters: `Text/HTML; charset=utf-8` →
+ * `text/html`. Returns `application/octet-stream` if the type is unknown or malformed.
+ */
 export function mediaTypeOf(file: Pick<Blob, 'type'>): string {
   const type = (file.type.split(';')[0] ?? '').trim().toLowerCase()
   return MediaType.safeParse(type).success ? type : 'application/octet-stream'

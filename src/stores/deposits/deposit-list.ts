@@ -26,16 +26,16 @@ export interface DepositEntry extends QueuedDeposit {
   /** The file. Undefined after a reload, until the person chooses it again. */
   file: File | undefined
   /**
-   * True if a reload had lost the file and the person has chosen it again for exactly this deposit.
-   * False if the file came in any other way.
+   * Whether the person has chosen or reopened the file for this very deposit, after a reload had
+   * lost it. False if the file came in any other way.
    */
   isAssigned: boolean
   handle: FileSystemFileHandle | undefined
   type: string
   category: DepositCategory
   /**
-   * Whether to send the picture or its reduced copy. Undefined until the person or the category
-   * decides.
+   * Whether to send the original picture or its reduced copy. Undefined until the person or the
+   * category decides.
    */
   choice: PictureChoice | undefined
   /** Idempotency key of the reservation. All retries use the same key. */
@@ -59,8 +59,8 @@ export interface DepositEntry extends QueuedDeposit {
   /** When the progress of the deposit was last shown, in milliseconds since the epoch. */
   shownAt: number
   /**
-   * Whether the deposit was added before the last `beginBatch()`. If so, the percentage of the
-   * summary leaves it out once it has ended.
+   * Whether the deposit was added before the last `beginBatch()`. Such a deposit no longer counts
+   * in the percentage of the summary once it has ended.
    */
   isEarlier: boolean
 }
@@ -105,7 +105,10 @@ export function createEntry(given: Given & Partial<DepositEntry>): DepositEntry 
   }
 }
 
-/** Creates the deposit of an upload that began before a reload. */
+/**
+ * Creates the deposit of an upload that began before a reload. Its state is `missing` until it gets
+ * its file again.
+ */
 export function restoreEntry(upload: RememberedUpload): DepositEntry {
   const { id, name, size, type, category, key, again, original, stored, handle } = upload
   return createEntry({
@@ -137,7 +140,10 @@ export function toRememberedUpload(
   }
 }
 
-/** Resets a deposit, so that the next try has its own reservation and idempotency key. */
+/**
+ * Discards the reservation and the idempotency key of a deposit, so that the next try makes a new
+ * reservation.
+ */
 export function resetAttempt(entry: DepositEntry): void {
   entry.key = crypto.randomUUID()
   entry.reserved = undefined
@@ -184,8 +190,8 @@ export function createDepositList({ forget, now, after }: ListParts) {
   return {
     $deposits,
     /**
-     * How many deposits of the list are in each state, and the percentage that is uploaded. Updated
-     * a moment after each change.
+     * The number of deposits in each state, and the percentage that is done. Updated a tenth of a
+     * second after each change.
      */
     $summary,
     [Symbol.iterator]: () => entries.values(),
@@ -214,7 +220,10 @@ export function createDepositList({ forget, now, after }: ListParts) {
       for (const entry of entries.values()) entry.isEarlier = true
     },
     change,
-    /** Changes the state like `change`, but at most ten times a second. */
+    /**
+     * Changes the state of a deposit like `change`. Ignores a change that comes less than 0.1 s
+     * after the last one.
+     */
     showProgress(entry: DepositEntry, state: DepositState): void {
       if (now() - entry.shownAt < progressMs) return
       entry.shownAt = now()
@@ -230,8 +239,8 @@ export function createDepositList({ forget, now, after }: ListParts) {
 }
 
 /**
- * Errors that a retry cannot resolve, because the file or the right to deposit it would have to
- * change.
+ * Errors that a retry cannot resolve. The file, or the right to deposit it, would have to change
+ * first.
  */
 const lasting: ReadonlySet<ErrorCode> = new Set([
   'file_empty',

@@ -33,8 +33,8 @@ const maxSending = 2
  */
 const maxInBatches = 100
 /**
- * Number of files that are added to the queue at once. Between two such groups the page can do
- * other work, because adding a thousand files would block it.
+ * Number of files that are added to the queue in one task of the browser. Adding a thousand files
+ * in one task would block the page.
  */
 const sliceFiles = 20
 
@@ -50,8 +50,8 @@ export interface DepositQueueDependencies extends DeliveryDependencies {
    */
   openHandle: (handle: FileSystemFileHandle, ask: boolean) => Promise<File | undefined>
   /**
-   * Waits until no other tab sends this file, then locks it. Returns the function that releases the
-   * lock. Aborting `signal` releases it, too.
+   * Waits until no other tab sends the file with the fingerprint `original`, then locks it for this
+   * tab. Returns the function that releases the lock. Aborting `signal` releases it, too.
    */
   lockFile: (original: string, signal: AbortSignal) => Promise<() => void>
 }
@@ -79,8 +79,8 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   /** Fingerprints of the files that have been recorded. */
   const recordedFiles = new Set<string>()
   /**
-   * The limit error of each category that has reached a limit. Files of `fromBytes` bytes or more
-   * are expected to be refused: 0 for all files.
+   * For each category that has reached a limit, the error and the size in bytes from which files
+   * will probably be refused. `fromBytes` is 0 if all files will be refused.
    */
   const limits = new Map<string, { error: AppError; fromBytes: number }>()
   let isAdding = false
@@ -394,8 +394,8 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   return {
     $deposits: list.$deposits,
     /**
-     * How many deposits of the queue are in each state, and the percentage that is uploaded.
-     * Updated a moment after each change.
+     * The number of deposits in each state, and the percentage that is done. Updated a tenth of a
+     * second after each change.
      */
     $summary: list.$summary,
     /** Updates the summary immediately and returns it. */
@@ -413,18 +413,26 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     resumeAll: () => forEach(resume),
     cancelAll: () => forEach(cancel),
     retryAll: () => forEach(retry),
-    /** Chooses between original and reduced copy for all pictures that have not been sent yet. */
+    /**
+     * Chooses the original or the reduced copy for all pictures whose deposit waits for this choice
+     * or has not been prepared yet.
+     */
     chooseAllPictures(choice: PictureChoice): void {
       for (const entry of list) {
         if (entry.$state.get().status === 'choosing') choosePicture(entry, choice)
         else if (!entry.prepared) entry.choice ??= choice
       }
     },
-    /** Adds uploads from before a reload. Continues those whose file the browser can open. */
+    /**
+     * Adds the uploads that a reload has interrupted, and continues those whose file the browser
+     * can open.
+     */
     async restore(uploads: readonly RememberedUpload[]): Promise<void> {
       await Promise.all(uploads.map(restore))
     },
-    /** Sets the file that the person has chosen for an upload from before a reload. */
+    /**
+     * Continues an upload that a reload has interrupted with the file that the person has chosen.
+     */
     choose(id: string, file: File): void {
       withEntry(id, entry => attach(entry, file, true))
     },
@@ -507,7 +515,7 @@ function keepOriginal(entry: DepositEntry): void {
 }
 
 /**
- * Returns the error that the server would answer for a file of this size, name and type, or
+ * Returns the error with which the server would refuse a file of this size, name and type, or
  * undefined if it would accept the file.
  */
 function findRefusal({ size, name, type, category }: DepositEntry): AppError | undefined {
@@ -531,7 +539,7 @@ const limitCodes: ReadonlySet<ErrorCode> = new Set([
   'upload_limit_reached'
 ])
 
-/** Errors after which the file must be hashed and reduced again before the next try. */
+/** Errors after which the next try hashes and reduces the file again. */
 const stalePreparation: ReadonlySet<ErrorCode> = new Set([
   'transfer_corrupt',
   'transform_not_allowed',

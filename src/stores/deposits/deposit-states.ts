@@ -31,7 +31,7 @@ export interface QueuedDeposit {
 
 export type DepositState =
   | { status: 'waiting' }
-  /** `sent`: ratio of the bytes that the server received before a reload. */
+  /** `sent`: fraction of the bytes that the server had received before a reload, from 0 to 1. */
   | { status: 'hashing'; ratio: number; sent: number }
   | { status: 'preparing' }
   /**
@@ -58,12 +58,12 @@ export type DepositState =
 export const emptySummary = {
   total: 0,
   /**
-   * Numbers of deposits in the current batch, whose progress `percent` measures. A new batch begins
-   * when files are added while no deposit is in progress. It also contains earlier deposits until
-   * they end.
+   * The number of deposits in the current batch, whose progress `percent` measures. A new batch
+   * begins when files are added and all earlier deposits have ended or miss their file. Deposits
+   * that miss their file also belong to the new batch.
    */
   batch: { total: 0, ended: 0 },
-  /** Number of deposits in progress, neither ended nor waiting for the person. */
+  /** Number of deposits in progress: neither paused nor ended, and not waiting for the person. */
   active: 0,
   paused: 0,
   choosing: 0,
@@ -75,7 +75,8 @@ export const emptySummary = {
   retryable: 0,
   cancelled: 0,
   /**
-   * Percentage of the bytes of all files of `batch`. Reaches 100 only once every deposit has ended.
+   * How many percent of the bytes of the current batch are done. 100 only if all deposits have
+   * ended.
    */
   percent: 0
 }
@@ -98,13 +99,16 @@ interface Summarized {
   /** Fraction of the bytes of the file that the server has received, from 0 to 1. */
   sent?: number
   /**
-   * Whether the deposit was added before the current batch began. If so, the percentage leaves it
-   * out once it has ended.
+   * Whether the deposit was added before the current batch began. Such a deposit no longer counts
+   * in the percentage once it has ended.
    */
   isEarlier?: boolean
 }
 
-/** Returns the counts, the percentage and the remaining time of deposits. */
+/**
+ * Returns the number of deposits in each state, the percentage that is done, and the remaining time
+ * in seconds once it can be estimated.
+ */
 export function summarize(deposits: Iterable<Summarized>): DepositSummary {
   const summary = { ...emptySummary, batch: { total: 0, ended: 0 } }
   let bytes = 0
@@ -147,7 +151,7 @@ function counterOf({ status }: DepositState): Counter | 'active' {
 }
 
 /**
- * Returns how much of a deposit is done, from 0 to 1. A deposit with nothing left to send is at 1.
+ * Returns the fraction of a deposit that is done, from 0 to 1. It is 1 if nothing is left to send.
  */
 function ratioOf(state: DepositState, sent: number): number {
   if (state.status === 'uploading' || state.status === 'paused' || state.status === 'missing') {

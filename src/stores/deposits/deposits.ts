@@ -70,7 +70,7 @@ const queue = createDepositQueue({
  * continue while the person visits other pages.
  */
 export const $deposits = queue.$deposits
-/** How many deposits of the queue are in each state, and the percentage that is uploaded. */
+/** The number of deposits in each state, and the percentage that is done. */
 export const $depositSummary = queue.$summary
 export const { pause, resume, cancel, retry, choose, reopen, depositAgain, choosePicture } = queue
 export const { pauseAll, resumeAll, cancelAll, retryAll, chooseAllPictures, dismiss } = queue

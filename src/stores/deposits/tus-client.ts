@@ -18,7 +18,7 @@ interface TusClientOptions {
    * upload.
    */
   token: () => string | undefined
-  /** Runs for every error that the server answers. */
+  /** Runs for every error response of the server. */
   onProblem?: (problem: AppError) => void
 }
 

@@ -6,7 +6,7 @@ import type { Environment } from '../environment.ts'
 
 /**
  * State of the connection. `offline`: the server does not answer. `unreachable`: it answers with an
- * error. `polling`: it refuses another stream, so the list is loaded at intervals.
+ * error. `polling`: it refuses to open a further stream, so the list is loaded at intervals.
  */
 export const StreamState = z.enum(['connecting', 'live', 'polling', 'offline', 'unreachable'])
 export type StreamState = z.infer<typeof StreamState>
@@ -25,8 +25,8 @@ export interface EventStreamOptions {
   /** Runs for the data of each unnamed event. */
   onMessage: (data: string) => void
   /**
-   * Runs after each event that has a sequence number, `at`. `before` is the number of the previous
-   * event, or undefined for the first one.
+   * Runs after each event that has a sequence number. `at` is this number. `before` is the number
+   * of the event before it, or undefined if no event came before it.
    */
   onSeen: (seen: { before: string | undefined; at: string }) => void
   /** Runs when events may have been missed: the list has to be loaded again. */

@@ -42,9 +42,10 @@ export function newestFirst(a: ProcessedRequest, b: ProcessedRequest): number {
 }
 
 /**
- * Returns the rows to show while the person reads the list, so that it does not move. `before` are
- * the rows now on the screen: all of them stay, in their newest state, even if the filter no longer
- * matches. Rows of `present` are added only below the first row of `before`.
+ * Returns the rows to show while the person reads the list, so that the list does not move.
+ * `before` are the rows now on the screen: all of them stay, in their newest state, even if the
+ * filter no longer matches. `present` are the rows that match now: those above the first row of
+ * `before` are left out, and the others are added.
  */
 export function updateRows(
   before: readonly ProcessedRequest[],

@@ -106,8 +106,8 @@ async function join(): Promise<void> {
 }
 
 /**
- * Runs in the tab that leads. Opens the event stream for all tabs of this browser and sends its
- * events to the other tabs. Returns the function that closes the stream.
+ * Runs in the leading tab. Opens the event stream for all tabs of this browser and sends its events
+ * to the other tabs. Returns the function that closes the stream.
  */
 function lead({ openRequestStream }: typeof import('./request-stream.ts')): () => void {
   return openRequestStream({
@@ -144,7 +144,10 @@ function newsOf(news: Omit<StreamMessage, 'state'>): StreamMessage {
   return { state: $streamState.get(), ...news }
 }
 
-/** Updates the state and the requests of this tab with a message from the leading tab. */
+/**
+ * Updates the connection state and the requests of this tab with a message from the leading tab.
+ * Loads the list again if this tab has missed events.
+ */
 function applyMessage({ state, at, before, request, reload: isStale }: StreamMessage): void {
   $streamState.set(state)
   if (request) addRequests([request])
@@ -198,8 +201,9 @@ export async function fetchRequestDetails(id: string): Promise<RequestDetails> {
 }
 
 /**
- * Returns the rows to show while the person reads the list: the rows of `before` in their newest
- * state, and the rows of `present` that are older than the first row of `before`.
+ * Returns the rows to show while the person reads the list, so that the list does not move: the
+ * rows of `before` in their newest state, and the rows of `present` that are older than the first
+ * row of `before`.
  */
 export function updateShownRows(
   before: readonly ProcessedRequest[],

@@ -43,7 +43,7 @@ export interface OpenedFile {
   count: RowCountResult | undefined
 }
 
-/** The chosen file, and what has been read of it. */
+/** The chosen file, with its first rows and its dialect once it has been read. */
 export const $importFile = personalAtom<ImportFile>({ status: 'none' })
 
 /** Fraction of the file that has been counted, from 0 to 1. */
@@ -170,8 +170,9 @@ export function unmappedRequiredFields(
 }
 
 /**
- * Reads at most `most` rows, beginning with row number `from`. Returns the cells of the chosen
- * columns by field name. `next` is the number of the row to continue with.
+ * Reads at most `most` rows from the row number `from` on. Returns their cells in the columns that
+ * have a field, by field name. `next` is the number of the first row after them, absent at the end
+ * of the file.
  */
 export async function readFieldValues(
   { file, dialect, mapping }: OpenedFile,

@@ -30,7 +30,7 @@ export interface NewImport {
   bytes: number
 }
 
-/** Which stored rows of an import to load. */
+/** The filters with which stored rows of an import are loaded. */
 export interface RowQuery {
   verdict?: ImportVerdict
   kept?: 'true'
@@ -51,7 +51,7 @@ export interface ImportKind {
   get(id: string): Promise<Import>
   /**
    * Stores rows in the import with the id `id`. The first of them gets the number `from`. After the
-   * check, replaces rows that are already stored, to correct them.
+   * check, replaces the stored rows with the same numbers, to correct them.
    */
   store(id: string, from: number, rows: readonly RowValues[]): Promise<Import>
   list(id: string, query: RowQuery): Promise<{ rows: StoredRow[]; next: number | null }>

@@ -5,8 +5,8 @@ import { companyIdOfPage } from '../admin/admin-api.ts'
 import { environment } from '../environment.ts'
 
 /**
- * What this browser remembers about the file of an import. With it, refused rows can be downloaded
- * in the format of that file even after the page was reloaded. Contains no cells of the file.
+ * What this browser remembers about the file of an import, without any of its cells. With this,
+ * refused rows can be downloaded in the format of the file even after the page was reloaded.
  */
 const SourceFile = z.object({
   id: z.string(),
@@ -30,8 +30,8 @@ const SourceFile = z.object({
 export type SourceFile = z.infer<typeof SourceFile>
 
 /**
- * The headings of an earlier file, each with the field that the person chose for it. `''`: no
- * field.
+ * The headings of the last imported file, each with the field that the person chose for it, or `''`
+ * if the person chose none.
  */
 const Columns = z.array(z.object({ heading: z.string(), field: z.string() }))
 
@@ -39,7 +39,10 @@ const originsKey = 'vidimus:import-files'
 /** Maximum number of imports for which this browser remembers facts about the file. */
 const mostOrigins = 20
 
-/** Returns the fields that the person chose for the headings of earlier files, by heading. */
+/**
+ * Returns the fields that the person chose in the last import of this company and kind, by the
+ * heading of their column. A heading without a field has `''`.
+ */
 export function rememberedColumns(kind: string): Record<string, string> {
   const columns = Columns.safeParse(read(columnsKey(kind))).data ?? []
   return Object.fromEntries(columns.map(({ heading, field }) => [heading, field]))

@@ -63,9 +63,9 @@ const working: readonly Import['state'][] = ['checking', 'running', 'undoing']
 let opened = 0
 let stopPolling = () => {}
 /**
- * The import whose rows are being sent, and where to continue. `from`: the next row to read from
- * the file, where a header counts as a row. `row`: the number under which the server stores that
- * row, where a header does not count.
+ * The import whose rows are being sent, and where to continue. `from` is the number of the next row
+ * to read from the file. `row` is the number under which the server stores that row. Only `from`
+ * counts a header.
  */
 let place: { id: string; file: OpenedFile; from: number; row: number } | undefined
 /** The last import that this page has started, with its file. */
@@ -171,7 +171,10 @@ export async function sendRows(kind: ImportKind): Promise<void> {
   }
 }
 
-/** Starts another check of all rows, for example after a run has failed. */
+/**
+ * Starts a check of all rows: after they have been sent, or again, for example after a run has
+ * failed.
+ */
 export async function checkImport(kind: ImportKind, id: string): Promise<void> {
   await showResult(kind, kind.check(id))
 }
@@ -206,7 +209,9 @@ export async function discardImport(kind: ImportKind, id: string): Promise<void>
   $import.set({ status: 'none' })
 }
 
-/** Closes the import and the file, so that the person can choose another file. */
+/**
+ * Removes the import and the chosen file from the page, so that the person can choose another file.
+ */
 export function closeImport(): void {
   opened += 1
   stopPolling()
@@ -243,8 +248,8 @@ export async function skipRow(
 }
 
 /**
- * Shows the verdicts after a change of a row. Returns the row, or undefined if the page shows
- * another import by then.
+ * Waits for the change of a row, then loads and shows the new verdicts. Returns the row with its
+ * new verdict, or undefined if the page shows another import by then.
  */
 async function judgedRow(
   kind: ImportKind,
@@ -269,9 +274,7 @@ export async function showRowsWithVerdict(kind: ImportKind, verdict: ImportVerdi
   await loadRows(kind, verdict, 0, rowsPerPage)
 }
 
-/**
- * Loads the next rows with the verdict that the page shows now, and adds them to the shown rows.
- */
+/** Loads more rows with the verdict whose rows the page shows, and adds them to the shown rows. */
 export async function loadMoreRows(kind: ImportKind): Promise<void> {
   const now = $importRows.get()
   if (now?.next != null) await loadRows(kind, now.verdict, now.next, rowsPerPage)
@@ -355,8 +358,8 @@ function fail(error: AppError): void {
 }
 
 /**
- * Returns a function that says whether the page still shows the import that it shows now, in the
- * same session.
+ * Returns a function that tells whether the page still shows the same import as at the time of the
+ * call of `watch`, in the same session.
  */
 function watch(): () => boolean {
   const [session, company, mine] = [sessionNumber(), companyIdOfPage(), opened]

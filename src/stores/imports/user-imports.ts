@@ -48,13 +48,14 @@ const fields: ImportField[] = [
 ]
 
 /**
- * Size that is reserved in each call for everything other than its rows: a number of bytes, and a
+ * How much room each call reserves for everything other than its rows: a number of bytes, and a
  * number of JSON values.
  */
 const [roomBytes, roomValues] = [10_000, 100]
 /**
- * Cells are cut to this many characters, and the groups of a row to this many groups, before they
- * are sent. Both are more than the server accepts, so the server still refuses what is too long.
+ * Maximum number of characters of a cell and of groups of a row. Longer cells and further groups
+ * are cut off before they are sent. Both are more than the server accepts, so the server still
+ * refuses what is too long.
  */
 const [longestCell, mostGroups] = [importLimits.cell + 100, 200]
 const past = createList<Import, Record<string, never>>({

@@ -11,7 +11,8 @@ import { addSessionEndListener } from '../sessions.ts'
 export type BulkTarget<Filter> = { ids: readonly string[] } | { filter: Filter; count: number }
 
 /**
- * The items that one call of a bulk change processes. `cursor` is where the previous call ended.
+ * The items that one call of a bulk change processes. `cursor` is the place at which the call
+ * continues. Absent for the first call.
  */
 export type BulkStep<Filter> =
   | { ids: readonly string[]; filter?: never }
@@ -88,7 +89,7 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
     await proceed()
   }
 
-  /** Makes the remaining calls. */
+  /** Makes calls until no item is left, the person stops the change, or a call fails. */
   async function proceed(): Promise<void> {
     const mine = new AbortController()
     stopping = mine

@@ -102,17 +102,14 @@ export function createList<Row extends { id: string }, Query extends object>({
   }
 }
 
-/**
- * Returns the query without its sort order. Queries that differ only in their order match the same
- * rows.
- */
+/** Returns the query without its sort order, so that queries that match the same rows are equal. */
 function unsorted(query: object): object {
   return { ...query, sort: undefined }
 }
 
 /**
- * Returns the rows with `row` in place of the row with the same id. If there is none, inserts it at
- * the index `at`.
+ * Returns the rows with `row` in place of the row with the same id. If there is no such row,
+ * inserts `row` at the index `at`.
  */
 function withRow<Row extends { id: string }>(rows: readonly Row[], row: Row, at: number) {
   const here = rows.findIndex(({ id }) => id === row.id)

@@ -33,7 +33,7 @@ export interface RowSource<Row, Query> {
   rowsFor(query: Query): readonly Row[]
   /** Adds the rows of a page and calls `show()` of the list. */
   add(page: readonly Row[], place: PagePosition): void
-  /** Whether to drop a page that arrives after a newer page for the same position. */
+  /** Whether to drop the answer to a refresh if a later refresh has begun meanwhile. */
   dropsLatePages?: boolean
   /** Runs when the first page of a query could not be loaded. */
   onFailure?(): void
@@ -48,11 +48,12 @@ interface PagedListOptions<Row, Query> {
 
 /** How far the pages of the current query have been loaded. */
 interface Paging {
-  /** Id of the last row of the last page. Up to this row the list is complete. */
+  /** Id of the last row of the last loaded page. Up to this row, the list is complete. */
   cursor?: string
   /**
-   * Ids of the rows that loaded pages contained. The list may also show rows from the event stream.
-   * Other rows may be missing between a row from the stream and the loaded pages.
+   * Ids of the rows in the loaded pages. The list may also show rows from the event stream, whose
+   * ids are missing here: between them and the loaded pages, there may be rows that are not loaded
+   * yet.
    */
   ids: Set<string>
 }
@@ -77,7 +78,7 @@ export function createPagedList<Row extends { id: string }, Query extends object
   const $status = personalAtom<ListStatus>({ status: 'idle' })
   const $query = personalAtom(first)
   let paging: Paging = { ids: new Set() }
-  /** Number of the last refresh. The answer to an earlier refresh is ignored. */
+  /** Number of refreshes so far. With `dropsLatePages`, only the answer to the last one is used. */
   let refreshes = 0
 
   // answers that come after the session are dropped
@@ -177,7 +178,7 @@ export function createPagedList<Row extends { id: string }, Query extends object
       const page = await loadPage($query.get(), { limit: nextPageRows, ...place })
       if (mine !== paging) return
       addPage(page, 'next')
-      // otherwise a refresh has found missing rows before this page, which will be loaded again later
+      // otherwise a refresh has found missing rows before this page, which is loaded again later
       if (cursor === mine.cursor) finish(page.at(-1), page.length === nextPageRows)
     } catch (error) {
       if (!(error instanceof AppError)) throw error

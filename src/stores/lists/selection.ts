@@ -8,8 +8,8 @@ export interface Selection {
    */
   all?: number
   /**
-   * The range that `extendRange()` changes. `from` is the row where it begins, and `before` are the
-   * ids that were selected before it.
+   * The range that `extendRange()` changes. `from` is the id of the row where the range begins, and
+   * `before` are the ids that were selected when it began.
    */
   range?: { from: string; before: ReadonlySet<string> }
 }
@@ -26,8 +26,8 @@ export function isSelected({ ids, all }: Selection, id: string): boolean {
 }
 
 /**
- * Selects a row, or unselects it if it is selected. The next range begins at this row. If the
- * selection is all rows that match the filters, reduces it to the rows of `shown` first, because
+ * Selects a row, or unselects it if it is selected. The next range begins at this row. If all rows
+ * that match the filters are selected, first reduces the selection to the rows of `shown`, because
  * the ids of the other rows are not known.
  */
 export function toggleRow(selection: Selection, id: string, shown: readonly string[]): Selection {
@@ -37,9 +37,8 @@ export function toggleRow(selection: Selection, id: string, shown: readonly stri
 }
 
 /**
- * Selects all rows from the row that was toggled last to `to`. Replaces the previous range from
- * that row: rows that only the previous range contained are unselected. All other selected rows
- * stay selected.
+ * Selects all rows from the row that was last toggled to the row `to`. Unselects the rows that only
+ * the previous range from the toggled row contained. All other selected rows stay selected.
  */
 export function extendRange(selection: Selection, to: string, shown: readonly string[]): Selection {
   const { from, before } = selection.range ?? { from: to, before: knownIds(selection, shown) }
