@@ -3,8 +3,8 @@
  * and verifications) are counted from 0 again in each period. `null`: there is one period without
  * an end.
  */
-export const limitIntervals = [null, 'P1D', 'P30D', 'P1Y'] as const
-export type LimitPeriodLength = (typeof limitIntervals)[number]
+export const limitPeriodLengths = [null, 'P1D', 'P30D', 'P1Y'] as const
+export type LimitPeriodLength = (typeof limitPeriodLengths)[number]
 
 /**
  * A period in which the requests (deposits and verifications) of a group are counted. `resets_at`

@@ -18,7 +18,7 @@ const chosenKey = 'vidimus:category'
 
 /**
  * Loads the categories now, each time the data of the person are loaded (every 30 seconds), and
- * when the tab becomes visible again. Returns the function that ends this.
+ * when the tab becomes visible again. Returns the function that ends this loading.
  */
 export function watchCategories(): () => void {
   void loadCategories()

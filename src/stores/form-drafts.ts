@@ -35,8 +35,8 @@ export function takeDraft(path: string, name: string): unknown {
 }
 
 /**
- * Deletes the stored values when a page other than theirs is opened. `path` is the path of the
- * opened page. Values of a person whose session has ended also survive the sign-in page.
+ * Runs when the page with the path `path` is opened. Deletes the stored values unless they belong
+ * to this page. Values of a person whose session has ended also survive the sign-in page.
  */
 export function keepOnlyDraftsOfPage(path: string): void {
   if (place !== path && !(owner && path.endsWith('/sign-in'))) drafts.clear()

@@ -3,7 +3,8 @@ import { retryDelay } from '../core/retry-delay.ts'
 
 /**
  * Codes of errors after which the same call may succeed when it is repeated. The server may have
- * processed the failed call, so the repeated call has the same idempotency key.
+ * processed the failed call, so calls that change something are repeated with the same idempotency
+ * key.
  */
 const transient: ReadonlySet<ErrorCode> = new Set([
   'offline',

@@ -15,7 +15,9 @@ addEventListener('message', (event: MessageEvent<readonly Blob[]>) => {
   const [file, ...others] = event.data
   if (!file) return
   const hashing =
-    others.length === 0 ? [hash(file, tellProgress())] : event.data.map(each => hash(each))
+    others.length === 0
+      ? [hash(file, createProgressReporter())]
+      : event.data.map(each => hash(each))
   void Promise.all(hashing).then(result => answer({ kind: 'done', result }))
 })
 
@@ -28,7 +30,7 @@ async function hash(file: Blob, onProgress?: (bytesDone: number) => void): Promi
 }
 
 /** Returns a function that reports the progress of a single file, at most ten times a second. */
-function tellProgress(): (bytesDone: number) => void {
+function createProgressReporter(): (bytesDone: number) => void {
   let told = performance.now()
   return bytesDone => {
     const now = performance.now()

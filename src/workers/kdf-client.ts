@@ -1,6 +1,6 @@
 import { AppError } from '../contract/kit/errors.ts'
 import { canonicalEmail } from '../core/input/email.ts'
-import { normalisePassword } from '../core/input/password.ts'
+import { normalizePassword } from '../core/input/password.ts'
 import type { KdfReply, KdfRequest } from './kdf.ts'
 import type { PoolWorker } from './pool.ts'
 import type { Signer } from './signer.ts'
@@ -29,7 +29,7 @@ export function startSigningWorker(
 ): SigningWorker {
   const canonical = canonicalEmail(email)
   if (canonical === undefined) throw refused('email', 'email')
-  const normalised = normalisePassword(password)
+  const normalised = normalizePassword(password)
   if (normalised === undefined) throw refused('password', 'format')
   const waiting = new Map<number, PromiseWithResolvers<string>>()
   let asked = 0

@@ -3,9 +3,9 @@ import { toBase64Url, toUtf8 } from '../core/bytes.ts'
 import { type ChallengePurpose, challengeResponse, checkChallenge } from '../core/keys/challenge.ts'
 import type { DerivedKey, KdfId } from '../core/keys/kdf.ts'
 import {
+  challengePurposeFor,
   formatPublicKeyJwt,
   mailTokenHash,
-  noncePurpose,
   type PublicKeyPurpose,
   publicJwk,
   publicKeyJwtInput
@@ -75,7 +75,12 @@ export function createSigner(email: string, derive: (kdf: KdfId) => Promise<Sign
     },
 
     async publicKeyJwt({ challenge, aud, purpose, token, present = email }) {
-      const expected = { challenge, purpose: noncePurpose(purpose), host: aud, email: present }
+      const expected = {
+        challenge,
+        purpose: challengePurposeFor(purpose),
+        host: aud,
+        email: present
+      }
       const { kdf } = checkChallenge(expected)
       const key = await keyFor(kdf)
       const jwk = publicJwk(key)

@@ -1,9 +1,9 @@
 /**
  * Matches each position in a text at which a spreadsheet could begin to evaluate a formula. Such a
  * position is the start of the text, or it follows a character at which a spreadsheet may split the
- * text into cells: French spreadsheets split at `;`, even inside quotes. After the position comes
- * the character that begins the formula, in normal or full width, with quotes or apostrophes before
- * it or without.
+ * text into cells: French spreadsheets split at `;`, even inside quotes. The position is followed
+ * by the character that begins the formula, in normal or full width. Quotes and apostrophes may
+ * stand in between.
  */
 const formulaStart = /(?<=^|[,;\t\r\n])(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/g
 /** Matches each `'` that `withFormulaGuard()` has put into a text. */

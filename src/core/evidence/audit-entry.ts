@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, concatBytes, toUtf8 } from '../bytes.ts'
-import { canonicalise, type Json } from './canonical-json.ts'
+import { canonicalize, type Json } from './canonical-json.ts'
 import { createCommitment } from './commitments.ts'
 import { hashPrefix } from './formats.ts'
 
@@ -45,7 +45,7 @@ export const auditPrefix: Bytes = hashPrefix('audit')
 
 /** Returns an audit entry as canonical JSON, the text that the entry's hash covers. */
 export function auditEntryText({ changes, ...entry }: AuditEntry): string {
-  return canonicalise({ ...entry, ...(changes === undefined ? {} : { changes }), v: 1 })
+  return canonicalize({ ...entry, ...(changes === undefined ? {} : { changes }), v: 1 })
 }
 
 /**
@@ -76,7 +76,7 @@ export function fieldChangesText(before: object, after: object): string | undefi
       })
     )
   const changes = { before: pick(was), after: pick(is) } satisfies FieldChanges
-  return canonicalise(changes)
+  return canonicalize(changes)
 }
 
 /**
@@ -103,5 +103,5 @@ function fieldsOf(values: object): FieldValues {
 }
 
 function textOf(value: Json | undefined): string | undefined {
-  return value === undefined ? undefined : canonicalise(value)
+  return value === undefined ? undefined : canonicalize(value)
 }

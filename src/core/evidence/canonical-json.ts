@@ -12,7 +12,7 @@ const maxDepth = 32
  * objects. Throws for any other value.
  * `{ b: 1, a: ['x'] }` → `{"a":["x"],"b":1}`
  */
-export function canonicalise(value: Json): string {
+export function canonicalize(value: Json): string {
   return write(value, 0)
 }
 
@@ -31,7 +31,7 @@ export function parseJson(text: string): Json {
 /** Parses JSON like `parseJson`, and also throws if the text is not in canonical form. */
 export function parseCanonical(text: string): Json {
   const value = parseJson(text)
-  if (canonicalise(value) !== text) throw new SyntaxError('JSON: not canonical')
+  if (canonicalize(value) !== text) throw new SyntaxError('JSON: not canonical')
   return value
 }
 

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, concatBytes, toBase64Url, toUtf8 } from '../bytes.ts'
-import { canonicalise, parseCanonical } from './canonical-json.ts'
+import { canonicalize, parseCanonical } from './canonical-json.ts'
 import { type CommitmentOpening, createCommitment } from './commitments.ts'
 import { isDigest, isRecordId, isTime } from './formats.ts'
 
@@ -69,7 +69,7 @@ export function buildDepositLeaf({ origin, id, values, salts }: DepositLeafInput
   const commitments = eachField(name =>
     createCommitment({ origin, id, name, salt: salts[name], value: values[name] })
   )
-  const leaf = canonicalise({ c: commitments, id, type: 'deposit', v: 1 })
+  const leaf = canonicalize({ c: commitments, id, type: 'deposit', v: 1 })
   const openings = eachField(name => ({
     salt: toBase64Url(salts[name]),
     value: values[name]
@@ -94,7 +94,7 @@ export function leafHash(leaf: string): Bytes {
  */
 export function formatActorField(account: string, label: string): string {
   if (!isRecordId(account)) throw new Error('leaf: not an account reference')
-  return canonicalise({ account, label })
+  return canonicalize({ account, label })
 }
 
 function eachField<T>(make: (field: DepositField) => T): Record<DepositField, T> {

@@ -23,7 +23,7 @@ export function isDomainName(text: string, isTopLevel: IsTopLevel): boolean {
  * Returns whether a text is a domain name that matches the pattern `base`. A `*` in the pattern
  * stands for one label: `docs.acme.fr` matches `*.acme.fr`.
  */
-export function isDomainOf(text: string, base: string, isTopLevel: IsTopLevel): boolean {
+export function matchesDomainPattern(text: string, base: string, isTopLevel: IsTopLevel): boolean {
   if (!isDomainName(text, isTopLevel)) return false
   const labels = text.toLowerCase().split('.')
   const wanted = base.toLowerCase().split('.')

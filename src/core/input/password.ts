@@ -14,7 +14,7 @@ const maxTypedLength = 4 * maxPasswordBytes
  * two. Keeps blanks and capital letters. Returns undefined for more than 1,024 bytes, and for a
  * lone surrogate, which UTF-8 cannot represent.
  */
-export function normalisePassword(password: string): string | undefined {
+export function normalizePassword(password: string): string | undefined {
   if (password.length > maxTypedLength || !password.isWellFormed()) return undefined
   const normalised = password.normalize('NFKC')
   return toUtf8(normalised).length <= maxPasswordBytes ? normalised : undefined
@@ -32,7 +32,7 @@ export interface PasswordFault {
 export function newPasswordFault(password: string): PasswordFault | undefined {
   // a later Unicode may normalize unassigned characters differently, which would give another key
   if (!password.isWellFormed() || /[\p{Cc}\p{Cn}]/u.test(password)) return { rule: 'format' }
-  const normalised = normalisePassword(password)
+  const normalised = normalizePassword(password)
   if (normalised === undefined) return { rule: 'max_bytes', limit: maxPasswordBytes }
   // both lengths are checked: NFKC composes e + accent into one character and expands U+FDFA into
   // eighteen

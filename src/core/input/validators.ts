@@ -103,7 +103,7 @@ export function not(validator: Validator): Validator {
  * Returns a validator that runs `validators` in order and returns the first broken rule. Returns
  * undefined if all of them accept the value.
  */
-export function firstOf(...validators: Validator[]): Validator {
+export function firstFaultOf(...validators: Validator[]): Validator {
   return (value, form) => {
     for (const validator of validators) {
       const fault = validator(value, form)

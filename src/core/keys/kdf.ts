@@ -2,7 +2,7 @@ import { mapHashToField } from '@noble/curves/abstract/modular.js'
 import { weierstrass } from '@noble/curves/abstract/weierstrass.js'
 import { type Bytes, concatBytes, fromHex, toUtf8 } from '../bytes.ts'
 import { canonicalEmail } from '../input/email.ts'
-import { normalisePassword } from '../input/password.ts'
+import { normalizePassword } from '../input/password.ts'
 
 interface Kdf {
   /**
@@ -121,7 +121,7 @@ export async function deriveKey(
 export function kdfInput(email: string, password: string): Bytes {
   const canonical = canonicalEmail(email)
   if (canonical === undefined) throw new Error('kdf: e-mail without a canonical form')
-  const normalised = normalisePassword(password)
+  const normalised = normalizePassword(password)
   if (normalised === undefined) throw new Error('kdf: password without a canonical form')
   return concatBytes(toUtf8(`${canonical}:`), toUtf8(normalised))
 }

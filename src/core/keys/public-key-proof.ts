@@ -22,7 +22,7 @@ export type PublicKeyPurpose = (typeof publicKeyPurposes)[number]
  * Returns the purpose of the challenge that a `public_key_jwt` for `purpose` must contain in its
  * field `nonce`.
  */
-export function noncePurpose(purpose: PublicKeyPurpose): ChallengePurpose {
+export function challengePurposeFor(purpose: PublicKeyPurpose): ChallengePurpose {
   return purpose === 'rekey' || purpose === 'email' ? 'rekey' : 'signup'
 }
 

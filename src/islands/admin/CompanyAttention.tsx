@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useCallback } from 'react'
-import { $attention, checkAttention } from '../../stores/admin/overview.ts'
+import { $attention, loadAttention } from '../../stores/admin/overview.ts'
 import { useWords } from '../kit/use-words.ts'
 import { AttentionCard, AttentionItems } from './AttentionCard.tsx'
 import { useRegularCheck } from './use-regular-check.ts'
@@ -12,7 +12,7 @@ import { useRegularCheck } from './use-regular-check.ts'
 export function CompanyAttention({ company }: { company: string }) {
   const { t } = useWords()
   const state = useStore($attention, { ssr: 'initial' })
-  const check = useCallback(() => void checkAttention(company), [company])
+  const check = useCallback(() => void loadAttention(company), [company])
   useRegularCheck(check)
   const found = state.status === 'ready' ? state.attention : undefined
   return (

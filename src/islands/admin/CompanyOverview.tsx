@@ -2,7 +2,11 @@ import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
 import type { Group } from '../../contract/groups.ts'
 import { formatDateTime } from '../../core/text/format.ts'
-import { $overview, loadOverview, type OverviewState } from '../../stores/admin/companies.ts'
+import {
+  $companyOverview,
+  type CompanyOverviewState,
+  loadCompanyOverview
+} from '../../stores/admin/companies.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
@@ -34,14 +38,14 @@ export const CompanyOverview = withWords(function CompanyOverview() {
   const { t } = useWords()
   const session = useStore($session, { ssr: 'initial' })
   const route = useStore($route, { ssr: 'initial' })
-  const overview = useStore($overview, { ssr: 'initial' })
+  const overview = useStore($companyOverview, { ssr: 'initial' })
   const params: Record<string, string> = route?.params ?? {}
   const { company: id } = params
   const waiting = useWaitPhase(overview.status === 'loading')
   useSetPageName(overview.status === 'ready' ? overview.company.name : undefined)
 
   useEffect(() => {
-    if (session.status === 'in' && id !== undefined) void loadOverview(id)
+    if (session.status === 'in' && id !== undefined) void loadCompanyOverview(id)
   }, [session.status, id])
 
   if (overview.status === 'missing') return <AdminPageMissing />
@@ -54,7 +58,7 @@ export const CompanyOverview = withWords(function CompanyOverview() {
       {overview.status === 'ready' && <CompanyNotices company={overview.company} />}
       {isKnown && <CompanyAttention company={id} />}
       {overview.status === 'failed' && (
-        <ErrorNote error={overview.error} retry={() => loadOverview(id ?? '')} />
+        <ErrorNote error={overview.error} retry={() => loadCompanyOverview(id ?? '')} />
       )}
       {overview.status === 'loading' && (
         <div className="sheet min-h-40">
@@ -77,7 +81,7 @@ export const CompanyOverview = withWords(function CompanyOverview() {
   )
 })
 
-type Ready = Extract<OverviewState, { status: 'ready' }>
+type Ready = Extract<CompanyOverviewState, { status: 'ready' }>
 
 function CompanyCard({ overview }: { overview: Ready }) {
   const { locale, t } = useWords()

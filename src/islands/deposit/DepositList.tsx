@@ -13,8 +13,8 @@ import {
   $depositSummary,
   cancelAll,
   chooseAllPictures,
-  dismiss,
   pauseAll,
+  removeEnded,
   resumeAll,
   retryAll
 } from '../../stores/deposits/deposits.ts'
@@ -91,7 +91,7 @@ export function DepositList({ deposits, onAnother }: DepositListProps) {
             />
           )}
           {hasEnded && <Action label={t('deposit.action.another')} onClick={onAnother} />}
-          {hasEnded && <Action label={t('deposit.action.dismiss')} onClick={dismiss} />}
+          {hasEnded && <Action label={t('deposit.action.dismiss')} onClick={removeEnded} />}
         </div>
       </div>
       {hasEnded && summary.done + summary.duplicate > 0 && <VerifyPageAddress />}

@@ -8,11 +8,11 @@ import { type DepositState, isInterruptible } from '../../stores/deposits/deposi
 import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
 import {
   cancel,
-  choose,
+  chooseFile,
   choosePicture,
   depositAgain,
   pause,
-  reopen,
+  reopenFile,
   resume,
   retry
 } from '../../stores/deposits/deposits.ts'
@@ -147,7 +147,7 @@ function ChooseAgain({ deposit }: { deposit: QueuedDeposit }) {
   return (
     <>
       {deposit.canReopen && (
-        <ActionButton name="reopen" run={id => void reopen(id)} deposit={deposit} />
+        <ActionButton name="reopen" run={id => void reopenFile(id)} deposit={deposit} />
       )}
       <label className="btn btn-sm has-focus-visible:outline-2 has-focus-visible:outline-offset-2 pointer-coarse:min-h-11">
         {action}
@@ -161,7 +161,7 @@ function ChooseAgain({ deposit }: { deposit: QueuedDeposit }) {
           onChange={event => {
             const [file] = event.currentTarget.files ?? []
             event.currentTarget.value = ''
-            if (file) choose(deposit.id, file)
+            if (file) chooseFile(deposit.id, file)
           }}
         />
       </label>

@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useEffect } from 'react'
-import { $attention, checkAttention } from '../../stores/admin/overview.ts'
+import { $attention, loadAttention } from '../../stores/admin/overview.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 
@@ -15,7 +15,7 @@ export function useHasMailServer(isNeeded = true): boolean {
   const state = useStore($attention, { ssr: 'initial' })
   const isKnown = state.status === 'ready' && state.company === company
   useEffect(() => {
-    if (isNeeded && isIn && company !== undefined && !isKnown) void checkAttention(company)
+    if (isNeeded && isIn && company !== undefined && !isKnown) void loadAttention(company)
   }, [isNeeded, isIn, company, isKnown])
   return !isNeeded || !isKnown || state.attention.has_mail_server
 }

@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { Domain } from '../../contract/domains.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { hostFault, type IsTopLevel, parseTypedHost } from '../../core/input/domain-name.ts'
-import { firstOf, required } from '../../core/input/validators.ts'
+import { firstFaultOf, required } from '../../core/input/validators.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { createDomain, findDomain } from '../../stores/admin/domains.ts'
 import { navigate } from '../../stores/navigation.ts'
@@ -28,7 +28,7 @@ export const CreateDomain = withWords(function CreateDomain() {
     hostFault(parseTypedHost(String(value ?? '')), isTopLevel.current)
   const form = useForm({
     what: 'Creating the domain failed',
-    rules: { host: firstOf(required, fault) },
+    rules: { host: firstFaultOf(required, fault) },
     codeErrors: {
       host_taken: { host: { rule: 'taken' } },
       host_not_allowed: { host: { rule: 'host_refused' } }

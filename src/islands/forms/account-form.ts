@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import type { FieldErrors } from '../../contract/kit/errors.ts'
 import { usernameFault } from '../../core/input/username.ts'
-import { email, firstOf, required, type Validator } from '../../core/input/validators.ts'
+import { email, firstFaultOf, required, type Validator } from '../../core/input/validators.ts'
 import type { Translate } from '../../i18n/index.ts'
 import { loadCode } from '../kit/load-code.ts'
 import { showMessage } from '../kit/show-message.ts'
@@ -34,7 +34,7 @@ export function prefillFromQuery(form: HTMLFormElement | null, names: readonly s
   }
 }
 
-export const emailRule = firstOf(required, email)
+export const emailRule = firstFaultOf(required, email)
 
 export const usernameRule: Validator = value => usernameFault(String(value ?? ''))
 

@@ -1,6 +1,6 @@
 import type { FieldErrors } from '../../contract/kit/errors.ts'
 import { minStrength, newPasswordFault } from '../../core/input/password.ts'
-import { firstOf, required, sameAs, type Validator } from '../../core/input/validators.ts'
+import { firstFaultOf, required, sameAs, type Validator } from '../../core/input/validators.ts'
 import {
   type PasswordOwner,
   ratePasswordStrength
@@ -17,8 +17,8 @@ export function newPasswordRules(
   ...more: Validator[]
 ): Record<string, Validator> {
   return {
-    [name]: firstOf(required, value => newPasswordFault(String(value)), ...more),
-    repeat: firstOf(required, sameAs(name, label))
+    [name]: firstFaultOf(required, value => newPasswordFault(String(value)), ...more),
+    repeat: firstFaultOf(required, sameAs(name, label))
   }
 }
 

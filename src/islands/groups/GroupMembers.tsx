@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useState } from 'react'
 import type { Group } from '../../contract/groups.ts'
 import type { AppError } from '../../contract/kit/errors.ts'
-import { email, firstOf, required } from '../../core/input/validators.ts'
+import { email, firstFaultOf, required } from '../../core/input/validators.ts'
 import { personName } from '../../core/text/person-name.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
@@ -89,7 +89,7 @@ function AddSeveral({ group }: GroupProps) {
   const [done, setDone] = useState<{ count: number; total: number }>()
   const form = useForm({
     what: 'Adding members failed',
-    rules: { emails: firstOf(required, everyLine) },
+    rules: { emails: firstFaultOf(required, everyLine) },
     isEmptiedBySuccess: true,
     async send({ emails = '' }) {
       const all = emails.split('\n')

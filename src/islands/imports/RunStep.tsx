@@ -2,7 +2,7 @@ import { type Import, zeroImportCounts } from '../../contract/imports.ts'
 import type { AppError } from '../../contract/kit/errors.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { languageTag } from '../../i18n/index.ts'
-import { rememberedSourceFile } from '../../stores/imports/import-memory.ts'
+import { loadRememberedSourceFile } from '../../stores/imports/import-memory.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useWords } from '../kit/use-words.ts'
@@ -98,7 +98,7 @@ export function RunStep(props: RunStepProps) {
           <h2 id="import-rows" className="section-title">
             {t('imports.wizard.run.rows')}
           </h2>
-          <RowList {...props} origin={rememberedSourceFile(item.id)} canCorrect={false} />
+          <RowList {...props} origin={loadRememberedSourceFile(item.id)} canCorrect={false} />
         </section>
       )}
     </>

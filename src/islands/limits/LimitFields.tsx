@@ -5,7 +5,7 @@ import {
   parseRequestLimit,
   parseStorageLimit
 } from '../../core/input/limit-input.ts'
-import { type LimitPeriodLength, limitIntervals } from '../../core/limit-period.ts'
+import { type LimitPeriodLength, limitPeriodLengths } from '../../core/limit-period.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { SelectField } from '../forms/SelectField.tsx'
 import { Field } from '../kit/Field.tsx'
@@ -59,7 +59,7 @@ export function LimitFields({ limits }: { limits: GroupLimits }) {
         label={t('limits.period')}
         name="max_requests_interval"
         initial={limits.max_requests_interval ?? ''}
-        options={limitIntervals.map(interval => ({
+        options={limitPeriodLengths.map(interval => ({
           value: interval ?? '',
           label: t(`limits.periods.${interval ?? 'total'}`)
         }))}
@@ -82,7 +82,7 @@ export function limitsFromForm(values: Record<string, string>, locale: Locale): 
   const { max_requests = '', max_requests_interval, max_storage = '' } = values
   return {
     max_requests: parseRequestLimit(max_requests, locale),
-    max_requests_interval: limitIntervals.find(each => each === max_requests_interval) ?? null,
+    max_requests_interval: limitPeriodLengths.find(each => each === max_requests_interval) ?? null,
     max_storage: parseStorageLimit(max_storage, locale)
   }
 }

@@ -49,5 +49,5 @@ async function loadQueue(): Promise<void> {
     import('../kit/toasts.ts')
   ])
   $summary = deposits.$depositSummary
-  showUploadProgress($summary, deposits.dismiss)
+  showUploadProgress($summary, deposits.removeEnded)
 }

@@ -11,7 +11,7 @@ import { api, type CallInput, type CallOutput, sessionNumber } from '../sessions
 import { adminApi, createLoadTracker, resultOrError } from './admin-api.ts'
 
 /** State of the first page of a company's administration. */
-export type OverviewState =
+export type CompanyOverviewState =
   | { status: 'loading' }
   /** The company does not exist, or the person may not administer it. */
   | { status: 'missing' }
@@ -19,7 +19,7 @@ export type OverviewState =
   | { status: 'ready'; company: CompanyDetails; groups: readonly Group[]; hasMoreGroups: boolean }
 
 /** The company and the groups that the first page of the administration shows. */
-export const $overview = personalAtom<OverviewState>({ status: 'loading' })
+export const $companyOverview = personalAtom<CompanyOverviewState>({ status: 'loading' })
 
 /**
  * Id and name of the company whose name was loaded last. The banner of operators who act in another
@@ -59,24 +59,27 @@ const mostGroups = 200
 const startLoad = createLoadTracker()
 
 /**
- * Loads a company with its first groups into `$overview`. If `$overview` shows the same company, it
+ * Loads a company with its first groups into `$companyOverview`. If `$companyOverview` shows the same company, it
  * stays visible meanwhile.
  */
-export async function loadOverview(id: string): Promise<void> {
-  const before = $overview.get()
-  if (before.status !== 'ready' || before.company.id !== id) $overview.set({ status: 'loading' })
+export async function loadCompanyOverview(id: string): Promise<void> {
+  const before = $companyOverview.get()
+  if (before.status !== 'ready' || before.company.id !== id)
+    $companyOverview.set({ status: 'loading' })
   const isLatest = startLoad()
   const next = await resultOrError(() =>
     Promise.all([adminApi('getCompany', { id }), adminApi('listGroups', { id, limit: mostGroups })])
   )
   if (!isLatest()) return
   if (next instanceof AppError) {
-    $overview.set(isMissingError(next) ? { status: 'missing' } : { status: 'failed', error: next })
+    $companyOverview.set(
+      isMissingError(next) ? { status: 'missing' } : { status: 'failed', error: next }
+    )
     return
   }
   const [company, groups] = next
   const hasMoreGroups = groups.length === mostGroups
-  $overview.set({ status: 'ready', company, groups, hasMoreGroups })
+  $companyOverview.set({ status: 'ready', company, groups, hasMoreGroups })
   $companyName.set(company)
 }
 
@@ -148,12 +151,12 @@ export async function resumeCompany(id: string): Promise<void> {
 async function showAnswer(call: Promise<Company>): Promise<Company> {
   const session = sessionNumber()
   const company = await call
-  const before = $overview.get()
+  const before = $companyOverview.get()
   const isShown = before.status === 'ready' && before.company.id === company.id
   if (session !== sessionNumber() || !isShown || company.version < before.company.version) {
     return company
   }
-  $overview.set({ ...before, company: { ...before.company, ...company } })
+  $companyOverview.set({ ...before, company: { ...before.company, ...company } })
   $companyName.set(company)
   return company
 }

@@ -38,7 +38,7 @@ const groups = createItemEntries<Group>(category.watch, (id, page) =>
 /** The category that the page shows. */
 export const $category = category.$item
 /** The groups whose members may use the category. */
-export const $categoryGroups = groups.$part
+export const $categoryGroups = groups.$entries
 
 /** Loads a category and the first groups whose members may use it, and shows them. */
 export async function openCategory(id: string): Promise<void> {

@@ -16,13 +16,13 @@ export const $group = group.$item
 const members = createItemEntries<Member>(group.watch, (id, page) =>
   adminApi('listUsers', { id: companyIdOfPage(), group: id, ...page })
 )
-export const $groupMembers = members.$part
+export const $groupMembers = members.$entries
 /** The text by which the members are searched. Empty if all are shown. */
 export const $memberSearch = members.$q
 const categories = createItemEntries<Category>(group.watch, (id, page) =>
   adminApi('listCompanyCategories', { id: companyIdOfPage(), group: id, ...page })
 )
-export const $groupCategories = categories.$part
+export const $groupCategories = categories.$entries
 
 /** Loads a group with its first members and its categories. */
 export async function openGroup(id: string): Promise<void> {
@@ -75,12 +75,12 @@ export const loadGroupCategories = categories.load
 
 export async function addMember(id: string, member: Member): Promise<void> {
   const call = () => adminApi('addGroupUser', { groupId: id, user_id: member.id })
-  if (await members.add(id, member, call)) countMembers(id)
+  if (await members.add(id, member, call)) refreshMemberCount(id)
 }
 
 export async function removeMember(id: string, member: Member): Promise<void> {
   const call = () => adminApi('removeGroupUser', { groupId: id, userId: member.id })
-  if (await members.remove(id, member, call)) countMembers(id)
+  if (await members.remove(id, member, call)) refreshMemberCount(id)
 }
 
 /** The result of adding one person to a group by e-mail. */
@@ -111,7 +111,7 @@ export async function addMembers(
   }
   if (!isStillShown()) return additions
   await loadMembers(id)
-  countMembers(id)
+  refreshMemberCount(id)
   return additions
 }
 
@@ -135,6 +135,6 @@ export async function removeGroupCategory(id: string, category: Category): Promi
  * Reloads the group, so that the page shows the new number of members. Ignores a failure: the
  * number is also correct after the next load.
  */
-function countMembers(id: string): void {
+function refreshMemberCount(id: string): void {
   reloadGroup(id).catch(() => {})
 }

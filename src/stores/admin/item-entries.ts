@@ -29,7 +29,7 @@ export function createItemEntries<Entry extends { id: string }>(
   watch: (id: string) => () => boolean,
   load: (id: string, page: Page) => Promise<Entry[]>
 ) {
-  const $part = personalAtom<ItemEntriesState<Entry>>({ status: 'loading' })
+  const $entries = personalAtom<ItemEntriesState<Entry>>({ status: 'loading' })
   const $q = personalAtom('')
 
   /**
@@ -42,15 +42,15 @@ export function createItemEntries<Entry extends { id: string }>(
     try {
       const items = await load(id, { limit: pageSize, cursor: after, q: q || undefined })
       if (!isStillShown() || q !== $q.get()) return
-      const before = $part.get()
+      const before = $entries.get()
       const known = after !== undefined && before.status === 'ready' ? before.items : []
       const ids = new Set(items.map(each => each.id))
       const kept = known.filter(each => !ids.has(each.id))
       const hasMore = items.length === pageSize
-      $part.set({ status: 'ready', items: [...kept, ...items], hasMore })
+      $entries.set({ status: 'ready', items: [...kept, ...items], hasMore })
     } catch (error) {
       if (!(error instanceof AppError) || after !== undefined) throw error
-      if (isStillShown() && q === $q.get()) $part.set({ status: 'failed', error })
+      if (isStillShown() && q === $q.get()) $entries.set({ status: 'failed', error })
     }
   }
 
@@ -67,16 +67,16 @@ export function createItemEntries<Entry extends { id: string }>(
     const isStillShown = watch(id)
     await call()
     if (!isStillShown()) return false
-    const before = $part.get()
+    const before = $entries.get()
     if (before.status === 'ready') {
       const others = before.items.filter(each => each.id !== entry.id)
-      $part.set({ ...before, items: [...added, ...others] })
+      $entries.set({ ...before, items: [...added, ...others] })
     }
     return true
   }
 
   return {
-    $part,
+    $entries,
 
     /** The text that the person searches for. Empty if all entries are shown. */
     $q,
@@ -84,7 +84,7 @@ export function createItemEntries<Entry extends { id: string }>(
     /** Empties the list before another item is shown. */
     restart(): void {
       $q.set('')
-      $part.set({ status: 'loading' })
+      $entries.set({ status: 'loading' })
     },
 
     load: loadPage,

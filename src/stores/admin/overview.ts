@@ -8,7 +8,7 @@ import { adminApi, createLoadTracker, resultOrError } from './admin-api.ts'
 export type AttentionState =
   | { status: 'loading' }
   | { status: 'failed'; error: AppError }
-  /** `isStale`: the last check failed, so `attention` is the result of an earlier check. */
+  /** `isStale`: the last load failed, so `attention` is the result of an earlier one. */
   | { status: 'ready'; company: string; attention: Attention; isStale: boolean }
 
 /** The problems in the company of the page, such as used-up limits. */
@@ -18,7 +18,7 @@ export const $attention = personalAtom<AttentionState>({ status: 'loading' })
 export type AllAttentionState =
   | { status: 'loading' }
   | { status: 'failed'; error: AppError }
-  /** `isStale`: the last check failed, so `attention` is the result of an earlier check. */
+  /** `isStale`: the last load failed, so `attention` is the result of an earlier one. */
   | { status: 'ready'; attention: AllAttention; isStale: boolean }
 
 /** The problems in all companies, for operators. */
@@ -46,7 +46,7 @@ const startLoad = createLoadTracker()
 /**
  * Loads the problems in a company into `$attention`. The previous result stays visible meanwhile.
  */
-export async function checkAttention(company: string): Promise<void> {
+export async function loadAttention(company: string): Promise<void> {
   const before = $attention.get()
   const isSame = before.status === 'ready' && before.company === company
   if (!isSame) $attention.set({ status: 'loading' })
@@ -63,7 +63,7 @@ export async function checkAttention(company: string): Promise<void> {
  * Loads the problems in all companies into `$allAttention`. The previous result stays visible
  * meanwhile.
  */
-export async function checkAllAttention(): Promise<void> {
+export async function loadAllAttention(): Promise<void> {
   const isLatest = startCheckOfAll()
   const next = await resultOrError(() => api('getAllAttention', {}))
   if (!isLatest()) return

@@ -165,7 +165,7 @@ export function createDepositList({ forget, now, after }: ListParts) {
   const entries = new Map<string, DepositEntry>()
   let isSummaryDue = false
 
-  function sum(): DepositSummary {
+  function updateSummary(): DepositSummary {
     const summed = [...entries.values()].map(({ size, $state, sent, isEarlier }) => {
       return { size, state: $state.get(), sent, isEarlier }
     })
@@ -173,18 +173,18 @@ export function createDepositList({ forget, now, after }: ListParts) {
     return $summary.get()
   }
 
-  function sumSoon(): void {
+  function updateSummarySoon(): void {
     if (isSummaryDue) return
     isSummaryDue = true
     after(progressMs, () => {
       isSummaryDue = false
-      sum()
+      updateSummary()
     })
   }
 
   function change(entry: DepositEntry, state: DepositState): void {
     entry.$state.set(state)
-    sumSoon()
+    updateSummarySoon()
   }
 
   return {
@@ -208,10 +208,10 @@ export function createDepositList({ forget, now, after }: ListParts) {
     remove: (entry: DepositEntry) => void entries.delete(entry.id),
     show(): void {
       $deposits.set([...entries.values()])
-      sumSoon()
+      updateSummarySoon()
     },
     /** Updates the summary immediately and returns it. */
-    sum,
+    updateSummary,
     /**
      * Begins a new batch: the percentage of the summary starts again, without the deposits that
      * have already ended.

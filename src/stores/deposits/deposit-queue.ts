@@ -93,7 +93,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
    * full.
    */
   function addFiles(files: readonly File[], category: DepositCategory): number {
-    const summary = list.sum()
+    const summary = list.updateSummary()
     const open = countUnfinished(summary)
     if (open - summary.missing + toAdd.length === 0) list.beginBatch()
     // adding files may succeed again, for example after a limit was raised
@@ -113,7 +113,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     if (!isAdding && toAdd.length > sliceFiles) parts.after(0, addSlice)
     else if (!isAdding) addSlice()
     isAdding = toAdd.length > 0
-    list.sum()
+    list.updateSummary()
     return turnedAway
   }
 
@@ -345,7 +345,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     const { reserved, handle } = entry
     if (reserved && reserved.request.state !== 'uploading') delivery.expectRecord(entry)
     list.show()
-    list.sum()
+    list.updateSummary()
     const file = handle && (await parts.openHandle(handle, false))
     if (file) attach(entry, file, false)
   }
@@ -399,7 +399,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
      */
     $summary: list.$summary,
     /** Updates the summary immediately and returns it. */
-    sum: list.sum,
+    updateSummary: list.updateSummary,
     addFiles,
     pause: (id: string) => withEntry(id, entry => pause(entry, 'person')),
     resume: (id: string) => withEntry(id, resume),
@@ -433,20 +433,20 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     /**
      * Continues an upload that a reload has interrupted with the file that the person has chosen.
      */
-    choose(id: string, file: File): void {
+    chooseFile(id: string, file: File): void {
       withEntry(id, entry => attach(entry, file, true))
     },
-    async reopen(id: string): Promise<void> {
+    async reopenFile(id: string): Promise<void> {
       const entry = list.get(id)
       const file = entry?.handle && (await parts.openHandle(entry.handle, true))
       if (entry && file) attach(entry, file, true)
     },
     hasRequest: (requestId: string) => list.findByRequest(requestId) !== undefined,
     /** Removes all deposits that have ended. */
-    dismiss(): void {
+    removeEnded(): void {
       for (const entry of list) if (hasEnded(entry.$state.get())) remove(entry)
       list.show()
-      list.sum()
+      list.updateSummary()
     },
     updateRequest: delivery.updateRequest,
     /**
@@ -487,7 +487,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
       }
       isSuspended = false
       list.show()
-      list.sum()
+      list.updateSummary()
     }
   }
 }

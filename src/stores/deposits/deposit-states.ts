@@ -59,8 +59,8 @@ export const emptySummary = {
   total: 0,
   /**
    * The number of deposits in the current batch, whose progress `percent` measures. A new batch
-   * begins when files are added and all earlier deposits have ended or miss their file. Deposits
-   * that miss their file also belong to the new batch.
+   * begins when files are added and every earlier deposit has ended or is `missing`. The deposits
+   * that are `missing` also belong to the new batch.
    */
   batch: { total: 0, ended: 0 },
   /** Number of deposits in progress: neither paused nor ended, and not waiting for the person. */

@@ -72,8 +72,9 @@ const queue = createDepositQueue({
 export const $deposits = queue.$deposits
 /** The number of deposits in each state, and the percentage that is done. */
 export const $depositSummary = queue.$summary
-export const { pause, resume, cancel, retry, choose, reopen, depositAgain, choosePicture } = queue
-export const { pauseAll, resumeAll, cancelAll, retryAll, chooseAllPictures, dismiss } = queue
+export const { pause, resume, cancel, retry, chooseFile, reopenFile, depositAgain, choosePicture } =
+  queue
+export const { pauseAll, resumeAll, cancelAll, retryAll, chooseAllPictures, removeEnded } = queue
 
 let isStarted = false
 
@@ -198,7 +199,7 @@ function start(): void {
   })
   addEventListener('online', queue.retryNow)
   addEventListener('beforeunload', event => {
-    const { active, paused, choosing } = queue.sum()
+    const { active, paused, choosing } = queue.updateSummary()
     if (active + paused + choosing > 0) event.preventDefault()
   })
 }

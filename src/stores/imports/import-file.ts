@@ -12,7 +12,7 @@ import type { RowCountResult } from '../../workers/csv-files.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { ImportKind, RowValues } from './import-kinds.ts'
-import { rememberColumns, rememberedColumns } from './import-memory.ts'
+import { loadRememberedColumns, rememberColumns } from './import-memory.ts'
 
 /** Why a whole file cannot be imported. */
 export type FileRefusal = 'empty' | 'spreadsheet' | 'binary' | 'too_large'
@@ -82,7 +82,7 @@ export function rememberColumnMapping({ name }: ImportKind): void {
 }
 
 /** Removes the chosen file from the page. */
-export function forgetFile(): void {
+export function clearImportFile(): void {
   reads += 1
   stopCount.abort()
   $importFile.set({ status: 'none' })
@@ -116,7 +116,7 @@ async function read(file: File, chosen: Dialect | undefined, kind: ImportKind): 
           fields,
           headingsOf({ dialect, rows }),
           firstDataRows({ dialect, rows }),
-          rememberedColumns(kind.name)
+          loadRememberedColumns(kind.name)
         )
     const next: OpenedFile = { status: 'read', file, dialect, rows, mapping, count: undefined }
     $importFile.set(next)

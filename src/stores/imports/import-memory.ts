@@ -43,7 +43,7 @@ const mostOrigins = 20
  * Returns the fields that the person chose in the last import of this company and kind, by the
  * heading of their column. A heading without a field has `''`.
  */
-export function rememberedColumns(kind: string): Record<string, string> {
+export function loadRememberedColumns(kind: string): Record<string, string> {
   const columns = Columns.safeParse(read(columnsKey(kind))).data ?? []
   return Object.fromEntries(columns.map(({ heading, field }) => [heading, field]))
 }
@@ -70,7 +70,7 @@ export function rememberSourceFile(origin: SourceFile): void {
 /**
  * Returns the facts about the file of an import. Undefined if this browser did not send the file.
  */
-export function rememberedSourceFile(id: string): SourceFile | undefined {
+export function loadRememberedSourceFile(id: string): SourceFile | undefined {
   return origins().find(each => each.id === id)
 }
 

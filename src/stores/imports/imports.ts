@@ -7,15 +7,15 @@ import { personalAtom } from '../personal-atoms.ts'
 import { addSessionEndListener, sessionNumber } from '../sessions.ts'
 import {
   $importFile,
+  clearImportFile,
   countDataRows,
-  forgetFile,
   headingsOf,
   type OpenedFile,
   readFieldValues,
   rememberColumnMapping
 } from './import-file.ts'
 import type { ImportKind, RowValues, StoredRow } from './import-kinds.ts'
-import { rememberedSourceFile, rememberSourceFile, type SourceFile } from './import-memory.ts'
+import { loadRememberedSourceFile, rememberSourceFile, type SourceFile } from './import-memory.ts'
 
 /** The import whose id is in the address of the page, with the state of its loading. */
 export type ShownImport =
@@ -216,7 +216,7 @@ export function closeImport(): void {
   opened += 1
   stopPolling()
   place = undefined
-  forgetFile()
+  clearImportFile()
   $importRows.set(undefined)
   $import.set({ status: 'none' })
 }
@@ -326,7 +326,7 @@ export async function fetchOmittedRows(kind: ImportKind, id: string): Promise<St
 function show(kind: ImportKind, item: Import): void {
   const before = $import.get()
   stopPolling()
-  $import.set({ status: 'ready', item, origin: rememberedSourceFile(item.id) })
+  $import.set({ status: 'ready', item, origin: loadRememberedSourceFile(item.id) })
   const hasMoved = before.status === 'ready' && before.item.state !== item.state
   if (hasMoved) $importRows.set(undefined)
   if (working.includes(item.state)) poll(kind, item.id)

@@ -51,9 +51,8 @@ interface Paging {
   /** Id of the last row of the last loaded page. Up to this row, the list is complete. */
   cursor?: string
   /**
-   * Ids of the rows in the loaded pages. The list may also show rows from the event stream, whose
-   * ids are missing here: between them and the loaded pages, there may be rows that are not loaded
-   * yet.
+   * Ids of the rows in the loaded pages. The list may also show rows that come only from the event
+   * stream. Their ids are not included, because the rows after them may not be loaded yet.
    */
   ids: Set<string>
 }

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Selectable } from 'kysely'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { toBase64Url } from '../../../core/bytes.ts'
-import { canonicalise, type Json } from '../../../core/evidence/canonical-json.ts'
+import { canonicalize, type Json } from '../../../core/evidence/canonical-json.ts'
 import { deriveLinkSalts } from '../../../core/evidence/commitments.ts'
 import {
   buildDepositLeaf,
@@ -240,7 +240,7 @@ function leafOf(deps: Deps, record: NewRecord, time: Date) {
     stored: record.kept ? formatDigest(record.kept.stored) : '',
     time: formatTime(time),
     // as: the value comes from jsonb, so it is JSON
-    transform: record.transform ? canonicalise(record.transform as Json) : '',
+    transform: record.transform ? canonicalize(record.transform as Json) : '',
     visibility
   }
   // one call for all salts, because a call costs more than the bytes

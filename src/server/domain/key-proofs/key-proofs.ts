@@ -1,7 +1,7 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import { isActiveKdf } from '../../../core/keys/kdf.ts'
 import { type PublicKeyPayload, parsePublicKeyJwt } from '../../../core/keys/public-key-jwt.ts'
-import { noncePurpose, type PublicKeyPurpose } from '../../../core/keys/public-key-proof.ts'
+import { challengePurposeFor, type PublicKeyPurpose } from '../../../core/keys/public-key-proof.ts'
 import { updateInCompany } from '../../db/company-queries.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
@@ -58,7 +58,7 @@ export async function spendKeyProof(
   tenant: Tenant,
   { email, purpose, nonce, kdf }: PublicKeyPayload
 ): Promise<void> {
-  const given = { challenge: nonce, tenant, email, purpose: noncePurpose(purpose) }
+  const given = { challenge: nonce, tenant, email, purpose: challengePurposeFor(purpose) }
   const challenge = readChallenge(deps, given)
   const isGood = challenge?.kdf === kdf && (await spendChallenge(tx, challenge))
   if (!isGood) {

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Usage } from '../../../contract/users.ts'
 import {
   type LimitPeriodLength,
-  limitIntervals,
-  limitPeriodAt
+  limitPeriodAt,
+  limitPeriodLengths
 } from '../../../core/limit-period.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { prepareStatement } from '../../db/prepared-statements.ts'
@@ -231,7 +231,7 @@ function left(limit: number | null, taken: number): number | null {
 }
 
 function intervalOf(text: string | null): LimitPeriodLength {
-  return limitIntervals.find(interval => interval === text) ?? null
+  return limitPeriodLengths.find(interval => interval === text) ?? null
 }
 
 /**

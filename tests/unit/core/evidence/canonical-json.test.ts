@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  canonicalise,
+  canonicalize,
   type Json,
   parseCanonical,
   parseJson
@@ -24,13 +24,13 @@ const { json } = fc.letrec<{ json: Json }>(tie => ({
   )
 }))
 
-describe('canonicalise', () => {
+describe('canonicalize', () => {
   test('is what parsing gives back, whatever the spacing and order were', () => {
     fc.assert(
       fc.property(json, value => {
-        const canonical = canonicalise(value)
-        expect(canonicalise(parseJson(canonical))).toBe(canonical)
-        expect(canonicalise(parseJson(JSON.stringify(value, undefined, 3)))).toBe(canonical)
+        const canonical = canonicalize(value)
+        expect(canonicalize(parseJson(canonical))).toBe(canonical)
+        expect(canonicalize(parseJson(JSON.stringify(value, undefined, 3)))).toBe(canonical)
         expect(parseCanonical(canonical)).toEqual(parseJson(canonical))
         expect(JSON.parse(canonical)).toEqual(value)
       })
@@ -40,10 +40,10 @@ describe('canonicalise', () => {
   test('orders keys by UTF-16 code units and escapes as RFC 8785 does', () => {
     // The keys of RFC 8785 §3.2.3: the emoji's first unit sorts below U+FB33.
     const value = { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\u{1f600}': 5, '\u0080': 6, ö: 7 }
-    expect(canonicalise(value)).toBe(
+    expect(canonicalize(value)).toBe(
       '{"\\r":2,"1":4,"\u0080":6,"ö":7,"\u20ac":1,"\u{1f600}":5,"\ufb33":3}'
     )
-    expect(canonicalise('\u20ac$\u000f\nA\'B"\\\\"/')).toBe(
+    expect(canonicalize('\u20ac$\u000f\nA\'B"\\\\"/')).toBe(
       '"\u20ac$\\u000f\\nA\'B\\"\\\\\\\\\\"/"'
     )
   })
@@ -63,13 +63,13 @@ describe('canonicalise', () => {
     ['a lone surrogate', 'a\uD800'],
     ['a lone surrogate in a key', { '\uDC00': 1 }]
   ])('refuses %s', (_, value) => {
-    expect(() => canonicalise(value as Json)).toThrow(TypeError)
+    expect(() => canonicalize(value as Json)).toThrow(TypeError)
   })
 
   test('refuses a value that contains itself', () => {
     const loop: Json[] = []
     loop.push(loop)
-    expect(() => canonicalise(loop)).toThrow('too deep')
+    expect(() => canonicalize(loop)).toThrow('too deep')
   })
 })
 

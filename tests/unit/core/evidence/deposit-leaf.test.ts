@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toBase64Url, toUtf8 } from '../../../../src/core/bytes.ts'
-import { canonicalise, parseCanonical } from '../../../../src/core/evidence/canonical-json.ts'
+import { canonicalize, parseCanonical } from '../../../../src/core/evidence/canonical-json.ts'
 import { createCommitment, deriveLinkSalts } from '../../../../src/core/evidence/commitments.ts'
 import {
   buildDepositLeaf,
@@ -41,7 +41,7 @@ const example = { origin, id, values: { ...values, actor }, salts }
 describe('the published example', () => {
   test('has the published leaf hash', () => {
     expect(Buffer.from(leafHash(leaf)).toString('base64')).toBe(leafHashText)
-    expect(canonicalise(parseCanonical(leaf))).toBe(leaf)
+    expect(canonicalize(parseCanonical(leaf))).toBe(leaf)
     expect(toUtf8(leaf)).toHaveLength(718)
   })
 

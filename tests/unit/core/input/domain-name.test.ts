@@ -3,8 +3,8 @@ import {
   canBecomeDomain,
   hostFault,
   isDomainName,
-  isDomainOf,
   isWildcardDomain,
+  matchesDomainPattern,
   parseTypedHost
 } from '../../../../src/core/input/domain-name.ts'
 import { topLevelDomains } from '../../../../src/core/input/top-level-domains.ts'
@@ -70,7 +70,7 @@ test.each([
   ['*.acme.fr', '*.acme.fr', false],
   ['acme.fr', 'acme.fr', true]
 ])('%s is built from %s: %s', (text, base, expected) => {
-  expect(isDomainOf(text, base, isTopLevel)).toBe(expected)
+  expect(matchesDomainPattern(text, base, isTopLevel)).toBe(expected)
 })
 
 test.each([

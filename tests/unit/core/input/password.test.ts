@@ -2,19 +2,19 @@ import { describe, expect, test } from 'vitest'
 import {
   guessableWords,
   newPasswordFault,
-  normalisePassword
+  normalizePassword
 } from '../../../../src/core/input/password.ts'
 
 describe('password', () => {
   test('is normalised, never trimmed or case-folded', () => {
-    expect(normalisePassword(' A\u030a\ufb01 ')).toBe(' \u00c5fi ')
+    expect(normalizePassword(' A\u030a\ufb01 ')).toBe(' \u00c5fi ')
   })
 
   test('counts its bytes after normalising', () => {
-    expect(normalisePassword('e\u0301'.repeat(512))).toBe('\u00e9'.repeat(512))
-    expect(normalisePassword(`${'\u00e9'.repeat(512)}a`)).toBeUndefined()
+    expect(normalizePassword('e\u0301'.repeat(512))).toBe('\u00e9'.repeat(512))
+    expect(normalizePassword(`${'\u00e9'.repeat(512)}a`)).toBeUndefined()
     // U+FDFA, 3 bytes, unfolds to 33
-    expect(normalisePassword('\ufdfa'.repeat(32))).toBeUndefined()
+    expect(normalizePassword('\ufdfa'.repeat(32))).toBeUndefined()
   })
 
   test.each([

@@ -5,7 +5,7 @@ import {
   exactLength,
   excludes,
   findFaults,
-  firstOf,
+  firstFaultOf,
   integer,
   matches,
   maxLength,
@@ -95,7 +95,7 @@ test('combines validators, turns one round and keeps their order', () => {
   expect(all()('anything')).toBeUndefined()
   expect(not(integer)('x')).toBeUndefined()
   expect(not(integer)('1')).toEqual({ rule: 'not' })
-  const both = firstOf(required, minLength(3), integer)
+  const both = firstFaultOf(required, minLength(3), integer)
   expect(both('')).toEqual({ rule: 'required' })
   expect(both('x')).toEqual({ rule: 'min', limit: 3 })
   expect(both('xyz')).toEqual({ rule: 'integer' })

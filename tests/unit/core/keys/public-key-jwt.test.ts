@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { fromUtf8, toBase64Url, toUtf8 } from '../../../../src/core/bytes.ts'
 import { parsePublicKeyJwt } from '../../../../src/core/keys/public-key-jwt.ts'
 import {
+  challengePurposeFor,
   formatPublicKeyJwt,
-  noncePurpose,
   publicJwk,
   publicKeyPurposes
 } from '../../../../src/core/keys/public-key-proof.ts'
@@ -55,7 +55,7 @@ describe('public_key_jwt', () => {
   })
 
   test('is fresh by a challenge of its purpose', () => {
-    expect(publicKeyPurposes.map(purpose => [purpose, noncePurpose(purpose)])).toEqual([
+    expect(publicKeyPurposes.map(purpose => [purpose, challengePurposeFor(purpose)])).toEqual([
       ['signup', 'signup'],
       ['verify', 'signup'],
       ['activate', 'signup'],

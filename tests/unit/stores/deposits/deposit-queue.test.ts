@@ -70,7 +70,7 @@ test('adds up at once for whoever leaves, and for the others after a moment', as
   await add([fileOf('a.pdf', 10)])
   queue.updateRequest(requestOf('r0', 'done', 2))
   expect(queue.$summary.get()).toMatchObject({ active: 1, done: 0 })
-  expect(queue.sum()).toMatchObject({ active: 0, done: 1 })
+  expect(queue.updateSummary()).toMatchObject({ active: 0, done: 1 })
 })
 
 test('sends the reduced copy of a picture with both fingerprints and its transform', async () => {
@@ -117,7 +117,7 @@ describe('a small file', () => {
     ])
     expect(states).toEqual(['hashing', 'preparing', 'waiting', 'uploading', 'recording', 'done'])
     expect(world.reserved).toMatchObject([{ name: 'c.pdf', size: 101 }])
-    expect(queue.sum()).toMatchObject({ done: 2, active: 1 })
+    expect(queue.updateSummary()).toMatchObject({ done: 2, active: 1 })
     expect(world.remembered.size).toBe(0)
   })
 
@@ -259,7 +259,7 @@ describe('a picture that would be reduced', () => {
     expect(state(0)).toEqual({ status: 'choosing' })
     expect(queue.$deposits.get()[0]?.reduction).toMatchObject({ to: transform.to })
     expect(world.reserved).toMatchObject([{ name: 'b.pdf' }])
-    expect(queue.sum()).toMatchObject({ choosing: 1, active: 1 })
+    expect(queue.updateSummary()).toMatchObject({ choosing: 1, active: 1 })
   })
 
   test('is sent as chosen', async () => {
@@ -283,7 +283,7 @@ describe('a picture that would be reduced', () => {
     await world.run()
     expect(world.reserved.map(({ size }) => size)).toEqual([100, 100])
     await add([picture('d.png')], open)
-    expect(queue.sum()).toMatchObject({ choosing: 1 })
+    expect(queue.updateSummary()).toMatchObject({ choosing: 1 })
   })
 
   test('is reduced without a question where the category keeps no originals', async () => {
@@ -558,7 +558,7 @@ test('keeps the list until it is dismissed, then only what is still on its way',
   queue.updateRequest(requestOf('r0', 'done', 2))
   await vi.advanceTimersByTimeAsync(200)
   expect(queue.$summary.get()).toMatchObject({ total: 3, done: 1, failed: 1, active: 1 })
-  queue.dismiss()
+  queue.removeEnded()
   expect(queue.$deposits.get().map(deposit => deposit.name)).toEqual(['c'])
 })
 
@@ -826,7 +826,7 @@ describe('after a reload', () => {
       const { queue, world, state } = makeQueue({ ...uploading, hash: async () => digest })
       await queue.restore([remembered])
       expect(state(0)).toEqual({ status: 'missing', ratio: 0.4, wrong: false })
-      if (choose === 'row') queue.choose('u0', fileOf('renamed', 10))
+      if (choose === 'row') queue.chooseFile('u0', fileOf('renamed', 10))
       else queue.addFiles([fileOf('a', 10)], category)
       await world.run()
       expect(state(0).status).toBe('recording')
@@ -848,18 +848,18 @@ describe('after a reload', () => {
       send: url => sending.enter(url)
     })
     await queue.restore([remembered])
-    queue.choose('u0', fileOf('a', 10))
+    queue.chooseFile('u0', fileOf('a', 10))
     await world.run()
     expect(state(0)).toEqual({ status: 'hashing', ratio: 0, sent: 0.4 })
     hashing.open('a')
     await vi.advanceTimersByTimeAsync(200)
-    expect(queue.sum().percent).toBe(40)
+    expect(queue.updateSummary().percent).toBe(40)
     hashing.open('a')
     await world.run()
     expect(state(0)).toMatchObject({ status: 'uploading', ratio: 0.4 })
     queue.pauseAll()
     queue.resumeAll()
-    expect([state(0).status, queue.sum().percent]).toEqual(['waiting', 40])
+    expect([state(0).status, queue.updateSummary().percent]).toEqual(['waiting', 40])
   })
 
   test('goes on by itself with a file that the browser may still open', async () => {
@@ -879,9 +879,9 @@ describe('after a reload', () => {
       hash: async () => 'b'.repeat(64)
     })
     await queue.restore([remembered])
-    queue.choose('u0', fileOf('a', 11))
+    queue.chooseFile('u0', fileOf('a', 11))
     expect(state(0)).toEqual({ status: 'missing', ratio: 0.4, wrong: true })
-    queue.choose('u0', fileOf('a', 10))
+    queue.chooseFile('u0', fileOf('a', 10))
     await world.run()
     expect(state(0)).toEqual({ status: 'missing', ratio: 0.4, wrong: true })
     // of the same name and size, and not meant for the row: a deposit of its own
@@ -897,7 +897,7 @@ describe('after a reload', () => {
       reserve: async () => ({ request: requestOf('r1', 'uploading', 2), upload: '/uploads/1' })
     })
     await queue.restore([{ ...remembered, stored: 'b'.repeat(64), bytes: 6 }])
-    queue.choose('u0', fileOf('a', 10))
+    queue.chooseFile('u0', fileOf('a', 10))
     await world.run()
     expect(world.released).toEqual(['/uploads/0'])
     expect(world.sent).toEqual([['/uploads/1', blob]])
@@ -908,7 +908,7 @@ describe('after a reload', () => {
     const { queue, world } = makeQueue()
     const { address: _address, request_id: _request, ...unanswered } = remembered
     await queue.restore([unanswered])
-    queue.choose('u0', fileOf('a', 10))
+    queue.chooseFile('u0', fileOf('a', 10))
     await world.run()
     expect(world.reserved).toMatchObject([{ key: 'k' }])
   })
