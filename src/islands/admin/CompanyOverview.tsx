@@ -27,7 +27,7 @@ import { CompanySuspension } from './CompanySuspension.tsx'
 
 const ApiKeys = lazyComponent(async () => (await import('../api-keys/ApiKeys.tsx')).ApiKeys)
 
-/** Maximum number of limits in the list of the limits with the largest used fraction. */
+/** Maximum number of group limits that `NearestLimits` lists. */
 const mostNamed = 5
 
 /**
@@ -152,7 +152,7 @@ function CompanyCard({ overview }: { overview: Ready }) {
   )
 }
 
-/** Lists the five limits of groups of which the largest fraction is used, in descending order. */
+/** Lists the five group limits with the largest used fraction, the largest first. */
 function NearestLimits({ overview }: { overview: Ready }) {
   const { locale, t } = useWords()
   const { company, groups, hasMoreGroups } = overview

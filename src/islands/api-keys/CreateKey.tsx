@@ -23,7 +23,7 @@ interface CreateKeyProps {
   close: () => void
 }
 
-/** Creates an API key of the person or of a company. */
+/** The form that creates an API key for the signed-in person or for a company. */
 export function CreateKey({ company, done, close }: CreateKeyProps) {
   const { locale, t } = useWords()
   const say = apiKeyTranslator(locale)

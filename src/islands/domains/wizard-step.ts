@@ -10,8 +10,8 @@ export function readDomainStep(search: string): { step?: DomainStep } {
 }
 
 /**
- * Returns the step as the query of an address: `?step=records`. Returns an empty text without a
- * step.
+ * Returns the step as the query of an address: `?step=records`. Returns an empty text if `step` is
+ * undefined.
  */
 export function writeDomainStep({ step }: { step?: DomainStep }): string {
   return step ? `?step=${step}` : ''

@@ -19,15 +19,15 @@ interface ComboboxProps<Item> extends FieldTexts {
    * form finds an error in the hidden input, the visible field gets the focus.
    */
   name?: string
-  /** Value of the hidden field. Empty if nothing is chosen. */
+  /** Value of the hidden input. Empty if nothing is chosen. */
   value?: string
-  /** Runs when the form fills in the hidden field, for example from a draft. */
+  /** Runs when the form fills in the hidden input, for example from a draft. */
   restore?: (value: string) => void
   /** Returns the choices that match the typed text. Returns the first choices for an empty text. */
   search: (text: string) => Promise<ComboboxChoice<Item>[]>
   /** Runs when the person has chosen an item. The field is then emptied. */
   choose: (item: Item) => void
-  /** Whether nothing can be chosen now, because the last choice is being saved. */
+  /** Whether the last choice is being saved. Meanwhile nothing can be chosen. */
   isBusy?: boolean
 }
 

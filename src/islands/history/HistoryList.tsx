@@ -23,7 +23,10 @@ interface HistoryListProps {
   onEnd: () => void
 }
 
-/** If the page is scrolled by more than this, the person is reading, and new rows stay hidden. */
+/**
+ * If the page is scrolled by more than this many pixels, the person is reading, and new rows stay
+ * hidden.
+ */
 const scrolledPx = 64
 /** Loads older rows when fewer than this many rows remain below the window. */
 const nearEnd = 10

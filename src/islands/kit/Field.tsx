@@ -22,7 +22,7 @@ interface FieldProps extends Events, FieldTexts {
   mono?: boolean
   /** Initial value of the field. */
   initial?: string | undefined
-  /** Drawn at the end of the field. */
+  /** Content inside the input at its end, such as a button that shows the password. */
   action?: ReactNode
   /** Drawn below the field, between hint and error. */
   children?: ReactNode

@@ -14,7 +14,7 @@ interface BulkBarProps<Action extends string> {
   /** The actions for the selected rows, the most frequent first. */
   actions: readonly { id: Action; label: string }[]
   onAct: (action: Action) => void
-  /** Whether no action can be started now, because the last change is still running. */
+  /** Whether a bulk change is running. Meanwhile no other action can be started. */
   isBusy: boolean
   /**
    * Counts all rows that match the search and the filters, including rows that are not loaded, and

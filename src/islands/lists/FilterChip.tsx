@@ -9,7 +9,7 @@ interface FilterChipProps<Value extends string> {
   onChoose: (value: Value | undefined) => void
 }
 
-/** A drop-down list that filters a list by one of a few values. */
+/** A drop-down field that limits a list to the rows with one of a few values. */
 export function FilterChip<Value extends string>(props: FilterChipProps<Value>) {
   const { label, value, options, onChoose } = props
   const { t } = useWords()

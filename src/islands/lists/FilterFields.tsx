@@ -89,7 +89,7 @@ interface DayRangeFieldsProps {
   onChange: (change: DayRange) => void
 }
 
-/** Two date fields that filter a list by its first and its last day. */
+/** Two date fields for the first and the last day that a list shows. */
 export function DayRangeFields({ address, labels, onChange }: DayRangeFieldsProps) {
   return (['from', 'to'] as const).map(name => (
     <LabeledFilter key={name} label={labels[name]}>
