@@ -14,7 +14,7 @@ import { isProcessAlive, readPostmasterState } from '../../src/server/db/postmas
  */
 const slow = 600_000
 const root = join(import.meta.dirname, '../..')
-/** Where Node keeps compiled modules: a command starts twice as fast with them. */
+/** Folder in which Node stores compiled modules. With them, a command starts twice as fast. */
 const compiled = process.env.NODE_COMPILE_CACHE
 
 let folder: string
@@ -195,7 +195,7 @@ async function tokenKeys(): Promise<string[]> {
   return (await readdir(join(dataDir, 'keys'))).filter(name => name.startsWith('token-'))
 }
 
-/** Runs `vidimus` with these arguments in a process of its own, as a person would. */
+/** Runs the command `vidimus` with these arguments in a separate process, as a person would. */
 function vidimus(...words: string[]) {
   return vidimus.with({}, ...words)
 }

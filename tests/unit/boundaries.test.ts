@@ -294,13 +294,13 @@ test('imports the shell from scripts only', () => {
   }
 })
 
-/** `('src/a', 'src/a/b')` → `'./b'` */
+/** Returns a path relative to a folder: `('src/a', 'src/a/b')` → `'./b'` */
 function from(folder: string, other: string): string {
   const path = relative(folder, other)
   return path.startsWith('.') ? path : `./${path}`
 }
 
-/** Lints the files in a tree of their own and returns the paths that were reported. */
+/** Lints the files of `tree`, whose keys are paths. Returns the paths of the files with errors. */
 function lint(tree: Record<string, string>): string[] {
   const folder = fs.mkdtempSync(join(tmpdir(), 'boundaries-'))
   try {

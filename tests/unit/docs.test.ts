@@ -112,7 +112,10 @@ test('the recipe of a code follows one that exists', () => {
   expect(readFileSync(join(root, thrower), 'utf8'), thrower).toContain(`AppError('${code}'`)
 })
 
-/** `` `src/{a,b}.ts` `` → `src/a.ts`, `src/b.ts`; a star stands for English. */
+/**
+ * Returns the paths in the cell of a table: `` `src/{a,b}.ts` `` → `src/a.ts`, `src/b.ts`. A star
+ * becomes `en`.
+ */
 function pathsIn(cell: string): string[] {
   return [...cell.matchAll(/`((?:src|tests)\/[^`]+)`/g)].flatMap(([, path = '']) => {
     const [whole, list = ''] = /\{([^}]+)\}/.exec(path) ?? []
@@ -121,7 +124,7 @@ function pathsIn(cell: string): string[] {
   })
 }
 
-/** `## One of *them*` → `one-of-them` */
+/** Returns the anchors of the headings of a document: `## One of *them*` → `one-of-them` */
 function headingsOf(path: string): string[] {
   const headings = readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gm)
   return [...headings].map(([, text = '']) =>

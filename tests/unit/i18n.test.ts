@@ -146,7 +146,7 @@ test.each([
   expect(localizedPath(locale, path)).toBe(localized)
 })
 
-/** Each name that stands where sources give a field its rule. */
+/** Returns the names of all rules that the sources use for refused fields. */
 function rulesInSources(): string[] {
   const paths = readdirSync('src', { recursive: true, encoding: 'utf8' })
   return paths
@@ -162,7 +162,7 @@ function rulesInSources(): string[] {
     })
 }
 
-/** `{ a: { b: 'c' } }` → `a.b` ⇒ `c` */
+/** Returns the texts of a dictionary by their full keys: `{ a: { b: 'c' } }` → `a.b` ⇒ `c` */
 function sentences(words: Words, prefix = ''): Map<string, string> {
   return new Map(
     Object.entries(words).flatMap(([key, value]) =>

@@ -7,7 +7,10 @@ import { describe, expect, test } from 'vitest'
 // G-04
 
 const root = join(import.meta.dirname, '../..')
-/** In steps from one seed, and not in milliseconds: a busy machine comes to the same answer. */
+/**
+ * Options of the checker. The seed is fixed, and the timeouts are so long that the checker's limits
+ * on steps end each search. So a busy machine gets the same result.
+ */
 const bounds = {
   timeout: 110_000,
   recallTimeout: -1,
@@ -73,7 +76,8 @@ function literalsOf(text: string): { source: string; flags: string }[] {
 }
 
 /**
- * An Astro file is its head, its markup with expressions, and its scripts; any other is one script.
+ * Returns the scripts in a source file. In an Astro file these are the frontmatter, the markup with
+ * its expressions, and each script element. Any other file is one script.
  */
 function scriptsOf(text: string): string[] {
   const [, head, markup] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text) ?? []

@@ -37,7 +37,10 @@ test('every row that a test or a soak run cites stands in docs/security.md', () 
   )
 })
 
-/** `// security.md A-01` → `A-01`; `A-001` and `UTC-03` are none. */
+/**
+ * Returns the rows of docs/security.md that a text names: `// security.md A-01` → `A-01`. Ignores
+ * other words, such as `A-001` and `UTC-03`.
+ */
 function rowsIn(text: string): string[] {
   return [...new Set(text.match(/(?<!\w)[A-G]-\d\d(?!\d)/g))]
 }

@@ -26,7 +26,7 @@ export const rows: RouteCases = {
   deleteUser: { input: deleteUserInput, proves: 'challenge_invalid', spends: 'person' }
 }
 
-/** How each code that a call lists comes about. */
+/** Returns functions that each provoke one error code of a call: `'verifyEmail proof_required'`. */
 export function refusals({ app, ada, ask, inputOf }: RefusalContext): Refusals {
   return {
     'verifyEmail mail_token_invalid': () => ask('verifyEmail', { token: anyToken() }, {}),
@@ -105,14 +105,14 @@ export function refusals({ app, ada, ask, inputOf }: RefusalContext): Refusals {
     return ask(name, input, {})
   }
 
-  /** With a challenge that ran out. */
+  /** Makes a call after the challenge in its input has expired. */
   async function late(name: RouteName): Promise<RawResponse> {
     const input = await inputOf(name)
     app.wait(180)
     return ask(name, input, {})
   }
 
-  /** To a challenge of ada's, by another key than hers. */
+  /** Returns a challenge of Ada that is signed with another key than hers. */
   async function wrongAnswer(): Promise<{ challenge_response: string }> {
     const asked = { email: ada.email, purpose: 'rekey' } as const
     const { challenge } = await app.call(ada.host, getChallenge, asked)

@@ -36,7 +36,10 @@ import { refusal } from '../../helpers/refusals.ts'
 
 // A-09
 
-/** Every host confirms e-mails; the mails are caught. */
+/**
+ * The service under test. It has a mail server, so people must confirm their e-mails. Its mails are
+ * collected.
+ */
 let service: MultiHostApp
 beforeAll(async () => {
   service = await makeMultiHostApp({ mailServer: true })
@@ -51,7 +54,10 @@ async function tokenOf(email: string, kind: Letter['kind']): Promise<string> {
   return (await service.letterTo(email, kind)).token
 }
 
-/** What a browser proves of a new key for a mailed token. */
+/**
+ * Returns the `public_key_jwt` with which a browser registers a new key. `token` is the token of
+ * the mailed link that allows the registration.
+ */
 async function proof(
   purpose: PublicKeyPurpose,
   { host, email, keys }: Account,
@@ -61,7 +67,7 @@ async function proof(
   return keys.publicKeyJwt({ aud: host, email, purpose, nonce, th: mailTokenHash(token) })
 }
 
-/** A person who has signed up and confirmed, on any host of the service. */
+/** Signs a person up on a host and confirms the e-mail. Returns the person with a session token. */
 async function confirmed(host = 'localhost'): Promise<Account & { id: string; token: string }> {
   const account = await service.signUp(host)
   const { access_token: token } = await service.signIn(account)
@@ -74,7 +80,7 @@ async function confirmed(host = 'localhost'): Promise<Account & { id: string; to
   return { ...account, token }
 }
 
-/** Nobody else is one. */
+/** Makes these people operators. Nobody else has a permission afterwards. */
 async function makeOperators(...people: { id: string }[]): Promise<void> {
   await service.owner.query(`update "user" set permissions = '{}'`)
   await service.owner.query(
@@ -745,7 +751,10 @@ describe('an account that is deleted', () => {
 })
 
 describe('a mailed link', () => {
-  /** Each flow with a fresh token of its own and the call that uses it. */
+  /**
+   * For each kind of mailed link, a function that creates a link. The function returns the account,
+   * the token of the link, and a function `use` that makes the call of the link.
+   */
   const flows = {
     verify: async () => {
       const account = await service.signUp()

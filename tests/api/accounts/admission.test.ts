@@ -330,7 +330,7 @@ interface Known {
   keys: TestKeys
 }
 
-/** A sign-up over a connection, as a browser or a proxy on this machine makes it. */
+/** Signs a person up over a real connection, as a browser or a proxy on this machine does. */
 async function signUpOver(app: TestApp, headers: Record<string, string> = {}): Promise<Known> {
   const person = { host, email: `ada-${randomUUID()}@example.com`, keys: makeKeys() }
   const { email, keys } = person
@@ -369,7 +369,10 @@ function post(app: TestApp, at: string, path: string, body: object, headers = {}
   })
 }
 
-/** Moves the company's category to a group of this person alone. */
+/**
+ * Sets the visibility of the company's category and makes a new group the only one that may use it.
+ * The group has one member, `person`.
+ */
 async function limitTo(app: TestApp, visibility: string, person: TestPerson): Promise<void> {
   const company = app.companies[host]
   const group = randomUUID()

@@ -30,7 +30,7 @@ export const rows: RouteCases = {
   }
 }
 
-/** How each code that a call lists comes about. */
+/** Returns functions that each provoke one error code of a call, named after call and code. */
 export function refusals({ app, ada, ask }: RefusalContext): Refusals {
   const id = app.companies[ada.host] ?? ''
   const ofCompany = async () => {

@@ -13,7 +13,7 @@ import { refusal } from '../../helpers/refusals.ts'
 
 // G-06
 
-/** A call that needs the password again. */
+/** A call that works only if the caller has entered the password again in the last minutes. */
 const change = endpoint({
   method: 'PUT',
   path: '/tests/change',
@@ -23,7 +23,7 @@ const change = endpoint({
   output: z.void()
 })
 
-/** What was changed to, in order. */
+/** The values of `to` in the calls that succeeded, in order. */
 let changes: number[] = []
 let app: TestApp
 let ada: TestPerson
@@ -138,7 +138,7 @@ test('does not count while the clock is set back', async () => {
   app.wait(120)
 })
 
-/** The answer of somebody to a challenge, as their browser gives it. */
+/** Requests a challenge for a person and returns it signed, as the person's browser does. */
 async function answer(
   { host, email, keys }: TestPerson,
   purpose: ChallengePurpose = 'confirm'

@@ -80,7 +80,9 @@ export const rows: RouteCases = {
   enableUser: { ids: { id: 'member' }, shared: true }
 }
 
-/** How each code that a call lists comes about. */
+/**
+ * Returns functions that each provoke one error code of a call: `'updateMember changed_meanwhile'`.
+ */
 export function refusals(stage: RefusalContext): Refusals {
   const { app, ada, ask } = stage
   const invited = async () => (await makePerson(app, true)).id

@@ -50,7 +50,7 @@ const newGroup = async () => (await ada.call(createGroup, { name: `Group ${rando
 const invited = async () => (await makePerson(app, true)).id
 const stateOf = async (id: string) => (await ada.call(getMember, { id })).state
 
-/** What the audit log says about a person, oldest first. */
+/** Returns the entries of the audit log about a person, oldest first. */
 async function auditOf(id: string): Promise<{ action: string; changes: unknown }[]> {
   const { rows } = await app.owner.query<{ action: string; changes: string | null }>(
     `select e.action, v.changes from audit_entry e
@@ -601,7 +601,10 @@ describe('a bulk change', () => {
   const bulk = (input: object, options = {}): Promise<BulkResult> =>
     ada.call(changeUsers, { action: 'enable', ...input }, options)
 
-  /** Makes invited people whose names contain a word, and returns the word and their ids. */
+  /**
+   * Creates `count` invited people whose names contain the same new word. Returns the word as `q`,
+   * and the ids of the people.
+   */
   async function crowd(count: number): Promise<{ q: string; ids: string[] }> {
     const q = `crowd${randomUUID().slice(0, 8)}`
     const { rows } = await app.owner.query<{ id: string }>(

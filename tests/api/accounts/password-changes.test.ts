@@ -18,14 +18,14 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]())
 
 interface Forged {
-  /** Who answers the challenge; the present key when absent. */
+  /** The key that signs the challenge. The account's current key when absent. */
   signer?: TestKeys
   challenge?: string
   jwt?: string
   payload?: Partial<PublicKeyPayload>
 }
 
-/** What a browser sends to change a password, but for what a test forges. */
+/** Returns what a browser sends to change a password. `forged` replaces parts of it. */
 async function proofsOf(account: Account, next: TestKeys, forged: Forged = {}) {
   const { host: aud, email, keys } = account
   const nonce = forged.challenge ?? (await service.challengeFor(account, 'rekey'))

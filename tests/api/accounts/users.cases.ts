@@ -20,7 +20,7 @@ export const rows: RouteCases = {
   confirmPassword: { input: confirmPasswordInput, proves: 'challenge_invalid' }
 }
 
-/** How each code that a call lists comes about. */
+/** Returns functions that each provoke one error code of a call: `'createUser email_taken'`. */
 export function refusals(stage: RefusalContext): Refusals {
   const { app, ada, ask } = stage
   return {
@@ -53,7 +53,7 @@ export function refusals(stage: RefusalContext): Refusals {
     'changeKey password_wrong': () => changeKey('rekey', { keys: makeKeys() })
   }
 
-  /** A confirmation of ada's password as it should be, but for what is given. */
+  /** Calls `confirmPassword` for Ada with a challenge of this purpose, signed with `keys`. */
   async function confirm(
     purpose: 'confirm' | 'rekey',
     keys: TestKeys = ada.keys
@@ -63,7 +63,10 @@ export function refusals(stage: RefusalContext): Refusals {
     return ask('confirmPassword', { challenge_response: keys.respond(challenge) })
   }
 
-  /** A change of ada's password as it should be, but for what is given. */
+  /**
+   * Calls `changeKey` for Ada with a challenge of this purpose, signed with `keys`. The proof of
+   * the new key is `jwt` or, when absent, a valid one.
+   */
   async function changeKey(
     purpose: 'login' | 'rekey',
     { keys = ada.keys, jwt }: { keys?: TestKeys; jwt?: string } = {}
@@ -76,7 +79,7 @@ export function refusals(stage: RefusalContext): Refusals {
   }
 }
 
-/** The input of a sign-up at acme. */
+/** Returns a valid input of a sign-up at acme. */
 export async function signUpInput(app: TestApp): Promise<object> {
   const host = 'acme.localhost'
   const email = `person-${randomUUID()}@example.com`
@@ -85,7 +88,10 @@ export async function signUpInput(app: TestApp): Promise<object> {
   return { email, username: 'Ada', public_key_jwt, locale: 'fr' }
 }
 
-/** The same key again, so that the person can go on to sign in. */
+/**
+ * Returns the input of a password change. The new key is the current one, so that the person can
+ * still sign in with it.
+ */
 async function changeKeyInput(app: TestApp, { host, email, keys }: TestPerson): Promise<object> {
   const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
   const proof = { aud: host, email, purpose: 'rekey', nonce: challenge } as const
@@ -103,7 +109,10 @@ async function confirmPasswordInput(
   return { challenge_response: keys.respond(challenge) }
 }
 
-/** A sign-up as it should be, but for what is given. */
+/**
+ * Calls `createUser` for a sign-up. With `late`, the challenge has expired. `jwt` replaces the
+ * valid proof of the key.
+ */
 export async function signUp(
   app: TestApp,
   host: string,

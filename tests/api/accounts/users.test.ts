@@ -339,7 +339,10 @@ async function forged(
   return account.keys.publicKeyJwt({ aud, email, purpose: 'signup', nonce, ...change })
 }
 
-/** Signed by a key of its own, which is also the one inside: only the change is wrong. */
+/**
+ * Returns a `public_key_jwt` whose payload or key `change` has altered. It is signed with the key
+ * that it contained before, so nothing but the change is wrong.
+ */
 async function rewritten(
   account: Account,
   change: (payload: Record<string, unknown>, jwk: { x: string; y: string }) => void,
@@ -368,7 +371,9 @@ function flip(text: string, at: number): string {
   return text.slice(0, index) + flipped + text.slice(index + 1)
 }
 
-/** Another last character that decodes to the same bytes. */
+/**
+ * Replaces the last character of a base64url text with another one that decodes to the same bytes.
+ */
 function otherSpelling(text: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   return text.slice(0, -1) + alphabet[alphabet.indexOf(text.slice(-1)) + 1]

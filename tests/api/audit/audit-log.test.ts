@@ -32,7 +32,7 @@ import { countRowsRead } from '../../helpers/plans.ts'
 let app: TestApp
 let ada: TestPerson
 let acme: CompanyId
-/** An operator, who may also read the log of the company with many entries. */
+/** An operator, who may also read the audit log of the company `bigLog`. */
 let grace: TestPerson
 let bigLog: CompanyId
 beforeAll(async () => {
@@ -44,7 +44,7 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-/** Id number `number` of the people and items of the big log. */
+/** Returns the id of the person or item `number` in the audit log of `bigLog`. */
 function idOf(number: number): string {
   return `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 }
@@ -262,7 +262,10 @@ test.each([
   }
 })
 
-/** A company with 20,000 entries of eighteen months, by 20 people about 400 items. */
+/**
+ * Creates a company whose audit log has 20,000 entries over eighteen months. They are changes of
+ * 400 items by 20 people. Returns the company's id.
+ */
 async function makeBigLog(): Promise<CompanyId> {
   const id = await app.addCompany('Gamma', 'gamma.localhost')
   await app.owner.query(

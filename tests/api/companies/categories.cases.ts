@@ -49,7 +49,7 @@ export const rows: RouteCases = {
   deleteCategory: { ids: { id: 'company category' }, shared: true, spends: 'category' }
 }
 
-/** How each code that a call lists comes about. */
+/** Returns functions that each provoke one error code of a call: `'createCategory name_taken'`. */
 export function refusals(stage: RefusalContext): Refusals {
   const { app, ada, ask } = stage
   const host = 'acme.localhost'

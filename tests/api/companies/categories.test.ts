@@ -133,7 +133,10 @@ test('only fingerprints what is put there in one call', async () => {
   expect(deposit.original).toBe(sha256(bytes))
 })
 
-/** Names that a record does not take, or the list of categories cannot show. */
+/**
+ * Names that the database must refuse for a category, each after its description. A deposit's
+ * record or the list of categories could not contain them.
+ */
 const unfit = [
   ['longer than a record takes', { en: 'é'.repeat(150), fr: 'Contrats' }],
   ['a control character', { en: 'Con\ntracts', fr: 'Contrats' }],

@@ -37,7 +37,7 @@ export const rows: RouteCases = {
   updateCompany: { input: () => ({ name: 'Renamed' }), ids: { id: 'company' }, shared: true }
 }
 
-/** How each code that a call lists comes about. */
+/** Returns functions that each provoke one error code of a call, named after call and code. */
 export function refusals(stage: RefusalContext): Refusals {
   const { app, ask } = stage
   const id = app.companies['acme.localhost']

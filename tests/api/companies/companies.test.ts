@@ -23,7 +23,7 @@ import { openStream } from '../../helpers/event-stream.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 
 let app: TestApp
-/** An operator, who belongs to acme. */
+/** An operator whose own company is acme. */
 let olga: TestPerson
 let acme: string
 beforeAll(async () => {
@@ -38,7 +38,7 @@ async function grant({ id }: TestPerson, permission: string): Promise<void> {
   await app.owner.query('update "user" set permissions = $2 where id = $1', [id, [permission]])
 }
 
-/** A company with a host of its own and one person. */
+/** Creates a company with a host of its own and one person, `bea`. */
 async function newCompany(name = `Company ${randomUUID()}`) {
   const host = `${randomUUID().slice(0, 8)}.localhost`
   const id = await app.addCompany(name, host)

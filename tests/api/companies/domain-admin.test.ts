@@ -52,7 +52,7 @@ async function claim(host = `docs${++hosts}.acme.fr`, person = ada) {
   return { ...domain, token: domain.proof?.value ?? '' }
 }
 
-/** Claims a new host and proves it. */
+/** Claims a new host, creates its DNS record and checks it. Returns the verified domain. */
 async function prove(host?: string, person?: TestPerson) {
   const { id, token, proof } = await claim(host, person)
   dns.set(proof?.name ?? '', { txt: [[token]] })
@@ -235,7 +235,10 @@ test('a domain that is removed during its check stays removed', async () => {
   expect(await isServed(host)).toBe(false)
 })
 
-/** Lets days pass for domains whose host is like `pattern`, and checks the domains of a company. */
+/**
+ * Moves the last check of each domain whose host is like `pattern` some days into the past. Then
+ * checks the domains of `company` again.
+ */
 async function ageAndRecheck(
   pattern: string,
   days: number,
@@ -296,7 +299,10 @@ test('a record that goes missing ends the domain after seven days, and its retur
   })
 })
 
-/** Adds a claim of a proved host that its company has never proved. Returns the domain. */
+/**
+ * Creates a company that has claimed `host` but never proved it, although another company has.
+ * Returns the new company's domain.
+ */
 async function claimedBeside(host: string) {
   const third = await app.addCompany('Third', `third${++hosts}.localhost`)
   const { rows } = await app.owner.query(
@@ -400,7 +406,9 @@ test('hosts of other companies below an operator’s wildcard need a record once
   }
 })
 
-/** Adds a host to a company that was proved without a record. Returns the domain's id. */
+/**
+ * Adds a domain to a company as verified, although it has no DNS record. Returns the domain's id.
+ */
 async function addProved(company: string, host: string): Promise<string> {
   const { rows } = await app.owner.query(
     `insert into domain (company_id, id, host, name, title, public, locale, theme, verified_at)
@@ -439,7 +447,7 @@ async function asOperator<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Creates a domain in another company than Ada's, as its operator. */
+/** Creates a domain in a company that is not Ada's. Ada must be an operator. */
 async function createFor(company: string, host: string): Promise<DomainDetails> {
   const headers = { authorization: `Bearer ${ada.token}`, company }
   const answer = await app.request(`api.${acme}`, requestOf(createDomain, { host }, headers))
@@ -575,7 +583,10 @@ test('invitations that a move could not mail are mailed later, once', async () =
   })
 })
 
-/** Returns the primary host of Acme, and the host to which a mail asked for on its wildcard leads. */
+/**
+ * Returns Acme's primary host, and the host to which a mail leads that was requested on a host of
+ * Acme's wildcard domain.
+ */
 async function primaryHosts() {
   const all = await ada.call(listDomains, { id: app.companies[acme], limit: 200 })
   const { email } = await app.signUp(acme)

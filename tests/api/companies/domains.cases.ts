@@ -59,7 +59,7 @@ export const rows: RouteCases = {
   getDomainConfig: { ids: { domain: 'host' }, refusal: 'unknown_domain', shared: true }
 }
 
-/** How each code that a call lists comes about. */
+/** Returns functions that each provoke one error code of a call: `'createDomain host_taken'`. */
 export function refusals(stage: RefusalContext): Refusals {
   const { app, ask } = stage
   return {

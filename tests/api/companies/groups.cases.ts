@@ -49,7 +49,7 @@ export const rows: RouteCases = {
   removeGroupCategory: { ids: { groupId: 'group', categoryId: 'company category' }, shared: true }
 }
 
-/** How each code that a call lists comes about. */
+/** Returns functions that each provoke one error code of a call: `'createGroup name_taken'`. */
 export function refusals(stage: RefusalContext): Refusals {
   const { app, ask } = stage
   const host = 'acme.localhost'

@@ -36,7 +36,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 const newGroup = (more: object = {}) =>
   ada.call(createGroup, { name: `Group ${randomUUID()}`, ...more })
 
-/** A person who is in this group alone. */
+/** Signs up a person whose only group is this one. */
 async function memberOf(groupId: string): Promise<TestPerson> {
   const person = await app.signUp()
   await app.owner.query('delete from group_user where user_id = $1', [person.id])

@@ -23,7 +23,10 @@ import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
 
 // What people, administrators and the database are told of the use of limits, whatever happened.
 
-/** A company whose two people, both administrators, share the default group and a second one. */
+/**
+ * Starts the API with a company of two administrators. Both are members of the default group and of
+ * a second one. `second` has the settings of the second group.
+ */
 async function makeCompany(limits: object, second: object) {
   const app = await makeApp({ limits })
   const people = [await app.signUp(), await app.signUp()] as const
@@ -41,12 +44,12 @@ async function makeCompany(limits: object, second: object) {
   return { app, people, company, groups: [everyone?.id ?? '', other.id] as const }
 }
 
-/** What an act came to: requests and bytes that count, or why it was refused. */
+/** What an act has added to the used requests and bytes, or `refused` if a limit was reached. */
 type Outcome = { requests: number; bytes: number } | 'refused'
 
 describe('one act', () => {
   const acts = {
-    /** An upload that stays open. */
+    /** Begins an upload and sends no bytes. */
     async reserve(app: TestApp, person: TestPerson, random: Random): Promise<Outcome> {
       const bytes = random.bytes(random.integer(1, 400))
       return counted(async () => {
@@ -71,7 +74,7 @@ describe('one act', () => {
         return { requests: 0, bytes: 0 }
       })
     },
-    /** Other bytes arrive than those that were announced. */
+    /** Uploads other bytes than those that were announced, so the deposit fails. */
     async fail(app: TestApp, person: TestPerson, random: Random): Promise<Outcome> {
       const length = random.integer(8, 400)
       return counted(async () => {
@@ -331,7 +334,10 @@ test('a group that is deleted during a call is not charged: another one is, or t
   const leave = (groupId: string) => bob.call(removeGroupUser, { groupId, userId: ada.id })
   await leave(groups[1])
 
-  /** Deletes the group of ada with the most requests left during a call that has begun before. */
+  /**
+   * Creates a group of Ada that has the most requests left. Deletes it in a transaction that
+   * commits only while `act` waits for the group's rows. Returns the result of `act`.
+   */
   async function whileDeleting<T>(act: () => Promise<T>): Promise<T> {
     const name = randomUUID()
     const { id } = await bob.call(createGroup, { name, features: ['deposit'], max_requests: 900 })
@@ -393,7 +399,9 @@ test('a deposit by fingerprint counts as a request and takes no room', async () 
 
 const refusals = ['request_limit_reached', 'storage_limit_reached']
 
-/** Does an act, again while the server is busy. */
+/**
+ * Runs an act, and repeats it while the server is busy. Returns `refused` if a limit is reached.
+ */
 async function counted(act: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await retryWhileBusy(act)
@@ -403,7 +411,10 @@ async function counted(act: () => Promise<Outcome>): Promise<Outcome> {
   }
 }
 
-/** Sends a request, again while the server is busy or has too many of the caller's at once. */
+/**
+ * Sends a request, and repeats it while the server is busy or the caller has too many requests at
+ * the same time.
+ */
 async function retryRaw<Answer extends { status: number; body: unknown }>(
   send: () => Promise<Answer>
 ): Promise<Answer> {

@@ -465,7 +465,7 @@ describe('what needs attention in all companies', () => {
   })
 })
 
-/** Queues a mail about a person. */
+/** Adds a mail about the person `subject` to the queue of mails. */
 async function queueMail(company_id: string, subject: string, kind: string): Promise<void> {
   await app.owner.query(
     `insert into mail (company_id, id, kind, email, locale, host, subject, created_at, next_at)
@@ -474,7 +474,7 @@ async function queueMail(company_id: string, subject: string, kind: string): Pro
   )
 }
 
-/** The present day of the app's clock in UTC. */
+/** Returns the current day of the app's clock, in UTC. */
 function today(): string {
   return app.deps.clock().toISOString().slice(0, 10)
 }

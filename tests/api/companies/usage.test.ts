@@ -371,7 +371,10 @@ test.each([
   expect(rowsRead).toBeLessThanOrEqual(3)
 })
 
-/** 64 reservations at once, by these people in turn. */
+/**
+ * Makes 64 reservations at the same time, by the people in turn. Returns the number of accepted
+ * ones, and the errors of the others.
+ */
 async function race(app: TestApp, people: TestPerson[], content: () => Uint8Array) {
   const calls = Array.from({ length: racers }, (_, n) => {
     const person = people[n % people.length]
@@ -399,7 +402,7 @@ async function setLimits(app: TestApp, limits: Limits): Promise<void> {
   }
 }
 
-/** One more group for a person, with the default group's categories; answers its id. */
+/** Adds a second group for a person, with the categories of the default group. Returns its id. */
 async function addGroup(app: TestApp, person: TestPerson, limits: Limits): Promise<string> {
   const id = randomUUID()
   const { max_requests = null, max_storage = null } = limits
@@ -419,12 +422,15 @@ async function addGroup(app: TestApp, person: TestPerson, limits: Limits): Promi
   return id
 }
 
-/** What a person sees of their own use. */
+/** Returns what a person alone has used, as the API tells the person. */
 async function ownOf(person: Pick<TestPerson, 'call'>) {
   return (await person.call(getUser, {})).usage?.own
 }
 
-/** Where the use of a group in a period is not the sum of what its people used. */
+/**
+ * Returns each period of a group in which the group's usage is not the sum of the usage of its
+ * people. Such a period would be an error.
+ */
 async function unevenUsage(app: TestApp): Promise<unknown[]> {
   const { rows } = await app.owner.query(
     `select group_id, kind, period_start, used::int, own::int from usage
@@ -457,7 +463,7 @@ async function usageOf(app: TestApp): Promise<Record<string, Figures>> {
   return Object.fromEntries(rows.map(({ kind, used, reserved }) => [kind, { used, reserved }]))
 }
 
-/** Waits until a statement answers a row. */
+/** Waits until a statement returns a row. */
 async function until(app: TestApp, statement: string): Promise<void> {
   for (let tries = 0; tries < 3000; tries++) {
     const { rows } = await app.owner.query(statement)

@@ -48,7 +48,7 @@ type Settings = Partial<
   >
 >
 
-/** Creates a category that the group may use. */
+/** Creates a category with these settings that the group `group` may use. Returns its id. */
 async function makeCategory({ default: isDefault, ...settings }: Settings): Promise<string> {
   const names = { en: `Leases ${randomUUID()}` }
   const { id } = await administrator.call(createCategory, { names, ...settings })
@@ -67,7 +67,10 @@ interface Wanted {
   isReduced?: boolean
 }
 
-/** Deposits bytes in one of the ways. Throws the code with which the deposit was refused. */
+/**
+ * Deposits bytes by `POST /deposit` and tus, in a batch, or by `PUT`. Throws the error code if the
+ * deposit is refused.
+ */
 async function deposit(
   way: Way,
   person: TestPerson,
@@ -120,7 +123,7 @@ async function contentStatus(person: TestPerson, id: string): Promise<number> {
   return (await app.content(person, id)).status
 }
 
-/** Returns who finds each of at most 20 documents: `['stranger', 'administrator']`. */
+/** Returns for each of at most 20 documents who can verify it: `['stranger', 'administrator']`. */
 async function findersOf(documents: Buffer[]): Promise<string[][]> {
   const input = { items: documents.map(bytes => ({ sha256: hashOf(bytes) })) }
   const answers = await Promise.all(
@@ -150,7 +153,10 @@ const kinds: Record<Kind, Omit<Wanted, 'category'>> = {
   'reduced png': { media_type: 'image/png', isReduced: true }
 }
 
-/** What a category says, what is deposited, and the code with which it is refused, if it is. */
+/**
+ * The settings of a category, the kind of file to deposit in it, and the error code if the deposit
+ * must be refused.
+ */
 const table: [settings: Settings, kind: Kind, refusal?: string][] = [
   [{ visibility: 'public' }, 'pdf'],
   [{ visibility: 'private' }, 'pdf'],

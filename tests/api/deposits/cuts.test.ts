@@ -31,7 +31,7 @@ afterAll(async () => {
   await app[Symbol.asyncDispose]()
 })
 
-/** The step of a deposit whose connection breaks. */
+/** The step of a deposit in which the connection breaks. */
 type Step = 'reserve' | 'transfer' | 'ask'
 
 test(
@@ -160,7 +160,10 @@ test('never confirms the last byte of an upload that is cancelled meanwhile', as
   expect(await stagedFiles()).toEqual([])
 })
 
-/** One document, sent until it is acknowledged; the cut meets the first connection of `step`. */
+/**
+ * Deposits one document through the proxy, and repeats each step until all bytes are acknowledged.
+ * `cut` breaks the first connection of `step`.
+ */
 async function deposit(bytes: Buffer, step: Step, cut: ConnectionCut) {
   const key = randomUUID()
   const arm = (at: Step) => {
@@ -194,7 +197,10 @@ async function ask(upload: string): Promise<number> {
   return Number(head.headers['upload-offset'])
 }
 
-/** Repeats what the connection broke, at once: the harder case for the server. */
+/**
+ * Repeats `work` immediately as long as the connection breaks. A pause would make it easier for the
+ * server.
+ */
 async function insist<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

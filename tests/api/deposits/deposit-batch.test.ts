@@ -43,7 +43,10 @@ const tables = [
   'idempotency'
 ]
 
-/** Everything that a deposit leaves: rows, bytes that count, and files. */
+/**
+ * Returns what deposits leave behind: the number of rows of each table, the charged usage, and the
+ * number of files.
+ */
 async function traces(of: TestApp = app) {
   const counts = tables.map(table => `(select count(*)::int from ${table}) as ${table}`)
   const { rows } = await of.owner.query(

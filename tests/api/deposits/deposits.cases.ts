@@ -80,7 +80,7 @@ export const rows: RouteCases = {
   }
 }
 
-/** How each code that a call lists comes about. */
+/** Returns functions that each provoke one error code of a call: `'createDeposit file_empty'`. */
 export function refusals(stage: RefusalContext): Refusals {
   const { app, ada, ask, inputOf } = stage
   return {
@@ -174,7 +174,10 @@ export function refusals(stage: RefusalContext): Refusals {
     return ask('createDeposit', input, headers ?? { 'idempotency-key': randomUUID() })
   }
 
-  /** `PUT /deposit` of `length` bytes; the headers may say otherwise. */
+  /**
+   * Calls `PUT /deposit` with a body of `length` bytes. `change` replaces query parameters of a
+   * valid call, and `headers` its headers.
+   */
   function put(
     change: Record<string, string | undefined>,
     headers: Record<string, string> = {},
@@ -193,7 +196,7 @@ export function refusals(stage: RefusalContext): Refusals {
     })
   }
 
-  /** Runs while the caller may use a second category and none is the default. */
+  /** Runs `run` while the caller may use two categories and none of them is the default. */
   async function withoutDefault(run: () => Promise<RawResponse>): Promise<RawResponse> {
     const id = randomUUID()
     await app.owner.query('update category set is_default = false where id = $1', [ada.category])
@@ -215,7 +218,7 @@ export function refusals(stage: RefusalContext): Refusals {
     return response
   }
 
-  /** Runs while the category asks for something. */
+  /** Runs `run` while the setting `name` of the category has this value. */
   async function withRule(
     name: 'media_types' | 'originals',
     value: unknown,
@@ -236,7 +239,10 @@ export function refusals(stage: RefusalContext): Refusals {
     return response
   }
 
-  /** A name that the database would refuse, as it stands where its rules are older than ours. */
+  /**
+   * Runs `run` while the category has an invalid name. The database refuses such a name today, but
+   * an older one may still contain it.
+   */
   async function withUnfitName(run: () => Promise<RawResponse>): Promise<RawResponse> {
     const { rows } = await app.owner.query(
       `select pg_get_constraintdef(oid) as rule from pg_constraint where conname = 'category_names'`

@@ -4,7 +4,7 @@ import { failDirectUploads, putFaults } from '../../../bench/soak/disk-put.ts'
 import { whyStraceFails } from '../../../bench/soak/strace.ts'
 import { seed } from '../../helpers/soak.ts'
 
-/** One of each kind; `npm run soak` makes every call fail. */
+/** The faults to inject, by title: one of each kind. `npm run soak` injects all faults. */
 const titles = [
   'writing on a full disk',
   'flushing the file',

@@ -221,7 +221,7 @@ test('gives back what a hundred cancelled uploads had reserved', async () => {
   expect(after).toEqual(before)
 })
 
-/** As if so many others had deposited the same file. */
+/** Copies a deposit, as if `count` other people had deposited the same file. */
 async function copyForOthers(deposit_id: string, count: number): Promise<void> {
   await app.owner.query(
     `with source as (

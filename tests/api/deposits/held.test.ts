@@ -117,7 +117,9 @@ test('waits for bytes that are out of reach, as when a disk is not mounted', asy
   expect(await stateOf(request.id)).toBe('done')
 })
 
-/** Four documents that have arrived, in a category whose name the record does not take. */
+/**
+ * Uploads four documents that cannot become deposits, because their category has an invalid name.
+ */
 async function depositWhatCannotBeMade() {
   const category = randomUUID()
   await app.owner.query('alter table category drop constraint if exists category_names')
@@ -149,8 +151,8 @@ async function nameCategory(id: string, en: string): Promise<void> {
 }
 
 /**
- * Lets hours pass, and attempts with them, until so many uploads are held; the job attempts them
- * too.
+ * Moves the clock by hours and attempts to create the deposits, until `count` uploads are held. The
+ * app's own job attempts it, too.
  */
 async function untilHeld(count: number): Promise<void> {
   const attempt = async () => {

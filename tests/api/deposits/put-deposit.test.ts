@@ -31,7 +31,10 @@ afterAll(() => app[Symbol.asyncDispose]())
 const run = promisify(execFile)
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-/** `curl -T`, as an integrator types it; answers the status and the body. */
+/**
+ * Deposits bytes with `curl -T`, as an integrator would. Returns the status and the body of the
+ * response.
+ */
 async function curl(bytes: Uint8Array, query: string, ...more: string[]) {
   const path = join(app.folder, `${randomUUID()}.bin`)
   await writeFile(path, bytes)
@@ -55,7 +58,7 @@ async function curl(bytes: Uint8Array, query: string, ...more: string[]) {
 const query = (more: Record<string, string> = {}) =>
   String(new URLSearchParams({ name: 'été.pdf', category: ada.category, ...more }))
 
-/** What lies about of uploads that have not become deposits. */
+/** Returns the paths of the staged files, whose uploads have not become deposits. */
 async function staged(): Promise<string[]> {
   const folder = join(app.folder, 'documents', 'staging')
   return readdir(folder, { recursive: true }).then(
@@ -69,7 +72,7 @@ async function reserved(): Promise<number> {
   return rows[0].sum
 }
 
-/** What the service says has failed on its side, since there were so many lines. */
+/** Returns the errors in the service's log, except those in its first `since` lines. */
 function errors(since: number): string[] {
   const lines = app.logged.slice(since)
   return lines.filter(({ level }) => level === 'error').map(({ text }) => text)
@@ -155,7 +158,10 @@ test('deposits once for one key, and refuses the key for other bytes of the same
   }
 })
 
-/** Sends the head and some of the body, and leaves when told. */
+/**
+ * Begins a `PUT /deposit`: sends the headers and `bytes`, which are only part of the body. Returns
+ * the open connection.
+ */
 async function begin(key: string, length: number, bytes: Uint8Array) {
   const socket = net.connect(port, '127.0.0.1')
   socket.on('error', () => undefined)

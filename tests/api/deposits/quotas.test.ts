@@ -86,7 +86,10 @@ test(
         let stored = 0
         const taken = new Map<number, number>()
         const held: { bytes: number; day: number; reservation: Reservation }[] = []
-        /** What each person has used of each period, of bytes in one that never ends. */
+        /**
+         * What each person has used: requests in each period, and bytes in one period that never
+         * ends.
+         */
         const own = new Map<string, number>()
         const addOwn = (key: string, amount: number) => {
           if (amount > 0) own.set(key, (own.get(key) ?? 0) + amount)

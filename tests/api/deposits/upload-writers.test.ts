@@ -27,7 +27,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 const size = 3000
 const half = 1000
 
-/** An upload whose first bytes have come over a connection that has gone silent since. */
+/** Begins an upload and sends its first half. Its connection stays open and sends nothing more. */
 async function begin(person = ada) {
   const bytes = randomBytes(size)
   const { request, upload } = await retryWhileBusy(() => app.reserve(person, bytes))
@@ -53,20 +53,22 @@ async function rowOf(upload: string) {
   return rows[0]
 }
 
-/** Names of the files of uploads that are not kept. */
+/** Returns the sorted names of the staged files, whose uploads have not become deposits. */
 async function staged(): Promise<string[]> {
   const names = await readdir(join(app.folder, 'documents/staging', company))
   return names.sort()
 }
 
-/** Where the bytes of a deposit are kept. */
+/** Returns the path of the stored file of a deposit. */
 async function keptFile(id: string): Promise<string> {
   const { rows } = await app.owner.query('select blob_tag from deposit where id = $1', [id])
   const name = rows[0].blob_tag.toString('hex')
   return join(app.folder, 'documents/blobs', company, name.slice(0, 2), name)
 }
 
-/** The request once it has ended well, with the fingerprint of the bytes that are kept for it. */
+/**
+ * Waits until a request is done. Expects that the stored file has the fingerprint of the deposit.
+ */
 async function recorded(id: string, person = ada): Promise<void> {
   const { state, deposit_id = '' } = await retryWhileBusy(() =>
     app.until(person, id, ['done', 'failed'])
@@ -138,8 +140,8 @@ test('cancels an upload whose call still holds, and leaves no file', async () =>
 })
 
 /**
- * A process that shares database and documents, and whose clock says that leases of the first one
- * ran out.
+ * How many seconds the clock of the second process is ahead. By this clock, every lease of the
+ * first process has expired.
  */
 const aheadSeconds = 11
 
@@ -258,7 +260,9 @@ test(
 )
 
 /**
- * One document, whose late bytes come before (0), while (1) and after (2) the others are recorded.
+ * Uploads one document through two processes. The first one gets wrong bytes: before the second one
+ * gets the right bytes (`late` 0), meanwhile (1), or after the deposit is recorded (2). Returns how
+ * the request has ended.
  */
 async function race(person: TestPerson, otherPort: number, late: number) {
   const { request, upload, bytes, silent, rest } = await begin(person)

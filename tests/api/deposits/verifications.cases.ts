@@ -16,7 +16,7 @@ export const rows: RouteCases = {
   verify: { input: () => ({ items: [{ sha256: uploadDigest }] }) }
 }
 
-/** How each code that a call lists comes about. */
+/** Returns functions that each provoke one error code of a call: `'verify too_many_items'`. */
 export function refusals({ app, ask }: RefusalContext): Refusals {
   return {
     'verify too_many_items': () => ask('verify', { items: fingerprints(21) }, {}),

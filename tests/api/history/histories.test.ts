@@ -34,7 +34,10 @@ interface Company {
   name: string
   host: string
   domain: string
-  /** Files, seen by anybody who has them; and fingerprints, seen by the company's own people. */
+  /**
+   * Ids of the company's two categories. Everybody can verify the documents of `file`, and only
+   * people of the company can verify those of `fingerprint`, which stores no files.
+   */
   categories: { file: string; fingerprint: string }
   title: string
 }
@@ -47,7 +50,7 @@ interface Person {
   oldKeys: TestKeys
   admin: boolean
   sessions: { token: string; live: boolean }[]
-  /** Ids of all requests. */
+  /** Ids of all requests of the person. */
   requests: string[]
 }
 
@@ -74,7 +77,7 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-/** What people do, with how often. */
+/** What people can do, each with its relative frequency. */
 const acts = {
   'sign up': 2,
   'sign in': 3,
@@ -105,12 +108,18 @@ type ActName = keyof typeof acts
 
 interface Step {
   act: ActName
-  /** Which person and thing of those there are, counted round. */
+  /** Indexes of the person and of the thing, modulo the number of existing ones. */
   person: number
   thing: number
-  /** The person's newest living session when absent, else one of all there have been. */
+  /**
+   * Index of the session among all sessions of the person. `null`: the newest session that has not
+   * ended.
+   */
   session: number | null
-  /** Companies further than the person's own: at whose API, and with whose ids. */
+  /**
+   * Which company's API is called (`away`), and which company's ids are sent (`foreign`), counted
+   * from the person's own company. 0: the person's own company.
+   */
   away: number
   foreign: number
 }
@@ -176,10 +185,10 @@ interface World {
   uploads: Upload[]
 }
 
-/** What a call showed, or the code it was refused with. */
+/** What a call returned, or the error code with which it was refused. */
 type Outcome = { shown: unknown } | string
 
-/** Makes one call; answers what came of it and what the model says to that. */
+/** Makes one call. Returns its actual outcome and the outcome that the model expects. */
 async function play(
   world: World,
   { act, ...at }: Step
@@ -193,7 +202,10 @@ async function play(
   const asked = other(person.company, at.foreign)
   const options = { token: session.token }
   const isIn = session.live && place === person.company
-  /** A stranger is refused, and to others a thing is as if it were not there. */
+  /**
+   * Returns the expected outcome: `unauthenticated` for a stranger, `not_found` for a person who
+   * may not see the thing (`may`), otherwise `value`.
+   */
   const told = (value: unknown, may = true): Outcome =>
     isIn ? (may ? { shown: value } : 'not_found') : 'unauthenticated'
 
@@ -408,7 +420,7 @@ async function describeCompany(host: string): Promise<Company> {
   return { name, host, domain: await domainIdOf(app.owner, host), categories, title }
 }
 
-/** The first person of a company is its administrator. */
+/** Signs a person up. Makes the first person of a company its administrator. */
 async function signUp(world: World, company: Company): Promise<Person> {
   const { id, email, keys, token } = await app.signUp(company.host)
   const admin = !world.people.some(each => each.company === company)
@@ -468,7 +480,7 @@ function tus(host: string, token: string, method: string, path: string, body?: U
   })
 }
 
-/** Hex of a document's bytes, by a link and without the token. */
+/** Downloads a document by a content link, without a token. Returns its bytes in hex. */
 async function fetchContent(host: string, token: string, id: string): Promise<string> {
   const { url } = await app.call(host, createContentLink, { id }, { token })
   const response = await app.fetch(new Request(new URL(url, `http://api.${host}`)))

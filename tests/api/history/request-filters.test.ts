@@ -173,7 +173,7 @@ async function exported({ host, token }: TestPerson, search: string) {
   return { response, text: read.decode(await response.arrayBuffer()) }
 }
 
-/** The list as a client sees it that goes by `Link` alone. */
+/** Returns all pages of a list. Finds each next page only by the header `Link`. */
 async function follow({ host, token }: TestPerson, first: string) {
   const pages: { id: string; user_id?: string }[][] = []
   let path: string | undefined = first

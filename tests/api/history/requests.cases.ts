@@ -22,7 +22,7 @@ export const rows: RouteCases = {
   streamRequests: {}
 }
 
-/** How each code that a call lists comes about. */
+/** Returns a function that provokes the error `stream_limit_reached` of `streamRequests`. */
 export function refusals({ app, ada, ask }: RefusalContext): Refusals {
   return {
     'streamRequests stream_limit_reached': async () => {

@@ -10,7 +10,7 @@ import { createRandom } from '../../helpers/random.ts'
 import { startFaultProxy } from '../../helpers/servers/fault-proxy.ts'
 import { seed } from '../../helpers/soak.ts'
 
-/** Many more in stream-cuts.test.ts, by `npm run soak`. */
+/** Number of connections to break. In `npm run soak`, stream-cuts.test.ts breaks many more. */
 const cutsWanted = 30
 
 let app: TestApp
@@ -248,7 +248,7 @@ test('says goodbye when the service stops', async () => {
   ])
 })
 
-/** The same person in another session. */
+/** Returns the person with the token of another session. */
 function withToken(person: TestPerson, token: string): TestPerson {
   return {
     ...person,
@@ -257,7 +257,10 @@ function withToken(person: TestPerson, token: string): TestPerson {
   }
 }
 
-/** A stream that was let in, at most some seconds after its seat was given back. */
+/**
+ * Opens an event stream. Tries again while the person has too many, because the service needs a
+ * moment to notice that one has ended.
+ */
 async function seatedStream(person: TestPerson): Promise<OpenStream> {
   for (let tries = 0; tries < 1000; tries++) {
     const stream = await openStream(port, person)

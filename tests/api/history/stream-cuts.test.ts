@@ -24,7 +24,9 @@ test(
     // the other person's events lie between hers
     const writers = [ada, ada, bob].map(person => act(app, person, busy.signal))
 
-    /** Hears until the connection ends, or until there is nothing more to hear. */
+    /**
+     * Receives events until the connection ends or the event with the number `until` has arrived.
+     */
     const hear = async (until = Number.POSITIVE_INFINITY) => {
       const stream = await openStream(proxy.port, ada, last).catch(() => undefined)
       while (stream && last < until) {
@@ -56,7 +58,10 @@ test(
   testTimeout(120_000)
 )
 
-/** Where the person's stream stands. */
+/**
+ * Returns the sequence number of the last change of the person's history, which the first event of
+ * a stream contains.
+ */
 async function begin(port: number, person: TestPerson): Promise<number> {
   const stream = await openStream(port, person)
   const tick = await stream.next()

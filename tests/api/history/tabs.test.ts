@@ -141,12 +141,14 @@ function isStream({ path }: { path: string }): boolean {
 
 type Tab = Awaited<ReturnType<typeof open>>['tabs'][number]
 
-/** Long enough for a machine that has more to do; nothing waits for it when all is well. */
+/**
+ * Waits until `check` does not throw. The timeout of 20 seconds is long enough for a busy machine.
+ */
 function eventually(check: () => void): Promise<void> {
   return vi.waitFor(check, { interval: 10 })
 }
 
-/** Every tab is told once more who is signed in. */
+/** Resolves when every tab has received the signed-in person once more. */
 async function allTold(tabs: Tab[]): Promise<void> {
   await Promise.all(
     tabs.map(
@@ -171,7 +173,10 @@ async function allLive(tabs: Tab[]): Promise<void> {
   })
 }
 
-/** Tabs of one browser in which a person is signed in, on the history, over the whole API. */
+/**
+ * Opens the history in `count` tabs of one browser, in which a person is signed in. The tabs call
+ * the real API.
+ */
 async function open(count: number) {
   const person = await app.signUp()
   const browser = makeBrowser({ now: Date.now() })
@@ -219,7 +224,10 @@ async function openTab(
     store,
     heard,
     ids: () => store.$requests.get().map(({ id }) => id),
-    /** The browser closes the tab: nobody hears of it but who waits for its locks. */
+    /**
+     * Closes the tab without a message to other tabs. They notice it only if they wait for its
+     * locks.
+     */
     close() {
       tab.hide()
       tab.freeze()

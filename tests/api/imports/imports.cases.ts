@@ -61,7 +61,7 @@ export const rows: RouteCases = {
   deleteImport: { ids: { id: 'import' }, shared: true, spends: 'import' }
 }
 
-/** How each code that a call lists comes about. */
+/** Returns functions that each provoke one error code of a call, named after call and code. */
 export function refusals(stage: RefusalContext): Refusals {
   const { app, ask } = stage
   const host = 'acme.localhost'

@@ -9,7 +9,7 @@ export const rows: RouteCases = {
   createOperator: { input: operatorInput }
 }
 
-/** Returns a function that provokes each error code of the calls of the setup. */
+/** Returns functions that each provoke one error code of a call of the setup. */
 export function refusals({ app, ask, inputOf }: RefusalContext): Refusals {
   return {
     'createOperator setup_code_wrong': async () =>

@@ -40,7 +40,10 @@ test('signs nobody out while the token key is changed under load', async () => {
   expect(load.kids.size).toBe(3)
 })
 
-/** People whose clients ask who they are, keep renewed tokens, and now and then sign in anew. */
+/**
+ * Creates a load: each client calls `GET /user` repeatedly, uses the new tokens that it gets, and
+ * sometimes signs in again.
+ */
 function makeLoad() {
   const kids = new Set<string>()
   const refused: string[] = []
@@ -62,7 +65,7 @@ function makeLoad() {
         calls++
       }
     },
-    /** That many calls of everybody together later. */
+    /** Waits until all clients together have made `count` more calls. */
     async more(count: number): Promise<void> {
       for (const until = calls + count; calls < until; ) {
         await new Promise(resolve => setImmediate(resolve))

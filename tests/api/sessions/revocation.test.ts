@@ -26,10 +26,10 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 interface Ending {
-  /** Ends the session of `token`; `mine` is another one of the same person. */
+  /** Ends the session of `token`. `mine` is the token of another session of the same person. */
   end: (person: TestPerson, token: string, mine: string) => Promise<unknown>
   code: 'unauthenticated' | 'account_disabled'
-  /** The other session of the same person goes on. */
+  /** Whether the session of `mine` stays valid. */
   keepsMine: boolean
   lastEvent: 'bye' | 'disabled'
 }
@@ -146,7 +146,7 @@ interface Caller {
 
 interface Answer {
   name: string
-  /** Empty for success. */
+  /** The error code of the answer. Empty for success. */
   code: string
   sent: number
   heard: number
@@ -173,7 +173,7 @@ function startLoad(callers: Caller[]) {
     void call.finally(() => open.delete(call))
   }, 1000 / perSecond)
   return {
-    /** Waits for so many more answers. */
+    /** Waits until `count` more answers have arrived. */
     async answers(count: number): Promise<void> {
       const enough = answers.length + count
       while (answers.length < enough) await new Promise(resolve => setTimeout(resolve, 20))

@@ -11,7 +11,7 @@ export const rows: RouteCases = {
   endSession: { ids: { id: 'session' }, spends: 'another session' }
 }
 
-/** How each code that a call lists comes about. */
+/** Returns a function that provokes the error `login_failed` of `logIn`. */
 export function refusals({ app, ada, ask }: RefusalContext): Refusals {
   return {
     'logIn login_failed': async () => {

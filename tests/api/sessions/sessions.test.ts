@@ -601,7 +601,7 @@ async function disable({ email }: Account): Promise<string> {
   return since
 }
 
-/** A sign-up that its mail still has to confirm. */
+/** Creates a sign-up whose e-mail is not confirmed yet. */
 async function waiting(): Promise<Account> {
   const { settings } = service.deps
   settings.mailServer = true
@@ -611,7 +611,10 @@ async function waiting(): Promise<Account> {
   return account
 }
 
-/** Somebody invited who has chosen no password yet. */
+/**
+ * Invites a person by the account `by`, which becomes an administrator. Returns the invited person,
+ * who has no password yet.
+ */
 async function inviting(by: Account & { id: string }): Promise<Account> {
   await service.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [by.id])
   const { access_token: token } = await service.signIn(by)
@@ -649,7 +652,9 @@ function claimsOf(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 }
 
-/** The other signature of the same bytes: n − s in place of s. */
+/**
+ * Replaces s in the signature with n − s, which gives a second valid signature of the same bytes.
+ */
 function malleate(response: string): string {
   const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
   const signature = Buffer.from(response.slice(-86), 'base64url')
@@ -664,7 +669,9 @@ function flip(text: string, at: number): string {
   return text.slice(0, index) + flipped + text.slice(index + 1)
 }
 
-/** Another last character that decodes to the same bytes. */
+/**
+ * Replaces the last character of a base64url text with another one that decodes to the same bytes.
+ */
 function otherSpelling(text: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   return text.slice(0, -1) + alphabet[alphabet.indexOf(text.slice(-1)) + 1]

@@ -3,21 +3,24 @@ import { createHmac, generateKeyPairSync, randomBytes, randomUUID, sign } from '
 type Part = Record<string, unknown>
 
 /**
- * What an attacker may have: a good token, its parts, and for the worst case the server's own
- * signature.
+ * What an attacker may have: valid tokens, their parts and, in the worst case, signatures by the
+ * server's key.
  */
 export interface Loot {
   token: string
   header: Part
   payload: Part
-  /** Signs any bytes with the key that `kid` names. */
+  /** Signs any text with the server's key that `kid` in `header` names. */
   signAsServer(text: string): Promise<Buffer>
-  /** JWK of the public half of that key. */
+  /** The public half of the key of `signAsServer`. */
   publicJwk: JsonWebKey
   otherCompany: string
-  /** A person of the same company, signed in. */
+  /** The token of another signed-in person of the same company, and its payload. */
   other: { token: string; payload: Part }
-  /** Good tokens of the same key: of another host of the company, and of another company. */
+  /**
+   * A valid token for another host of the company. `ofOtherCompany` is a valid token for another
+   * company. Both are signed with the same key.
+   */
   ofOtherHost: string
   ofOtherCompany: string
   signedOut: string
@@ -31,8 +34,8 @@ const ownJwk = ownKey.publicKey.export({ format: 'jwk' })
 const day = 86_400
 
 /**
- * Sixty ways and more to come by a token that is none. Where the server signs, only the named part
- * is wrong.
+ * More than sixty ways to forge a token. In attacks that use the server's own key, only the part
+ * that the name mentions is wrong.
  */
 export const attacks: Record<string, Attack> = {
   'no signature, alg none': ({ payload }) => `${inputOf({ alg: 'none', typ: 'JWT' }, payload)}.`,
@@ -169,7 +172,7 @@ export const attacks: Record<string, Attack> = {
   'a token after a sign-out everywhere': ({ signedOutEverywhere }) => signedOutEverywhere
 }
 
-/** n − s in place of s: it verifies as well as the first. */
+/** Replaces s in the token's signature with n − s, which gives a second valid signature. */
 export function malleate(token: string): string {
   const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
   const signature = Buffer.from(token.slice(-86), 'base64url')
@@ -178,7 +181,10 @@ export function malleate(token: string): string {
   return token.slice(0, -86) + signature.toString('base64url')
 }
 
-/** `undefined` removes a member. */
+/**
+ * Returns a token with changed fields, signed with the server's key. The value `undefined` removes
+ * a field.
+ */
 export function byServer(loot: Loot, header: Part, payload: Part = {}): Promise<string> {
   return serverSigned(loot, inputOf({ ...loot.header, ...header }, { ...loot.payload, ...payload }))
 }

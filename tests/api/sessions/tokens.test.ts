@@ -190,7 +190,10 @@ function nameOf({ method, path }: Route): string {
   return `${method} ${path}`
 }
 
-/** Uploads are Node's own requests, all else is the app's. */
+/**
+ * Returns the status of a call. Sends uploads through the real port, because the app in memory does
+ * not serve them.
+ */
 async function statusOf({ method, path }: Route, token?: string): Promise<number> {
   const withBody = method === 'POST' || method === 'PUT'
   const headers = {

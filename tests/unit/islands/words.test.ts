@@ -34,7 +34,10 @@ test('gives the page of deposits the text of each rule that a file name can brea
   expect(given.sort()).toEqual([...new Set(broken)].sort())
 })
 
-/** The file and all files of `islands` that it leads to, also by `import()`. */
+/**
+ * Returns `path` and the paths of all files of `islands` that it imports, directly or indirectly,
+ * also by `import()`.
+ */
 function filesOf(path: string, known = new Set<string>()): Set<string> {
   known.add(path)
   for (const other of importsOf(path, readFileSync(path, 'utf8'))) {
@@ -50,7 +53,10 @@ function importsOf(path: string, text: string): string[] {
     .filter(file => file.startsWith('src/islands/'))
 }
 
-/** Namespaces of the keys in a file: `t('verify.zone')`, t(`errors.${code}`). */
+/**
+ * Returns the namespaces of the translation keys in a file: `t('verify.zone')`,
+ * t(`errors.${code}`).
+ */
 function namespacesIn(path: string): string[] {
   const keys = readFileSync(path, 'utf8')
     .replace(/\/\*.*?\*\//gs, '')

@@ -6,7 +6,9 @@ import { createSignaledJob } from '../../../src/server/jobs/each-company.ts'
 const large = toCompanyId('01978a5e-0000-7000-8000-00000000000a')
 const small = toCompanyId('01978a5e-0000-7000-8000-00000000000b')
 
-/** Makes a job with this many pieces of work for each company. `send` is the signal. */
+/**
+ * Creates a job with this many pieces of work for each company. `send` sends the signal of the job.
+ */
 function makeJob(work: Record<string, number>, parallel = 1) {
   const done: CompanyId[] = []
   let send = (_company: CompanyId) => {}

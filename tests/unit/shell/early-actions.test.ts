@@ -38,7 +38,9 @@ test('does not repeat what the browser or React has done', () => {
   expect(acts).toEqual([])
 })
 
-/** Puts an island into the page whose script has not run, and records the events in it. */
+/**
+ * Adds an island whose script has not run yet to the page. `acts` lists the events that reach it.
+ */
 function draw(html: string) {
   const island = document.createElement('astro-island')
   island.setAttribute('ssr', '')

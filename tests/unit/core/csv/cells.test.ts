@@ -36,7 +36,7 @@ test('can be read back, whatever the cells hold, and leaves no formula (E-02)', 
   )
 })
 
-/** One record of RFC 4180, by its grammar. */
+/** Parses one record of a CSV file with the grammar of RFC 4180. */
 function parse(text: string): string[] {
   const cells: string[] = []
   for (const match of text.matchAll(/("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n$)/g)) {

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { toUtf8 } from '../../../../src/core/bytes.ts'
 
-/** The published example: the same bytes must come out of every implementation. */
+/** The published example of an evidence log. Every implementation must produce the same bytes. */
 export const origin = 'verify.acme.example/log'
 export const id = 'AAECAwQFBgcICQoLDA0ODw'
 export const file = toUtf8('Vidimus example document\n')
@@ -13,7 +13,10 @@ export const leaf =
   '{"c":{"actor":"NX5q2dQVleveJRXmb9CYFDeHzB_UgcYw4o8yWP1ETb8","bytes":"vt5xAPk_Df4FYP9TAG623xfhY53XkjpsGfq2Hetzgzg","category":"pYcZF3kHiMWUZOc8GWd88uaqSLM4S7nBEhFBdFco9_s","expires":"cWbTvv7pSdhIXvDOGmfBrjaAzxyJOpBFlBj5pJcEu6E","media":"7VJTK8zNzLMUf8ajkLP01MKqkUyCV1_Wja5QXmVTzyk","name":"vWvdOTVRVo2cZEj5qIrloWNZLHcxhSt9RwGa7C1Zpk8","orig":"QLX_HEIQw8MSYBR70qhVoqp4PjztjWlm2vzhOpKNQi0","sig":"Bco4_aZPLEfuhGhq3D6xmaByJn7Uvmai8NOptLLg0b8","stored":"8t8ntMXER3qS-hg1jce4_DR6MzFxCMf-0T7LuO-PMng","time":"v1rINTccaIg7uIVdu0KA1R_mQdG4lR12gc4HZXLV4k0","transform":"3fBFuYVMPazSggfykJ39_TXzSa42Jy5XZSKuO_7r1DM","visibility":"yKv2Dxr66sBQuXMnJwg7BvjVUn-vc0u122eI_blIJGw"},"id":"AAECAwQFBgcICQoLDA0ODw","type":"deposit","v":1}'
 export const leafHashText = 'dRisIrdFQugk68KH5YrYSmCpadjgOizPQ0jevcf8VSY='
 
-/** Every committed value of the example but `actor`, which was not published. */
+/**
+ * The values to which the leaf of the example commits. `actor` is missing, because it was not
+ * published.
+ */
 export const values = {
   bytes: '25',
   category: 'Contracts',
@@ -32,7 +35,7 @@ export function exampleSalt(name: string): Uint8Array {
   return sha256(toUtf8(`vidimus/v1/example-salt/${name}`))
 }
 
-/** 32 bytes that count up. */
+/** Returns 32 bytes that count up from `first`. */
 export function counted(first: number): Uint8Array {
   return Uint8Array.from({ length: 32 }, (_, i) => first + i)
 }

@@ -11,7 +11,7 @@ import { topLevelDomains } from '../../../../src/core/input/top-level-domains.ts
 
 const isTopLevel = (label: string) => topLevelDomains.has(label)
 const label = (length: number) => 'a'.repeat(length)
-/** A name of exactly so many characters that ends in `.fr`. */
+/** Returns a domain name of exactly `length` characters that ends in `.fr`. */
 const nameOf = (length: number) => {
   const filled = `${label(61)}.`.repeat(4)
   return `${filled}${label(length - filled.length - 3)}.fr`

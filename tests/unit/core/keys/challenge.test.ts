@@ -34,7 +34,9 @@ const expected = {
   email: 'alice@example.com'
 }
 
-/** A challenge that the server's own `formatChallenge` might refuse to write. */
+/**
+ * Returns a challenge with a valid MAC and any content, even one that `formatChallenge` refuses.
+ */
 function forge(content: unknown, purpose = 'login'): string {
   const text = typeof content === 'string' ? content : JSON.stringify(content)
   const signed = `${purpose}.v1.${toBase64Url(toUtf8(text))}`

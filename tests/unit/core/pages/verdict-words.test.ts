@@ -173,7 +173,7 @@ function say(
   }
 }
 
-/** Intl sets narrow spaces before AM and PM. */
+/** Replaces no-break and narrow spaces with plain ones. Intl puts such spaces before AM and PM. */
 function plainSpaces(text: string): string {
   return text.replace(/[\u00a0\u202f]/g, ' ')
 }

@@ -65,7 +65,7 @@ test('an island is hydrated once', async () => {
   expect(reported).toEqual([])
 })
 
-/** Draws an island as the server does. */
+/** Adds an island to the page, with the HTML that the server would render. */
 function draw(): HTMLElement {
   const island = document.createElement('astro-island')
   island.innerHTML = renderToString(createElement(Screen))

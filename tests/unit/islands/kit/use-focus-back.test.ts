@@ -4,7 +4,7 @@ import { createRoot } from 'react-dom/client'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { useFocusBack } from '../../../../src/islands/kit/use-focus-back.ts'
 
-/** A button that opens a field in its own place. */
+/** A button that a click replaces with a field. */
 function Editor(): ReactNode {
   const [isEditing, setEditing] = useState(false)
   const opener = useFocusBack(isEditing)

@@ -144,7 +144,10 @@ test('whoever waits too long is refused as where the database is busy', async ()
   expect(await patient).toBeDefined()
 })
 
-/** Asks for shares and notes in which order they are given. */
+/**
+ * Creates the shares to test. `ask` requests connections, and `served` lists who got them, in
+ * order.
+ */
 function openDesk(how = options) {
   const shares = new ConnectionShares(how)
   const served: string[] = []

@@ -304,7 +304,9 @@ test('finds no fault in the real schema, and names those that are planted', asyn
   ])
 })
 
-/** Runs the product's own migrations before this one, and answers what runs the others. */
+/**
+ * Runs the product's migrations that come before `next`. Returns a function that runs the others.
+ */
 async function migrateUpTo(next: string): Promise<() => Promise<unknown>> {
   const ours = join(import.meta.dirname, '../../../../src/server/db/migrations')
   const names = (await readdir(ours)).filter(name => name.endsWith('.sql')).sort()

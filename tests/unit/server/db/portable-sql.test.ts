@@ -7,7 +7,7 @@ const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
   /\.(?:ts|sql)$/.test(name)
 )
 
-/** Returns the functions of SQL in a text that lock a number instead of a row. */
+/** Returns the names of advisory lock functions in a text. These lock a number instead of a row. */
 function advisoryLocks(text: string): string[] {
   return text.match(/\bpg_(?:try_)?advisory_\w+/gi) ?? []
 }

@@ -276,13 +276,16 @@ describe.runIf(isRoot && process.platform === 'linux')('as root', () => {
   })
 })
 
-/** A data directory as a server that stopped has left it: making one takes ten times as long. */
+/** Copies a data directory that a stopped server has left. Creating one takes ten times as long. */
 async function giveDirectory(place = dir): Promise<void> {
   await mkdir(dirname(place), { recursive: true })
   await run('cp', ['-a', join(given, 'pg'), place])
 }
 
-/** In a checkout that only root can enter, no other user could run the packages in it. */
+/**
+ * Returns the id of the user that must run the server. This is root if only root can enter the
+ * checkout, because no other user could run the packages in it.
+ */
 async function serverUid(): Promise<number> {
   return (await mayEnter(65_525, import.meta.dirname)) ? 65_525 : 0
 }
@@ -307,7 +310,10 @@ async function pidIn(place: string): Promise<string | undefined> {
   return existsSync(file) ? (await readFile(file, 'utf8')).split('\n')[0] : undefined
 }
 
-/** Starts or adopts from a process of its own, which ends without stopping the server. */
+/**
+ * Starts PostgreSQL, or connects to the one that runs, in a separate process. This process then
+ * ends without stopping PostgreSQL.
+ */
 async function startElsewhere(place: string): Promise<{ startedHere: boolean; socketDir: string }> {
   const { stdout } = await run(process.execPath, ['--eval', `${holdServer(place)}; process.exit()`])
   return JSON.parse(stdout)
@@ -325,7 +331,7 @@ async function endedPid(): Promise<number> {
   return child.pid ?? 0
 }
 
-/** A pid file as an 18 server leaves it. */
+/** Returns the content of the pid file of a PostgreSQL 18 server. */
 function pidFile(pid: number) {
   return [pid, dir, 1_700_000_000, 5432, dir, '', '  1234567    1234', 'ready   ', ''].join('\n')
 }
@@ -335,7 +341,10 @@ async function realUid(pid: number) {
   return Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])
 }
 
-/** Every server that this test started, found by its command line. */
+/**
+ * Returns the process ids of the servers whose data directory is below `place`. Finds them by their
+ * command lines.
+ */
 async function serversBelow(place: string): Promise<number[]> {
   const { stdout } = await run('ps', ['-eo', 'pid=,ppid=,args=', '-ww'])
   const found = stdout

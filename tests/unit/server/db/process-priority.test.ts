@@ -37,7 +37,10 @@ test('leaves the session of this process as it is, and ignores a process that ha
   await lowerPriority(pid, 5)
 })
 
-/** Returns the nice value of a session: 0 where its file is empty, as that of the first process. */
+/**
+ * Returns the nice value of the session to which a process belongs. Returns 0 if the system states
+ * none, as for the first process.
+ */
 function niceOf(pid: number | 'self'): number {
   return Number(readFileSync(`/proc/${pid}/autogroup`, 'utf8').split(' nice ')[1] ?? 0)
 }

@@ -38,7 +38,7 @@ const prepared = prepareStatement((builder, { name }: { name: string }) =>
 
 type Way = 'raw' | 'run' | 'kysely' | 'sql'
 
-/** Every way to send a statement, and what it is on the wire. */
+/** The ways to send a statement, each with the SQL text that must arrive at PostgreSQL. */
 const ways: Record<Way, { send(tx: Tx): Promise<unknown>; text: string }> = {
   raw: {
     send: (tx: Tx) => tx.raw({ name: 'raw', text: 'select $1::int as raw', values: [1] }),

@@ -6,7 +6,10 @@ afterEach(() => void vi.useRealTimers())
 
 const bounds = { maxItems: 100, slowMs: 50, maxAtOnce: 3 }
 
-/** Answers `n * 10`, one question at a time and only when told to. */
+/**
+ * Creates a source that answers `n * 10` for each item `n`. Each of its calls waits until the test
+ * resolves the call's gate.
+ */
 function makeSource() {
   const asked: number[][] = []
   const gates: PromiseWithResolvers<void>[] = []

@@ -72,7 +72,10 @@ test('a host is one name in its one spelling, or there is none', () => {
   expect(accepted).toBeGreaterThan(200)
 })
 
-/** As Node reads it from the wire: the first of several is the one in `headers`. */
+/**
+ * Returns a request with these Host headers as Node parses it: `headers` has only the first of
+ * them.
+ */
 function requestTo(names: string[], url: string): IncomingMessage {
   const request = new IncomingMessage(new Socket())
   request.url = url

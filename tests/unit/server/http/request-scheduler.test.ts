@@ -39,7 +39,10 @@ test('begins many of a company that is alone', async () => {
   expect(begun('acme')).toBe(64)
 })
 
-/** Asks for requests to begin, and notes which did. */
+/**
+ * Creates the scheduler to test. `ask` lets requests wait for their beginning, and `order` lists
+ * those that have begun.
+ */
 function openGate() {
   const scheduler = createRequestScheduler(createActiveCompanies(() => performance.now()))
   const order: [string, number][] = []

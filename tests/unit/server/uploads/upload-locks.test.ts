@@ -10,7 +10,7 @@ afterEach(() => {
 
 const stays = { gone: new AbortController().signal }
 
-/** A call that notes when it gets the lock. */
+/** Waits for the lock. Adds `name` to `order` when it gets the lock. */
 function call(locks: ReturnType<typeof createUploadLocks>, name: string, order: string[]) {
   return locks.acquire('a', stays).then(lock => {
     order.push(name)

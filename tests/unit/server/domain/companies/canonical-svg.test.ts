@@ -141,7 +141,7 @@ function refusalOf(text: string): AppError | undefined {
   }
 }
 
-/** Names of all elements and attributes, and what the attributes hold. */
+/** Returns the names of all elements and attributes of an SVG, and the values of the attributes. */
 function partsOf(text: string): { names: string[]; values: string[] } {
   const names: string[] = []
   const values: string[] = []
