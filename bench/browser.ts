@@ -27,8 +27,8 @@ export async function launchBrowser(signal?: AbortSignal): Promise<Browser> {
  * Records the tasks of a page's main thread while a file is chosen on the page. Returns a function
  * that stops recording and returns the processor time of each task of 10 ms or more, in
  * milliseconds. Processor time does not include waiting for other work on the machine.
- * The task that handles the event `change` also creates the chosen files before it calls the page.
- * Of this task, only the handling of the event counts.
+ * The browser runs one task to create the chosen files and to dispatch the event `change`. Only the
+ * dispatch of the event counts, because creating the files is not work of the page.
  */
 export async function traceTasks(client: CDPSession): Promise<() => Promise<number[]>> {
   type Traced = {

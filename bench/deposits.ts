@@ -19,7 +19,7 @@ import type { Options, Row } from './table.ts'
  * with the same role and policies, on one `pg` connection per caller. It repeats the statements of
  * a real call with new ids. Both programs must add the same number of rows for each deposit.
  * The benchmark does not upload files and does not notify other processes (`NOTIFY`). The processor
- * time of the product and of the peer each includes the processor time of the database.
+ * time of both programs includes the processor time of their database.
  */
 export async function measure(options: Options): Promise<Row[]> {
   const most = 16

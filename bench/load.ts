@@ -8,8 +8,9 @@ export interface LoadFigures {
 }
 
 /**
- * Lets `callers` callers call `work` repeatedly for some seconds. Each waits for its call to end
- * before it makes the next one.
+ * Calls `work` repeatedly for `seconds` seconds, by `callers` callers at the same time. Each caller
+ * waits for its call to end before it makes the next one. Throws when a call fails or `signal` is
+ * aborted.
  */
 export async function runLoad(options: {
   callers: number

@@ -14,8 +14,9 @@ export interface Row {
 }
 
 /**
- * The target of a row. `ratio`: at least this many times the peer's figure. `ratioAtMost`: at most
- * this many times. `atMost`: at most this figure.
+ * The target of a row, as a limit of the product's figure. `ratio`: at least this many times the
+ * peer's figure. `ratioAtMost`: at most this many times the peer's figure. `atMost`: at most this
+ * number, in the unit of the row.
  */
 export interface Target {
   ratio?: number

@@ -101,7 +101,7 @@ function withStatus({ title, specs = [], suites = [] }, status) {
 }
 
 /**
- * Returns `: ` and the first line of an error message without terminal colours, to be appended to
+ * Returns `: ` and the first line of an error message without terminal colors, to be appended to
  * the name of a failed test. Returns an empty text if there is no message.
  */
 function cause(message = '') {
@@ -109,7 +109,9 @@ function cause(message = '') {
   return line ? `: ${line.slice(0, 200)}` : ''
 }
 
-/** Returns the lines that end a run: flaky and failed tests by their names, then the sum. */
+/**
+ * Returns the last lines of the output: the names of the flaky and failed tests, then the totals.
+ */
 export function summaryOf(results) {
   const all = what => results.flatMap(result => result[what])
   const passed = results.reduce((sum, result) => sum + result.passed, 0)

@@ -97,9 +97,9 @@ export async function killDuringDeposits(options: {
 
 /**
  * Kills the service at random moments, sometimes together with its database, and starts it again.
- * With `countDone`, kills it only after this number has grown since the last start: on a busy
- * machine nothing would be done between two kills otherwise. Returns the faults, the time of each
- * restart in milliseconds, and how many times the database was killed.
+ * With `countDone`, waits before each kill until this number has grown. Otherwise, the service on a
+ * busy machine might do nothing between two kills. Returns the faults, the time of each restart in
+ * milliseconds, and how many times the database was killed.
  */
 export async function killAtRandom(
   service: ServiceProcess,
@@ -132,7 +132,7 @@ export async function killAtRandom(
   return { faults, restarts, databaseKills }
 }
 
-/** Waits until `count` returns more than now, at most a minute. */
+/** Waits until `count()` returns a higher number than at the start, but at most one minute. */
 async function waitForGrowth(count: () => number): Promise<void> {
   const before = count()
   for (const until = Date.now() + 60_000; count() <= before && Date.now() < until; ) await sleep(20)

@@ -58,8 +58,8 @@ export async function startDepositors(options: {
   let finishing = false
 
   /**
-   * Calls `work` again and again until it succeeds, fails permanently or has been tried for too
-   * long.
+   * Calls `work` again after each error in `passing`, for at most `patienceSeconds`. Throws any
+   * other error immediately. Signs the client in again if its session has ended.
    */
   async function retry<T>(client: Client | undefined, work: () => Promise<T>): Promise<T> {
     const until = Date.now() + patienceSeconds * 1000

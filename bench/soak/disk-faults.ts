@@ -55,9 +55,9 @@ interface FaultOptions<OneFault extends Fault, Sent> {
   rounds?: number | undefined
   faults: readonly OneFault[]
   /**
-   * Sends one document. If `fault` is given, a system call fails meanwhile. In the result,
-   * `injected` is whether that happened, and `settled` resolves when the document is either
-   * recorded or refused. `told` is what the sender was answered, for the progress line.
+   * Sends one document and makes a system call fail meanwhile if `fault` is given. In the result,
+   * `injected` is whether the system call failed, and `settled` resolves when the document is
+   * recorded or refused. `told` is the response to the sender, for the progress line.
    */
   send: (
     fault?: OneFault

@@ -105,7 +105,8 @@ export async function failDirectUploads(options: {
 
 /**
  * Starts to send one file and makes a system call fail if `fault` is given. Returns when the fault
- * is over, perhaps before the file is deposited. `settled` in the result resolves when it is.
+ * is over, which may be before the file is deposited. `settled` in the result resolves when the
+ * file is deposited.
  */
 async function sendFile(service: ServiceProcess, ada: Client, random: Random, fault?: PutFault) {
   const bytes = random.bytes(random.integer(2, 70_000))

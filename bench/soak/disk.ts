@@ -177,8 +177,9 @@ export async function failUploads(options: {
 
 /**
  * Deposits one document and makes a system call fail if `active` is given. Returns when the fault
- * is over. `settled` in the result resolves to the document when its request is done or has failed.
- * That takes ten seconds longer if the fault made the recording job fail.
+ * is over and the service has accepted or refused the bytes. `settled` in the result resolves to
+ * the document after its request is done or has failed. If the fault made the job fail that records
+ * deposits, this takes ten seconds longer.
  */
 async function deposit(service: ServiceProcess, ada: Client, random: Random, active?: Fault) {
   const bytes = random.bytes(random.integer(2, 70_000))

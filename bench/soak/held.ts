@@ -96,9 +96,9 @@ async function begin(ada: Client, category: string, random: Random) {
 }
 
 /**
- * Waits until the service has marked `stuckCount` deposits as held, or until `patienceMs` have
- * passed. Returns the number of held deposits. Meanwhile it shortens the pauses between the
- * service's attempts to record a deposit, by changing the database.
+ * Waits until the service has marked `stuckCount` deposits as held, but at most `patienceMs`.
+ * Returns the number of held deposits. Changes the database meanwhile, so that the service pauses
+ * for at most ten seconds between its attempts to record a deposit.
  */
 async function untilHeld(service: ServiceProcess): Promise<{ held: number }> {
   for (const until = Date.now() + patienceMs; ; await sleep(500)) {

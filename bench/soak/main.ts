@@ -16,8 +16,8 @@ interface Options {
 type Scenario = (options: Options) => Promise<{ faults: string[] }>
 
 /**
- * The long tests by name. The names are those of the rows in docs/security.md. Only `themes` has no
- * row; it needs a build. `npm test` runs the same tests with fewer rounds.
+ * The long tests by name. A name begins with the row of docs/security.md that the test proves. Only
+ * `themes` has no row; this test needs a build. `npm test` runs the same tests with fewer rounds.
  * `npm run soak -- --only C-01 --scale 0.1 --seed 7` runs the tests whose names start with C-01,
  * with a tenth of the rounds. The program prints the seed first and a JSON report last, and exits
  * with 1 if a test failed or could not run.

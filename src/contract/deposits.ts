@@ -295,7 +295,7 @@ export const getDeposit = endpoint({
 /**
  * Returns a URL from which the caller's browser can download the file of a deposit. The URL itself
  * gives access for one minute, and only while the session lasts, so the download needs no session
- * token. A script cannot download the file, because it cannot hold 5 GB in memory.
+ * token. Pages need such a URL because their scripts cannot hold a file of 5 GB in memory.
  */
 export const createContentLink = endpoint({
   method: 'POST',

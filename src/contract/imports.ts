@@ -180,7 +180,8 @@ export const UserImportColumn = z.enum(['email', 'username', 'groups', 'locale']
 export type UserImportColumn = z.infer<typeof UserImportColumn>
 
 /**
- * Why a row is refused. Codes may be added, but never renamed or reused.
+ * Why a row is refused. The list shows the codes of each column. Codes may be added, but never
+ * renamed or reused.
  * - `email`: `required`, `format`, `too_long`; `duplicate` (an earlier row has the same e-mail, and
  *   `row` is its number); `administrator` (the person is an administrator or operator, whom an
  *   import cannot change); `disabled` (the person is disabled); `deleted` (the person was deleted);

@@ -21,9 +21,9 @@ export const Permission = z.enum(['admin', 'operator'])
 export type Permission = z.infer<typeof Permission>
 
 /**
- * A person of a company, as the company's administrators see the person. In the state `waiting` it
- * is a sign-up without groups and permissions, whose id does not change when the e-mail is
- * confirmed.
+ * A person of a company, as the company's administrators see the person. A person in the state
+ * `waiting` has only signed up and has no groups and permissions yet. The person's id does not
+ * change when the e-mail is confirmed.
  */
 export const Member = z.object({
   id: z.uuid(),

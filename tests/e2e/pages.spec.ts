@@ -117,7 +117,7 @@ test('the bare address shows home in the language of cookie, then browser', asyn
 interface Visit {
   site: string
   paths: string[]
-  /** The rules that are checked in the light scheme. In the dark scheme only colours are checked. */
+  /** The rules that are checked in the light scheme. In the dark scheme only colors are checked. */
   rules: 'all' | 'colours'
 }
 

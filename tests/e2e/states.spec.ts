@@ -443,7 +443,10 @@ async function describe(page: Page, locale: Locale, changes: object = {}): Promi
   await page.reload()
 }
 
-/** Returns the answer of the API that verifies the file which `choose` creates with this name. */
+/**
+ * Returns the API's answer to a verification of the file that `choose(page, match)` chooses.
+ * `match` says which fingerprint was found.
+ */
 function recordOf(match: 'original' | 'stored_copy') {
   const at = '2026-05-03T12:00:00.000Z'
   const leaf_hash = createHash('sha256').update('leaf').digest('hex')

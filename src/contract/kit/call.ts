@@ -28,9 +28,11 @@ export interface CallOptions {
 }
 
 /**
- * Calls an endpoint of the API and returns the parsed output. Throws an `AppError`: `invalid_input`
- * if the input breaks the schema, without sending it; `offline` if the server cannot be reached;
- * `unexpected_answer` if the output breaks the schema; otherwise the error that the server answers.
+ * Calls an endpoint of the API and returns the parsed output. Throws an `AppError`:
+ * - `invalid_input` before anything is sent if the input breaks the schema.
+ * - `offline` if the server cannot be reached.
+ * - `unexpected_answer` if the output breaks the schema.
+ * - Otherwise the error that the server answers.
  */
 export async function call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   endpoint: Endpoint<Input, Output>,

@@ -37,7 +37,7 @@ function wellFormed() {
 
 /**
  * Returns the schema of a line of text: 1 to `max` characters, at least one of them visible,
- * without control characters or direction controls. Parsing trims the text and normalises it to
+ * without control characters or direction controls. Parsing trims the text and normalizes it to
  * NFC.
  */
 export function textLine(max: number) {

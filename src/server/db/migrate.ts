@@ -10,8 +10,8 @@ import {
 } from './connection-config.ts'
 
 /**
- * The database to migrate. If it does not exist, it is created on the embedded server, but not on
- * the operator's.
+ * The database to migrate. On the embedded server, a missing database is created. On the operator's
+ * server, the database must exist.
  */
 export type MigrateOptions = DatabaseLocation & {
   /** Folder of the files `NNNN-verb-noun.sql`. */

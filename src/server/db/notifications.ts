@@ -28,8 +28,8 @@ export interface Notifications extends AsyncDisposable {
 
 const channel = 'vidimus'
 /**
- * The message that a process sends when it starts to listen. A process that knows of no other
- * process sends nothing; after this message it knows of one.
+ * The message that a process sends when it starts to listen and finds other processes. Before it
+ * has received a message, a process may believe that it is alone, and then sends nothing.
  */
 const hello = 'hello'
 const retryMillis = 250

@@ -162,8 +162,9 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Runs `statement` at the end of the transaction. It locks the row `lock` of `company`, and the
-   * late start keeps the lock short. If the statement fails, the transaction rolls back.
+   * Keeps `statement`, which locks the row `lock` of `company`, and runs it at the end of the
+   * transaction. So the row is locked only for a short time. If the statement fails, the
+   * transaction rolls back.
    */
   sendLast(lock: HeadLock, statement: NamedStatement, company: CompanyId = this.companyId): void {
     const within = (id: CompanyId): NamedStatement[] =>

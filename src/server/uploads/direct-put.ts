@@ -29,8 +29,8 @@ import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
 
 /**
- * The milliseconds between two records of an upload's progress in the database. An upload whose
- * progress has not been recorded for a minute counts as dead.
+ * The milliseconds after which the progress of a running upload is recorded in the database again.
+ * An upload whose progress has not been recorded for a minute counts as dead.
  */
 const touchMs = 10_000
 /**

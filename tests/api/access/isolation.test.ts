@@ -254,8 +254,8 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
 }
 
 /**
- * The parts of the matrix for which the service, with all its layers, queried the database. The
- * other parts are not tested again without a layer of the database, because they cannot differ.
+ * The parts of the matrix whose calls queried the database when all layers were in place. Only
+ * these parts are tested again without a layer of the database, because the others cannot differ.
  */
 const reaching = new Set<string>()
 const known = new Set<string>()

@@ -340,7 +340,7 @@ describe('a body that is no input', () => {
 describe('a script and a formula', () => {
   const text = (nr: number) => `=1+1<script>canary(${nr})</script>`
   const reading = plain.filter(name => routeOf(name).method === 'GET' && name !== 'streamRequests')
-  /** The calls whose answers contained one of the texts. */
+  /** The calls whose answers contained a script and a formula from `text()`. */
   const seen = new Set<string>()
   let sent = 0
 

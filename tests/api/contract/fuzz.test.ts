@@ -114,7 +114,7 @@ test.each(uploads)(
 const none = fc.constant(undefined)
 
 /**
- * Arbitrary of headers that the upload routes or a library may read, with valid and invalid values.
+ * Generates headers that the upload routes or a library may read, with valid and invalid values.
  */
 const changedHeaders = fc.dictionary(
   fc.constantFrom(
@@ -152,8 +152,8 @@ function expectNoFailure(): void {
 }
 
 /**
- * Returns an arbitrary of inputs: valid inputs with some fields replaced, and random inputs in the
- * form of the schema.
+ * Returns a fast-check generator of inputs: valid inputs with some fields replaced, and random
+ * inputs in the form of the schema.
  */
 function inputOf(route: Endpoint | Stream, valid: Record<string, unknown>) {
   const schema = z.toJSONSchema(route.input, { io: 'input', unrepresentable: 'any' }) as Node // as: it is one
@@ -221,7 +221,10 @@ const anything = fc.oneof(
   fc.jsonValue({ maxDepth: 4 })
 )
 
-/** Returns an arbitrary of values in the form of a schema. A sixth of the values has any form. */
+/**
+ * Returns a fast-check generator of values in the form of a schema. A sixth of the values has any
+ * form.
+ */
 function arbitraryOf(node: Node, depth: number): fc.Arbitrary<unknown> {
   const alternatives = node.anyOf ?? node.oneOf
   if (alternatives) return fc.oneof(...alternatives.map(each => arbitraryOf(each, depth)))

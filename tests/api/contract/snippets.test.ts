@@ -219,7 +219,10 @@ async function expectVerified(name: string, runner = run): Promise<void> {
   await expectShown('verify.json', output)
 }
 
-/** Runs an example of the documentation. A proxy leads the host name in it to this machine. */
+/**
+ * Runs an example of the documentation. A proxy sends the requests to this machine, although the
+ * example names another host.
+ */
 function run(name: string, file: string, env: Record<string, string> = {}) {
   const { port } = proxy.address() as AddressInfo // as: it listens on TCP
   const at = { http_proxy: `http://127.0.0.1:${port}`, NODE_USE_ENV_PROXY: '1' }
@@ -227,8 +230,8 @@ function run(name: string, file: string, env: Record<string, string> = {}) {
 }
 
 /**
- * Runs a snippet as /docs of a host under localhost shows it, with no proxy and no resolver but the
- * machine's.
+ * Runs an example as the page /docs shows it on a host under `localhost`. No proxy is needed,
+ * because every machine resolves such a host to itself.
  */
 async function runHere(name: string, file: string, env: Record<string, string> = {}) {
   const extension = name.slice(name.lastIndexOf('.'))

@@ -414,7 +414,10 @@ test('skips who was added after the check where refused rows are skipped, and sa
   expect(await verdictsOf(checked.id)).toEqual([['new'], ['refused', 'email changed_meanwhile']])
 })
 
-/** An e-mail that has no account until `make` creates one. */
+/**
+ * Returns an e-mail without an account, and a function `make` that adds the account to the
+ * database.
+ */
 async function makePersonLater() {
   const email = newEmail()
   const make = () =>

@@ -88,7 +88,10 @@ test('strangers wait for an administrator where no mail can be sent, and do not 
   })
 })
 
-/** Opens a page whose HTTP requests come through a proxy, so that they are not from a developer. */
+/**
+ * Opens a page whose HTTP requests have the header of a proxy. So the service does not treat them
+ * as requests from a developer's machine.
+ */
 async function throughProxy(browser: Browser): Promise<Page> {
   const context = await browser.newContext({ extraHTTPHeaders: { via: '1.1 proxy' } })
   return context.newPage()

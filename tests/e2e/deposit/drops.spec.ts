@@ -118,7 +118,7 @@ async function open(page: Page, path: string): Promise<void> {
   await expect(page.locator('astro-island[ssr]')).toHaveCount(0)
 }
 
-/** Returns the centre and the edges of the visible part of a drop zone. */
+/** Returns the center and the edges of the visible part of a drop zone. */
 async function pointsOf(zone: Locator): Promise<Point[]> {
   const { left, top, right, bottom } = await visibleBox(zone)
   const x = (left + right) / 2

@@ -35,7 +35,7 @@ interface Schema {
   properties?: Record<string, Schema>
 }
 
-/** Texts that take long to normalise, match or parse. Each is repeated up to the wanted size. */
+/** Texts that take long to normalize, match or parse. Each is repeated up to the wanted size. */
 const fillers = {
   marks: '\u0327\u0301',
   'marks that decompose': '\u0344\u0327',

@@ -10,7 +10,7 @@ const axeScript = readFileSync(
 )
 
 type Rules = 'all' | 'colours'
-/** The rules of axe whose result depends on the colour scheme. */
+/** The rules of axe whose result depends on the color scheme. */
 const colourRules = ['color-contrast', 'link-in-text-block']
 
 /**
@@ -54,7 +54,7 @@ export async function inspectPage(page: Page, rules: Rules = 'all'): Promise<voi
 
 /**
  * Checks a page in the light scheme with all rules, then in the dark scheme with the rules on
- * colours.
+ * colors.
  */
 export async function inspectInBothSchemes(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' })
@@ -65,7 +65,7 @@ export async function inspectInBothSchemes(page: Page): Promise<void> {
 }
 
 /**
- * Waits until fonts are loaded and transitions and animations have ended, because colours and
+ * Waits until fonts are loaded and transitions and animations have ended, because colors and
  * positions change until then. Does not wait for endless animations.
  */
 async function settle(): Promise<void> {

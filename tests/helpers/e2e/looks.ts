@@ -9,8 +9,8 @@ import { inspectInBothSchemes, inspectPage } from './accessibility.ts'
 export const walkedLocales: readonly Locale[] = process.env.EVERY_STATE ? locales : ['fr']
 
 /**
- * Checks a page in a window of 320 pixels, in both colour schemes and with all rules. Then checks
- * it in each width of `others`, only in the dark scheme and only with the rules on colours.
+ * Checks a page in a window of 320 pixels, in both color schemes and with all rules. Then checks it
+ * in each width of `others`, only in the dark scheme and only with the rules on colors.
  */
 export async function inspectAtWidths(page: Page, ...others: number[]): Promise<void> {
   await page.setViewportSize({ width: 320, height: 900 })

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 
-/** Returns the main colour that a page has in the light mode. */
+/** Returns the main color that a page has in the light mode. */
 export async function mainColour(visitor: Page, address: string): Promise<string> {
   await visitor.goto(address)
   return visitor.evaluate(() =>

@@ -279,7 +279,10 @@ test('asks about many files in hundreds, so that the first answers come early', 
   expect(bodies.map(itemCount)).toEqual([100, 100, 50])
 })
 
-/** Opens a tab with new stores. Its API has a record of no file. */
+/**
+ * Opens a tab with new stores. Its API finds no document, or fails with the error that the test
+ * sets.
+ */
 async function open({ isSignedIn = false } = {}) {
   const browser = makeBrowser({ now: start })
   const signInAs = (sub: string) => {

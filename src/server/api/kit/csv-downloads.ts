@@ -3,8 +3,9 @@ import { isSignedIn } from '../../domain/sessions/authentication.ts'
 import { type ApiContext, signedInPerson } from './context.ts'
 
 /**
- * Options for the database connection that checks the session during a download. The check uses the
- * connections for long reads, as the export itself does, and leaves all others to short calls.
+ * Options for the database connection that checks the session during a download. The check takes
+ * one of the few connections for long reads, as the export itself does. So downloads do not occupy
+ * the connections for short calls.
  */
 const sessionCheckConnection = { isHeavy: true, waitMs: 120_000 }
 

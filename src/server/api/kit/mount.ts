@@ -240,8 +240,9 @@ async function jsonBody(c: ApiContext, maxBytes?: number): Promise<Record<string
 }
 
 /**
- * Returns the parsed JSON of the body. Throws for other media types, for a body that is too large
- * and for invalid JSON.
+ * Returns the parsed JSON of the body. Throws `unsupported_media_type` if the media type is not one
+ * of `types` or the body is compressed, `body_too_large` for more than `maxBytes` bytes, and
+ * `invalid_input` for invalid JSON.
  */
 export async function readJsonBody(
   c: ApiContext,
