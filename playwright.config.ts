@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from '@playwright/test'
-import { walks } from './tests/helpers/e2e/walks.ts'
+import { longestSpecs } from './tests/helpers/e2e/longest-specs.ts'
 import { makeScratchFolder } from './tests/helpers/scratch-folder.ts'
 
 // Two suites on one machine need ports of their own: this one and the two after it.
@@ -55,8 +55,8 @@ export default defineConfig({
   },
   // the longest tests go first, so that no worker ends with one while the other has none left
   projects: [
-    { name: 'walks', testMatch: walks, use: { browserName: 'chromium' } },
-    { name: 'chromium', testIgnore: walks, use: { browserName: 'chromium' } }
+    { name: 'walks', testMatch: longestSpecs, use: { browserName: 'chromium' } },
+    { name: 'chromium', testIgnore: longestSpecs, use: { browserName: 'chromium' } }
   ],
   webServer: {
     command: 'node scripts/e2e-server.mjs',

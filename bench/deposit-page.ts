@@ -6,7 +6,7 @@ import type { Browser, CDPSession, Page } from '@playwright/test'
 import { signUp } from '../tests/helpers/e2e/page.ts'
 import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { launchBrowser, traceTasks } from './browser.ts'
-import { median, type Options, type Row } from './table.ts'
+import { type BenchmarkOptions, median, type ReportRow } from './table.ts'
 
 /**
  * The size of a document in bytes, by its index: between 1 and 200 kB, spread evenly. It is the
@@ -19,7 +19,12 @@ const sizeOf = (index: number) => 1000 + ((index * 7919) % 199_001)
  * together are deposited: how long the page is blocked, how long it takes until the last document
  * is deposited, and how much memory the page then uses.
  */
-export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
+export async function measure({
+  runs,
+  quick,
+  say,
+  signal
+}: BenchmarkOptions): Promise<ReportRow[]> {
   const count = quick ? 100 : 1000
   await using service = await makeServiceProcess()
   await service.start()
@@ -108,7 +113,7 @@ async function heapOf(client: CDPSession): Promise<number> {
   return usedSize
 }
 
-function rowsOf(deposits: Deposited[], count: number): Row[] {
+function rowsOf(deposits: Deposited[], count: number): ReportRow[] {
   const of = (figure: keyof Deposited) => median(deposits.map(each => each[figure]))
   const what = `${count.toLocaleString('en')} files chosen`
   return [

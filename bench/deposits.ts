@@ -9,7 +9,7 @@ import {
 } from './load.ts'
 import { processorSecondsOf, startPeer, startService } from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
-import type { Options, Row } from './table.ts'
+import type { BenchmarkOptions, ReportRow } from './table.ts'
 
 /**
  * Measures deposits by fingerprint: `POST /deposit`, one call that commits record, event and leaf.
@@ -21,7 +21,7 @@ import type { Options, Row } from './table.ts'
  * The benchmark does not upload files and does not notify other processes (`NOTIFY`). The processor
  * time of both programs includes the processor time of their database.
  */
-export async function measure(options: Options): Promise<Row[]> {
+export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
   const most = 16
   await using service = await startService()
   await using internals = await openServiceInternals(service)
@@ -52,7 +52,7 @@ export async function measure(options: Options): Promise<Row[]> {
   }
   const oursSpent = () => processorSecondsOf(service.pid(), service)
   const itsSpent = () => processorSecondsOf(peer.pid, service)
-  const rows: Row[] = []
+  const rows: ReportRow[] = []
   // warm-up: fresh code is not compiled yet, and the product has more code than the peer
   for (const callers of [most, 1]) {
     // opened just before use, because the service closes idle connections

@@ -4,7 +4,7 @@ import { type LoadFigures, medians, runLoad } from './load.ts'
 import type { FloodOptions } from './peers/flood.ts'
 import { startClientProcess, startService } from './processes.ts'
 import { host, openServiceInternals } from './service-internals.ts'
-import type { Options, Row } from './table.ts'
+import type { BenchmarkOptions, ReportRow } from './table.ts'
 
 const otherHost = 'demo.localhost'
 /** The number of requests (entries of the history) that the busy company searches and exports. */
@@ -17,7 +17,7 @@ const people = 10
  * same calls on an idle service. Each company's client is a process of its own. Both run on the
  * same core, and the client of the quiet company has the higher priority.
  */
-export async function measure(options: Options): Promise<Row[]> {
+export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
   await using service = await startService({ DEMO: 'true' })
   await using internals = await openServiceInternals(service)
   const { owner } = internals
@@ -88,7 +88,7 @@ export async function measure(options: Options): Promise<Row[]> {
     })
   await timeGetUser()
   const idle = await repeat(options, timeGetUser)
-  const rows: Row[] = []
+  const rows: ReportRow[] = []
   for (const [what, setup] of Object.entries(floods)) {
     options.say(`beside ${what}`)
     let done = 0
@@ -115,7 +115,7 @@ export async function measure(options: Options): Promise<Row[]> {
 }
 
 async function repeat(
-  { runs }: Options,
+  { runs }: BenchmarkOptions,
   run: () => Promise<LoadFigures>
 ): Promise<{ p99Ms: number }> {
   const all: { p99Ms: number }[] = []

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import type { Browser, Page } from '@playwright/test'
 import { type Build, readBuild } from '../src/server/site/astro-build.ts'
 import { launchBrowser } from './browser.ts'
-import { median, type Options, type Row } from './table.ts'
+import { type BenchmarkOptions, median, type ReportRow } from './table.ts'
 import { serveBuild } from './weight.ts'
 
 const run = promisify(execFile)
@@ -28,7 +28,12 @@ const twoMegabytes = 150
  * Measures how fast the built verify page hashes files, compared with `sha256sum` of the same
  * files. Also compares four files at the same time with one file, and measures the memory used.
  */
-export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
+export async function measure({
+  runs,
+  quick,
+  say,
+  signal
+}: BenchmarkOptions): Promise<ReportRow[]> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'vidimus-hashing-'))
   const build = await readBuild('dist')
   const { server, port } = await serveBuild(build)
@@ -60,7 +65,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   }
   await page.close()
   await bare.close()
-  const speed = (what: string, { ours, peer }: Pair, ratio: number): Row => {
+  const speed = (what: string, { ours, peer }: Pair, ratio: number): ReportRow => {
     return { what, ours: median(ours), peer: median(peer), unit: 'MB/s', target: { ratio } }
   }
   return [
@@ -206,7 +211,7 @@ async function memoryOf(
   openPage: () => Promise<Hashing>,
   file: BenchFile,
   whole: BenchFile
-): Promise<Row[]> {
+): Promise<ReportRow[]> {
   if (!existsSync('/proc/self/clear_refs')) return []
   const client = await browser.newBrowserCDPSession()
   const growth = async (work: (page: Hashing) => Promise<unknown>) => {

@@ -3,7 +3,7 @@ import { signUp } from '../tests/helpers/e2e/page.ts'
 import { seedRequests } from '../tests/helpers/e2e/seeded-requests.ts'
 import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { launchBrowser } from './browser.ts'
-import { median, type Options, quantile, type Row } from './table.ts'
+import { type BenchmarkOptions, median, quantile, type ReportRow } from './table.ts'
 
 /** A swipe over the screen: speed in pixels per second, duration in seconds. */
 const flick = { speed: 3000, seconds: 10 }
@@ -13,7 +13,12 @@ const flick = { speed: 3000, seconds: 10 }
  * the frames are, and how much of a core the page's main thread uses. Without a graphics card the
  * processor draws the screen, so frames are later than on an ordinary computer.
  */
-export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
+export async function measure({
+  runs,
+  quick,
+  say,
+  signal
+}: BenchmarkOptions): Promise<ReportRow[]> {
   const count = quick ? 2000 : 100_000
   await using service = await makeServiceProcess()
   await service.start()
@@ -95,7 +100,7 @@ async function workOf(session: CDPSession): Promise<{ work: number; time: number
   return { work: metric('TaskDuration'), time: metric('Timestamp') }
 }
 
-function rowsOf(scrolls: Scroll[]): Row[] {
+function rowsOf(scrolls: Scroll[]): ReportRow[] {
   const frames = (share: number) => median(scrolls.map(({ frames }) => quantile(frames, share)))
   return [
     { what: 'history scrolled, frame p50', ours: frames(0.5), unit: 'ms' },

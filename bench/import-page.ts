@@ -8,7 +8,7 @@ import { signUp } from '../tests/helpers/e2e/page.ts'
 import { makeServiceProcess, type ServiceProcess } from '../tests/helpers/service.ts'
 import { launchBrowser, traceTasks } from './browser.ts'
 import { medians } from './load.ts'
-import type { Options, Row } from './table.ts'
+import type { BenchmarkOptions, ReportRow } from './table.ts'
 
 /**
  * Measures the page that imports people, with a real service and the largest file: 25 MB with
@@ -16,7 +16,12 @@ import type { Options, Row } from './table.ts'
  * measurement slows the processor down four times, to the speed of a phone, and ends when the
  * service has all rows.
  */
-export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
+export async function measure({
+  runs,
+  quick,
+  say,
+  signal
+}: BenchmarkOptions): Promise<ReportRow[]> {
   const count = quick ? 2000 : importLimits.rows
   await using service = await makeServiceProcess({ DEMO: 'false' })
   await service.start()
@@ -122,7 +127,7 @@ function clickWhenReady(page: Page, selector: string, isClicked = true): Promise
   )
 }
 
-function rowsOf(figures: Record<string, number>, count: number): Row[] {
+function rowsOf(figures: Record<string, number>, count: number): ReportRow[] {
   const of = (name: string) => figures[name] ?? Number.NaN
   const what = `${count.toLocaleString('en')} rows on the page`
   const steps = ['read', 'sent', 'checked', 'done'].map(step => ({

@@ -17,7 +17,7 @@ import { lowerPriority } from '../src/server/db/process-priority.ts'
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
 import { medians } from './load.ts'
 import { startService } from './processes.ts'
-import { type Options, quantile, type Row } from './table.ts'
+import { type BenchmarkOptions, quantile, type ReportRow } from './table.ts'
 
 /**
  * Measures imports of 100,000 people who are all new and join one or two groups: how many rows a
@@ -28,7 +28,12 @@ import { type Options, quantile, type Row } from './table.ts'
  * During each step of an import, and during `COPY`, another company calls `GET /user` continuously.
  * The time of these calls is measured, too.
  */
-export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
+export async function measure({
+  runs,
+  quick,
+  say,
+  signal
+}: BenchmarkOptions): Promise<ReportRow[]> {
   const count = quick ? 2000 : importLimits.rows
   await using service = await startService({ DEMO: 'true' })
   const sql = new pg.Client(
@@ -58,7 +63,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   }
 }
 
-function rowsOf(figures: Record<string, number>): Row[] {
+function rowsOf(figures: Record<string, number>): ReportRow[] {
   const of = (name: string) => figures[name] ?? Number.NaN
   const rates = ['store', 'check', 'run', 'undo'].map(step => ({
     what: `rows of an import, ${step}`,

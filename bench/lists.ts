@@ -7,7 +7,7 @@ import { getUser } from '../src/contract/users.ts'
 import { socketConnectionConfig } from '../src/server/db/postgres.ts'
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
 import { makeServiceProcess } from '../tests/helpers/service.ts'
-import { type Options, quantile, type Row } from './table.ts'
+import { type BenchmarkOptions, quantile, type ReportRow } from './table.ts'
 
 /**
  * Measures the list of people: its pages in a company of 100,000 people and in one of 100, and
@@ -16,7 +16,12 @@ import { type Options, quantile, type Row } from './table.ts'
  * of the large company. Half of its people have not accepted their invitation, and each of the last
  * 400 days has usage.
  */
-export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
+export async function measure({
+  runs,
+  quick,
+  say,
+  signal
+}: BenchmarkOptions): Promise<ReportRow[]> {
   const [many, few] = quick ? [2000, 100] : [100_000, 100]
   await using service = await makeServiceProcess()
   await service.start()
@@ -45,8 +50,8 @@ interface Companies {
 const sorts = ['name', '-created', 'email', '-last_seen'] as const
 type Sort = (typeof sorts)[number]
 
-async function measurePages({ large, small, rounds, signal }: Companies): Promise<Row[]> {
-  const rows: Row[] = []
+async function measurePages({ large, small, rounds, signal }: Companies): Promise<ReportRow[]> {
+  const rows: ReportRow[] = []
   for (const sort of sorts) {
     signal.throwIfAborted()
     const times: Record<'ours' | 'peer', number[]> = { ours: [], peer: [] }

@@ -5,7 +5,7 @@ import { batchContentType } from '../tests/helpers/deposits/batches.ts'
 import { examplePathOf, heavyBodies, heavyForms } from '../tests/helpers/deposits/heavy-bodies.ts'
 import { startService } from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
-import type { Options, Row } from './table.ts'
+import type { BenchmarkOptions, ReportRow } from './table.ts'
 
 /** The size of a body in bytes, just below the limit. */
 const bytes = 255 * 1024
@@ -17,7 +17,12 @@ const targetMs = 50
  * to parse as possible to each endpoint that accepts a body. The API runs in this process. Each
  * call is repeated, and its shortest time counts, because the machine has other work too.
  */
-export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
+export async function measure({
+  runs,
+  quick,
+  say,
+  signal
+}: BenchmarkOptions): Promise<ReportRow[]> {
   await using service = await startService()
   await using internals = await openServiceInternals(service)
   const token = await administrator(internals)

@@ -2,7 +2,7 @@
  * One row of the report. The product (`ours`) and a minimal program (`peer`) are measured in the
  * same run, because machines differ.
  */
-export interface Row {
+export interface ReportRow {
   what: string
   ours: number
   /** The figure of a minimal program that does the same work. */
@@ -25,7 +25,7 @@ export interface Target {
   atMost?: number
 }
 
-export interface Options {
+export interface BenchmarkOptions {
   /**
    * The number of times that the product and the peer are each measured, alternately. The report
    * shows medians.
@@ -59,7 +59,7 @@ export function quantile(values: number[], share: number): number {
 }
 
 /** Returns whether the figures of a row meet its target, or undefined if the row has no target. */
-export function meetsTarget({ ours, peer, target }: Row): boolean | undefined {
+export function meetsTarget({ ours, peer, target }: ReportRow): boolean | undefined {
   if (!target) return undefined
   const ratio = peer === undefined ? Number.NaN : ours / peer
   const parts = [
@@ -72,7 +72,7 @@ export function meetsTarget({ ours, peer, target }: Row): boolean | undefined {
 }
 
 /** Returns the report: a table, then the notes of its rows. */
-export function renderReport(rows: Row[]): string {
+export function renderReport(rows: ReportRow[]): string {
   const head = ['what', 'ours', 'peer', 'ratio', 'aim', 'verdict']
   const lines = rows.map(row => [
     row.what,
@@ -104,7 +104,7 @@ export function renderReport(rows: Row[]): string {
   ].join('\n')
 }
 
-function targetOf({ unit, target = {} }: Row): string {
+function targetOf({ unit, target = {} }: ReportRow): string {
   const parts: string[] = []
   if (target.ratio !== undefined) parts.push(`≥ ${target.ratio} ×`)
   if (target.ratioAtMost !== undefined) parts.push(`≤ ${target.ratioAtMost} ×`)
@@ -113,7 +113,7 @@ function targetOf({ unit, target = {} }: Row): string {
   return parts.join(', ')
 }
 
-function verdictOf(row: Row): string {
+function verdictOf(row: ReportRow): string {
   const met = meetsTarget(row)
   if (met === undefined) return ''
   return met ? 'met' : 'MISSED'

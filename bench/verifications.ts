@@ -9,7 +9,7 @@ import {
 } from './load.ts'
 import { processorSecondsOf, startPeer, startService } from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
-import type { Options, Row } from './table.ts'
+import type { BenchmarkOptions, ReportRow } from './table.ts'
 
 const callers = 16
 /**
@@ -25,7 +25,7 @@ const knownPerSize = 10_000
  * the same role and policies, but without a transaction. It gets keyed hashes that were computed in
  * advance. The deposits are inserted with SQL.
  */
-export async function measure(options: Options): Promise<Row[]> {
+export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
   await using service = await startService()
   await using internals = await openServiceInternals(service)
   const { socketDir, company_id } = internals
@@ -36,7 +36,7 @@ export async function measure(options: Options): Promise<Row[]> {
   const oursSpent = () => processorSecondsOf(service.pid(), service)
   const itsSpent = () => processorSecondsOf(peer.pid, service)
   const seconds = options.quick ? 1 : 2
-  const rows: Row[] = []
+  const rows: ReportRow[] = []
   const known: Buffer[] = []
   let filled = 0
   for (const size of options.quick ? [1000, 10_000] : [10_000, 1_000_000]) {

@@ -7,7 +7,7 @@ import { productTheme } from '../src/server/domain/installation/product-theme.ts
 import { type Build, readBuild } from '../src/server/site/astro-build.ts'
 import { createSiteHandler } from '../src/server/site/site.ts'
 import { listenLocally } from '../tests/helpers/servers/listen.ts'
-import type { Row } from './table.ts'
+import type { ReportRow } from './table.ts'
 
 /**
  * The maximum weight in kB of the scripts that a page loads at its start, compressed with brotli.
@@ -29,10 +29,10 @@ export const workerBudgets: Record<string, number> = {
   strength: 120
 }
 /**
- * The maximum weight in kB of the command palette, and of the style sheets, HTML and fonts of a
+ * The maximum weight in kB of the command palette, and of the style sheets, HTML and fonts of one
  * page.
  */
-export const budgets = { palette: 8.5, css: 14, html: 13.5, fonts: 85 }
+export const assetBudgets = { palette: 8.5, css: 14, html: 13.5, fonts: 85 }
 /**
  * The maximum weight in kB of the HTML of `/docs/calls`, which grows with every call of the API.
  */
@@ -46,12 +46,12 @@ const adminBudgets = { css: 16, html: 15 }
 /** Returns the maximum weight in kB of the HTML of a page. */
 export function htmlBudgetOf(path: string): number {
   if (path === '/docs/calls') return callsHtmlBudget
-  return isAdminPath(path) ? adminBudgets.html : budgets.html
+  return isAdminPath(path) ? adminBudgets.html : assetBudgets.html
 }
 
 /** Returns the maximum weight in kB of the style sheets of a page. */
 export function cssBudgetOf(path: string): number {
-  return isAdminPath(path) ? adminBudgets.css : budgets.css
+  return isAdminPath(path) ? adminBudgets.css : assetBudgets.css
 }
 
 function isAdminPath(path: string): boolean {
@@ -138,9 +138,9 @@ export async function openBuildWeigher(folder = 'dist'): Promise<BuildWeigher> {
 }
 
 /** Measures the weight of each page and worker, and compares it with its budget. */
-export async function measure(): Promise<Row[]> {
+export async function measure(): Promise<ReportRow[]> {
   const scale = await openBuildWeigher()
-  const rows: Row[] = []
+  const rows: ReportRow[] = []
   try {
     for (const [path, atMost] of Object.entries(pageBudgets)) {
       const { scripts } = await scale.weigh(path)

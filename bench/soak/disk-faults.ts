@@ -23,7 +23,7 @@ export const singleThreadSettings = { DEMO: 'false', UV_THREADPOOL_SIZE: '1' }
  */
 const maxTries = 3
 
-export interface Fault {
+export interface DiskFault {
   /** What the failing call was meant to do. */
   title: string
   /**
@@ -38,20 +38,20 @@ export interface Fault {
 }
 
 /**
- * Returns a `Fault` from its fields. `when` is the number of the call that fails: 1 for the first
- * call of this name.
+ * Returns a `DiskFault` from its fields. `when` is the number of the call that fails: 1 for the
+ * first call of this name.
  */
-export function fault(
+export function diskFault(
   title: string,
   call: string,
   when: number,
-  error: Fault['error'],
-  path?: Fault['path']
-): Fault {
+  error: DiskFault['error'],
+  path?: DiskFault['path']
+): DiskFault {
   return { title, call, when, error, ...(path && { path }) }
 }
 
-interface FaultOptions<OneFault extends Fault, Sent> {
+interface FaultOptions<OneFault extends DiskFault, Sent> {
   rounds?: number | undefined
   faults: readonly OneFault[]
   /**
@@ -69,7 +69,7 @@ interface FaultOptions<OneFault extends Fault, Sent> {
  * For each fault, sends up to `maxTries` documents until the fault occurs. Returns what became of
  * the documents, and a sentence for each fault that never occurred.
  */
-export async function sendUnderFaults<OneFault extends Fault, Sent>({
+export async function sendUnderFaults<OneFault extends DiskFault, Sent>({
   rounds = 1,
   faults,
   send,
@@ -125,7 +125,7 @@ export async function checkFilesAndStop(service: ServiceProcess, remembered: Rem
  */
 export async function injectFault(
   service: ServiceProcess,
-  fault: Fault,
+  fault: DiskFault,
   upload: string
 ): Promise<Trace> {
   const staging = join(service.documents, 'staging')

@@ -10,8 +10,8 @@ import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/ser
 import type { RememberedDocument } from './depositors.ts'
 import {
   checkFilesAndStop,
-  type Fault,
-  fault,
+  type DiskFault,
+  diskFault,
   injectFault,
   sendUnderFaults,
   singleThreadSettings,
@@ -19,7 +19,7 @@ import {
 } from './disk-faults.ts'
 import type { Trace } from './strace.ts'
 
-interface PutFault extends Fault {
+interface PutFault extends DiskFault {
   /** When the fault begins: before the file exists, or when half of its bytes are written. */
   from: 'start' | 'halfway'
   /**
@@ -31,27 +31,27 @@ interface PutFault extends Fault {
 
 /** The system calls of `PUT /deposit` that touch a disk, each with an error that can occur. */
 export const putFaults: PutFault[] = [
-  reported('start', fault('making its folder on a full disk', 'mkdir', 1, 'ENOSPC')),
-  reported('start', fault('opening the new file', 'openat', 1, 'EMFILE')),
-  reported('halfway', fault('writing on a full disk', 'pwrite64', 1, 'ENOSPC', 'staged file')),
-  reported('halfway', fault('writing', 'pwrite64', 1, 'EIO', 'staged file')),
-  reported('halfway', fault('opening it to flush', 'openat', 1, 'EMFILE', 'staged file')),
-  reported('halfway', fault('flushing the file', 'fsync', 1, 'EIO', 'staged file')),
-  reported('halfway', fault('flushing it on a full disk', 'fsync', 1, 'ENOSPC', 'staged file')),
-  reported('halfway', fault('flushing its folder', 'fsync', 1, 'EIO', 'staging folder')),
-  unreported(fault('reading it back', 'read', 1, 'EIO', 'staged file')),
-  unreported(fault('moving it', 'rename', 1, 'EIO', 'staged file')),
-  unreported(fault('creating its final folder on a full disk', 'mkdir', 1, 'ENOSPC')),
-  unreported(fault('flushing its final folder', 'fsync', 3, 'EIO')),
-  unreported(fault('flushing the database’s log', 'fdatasync', 1, 'EIO', 'write-ahead log')),
-  unreported(fault('writing the database’s log', 'pwrite64', 1, 'ENOSPC', 'write-ahead log'))
+  reported('start', diskFault('making its folder on a full disk', 'mkdir', 1, 'ENOSPC')),
+  reported('start', diskFault('opening the new file', 'openat', 1, 'EMFILE')),
+  reported('halfway', diskFault('writing on a full disk', 'pwrite64', 1, 'ENOSPC', 'staged file')),
+  reported('halfway', diskFault('writing', 'pwrite64', 1, 'EIO', 'staged file')),
+  reported('halfway', diskFault('opening it to flush', 'openat', 1, 'EMFILE', 'staged file')),
+  reported('halfway', diskFault('flushing the file', 'fsync', 1, 'EIO', 'staged file')),
+  reported('halfway', diskFault('flushing it on a full disk', 'fsync', 1, 'ENOSPC', 'staged file')),
+  reported('halfway', diskFault('flushing its folder', 'fsync', 1, 'EIO', 'staging folder')),
+  unreported(diskFault('reading it back', 'read', 1, 'EIO', 'staged file')),
+  unreported(diskFault('moving it', 'rename', 1, 'EIO', 'staged file')),
+  unreported(diskFault('creating its final folder on a full disk', 'mkdir', 1, 'ENOSPC')),
+  unreported(diskFault('flushing its final folder', 'fsync', 3, 'EIO')),
+  unreported(diskFault('flushing the database’s log', 'fdatasync', 1, 'EIO', 'write-ahead log')),
+  unreported(diskFault('writing the database’s log', 'pwrite64', 1, 'ENOSPC', 'write-ahead log'))
 ]
 
-function reported(from: PutFault['from'], failing: Fault): PutFault {
+function reported(from: PutFault['from'], failing: DiskFault): PutFault {
   return { ...failing, from, isReported: true }
 }
 
-function unreported(failing: Fault): PutFault {
+function unreported(failing: DiskFault): PutFault {
   return { ...failing, from: 'halfway', isReported: false }
 }
 

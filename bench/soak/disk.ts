@@ -13,10 +13,10 @@ import { type RememberedDocument, startDepositors } from './depositors.ts'
 import {
   checkAndStop,
   checkFilesAndStop,
+  type DiskFault,
   databaseProcesses,
   deleteUnreferencedFiles,
-  type Fault,
-  fault,
+  diskFault,
   injectFault,
   sendUnderFaults,
   singleThreadSettings,
@@ -133,23 +133,23 @@ function missingSteps(
  * The system calls of a deposit that touch a disk or a file descriptor, each with an error that can
  * occur.
  */
-export const tusFaults: Fault[] = [
-  fault('opening the new file', 'openat', 1, 'EMFILE', 'staged file'),
-  fault('opening it to flush', 'openat', 2, 'EMFILE', 'staged file'),
-  fault('opening it to hash', 'openat', 3, 'EMFILE', 'staged file'),
-  fault('writing on a full disk', 'pwrite64', 1, 'ENOSPC', 'staged file'),
-  fault('writing', 'pwrite64', 1, 'EIO', 'staged file'),
-  fault('flushing the file', 'fsync', 1, 'EIO', 'staged file'),
-  fault('flushing it on a full disk', 'fsync', 1, 'ENOSPC', 'staged file'),
-  fault('flushing its folder', 'fsync', 1, 'EIO', 'staging folder'),
-  fault('reading it back', 'read', 1, 'EIO', 'staged file'),
-  fault('moving it', 'rename', 1, 'EIO', 'staged file'),
-  fault('moving it on a full disk', 'rename', 1, 'ENOSPC', 'staged file'),
-  fault('creating its final folder on a full disk', 'mkdir', 2, 'ENOSPC'),
-  fault('flushing its final folder', 'fsync', 3, 'EIO'),
-  fault('taking a connection', 'accept4', 1, 'EMFILE'),
-  fault('flushing the database’s log', 'fdatasync', 1, 'EIO', 'write-ahead log'),
-  fault('writing the database’s log', 'pwrite64', 1, 'ENOSPC', 'write-ahead log')
+export const tusFaults: DiskFault[] = [
+  diskFault('opening the new file', 'openat', 1, 'EMFILE', 'staged file'),
+  diskFault('opening it to flush', 'openat', 2, 'EMFILE', 'staged file'),
+  diskFault('opening it to hash', 'openat', 3, 'EMFILE', 'staged file'),
+  diskFault('writing on a full disk', 'pwrite64', 1, 'ENOSPC', 'staged file'),
+  diskFault('writing', 'pwrite64', 1, 'EIO', 'staged file'),
+  diskFault('flushing the file', 'fsync', 1, 'EIO', 'staged file'),
+  diskFault('flushing it on a full disk', 'fsync', 1, 'ENOSPC', 'staged file'),
+  diskFault('flushing its folder', 'fsync', 1, 'EIO', 'staging folder'),
+  diskFault('reading it back', 'read', 1, 'EIO', 'staged file'),
+  diskFault('moving it', 'rename', 1, 'EIO', 'staged file'),
+  diskFault('moving it on a full disk', 'rename', 1, 'ENOSPC', 'staged file'),
+  diskFault('creating its final folder on a full disk', 'mkdir', 2, 'ENOSPC'),
+  diskFault('flushing its final folder', 'fsync', 3, 'EIO'),
+  diskFault('taking a connection', 'accept4', 1, 'EMFILE'),
+  diskFault('flushing the database’s log', 'fdatasync', 1, 'EIO', 'write-ahead log'),
+  diskFault('writing the database’s log', 'pwrite64', 1, 'ENOSPC', 'write-ahead log')
 ]
 
 /**
@@ -160,7 +160,7 @@ export const tusFaults: Fault[] = [
 export async function failUploads(options: {
   seed: number
   rounds?: number
-  faults?: readonly Fault[]
+  faults?: readonly DiskFault[]
   onFault?: (text: string) => void
 }) {
   const { seed, rounds, faults: tried = tusFaults, onFault } = options
@@ -168,7 +168,7 @@ export async function failUploads(options: {
   await using service = await makeServiceProcess(singleThreadSettings)
   await service.start()
   const ada = await signUpAt(service.port, host)
-  const send = (active?: Fault) => deposit(service, ada, random, active)
+  const send = (active?: DiskFault) => deposit(service, ada, random, active)
   const { sent, missed } = await sendUnderFaults({ rounds, faults: tried, send, onFault })
   const { faults, ...counts } = await checkFilesAndStop(service, sent)
   faults.push(...missed)
@@ -181,7 +181,7 @@ export async function failUploads(options: {
  * the document after its request is done or has failed. If the fault made the job fail that records
  * deposits, this takes ten seconds longer.
  */
-async function deposit(service: ServiceProcess, ada: Client, random: Random, active?: Fault) {
+async function deposit(service: ServiceProcess, ada: Client, random: Random, active?: DiskFault) {
   const bytes = random.bytes(random.integer(2, 70_000))
   const key = randomUUID()
   const { request, upload } = await retryForAMinute(() => ada.reserve(bytes, key))

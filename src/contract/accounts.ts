@@ -1,12 +1,12 @@
 import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
-import { maxCodeUnits, pattern } from './kit/text-checks.ts'
+import { matchesPattern, maxCodeUnits } from './kit/text-checks.ts'
 import { Email, LinkDelivery, Username } from './users.ts'
 
 /** The secret token of a mailed link, in the fragment of its URL: 32 random bytes in base64url. */
 const MailToken = z
   .string()
-  .check(pattern(/^[\w-]{42}[AEIMQUYcgkosw048]$/, 'the 43 characters of a mailed link'))
+  .check(matchesPattern(/^[\w-]{42}[AEIMQUYcgkosw048]$/, 'the 43 characters of a mailed link'))
 
 /**
  * Output of a call that sends a link. `delivery` says how the link reaches the person. Older API

@@ -3,7 +3,7 @@ import { Category, KeepOriginals, Visibility } from './categories.ts'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
-import { maxCodeUnits, pattern, textLine } from './kit/text-checks.ts'
+import { matchesPattern, maxCodeUnits, textLine } from './kit/text-checks.ts'
 import { StoredContent } from './requests.ts'
 
 // Apart from the categories of depositors, because browsers load these calls on pages of the
@@ -17,7 +17,7 @@ export const Retention = z
   .string()
   .check(
     maxCodeUnits(5),
-    pattern(
+    matchesPattern(
       /^P[1-9][0-9]{0,2}[DMY]$/,
       'an ISO 8601 duration of 1 to 999 days, months or years, such as P90D'
     )
@@ -34,7 +34,7 @@ const AcceptedType = z
   .string()
   .check(
     maxCodeUnits(127),
-    pattern(
+    matchesPattern(
       /^[a-z0-9][a-z0-9!#$&^_.+-]*\/(?:\*|[a-z0-9][a-z0-9!#$&^_.+-]*)$/,
       'a media type in lower case, such as application/pdf or image/*'
     )

@@ -2,9 +2,11 @@ import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
-import { customCheck, maxCodeUnits, pattern, textLine } from './kit/text-checks.ts'
+import { customCheck, matchesPattern, maxCodeUnits, textLine } from './kit/text-checks.ts'
 
-const Colour = z.string().check(pattern(/^#[0-9a-f]{6}$/, 'a colour in lower case such as #112233'))
+const Colour = z
+  .string()
+  .check(matchesPattern(/^#[0-9a-f]{6}$/, 'a colour in lower case such as #112233'))
 
 /**
  * The colors of a company's pages. An absent color has the value of the standard theme. `dark`
@@ -83,7 +85,7 @@ export const HostName = z
   .string()
   .check(
     maxCodeUnits(253),
-    pattern(
+    matchesPattern(
       /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
       'a host name in lower case such as docs.acme.fr'
     )
@@ -100,7 +102,7 @@ const PageAddress = z.string().check(
     return pageAddress.test(text) && URL.canParse(text)
   }),
   // never refuses what the rule accepts: it describes the address to programs
-  pattern(pageAddress, 'an address that begins with https://')
+  matchesPattern(pageAddress, 'an address that begins with https://')
 )
 
 /**
@@ -284,7 +286,10 @@ export const createDomain = endpoint({
      */
     host: z.string().check(
       maxCodeUnits(253),
-      pattern(/^(?:\*\.)?[\p{L}\p{N}\p{M}.-]+$/u, 'a host name such as docs.acme.fr or *.acme.fr'),
+      matchesPattern(
+        /^(?:\*\.)?[\p{L}\p{N}\p{M}.-]+$/u,
+        'a host name such as docs.acme.fr or *.acme.fr'
+      ),
       customCheck({ rule: 'format' }, 'well-formed Unicode text', text => text.isWellFormed())
     ),
     /** Name that the pages show. The company's name if absent. */

@@ -3,10 +3,10 @@ import { inspectInBothSchemes } from '../helpers/e2e/accessibility.ts'
 import { socketDir } from '../helpers/e2e/data-dir.ts'
 import { test } from '../helpers/e2e/journey.ts'
 import {
-  address,
   chooseFiles,
   downloadBy,
   home,
+  siteAddress,
   startSession,
   textFile,
   watchFaults
@@ -129,7 +129,7 @@ test('after a sleep nothing is missing and nothing doubled', async ({ page, cont
     all.map(each => each.getAttribute('data-request'))
   )
   const listed = await elsewhere.newPage()
-  await listed.goto(`${address()}/en/history`)
+  await listed.goto(`${siteAddress()}/en/history`)
   await expect(rows(listed)).toHaveCount(3)
   const truth = await rows(listed).evaluateAll(all =>
     all.map(each => each.getAttribute('data-request'))
@@ -186,7 +186,7 @@ function today(): string {
 }
 
 async function depositFiles(page: Page, names: string[]): Promise<void> {
-  await page.goto(`${address()}/en/deposit`)
+  await page.goto(`${siteAddress()}/en/deposit`)
   await chooseFiles(
     page,
     names.map(name => textFile(name))

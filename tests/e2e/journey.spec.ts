@@ -3,17 +3,17 @@ import { type Browser, expect, type Page } from '@playwright/test'
 import { makeJpeg, makePdf, makeRandomFile, sha256Of } from '../helpers/e2e/documents.ts'
 import { test } from '../helpers/e2e/journey.ts'
 import {
-  address,
   chooseFiles,
   password,
   rowOf,
+  siteAddress,
   watchFaults,
   watchSentRequests
 } from '../helpers/e2e/page.ts'
 
 test('a stranger deposits documents and anyone verifies them', async ({ browser }) => {
   test.setTimeout(300_000)
-  const site = address()
+  const site = siteAddress()
   const api = site.replace('//', '//api.')
   const demo = site.replace('//', '//demo.')
   const context = await browser.newContext()

@@ -4,12 +4,12 @@ import { inspectPage } from '../helpers/e2e/accessibility.ts'
 import { test } from '../helpers/e2e/journey.ts'
 import { expectFocusSeen, tabTo, tabToTarget } from '../helpers/e2e/keyboard.ts'
 import {
-  address,
   expectSignedInAt,
   home,
   nextPassword,
   password,
   signUp,
+  siteAddress,
   startSession,
   textFile
 } from '../helpers/e2e/page.ts'
@@ -37,7 +37,7 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
     test.skip(isLeftOut, 'walked at 400 %, or with EVERY_STATE=1')
     const context = await browser.newContext({ ...settings, reducedMotion: 'reduce' })
     const page = await context.newPage()
-    const site = address()
+    const site = siteAddress()
     let t = translatorOfAllWords(from)
     const email = `keys-${Date.now()}@example.com`
 
@@ -145,7 +145,7 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
 }
 
 test('account, password and sign-out everywhere with the keyboard alone', async ({ page }) => {
-  const site = address()
+  const site = siteAddress()
   const email = await signUp(page, `${site}/en`, { chosen: password })
   await tabTo(page, 'link', 'Account')
   await page.keyboard.press('Enter')

@@ -2,11 +2,11 @@ import { type BrowserContext, expect } from '@playwright/test'
 import { inspectPage } from '../helpers/e2e/accessibility.ts'
 import { test } from '../helpers/e2e/journey.ts'
 import {
-  address,
   delayRequests,
   expectSignedInAt,
   home,
   password,
+  siteAddress,
   startSession,
   watchFaults
 } from '../helpers/e2e/page.ts'
@@ -45,7 +45,7 @@ for (const [host, locale, rules] of [
     browser
   }) => {
     test.setTimeout(360_000)
-    const site = address().replace('localhost', host)
+    const site = siteAddress().replace('localhost', host)
     const stranger = await browser.newContext()
     await visitAll(stranger, { site: `${site}/${locale}`, paths: publicPages, rules })
     await stranger.close()
@@ -59,7 +59,7 @@ for (const [host, locale, rules] of [
 }
 
 test('a page that needs a person leads through sign-in and back', async ({ page, browser }) => {
-  const site = address()
+  const site = siteAddress()
   const email = await startSession(page, home(), { chosen: password })
   const other = await (await browser.newContext()).newPage()
   await other.goto(`${site}/fr/history?kind=deposit`)
@@ -100,7 +100,7 @@ test('a fingerprint sent before the page is ready goes into no address', async (
 })
 
 test('the bare address shows home in the language of cookie, then browser', async ({ browser }) => {
-  const site = address()
+  const site = siteAddress()
   const french = await browser.newContext({ locale: 'fr-FR' })
   const page = await french.newPage()
   await page.goto(site)

@@ -34,7 +34,7 @@ import { settleUploadsJob } from '../../src/server/jobs/settle-uploads.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
 import { uploadOf } from './client.ts'
 import { makeDb } from './database.ts'
-import { guardHeadLocks } from './head-locks.ts'
+import { guardLogHeadLocks } from './head-locks.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
 import { listenLocally } from './servers/listen.ts'
 
@@ -128,7 +128,7 @@ export async function makeApp(
     inFlightLimits?: InFlightLimits
   } = {}
 ) {
-  guardHeadLocks()
+  guardLogHeadLocks()
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-app-'))
   const database = await makeDb()
   let offset = 0

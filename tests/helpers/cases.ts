@@ -46,10 +46,10 @@ export type Thing =
   | 'audit entry'
 
 /**
- * One id of each kind for each thing: the caller's own, another person's, another company's, and
- * three ids that belong to nothing.
+ * One id of each kind for each kind of thing: the id of the caller's own thing, of another
+ * person's, of another company's, and three ids that belong to nothing.
  */
-export type Things = Record<Thing, Record<IdKind, string>>
+export type ThingIds = Record<Thing, Record<IdKind, string>>
 
 export interface RouteCase {
   /**
@@ -297,7 +297,7 @@ type ImportThing = keyof typeof importStates
  * Makes an import for a call that uses it up. First marks the imports of earlier calls as undone,
  * because a company may have only a few open ones. Returns the id of the new import.
  */
-export async function makeSpentImport(
+export async function makeImportToUseUp(
   app: TestApp,
   host: string,
   thing: ImportThing,

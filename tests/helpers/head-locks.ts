@@ -4,11 +4,11 @@ import { PipelinedTransaction } from '../../src/server/db/pipelined-transaction.
  * How many statements of this process have locked the head (the newest entry) of a log. There is
  * one count for each kind of log.
  */
-export const headLockCounts = { audit: 0, publish: 0, append: 0 }
+export const logHeadLockCounts = { audit: 0, publish: 0, append: 0 }
 
-type HeadLock = keyof typeof headLockCounts
+type LogHeadLock = keyof typeof logHeadLockCounts
 
-const texts: Record<HeadLock, RegExp> = {
+const texts: Record<LogHeadLock, RegExp> = {
   audit: /insert into audit_head/,
   publish: /update log_head set event_seq/,
   append: /insert into log_leaf/
@@ -20,7 +20,7 @@ const plainRead = /^select (?!.* for (?:no key update|update|key share|share))/
  * The statements that a transaction may send after it has locked the head of a log. None of them
  * waits for rows that other transactions have locked.
  */
-const allowed: Record<HeadLock, RegExp[]> = {
+const allowed: Record<LogHeadLock, RegExp[]> = {
   audit: [/^set local app\.company_id/, texts.audit, texts.publish, texts.append],
   // the answer that is kept for a repetition is in a row that the call has made itself
   publish: [/^\s*update "?idempotency\b/, plainRead, texts.publish, texts.append],
@@ -31,10 +31,10 @@ const allowed: Record<HeadLock, RegExp[]> = {
  * From now on, makes a transaction fail if it sends a statement that is not allowed after it has
  * locked the head of a log.
  */
-export function guardHeadLocks(): void {
+export function guardLogHeadLocks(): void {
   if (isGuarded) return
   isGuarded = true
-  const latest = new WeakMap<PipelinedTransaction, HeadLock>()
+  const latest = new WeakMap<PipelinedTransaction, LogHeadLock>()
   const { prototype } = PipelinedTransaction
   const send = prototype.send
   prototype.send = function (statement) {
@@ -42,9 +42,9 @@ export function guardHeadLocks(): void {
     if (before && !allowed[before].some(text => text.test(statement.text))) {
       throw new Error(`sent after the ${before}: ${statement.text}`)
     }
-    for (const lock of Object.keys(texts) as HeadLock[]) {
+    for (const lock of Object.keys(texts) as LogHeadLock[]) {
       if (!texts[lock].test(statement.text)) continue
-      headLockCounts[lock]++
+      logHeadLockCounts[lock]++
       latest.set(this, lock)
     }
     return send.call(this, statement) as never // as: the caller's type of row is lost on the way

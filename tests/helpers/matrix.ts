@@ -18,8 +18,8 @@ import {
   makeDomain,
   makeGroup,
   makeImport,
+  makeImportToUseUp,
   makeMember,
-  makeSpentImport,
   makeWaitingSignUp,
   type RefusalContext,
   type Refusals,
@@ -211,7 +211,7 @@ export function usedUpIdFieldOf({ ids = {}, spends }: RouteCase): string | undef
  * Makes a thing in a company, of the kind that a call of this route uses up (`spends`). Returns the
  * id of the thing.
  */
-export async function makeSpentThing(
+export async function makeThingToUseUp(
   app: TestApp,
   { spends }: RouteCase,
   person: TestPerson,
@@ -240,7 +240,7 @@ export async function makeSpentThing(
     case 'import':
     case 'checked import':
     case 'done import':
-      return makeSpentImport(app, person.host, spends, company)
+      return makeImportToUseUp(app, person.host, spends, company)
     default:
       throw new Error(`a call uses up its ${spends} without naming it`)
   }

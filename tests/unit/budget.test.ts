@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
+  assetBudgets,
   type BuildWeigher,
-  budgets,
   cssBudgetOf,
   htmlBudgetOf,
   openBuildWeigher,
@@ -34,10 +34,10 @@ test.each(Object.entries(workerBudgets))('the %s worker keeps its budget', (name
 test('the command palette keeps its budget', async () => {
   const weight = await scale.palette()
   expect(weight).toBeGreaterThan(1)
-  expect(weight).toBeLessThanOrEqual(budgets.palette)
+  expect(weight).toBeLessThanOrEqual(assetBudgets.palette)
 })
 
 test('fonts for Latin text keep their budget', () => {
   expect(scale.fonts()).toBeGreaterThan(0)
-  expect(scale.fonts()).toBeLessThanOrEqual(budgets.fonts)
+  expect(scale.fonts()).toBeLessThanOrEqual(assetBudgets.fonts)
 })

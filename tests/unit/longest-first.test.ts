@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { walks } from '../helpers/e2e/walks.ts'
+import { longestSpecs } from '../helpers/e2e/longest-specs.ts'
 import { longestTestFiles } from '../helpers/vitest/longest-first.ts'
 
 const files = readdirSync(join(import.meta.dirname, '..'), { recursive: true, encoding: 'utf8' })
@@ -9,5 +9,5 @@ const endingWith = (end: string) => files.filter(file => `/tests/${file}`.endsWi
 
 test('every file that runs first exists once', () => {
   for (const name of longestTestFiles) expect(endingWith(`/${name}.test.ts`), name).toHaveLength(1)
-  for (const name of walks) expect(endingWith(name.replace('**', '')), name).toHaveLength(1)
+  for (const name of longestSpecs) expect(endingWith(name.replace('**', '')), name).toHaveLength(1)
 })

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { type Access, endpoint, type KeyScope } from './endpoint.ts'
 import { Id } from './ids.ts'
-import { maxCodeUnits, pattern } from './text-checks.ts'
+import { matchesPattern, maxCodeUnits } from './text-checks.ts'
 
 /** Number of items on a page of a list if the call has no `limit`. */
 export const defaultLimit = 50
@@ -18,7 +18,7 @@ export const SearchText = z.optional(
     .check(
       z.minLength(1, { abort: true }),
       maxCodeUnits(100),
-      pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'no control characters')
+      matchesPattern(/^[^\p{Cc}\p{Cs}]*$/u, 'no control characters')
     )
 )
 

@@ -13,7 +13,7 @@ export function maxCodeUnits(limit: number) {
  * Returns a check that accepts only texts that match `regex`. `sentence` is the English description
  * of these texts for error answers.
  */
-export function pattern(regex: RegExp, sentence: string) {
+export function matchesPattern(regex: RegExp, sentence: string) {
   return z.regex(regex, { abort: true, error: sentence })
 }
 
@@ -49,7 +49,7 @@ export function textLine(max: number) {
     z.normalize('NFC'),
     // NFC decomposes a few characters
     maxCodeUnits(max),
-    pattern(/^\P{Cc}*$/u, 'no control characters'),
+    matchesPattern(/^\P{Cc}*$/u, 'no control characters'),
     customCheck(
       { rule: 'direction' },
       'no controls of text direction',

@@ -29,7 +29,7 @@ function companyColumn<DB, TB extends keyof DB>(column: string): StringReference
  * Returns a query of the categories that a person may use. It has a row for each pair of a group of
  * the person and a category that the group allows.
  */
-export function allowedCategories(
+export function allowedCategoriesQuery(
   db: StatementBuilder,
   { company_id, user_id }: { company_id: CompanyId; user_id: string | null }
 ) {

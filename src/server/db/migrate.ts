@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import pg from 'pg'
 import {
   type DatabaseLocation,
+  databaseLoginError,
   ownerLogin,
-  requestRole,
-  unreachableError
+  requestRole
 } from './connection-config.ts'
 
 /**
@@ -215,7 +215,7 @@ async function connect(location: DatabaseLocation) {
   // without a listener, losing the server would end this process; the running query fails anyway
   client.on('error', () => undefined)
   await client.connect().catch(cause => {
-    throw unreachableError(location, cause)
+    throw databaseLoginError(location, cause)
   })
   return { client, [Symbol.asyncDispose]: () => client.end() }
 }

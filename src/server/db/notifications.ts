@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type DatabaseLocation, requestRoleLogin } from './connection-config.ts'
-import { listenerName, listenerNamePrefix } from './processes.ts'
+import { listenerConnectionName, listenerConnectionPrefix } from './processes.ts'
 
 /**
  * Sends and receives messages between the processes of one database. A message only tells its
@@ -54,7 +54,7 @@ export async function openNotifications(
   async function connect(): Promise<pg.Client> {
     const fresh = new pg.Client({
       ...requestRoleLogin(options),
-      application_name: listenerName(self),
+      application_name: listenerConnectionName(self),
       keepAlive: true
     })
     // without a listener, losing the server would end this process
@@ -67,7 +67,7 @@ export async function openNotifications(
     })
     await fresh.connect()
     await fresh.query(`listen ${channel}`)
-    const { rows } = await fresh.query(othersSql, [listenerNamePrefix])
+    const { rows } = await fresh.query(othersSql, [listenerConnectionPrefix])
     // a process that found no others at its start and has received no `hello` since has nobody to
     // notify
     isAlone &&= rows[0].others === 0

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import pg from 'pg'
 import { type ActiveCompanies, createActiveCompanies } from '../../core/active-companies.ts'
-import { type DatabaseLocation, requestRoleLogin, unreachableError } from './connection-config.ts'
+import { type DatabaseLocation, databaseLoginError, requestRoleLogin } from './connection-config.ts'
 import { ConnectionShares } from './connection-shares.ts'
 import { postgresNiceDifference } from './postgres.ts'
 import { lowerPriority } from './process-priority.ts'
@@ -126,7 +126,7 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
     await pool.query('select 1')
   } catch (error) {
     await close()
-    throw unreachableError(options, error)
+    throw databaseLoginError(options, error)
   }
   return db
 }

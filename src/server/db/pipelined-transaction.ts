@@ -37,7 +37,7 @@ export class PipelinedTransaction {
   #last: LastStatement[] = []
   /** The promises of statements that `sendLast` kept back and that have been sent since. */
   readonly #sentLast: Promise<unknown>[] = []
-  readonly #locked = new Set<HeadLock>()
+  readonly #locked = new Set<LogHeadLock>()
   readonly #client: pg.PoolClient
   readonly #begin: string
   readonly #isSingle: boolean
@@ -96,12 +96,12 @@ export class PipelinedTransaction {
    * Must be called right before a statement that takes `lock`; does not take the lock itself. Sends
    * the statements that `sendLast` kept back for the locks that come before `lock` in `lockOrder`.
    */
-  lock(lock: HeadLock): void {
+  lock(lock: LogHeadLock): void {
     this.#sendKept(lockOrder.slice(0, lockOrder.indexOf(lock)))
     this.#locked.add(lock)
   }
 
-  #sendKept(locks: readonly HeadLock[]): void {
+  #sendKept(locks: readonly LogHeadLock[]): void {
     for (const lock of locks) {
       const kept = this.#last.filter(each => each.lock === lock)
       // rows are locked in a fixed order, so that two transactions cannot wait for each other
@@ -181,14 +181,14 @@ const lockOrder = ['audit head', 'log head'] as const
  * The lock on the head of a company's audit log or evidence log: the row with the position at which
  * the log continues. A transaction takes these locks last.
  */
-export type HeadLock = (typeof lockOrder)[number]
+export type LogHeadLock = (typeof lockOrder)[number]
 
 /**
  * Statements to run at the end of a transaction: one that locks a row, and those that must run
  * directly before and after it.
  */
 export interface LastStatement {
-  lock: HeadLock
+  lock: LogHeadLock
   /**
    * The name of the locked row. If a transaction locks several rows for the same `lock`, it locks
    * them in the alphabetical order of these names.

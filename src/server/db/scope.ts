@@ -8,7 +8,7 @@ import {
 } from './connection-shares.ts'
 import { connectionSharesOf, type Db, poolOf } from './open.ts'
 import {
-  type HeadLock,
+  type LogHeadLock,
   type PipelinedTransaction,
   runTransaction,
   sqlStateOf,
@@ -166,7 +166,11 @@ export class Tx extends BaseTx {
    * transaction. So the row is locked only for a short time. If the statement fails, the
    * transaction rolls back.
    */
-  sendLast(lock: HeadLock, statement: NamedStatement, company: CompanyId = this.companyId): void {
+  sendLast(
+    lock: LogHeadLock,
+    statement: NamedStatement,
+    company: CompanyId = this.companyId
+  ): void {
     const within = (id: CompanyId): NamedStatement[] =>
       company === this.companyId ? [] : [{ name: '', text: scopeTo(id), values: [] }]
     const statements = [...within(company), statement, ...within(this.companyId)]
@@ -177,7 +181,7 @@ export class Tx extends BaseTx {
    * Must be called right before a statement that takes `lock`; does not take the lock itself. Sends
    * the statements of earlier `sendLast` calls whose locks must be taken before `lock`.
    */
-  lock(lock: HeadLock): void {
+  lock(lock: LogHeadLock): void {
     this.sent.lock(lock)
   }
 }

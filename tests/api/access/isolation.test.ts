@@ -18,7 +18,7 @@ import {
   makeWaitingSignUp,
   requestOf,
   type Thing,
-  type Things,
+  type ThingIds,
   uploadBytes
 } from '../../helpers/cases.ts'
 import { makeDb } from '../../helpers/database.ts'
@@ -32,8 +32,8 @@ import {
   idListFieldsOf,
   isUploadRoute,
   makeAdmins,
-  makeSpentThing,
   makeThings,
+  makeThingToUseUp,
   type Outcome,
   optionalFieldsOf,
   outcomeOf,
@@ -141,7 +141,7 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
   const { 'acme.localhost': acme = '', 'beta.localhost': beta = '' } = app.companies
   const { foreigner } = people
   const companyKey = { isCompanys: true, company: suspended }
-  const things: Things = {
+  const things: ThingIds = {
     record: made('record', anId()),
     'open request': made('open request'),
     request: made('request'),
@@ -685,7 +685,7 @@ async function ask(
     input[field] = things[thing][field === cell.field ? cell.kind : 'own']
     if (!succeeds || cell.kind !== 'own' || field !== usedUpIdFieldOf(row)) continue
     input[field] =
-      row.spends === 'upload' ? spareUploads.pop() : await makeSpentThing(app, row, people.owner)
+      row.spends === 'upload' ? spareUploads.pop() : await makeThingToUseUp(app, row, people.owner)
   }
   for (const [field, { of, instead }] of Object.entries(row.idLists ?? {})) {
     if (field !== cell.field) continue

@@ -10,8 +10,8 @@ import { makeSignUp } from '../../helpers/mailed.ts'
 import {
   comparableText,
   digestRows,
-  makeSpentThing,
   makeThings,
+  makeThingToUseUp,
   type Outcome,
   outcomeOf,
   refusalOutcomeOf,
@@ -394,7 +394,7 @@ async function ask(name: string, caller: Caller): Promise<RawResponse> {
       things.group
     ])
     const owner = person === people.pending ? people.plain : person
-    input[spent] = await makeSpentThing(app, row, owner, rows[0].company_id)
+    input[spent] = await makeThingToUseUp(app, row, owner, rows[0].company_id)
   }
   const token =
     row.spends === 'session' && person.host === home ? await app.signIn(person) : person.token

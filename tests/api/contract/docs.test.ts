@@ -17,8 +17,8 @@ import { requestOf } from '../../helpers/cases.ts'
 import {
   isUploadRoute,
   makeOperators,
-  makeSpentThing,
   makeThings,
+  makeThingToUseUp,
   routeCaseOf,
   routeOf,
   routes,
@@ -132,7 +132,7 @@ test.each(names)('%s answers what its description says, good and bad', async nam
   const good: Record<string, unknown> = { ...(await input?.(app, person)), ...named }
   // those of `makeThings` are in use
   const spent = ['category', 'domain'].includes(row.spends ?? '') && usedUpIdFieldOf(row)
-  if (spent) good[spent] = await makeSpentThing(app, row, person)
+  if (spent) good[spent] = await makeThingToUseUp(app, row, person)
   const authorization = `Bearer ${person.token}`
   const send = (values: Record<string, unknown>, more: Record<string, string>) =>
     app.request(

@@ -7,9 +7,9 @@ import { audit } from '../../../src/server/domain/audit/audit.ts'
 import { appendLeaves } from '../../../src/server/domain/evidence/log-leaves.ts'
 import { publishRequest } from '../../../src/server/domain/history/requests.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { headLockCounts } from '../../helpers/head-locks.ts'
+import { logHeadLockCounts } from '../../helpers/head-locks.ts'
 
-// Every test of the API runs under guardHeadLocks(). This one shows that the guard sees the
+// Every test of the API runs under guardLogHeadLocks(). This one shows that the guard sees the
 // statements, and that whatever makes a leaf ends with it.
 
 let app: TestApp
@@ -20,13 +20,13 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 beforeEach(() => {
-  Object.assign(headLockCounts, { audit: 0, publish: 0, append: 0 })
+  Object.assign(logHeadLockCounts, { audit: 0, publish: 0, append: 0 })
 })
 
 test('an upload ends with its leaf', async () => {
   expect(await app.deposit(ada, randomBytes(300))).toMatchObject({ state: 'done' })
-  expect(headLockCounts.append).toBe(1)
-  expect(headLockCounts.publish).toBeGreaterThan(1)
+  expect(logHeadLockCounts.append).toBe(1)
+  expect(logHeadLockCounts.publish).toBeGreaterThan(1)
 })
 
 test('a file in one call ends with its leaf', async () => {
@@ -43,7 +43,7 @@ test('a file in one call ends with its leaf', async () => {
     body: bytes
   })
   expect(answer.status).toBe(201)
-  expect(headLockCounts.append).toBe(1)
+  expect(logHeadLockCounts.append).toBe(1)
 })
 
 test('a fingerprint with an idempotency key ends with its leaf, and its answer is kept', async () => {
@@ -55,7 +55,7 @@ test('a fingerprint with an idempotency key ends with its leaf, and its answer i
     const key = { idempotencyKey: randomUUID() }
     const first = await ada.call(createDeposit, input, key)
     expect(await ada.call(createDeposit, input, key)).toEqual(first)
-    expect(headLockCounts).toMatchObject({ publish: 1, append: 1 })
+    expect(logHeadLockCounts).toMatchObject({ publish: 1, append: 1 })
   } finally {
     await app.owner.query(`update category set store = 'file' where id = $1`, [ada.category])
   }
@@ -63,7 +63,7 @@ test('a fingerprint with an idempotency key ends with its leaf, and its answer i
 
 test('a verification ends with its event', async () => {
   await ada.call(verify, { items: [{ sha256: 'ab'.repeat(32) }] })
-  expect(headLockCounts).toMatchObject({ publish: 1, append: 0 })
+  expect(logHeadLockCounts).toMatchObject({ publish: 1, append: 0 })
 })
 
 test('a leaf enters without a request, behind all that were committed before', async () => {
@@ -95,7 +95,7 @@ test('a revocation could write rows, tell the audit log and enter a leaf in one 
     audit(tx, app.deps, { by, action: 'group.create', target: randomUUID() })
     await touchCategory(tx)
   })
-  expect(headLockCounts).toEqual({ audit: 1, publish: 0, append: 1 })
+  expect(logHeadLockCounts).toEqual({ audit: 1, publish: 0, append: 1 })
 })
 
 test('a leaf of a company without a log undoes its transaction', async () => {

@@ -3,7 +3,6 @@ import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { restoreApi, stubError } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import {
-  address,
   chooseFiles,
   delayRequests,
   downloadBy,
@@ -13,6 +12,7 @@ import {
   nextPassword,
   password,
   signUpByHand,
+  siteAddress,
   startSession,
   textFile,
   watchFaults
@@ -22,7 +22,7 @@ test('a person changes name, appearance, language and password, and signs out ev
   browser
 }) => {
   test.setTimeout(240_000)
-  const site = address()
+  const site = siteAddress()
   const email = `me-${Date.now()}@example.com`
   const first = await browser.newContext()
   const page = await first.newPage()

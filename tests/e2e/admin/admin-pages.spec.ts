@@ -5,12 +5,12 @@ import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen } from '../../helpers/e2e/keyboard.ts'
 import { inspectAtWidths } from '../../helpers/e2e/looks.ts'
 import {
-  address,
   expectSignedInAt,
   fillSignIn,
   home,
   password,
-  signUp
+  signUp,
+  siteAddress
 } from '../../helpers/e2e/page.ts'
 
 const nobody = '01978a5e-0000-7000-8000-00000000dead'
@@ -103,7 +103,7 @@ test('a list is walked with the keyboard, and its rows are links of their own', 
   await rowLink(page, 0).focus()
   const href = await rowLink(page, 0).getAttribute('href')
   await page.keyboard.press('Enter')
-  await expect(page).toHaveURL(`${address()}${href}`)
+  await expect(page).toHaveURL(`${siteAddress()}${href}`)
   await page.goBack()
   const [tab] = await Promise.all([
     page.context().waitForEvent('page'),

@@ -4,7 +4,7 @@ import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { askDatabase, openCreateForm, section, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { makePdf, sha256Of } from '../../helpers/e2e/documents.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { inspectAtWidths, walkedLocales } from '../../helpers/e2e/looks.ts'
+import { checkedLocales, inspectAtWidths } from '../../helpers/e2e/looks.ts'
 import { home, startSession } from '../../helpers/e2e/page.ts'
 
 /** Makes a group with the feature `deposit` and one member. Returns its name. */
@@ -156,7 +156,7 @@ test('two administrators edit a category at once, and the second chooses what to
   await expect(theirs).toContainText('PDF')
 })
 
-for (const locale of walkedLocales) {
+for (const locale of checkedLocales) {
   test(`the screens of categories hold in ${locale}, small, large and dark`, async ({ page }) => {
     const { admin } = await signUpAdmin(page, locale)
     await openCreateForm(page, admin, 'category')

@@ -5,7 +5,7 @@ import { askDatabase, confirmSession, makeAdmin, section } from '../../helpers/e
 import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen, tabTo, tabToTarget } from '../../helpers/e2e/keyboard.ts'
 import { activateAccount, home, password, startSession } from '../../helpers/e2e/page.ts'
-import { logoSvg, mainColour, svgFile } from '../../helpers/e2e/themes.ts'
+import { logoSvg, mainColor, svgFile } from '../../helpers/e2e/themes.ts'
 import { type DnsServer, startDnsServer } from '../../helpers/servers/dns-server.ts'
 
 /**
@@ -214,7 +214,7 @@ async function proveHost(
   await expect(page.getByText(`${host} is yours. Its pages are live.`)).toBeVisible({
     timeout: 60_000
   })
-  await expect.poll(() => mainColour(visitor, siteOf(host))).toBe('#d24011')
+  await expect.poll(() => mainColor(visitor, siteOf(host))).toBe('#d24011')
   await page.getByRole('button', { name: 'Continue to the look' }).click()
   return host
 }
@@ -222,7 +222,7 @@ async function proveHost(
 /** Changes the look of a host, publishes the look, and restores the previous one. */
 async function brandHost(page: Page, { host, visitor }: { host: string; visitor: Page }) {
   const look = section(page, 'Look')
-  const colour = () => mainColour(visitor, siteOf(host))
+  const colour = () => mainColor(visitor, siteOf(host))
   await look.getByLabel('Main color', { exact: true }).fill('#FF7A00')
   await expect(
     look.getByText('#ff7a00 becomes #bd5900 in light mode, where white text sits on it.')
@@ -429,7 +429,7 @@ test('companies and domains are administered by the keyboard alone', async ({ pa
   await test.step('gives it a look, publishes it and restores the first one', async () => {
     const look = section(page, 'Look')
     const visitor = await (await browser.newContext({ colorScheme: 'light' })).newPage()
-    const before = await mainColour(visitor, siteOf(host))
+    const before = await mainColor(visitor, siteOf(host))
     await type('Main color', '#006644')
     const dark = look.getByRole('switch')
     await tabToTarget(page, dark, 'the switch of the dark mode')
@@ -448,11 +448,11 @@ test('companies and domains are administered by the keyboard alone', async ({ pa
     await expect(look.getByText('Draft saved')).toBeVisible()
     await follow('button', `Publish on ${host}`)
     await expect(look.getByRole('heading', { name: 'Publish', exact: true })).toBeFocused()
-    await expect.poll(() => mainColour(visitor, siteOf(host))).toBe('#006644')
+    await expect.poll(() => mainColor(visitor, siteOf(host))).toBe('#006644')
     await follow('button', 'Restore version 1')
     await expect(look.getByText('(version 1 again)')).toBeVisible()
     await expect(look.getByRole('heading', { name: 'Published looks' })).toBeFocused()
-    await expect.poll(() => mainColour(visitor, siteOf(host))).toBe(before)
+    await expect.poll(() => mainColor(visitor, siteOf(host))).toBe(before)
   })
 
   await test.step('goes live, and moves the host to the own company', async () => {

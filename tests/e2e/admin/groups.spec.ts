@@ -9,7 +9,7 @@ import {
 } from '../../helpers/e2e/admins.ts'
 import { stubError } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { inspectAtWidths, walkedLocales } from '../../helpers/e2e/looks.ts'
+import { checkedLocales, inspectAtWidths } from '../../helpers/e2e/looks.ts'
 import {
   chooseFiles,
   fillSignIn,
@@ -268,7 +268,7 @@ test('unsaved changes are not lost by accident, and come back after a new sign-i
   await expect(page.getByLabel('Documents', { exact: true })).toHaveValue('12')
 })
 
-for (const locale of walkedLocales) {
+for (const locale of checkedLocales) {
   test(`the screens of groups hold in ${locale}, small, large and dark`, async ({ page }) => {
     const { admin } = await signUpAdmin(page, locale)
     await openCreateForm(page, admin, 'group')

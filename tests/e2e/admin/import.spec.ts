@@ -3,7 +3,7 @@ import { expect, type Page } from '@playwright/test'
 import { confirmSession, selectPeople, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { messyPeopleCsv } from '../../helpers/e2e/documents.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { inspectAtWidths, walkedLocales } from '../../helpers/e2e/looks.ts'
+import { checkedLocales, inspectAtWidths } from '../../helpers/e2e/looks.ts'
 import { downloadBy } from '../../helpers/e2e/page.ts'
 
 /** Signs up an administrator and opens the page that imports people. */
@@ -212,7 +212,7 @@ test('says what is wrong with a file, and takes cells from a spreadsheet', async
   await expect(page.getByRole('heading', { name: 'Choose a file' })).toBeFocused()
 })
 
-for (const locale of walkedLocales) {
+for (const locale of checkedLocales) {
   test(`every step reads well in ${locale}, in narrow windows and in the dark`, async ({
     page
   }) => {

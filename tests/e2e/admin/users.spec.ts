@@ -10,7 +10,7 @@ import {
 } from '../../helpers/e2e/admins.ts'
 import { stubError } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { inspectAtWidths, walkedLocales } from '../../helpers/e2e/looks.ts'
+import { checkedLocales, inspectAtWidths } from '../../helpers/e2e/looks.ts'
 import {
   activateAccount,
   fillSignIn,
@@ -314,7 +314,7 @@ test('a person of another company is not found', async ({ page }) => {
   await expect(page.getByText('There is no such person.')).toBeVisible()
 })
 
-for (const locale of walkedLocales) {
+for (const locale of checkedLocales) {
   test(`the screens of a person hold in ${locale}, small, large and dark`, async ({ page }) => {
     const { admin } = await signUpAdmin(page, locale)
     await openCreateForm(page, admin, 'user')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type CDPSession, expect, type Page } from '@playwright/test'
 import { stubError } from '../../helpers/e2e/api-stubs.ts'
 import { makePdf, makeRandomFile } from '../../helpers/e2e/documents.ts'
-import { centreOf, type Point, startDrag } from '../../helpers/e2e/drags.ts'
+import { centerOf, type Point, startDrag } from '../../helpers/e2e/drags.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { chooseFiles, home, rowOf, startSession, textFile } from '../../helpers/e2e/page.ts'
 
@@ -297,7 +297,7 @@ test('takes folders dropped and files pasted anywhere', async ({ page, browser }
   await test.step('a folder is walked, also past a hundred files', async () => {
     await drag(page, [dropped], async () => {
       await expect(page.locator('#drop-overlay [data-target]')).toHaveCount(2)
-      return centreOf(page.locator('[data-target=deposit]'))
+      return centerOf(page.locator('[data-target=deposit]'))
     })
     await expect(page).toHaveURL(/\/en\/deposit$/)
     await expect(page.getByRole('heading', { name: '131 recorded' })).toBeVisible({
@@ -316,7 +316,7 @@ test('takes folders dropped and files pasted anywhere', async ({ page, browser }
     await stranger.goto('/fr')
     await drag(stranger, [join(dropped, 'cover.txt')], async () => {
       await expect(stranger.locator('#drop-overlay [data-target]')).toHaveCount(1)
-      return centreOf(stranger.locator('[data-target=verify]'))
+      return centerOf(stranger.locator('[data-target=verify]'))
     })
     await expect(stranger).toHaveURL(/\/fr\/verify$/)
     await expect(stranger.getByRole('heading', { name: /a enregistré ce fichier/ })).toBeVisible()

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, type Locator, type Page } from '@playwright/test'
 import { makePdf } from '../../helpers/e2e/documents.ts'
-import { centreOf, type Point, startDrag } from '../../helpers/e2e/drags.ts'
+import { centerOf, type Point, startDrag } from '../../helpers/e2e/drags.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { delayRequests, home, rowOf, startSession } from '../../helpers/e2e/page.ts'
 
@@ -89,7 +89,7 @@ test('checks what is dropped on the half for it, wherever the files came in', as
   for (const entry of entries(screen)) {
     await open(page, '/en/history')
     const drag = await startDrag(page, [path], entry)
-    await drag.drop(await centreOf(page.locator('#drop-overlay [data-target=verify]')))
+    await drag.drop(await centerOf(page.locator('#drop-overlay [data-target=verify]')))
     await expect(page).toHaveURL(/\/en\/verify$/)
     await expect(page.getByRole('heading', { name: /no record/ })).toBeVisible()
   }

@@ -3,7 +3,7 @@ import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { addPeople, makeAdmin } from '../../helpers/e2e/admins.ts'
 import { stubError } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { address, delayRequests, home, startSession } from '../../helpers/e2e/page.ts'
+import { delayRequests, home, siteAddress, startSession } from '../../helpers/e2e/page.ts'
 
 const word = () => `Q${Math.random().toString(36).slice(2, 8)}`
 
@@ -44,7 +44,7 @@ test('a stranger opens the pages for everybody by the keyboard, and the focus co
 test('an administrator finds people, groups and acts; what was chosen comes first; signing out empties it', async ({
   page
 }) => {
-  const site = address()
+  const site = siteAddress()
   const name = word()
   const email = await startSession(page, `${site}/en`)
   const company = await makeAdmin(email)

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { fetchAt } from '../client.ts'
 import { queryDatabase } from '../service.ts'
 import { dataDir } from './data-dir.ts'
-import { address, home, type Person, startSession } from './page.ts'
+import { home, type Person, siteAddress, startSession } from './page.ts'
 
 /**
  * Gives a person these permissions by SQL, by default only `admin`. `folder` is the data folder of
@@ -42,7 +42,7 @@ export async function signUpAdmin(
 
 /** Makes a call of the API as the person who is signed in on a page. Returns the answer. */
 export async function callApi(page: Page, method: string, path: string, body: object) {
-  const { host, port, protocol } = new URL(address())
+  const { host, port, protocol } = new URL(siteAddress())
   const cookies = await page.context().cookies()
   const token = cookies.find(({ name }) => name === '__Host-vidimus')?.value
   const answer = await fetchAt(Number(port))(`${protocol}//api.${host}${path}`, {

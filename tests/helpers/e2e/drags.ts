@@ -31,7 +31,7 @@ export async function startDrag(page: Page, paths: string[], from: Point): Promi
   }
 }
 
-export async function centreOf(target: Locator): Promise<Point> {
+export async function centerOf(target: Locator): Promise<Point> {
   const box = await target.boundingBox()
   if (!box) throw new Error('the target is not there')
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 }

@@ -6,7 +6,7 @@ import { inspectInBothSchemes, inspectPage } from './accessibility.ts'
  * The languages in which tests check every screen: French, whose words are longer, or all languages
  * if `EVERY_STATE` is set.
  */
-export const walkedLocales: readonly Locale[] = process.env.EVERY_STATE ? locales : ['fr']
+export const checkedLocales: readonly Locale[] = process.env.EVERY_STATE ? locales : ['fr']
 
 /**
  * Checks a page in a window of 320 pixels, in both color schemes and with all rules. Then checks it

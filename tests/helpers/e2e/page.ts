@@ -15,13 +15,13 @@ export interface Person {
 }
 
 /** Returns the address of the site under test: `http://localhost:4391` */
-export function address(): string {
+export function siteAddress(): string {
   return test.info().project.use.baseURL ?? ''
 }
 
 /** Returns the address of the home page in a language: `http://localhost:4391/en` */
 export function home(locale = 'en'): string {
-  return `${address()}/${locale}`
+  return `${siteAddress()}/${locale}`
 }
 
 /** Signs a person up through the form of the page. Returns the e-mail, like `signUp`. */

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 
 /** Returns the main color that a page has in the light mode. */
-export async function mainColour(visitor: Page, address: string): Promise<string> {
+export async function mainColor(visitor: Page, address: string): Promise<string> {
   await visitor.goto(address)
   return visitor.evaluate(() =>
     getComputedStyle(document.documentElement).getPropertyValue('--color-primary').trim()

@@ -14,7 +14,7 @@ import {
   updateById,
   updateInCompany
 } from '../../db/company-queries.ts'
-import { allowedCategories, joinInCompany } from '../../db/joins.ts'
+import { allowedCategoriesQuery, joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AdminCall, type AuditedDeps, audit } from '../audit/audit.ts'
@@ -224,7 +224,7 @@ export async function chooseCategory(tx: Tx, caller: Caller): Promise<string> {
 }
 
 async function readCategories(tx: Tx, caller: Caller): Promise<Category[]> {
-  const rows = await allowedCategories(tx, caller)
+  const rows = await allowedCategoriesQuery(tx, caller)
     .innerJoin('category', join => joinInCompany(join, 'category.id', 'group_category.category_id'))
     .select(columns)
     .distinct()

@@ -4,7 +4,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { StoredContent } from '../../../contract/requests.ts'
 import { isDepositFieldValue } from '../../../core/evidence/deposit-leaf.ts'
 import { acceptsMediaType } from '../../../core/media-types.ts'
-import { allowedCategories, joinInCompany } from '../../db/joins.ts'
+import { allowedCategoriesQuery, joinInCompany } from '../../db/joins.ts'
 import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -30,7 +30,7 @@ interface Wanted {
  */
 const allowedGroups = prepareStatement(
   (db, wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>) =>
-    allowedCategories(db, wanted)
+    allowedCategoriesQuery(db, wanted)
       .innerJoin('group', join => joinInCompany(join, 'group.id', 'group_category.group_id'))
       .innerJoin('category', join =>
         joinInCompany(join, 'category.id', 'group_category.category_id')

@@ -4,7 +4,7 @@ import { maxFingerprintsSignedIn, maxFingerprintsSignedOut } from '../../../cont
 import type { MatchedFingerprint } from '../../../contract/requests.ts'
 import type { FoundRecord, VerificationResult } from '../../../contract/verifications.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
-import { allowedCategories, joinInCompany } from '../../db/joins.ts'
+import { allowedCategoriesQuery, joinInCompany } from '../../db/joins.ts'
 import { inCompany, singleStatementInCompany, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
@@ -154,7 +154,7 @@ async function lookUp(
   person: Person | undefined
 ): Promise<FoundRecord[][]> {
   const caller = { company_id: tx.companyId, user_id: person?.id ?? null }
-  const allowed = allowedCategories(tx, caller).select('group_category.category_id')
+  const allowed = allowedCategoriesQuery(tx, caller).select('group_category.category_id')
   const rows = await selectInCompany(tx, 'lookup_tag')
     .innerJoin('deposit', join => joinInCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
     .innerJoin('log_leaf', join => joinInCompany(join, 'log_leaf.record_id', 'deposit.id'))

@@ -2,7 +2,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { foldText } from '../../../core/text/search-words.ts'
 import { selectById, selectInCompany } from '../../db/company-queries.ts'
-import { allowedCategories } from '../../db/joins.ts'
+import { allowedCategoriesQuery } from '../../db/joins.ts'
 import {
   type ConnectionOptions,
   inCompany,
@@ -224,7 +224,7 @@ export async function requireCategoryOfFilter(
     if (!found) throw new AppError('not_found', 'The company has no such category')
     return
   }
-  const allowed = await allowedCategories(tx, { company_id, user_id })
+  const allowed = await allowedCategoriesQuery(tx, { company_id, user_id })
     .where('group_category.category_id', '=', category)
     .select('group_category.category_id')
     .limit(1)

@@ -10,9 +10,9 @@ import { demoTheme } from '../../../../../src/server/domain/demo/demo-theme.ts'
 import {
   goodPictures as good,
   hostilePictures as hostile,
-  ns,
   svg,
-  xlink
+  svgNamespace,
+  xlinkNamespace
 } from '../../../../helpers/pictures.ts'
 import { runCount } from '../../../../helpers/soak.ts'
 
@@ -36,9 +36,9 @@ describe('a picture', () => {
       expect(canonical).not.toContain('<!--')
       expect(canonicalSvg(canonical, 'logo')).toBe(canonical)
     }
-    expect(canonicalSvg(`<svg ${ns} viewBox='0 0 1 1'><path d='M0 0'></path></svg>`, 'logo')).toBe(
-      `<svg ${ns} viewBox="0 0 1 1"><path d="M0 0"/></svg>`
-    )
+    expect(
+      canonicalSvg(`<svg ${svgNamespace} viewBox='0 0 1 1'><path d='M0 0'></path></svg>`, 'logo')
+    ).toBe(`<svg ${svgNamespace} viewBox="0 0 1 1"><path d="M0 0"/></svg>`)
   })
 
   test('names its field of the theme', () => {
@@ -110,12 +110,12 @@ describe('a picture', () => {
     const paints = ['fill', 'id', 'class'].flatMap(name =>
       values.map(value => `${name}="${value}"`)
     )
-    const spaces = [ns, 'xmlns:l="http://www.w3.org/1999/xlink"']
+    const spaces = [svgNamespace, 'xmlns:l="http://www.w3.org/1999/xlink"']
     const attribute = fc.oneof(...[links, paints, spaces].map(each => fc.constantFrom(...each)))
     const element = fc
       .tuple(fc.constantFrom('use', 'g', 'textPath'), fc.array(attribute, { maxLength: 4 }))
       .map(([name, attributes]) => `<${name} ${attributes.join(' ')}/>`)
-    const around = `${xlink} ${xlink.replace(':xlink', ':l')}`
+    const around = `${xlinkNamespace} ${xlinkNamespace.replace(':xlink', ':l')}`
     let read = 0
     fc.assert(
       fc.property(fc.array(element, { minLength: 1, maxLength: 3 }), elements => {

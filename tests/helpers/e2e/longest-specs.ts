@@ -1,0 +1,11 @@
+/**
+ * The browser test files that take longest, because their tests visit many pages or states.
+ * Playwright runs them as the project `walks`.
+ */
+export const longestSpecs = [
+  '**/states.spec.ts',
+  '**/hardening.spec.ts',
+  '**/pages.spec.ts',
+  '**/keyboard.spec.ts',
+  '**/admin/first-day.spec.ts'
+]
