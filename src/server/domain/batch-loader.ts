@@ -23,8 +23,8 @@ export function createBatchLoader<Item, Answer>(
   const waiting: Call<Item, Answer>[] = []
   const underWay = new Set<Call<Item, Answer>[]>()
   /**
-   * The calls of the query whose end the next query awaits. Undefined if the next query may start
-   * immediately, for example because the running one is slow.
+   * The calls of the running query that must end before the next query starts. Undefined if the
+   * next query may start immediately, for example because the running one is slow.
    */
   let awaited: Call<Item, Answer>[] | undefined
 

@@ -403,7 +403,7 @@ export interface Signals {
   writers: Signal<{ company: CompanyId; upload: string }>
   /** Sent with the host of a domain when the domain was added, changed or removed. */
   domains: Signal<string>
-  /** Sent when a company was renamed, suspended or resumed. */
+  /** Sent with the id of a company when the company was renamed, suspended or resumed. */
   companies: Signal
   /**
    * Sent when signals of other processes may have been lost. A listener then checks everything that

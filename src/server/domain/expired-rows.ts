@@ -9,8 +9,8 @@ const dayMs = 24 * hourMs
 type Deletion = (deps: Pick<Deps, 'db' | 'clock'>, company_id: CompanyId) => Promise<void>
 
 /**
- * The deletions of rows that expire: used challenges an hour after they expire, sessions 30 days
- * after, sign-ups immediately and mail tokens a week after.
+ * The functions that delete expired rows: used challenges an hour after they have expired, sessions
+ * after 30 days, sign-ups immediately, and mail tokens after a week.
  */
 export const expiredRowDeletions: readonly Deletion[] = [
   // a used challenge must not become valid again if the clock is set back
@@ -20,7 +20,10 @@ export const expiredRowDeletions: readonly Deletion[] = [
   deletionFrom('mail_token', 7 * dayMs)
 ]
 
-/** Returns the deletion of the rows of `table` that expired more than `keptMs` milliseconds ago. */
+/**
+ * Returns a function that deletes the rows of `table` that expired more than `keptMs` milliseconds
+ * ago.
+ */
 function deletionFrom(
   table: 'used_challenge' | 'session' | 'signup' | 'mail_token',
   keptMs: number

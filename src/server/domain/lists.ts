@@ -46,7 +46,7 @@ interface Orders<DB, TB extends keyof DB> {
 }
 
 /**
- * Reads a page of a list. `all` selects the rows of the whole list; `select` adds search, filters
+ * Reads a page of a list. `all` selects the rows of the whole list. `select` adds search, filters
  * and columns. The page begins after the row whose id is the cursor, at the place where that row is
  * now. So adding or removing rows between two pages does not make other rows appear twice or go
  * missing. Throws `not_found` if the list has no row with the cursor's id.

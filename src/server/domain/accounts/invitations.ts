@@ -39,8 +39,9 @@ export interface InvitationResult {
 }
 
 /**
- * Creates a person without a password and mails them a link to choose one. Throws `email_taken` if
- * the e-mail has an account, and `not_found` for a group that the company does not have.
+ * Creates a person without a password and queues a mail with a link to choose one. If no mail
+ * server is configured, the result contains the link. Throws `email_taken` if the e-mail has an
+ * account, and `not_found` for a group that the company does not have.
  */
 export async function inviteUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
@@ -93,7 +94,10 @@ export async function insertInvitedPerson(
   return id
 }
 
-/** Sends the first invitation of a person whom `insertInvitedPerson` has added. */
+/**
+ * Queues the first invitation mail to a person whom `insertInvitedPerson` has added. If no mail
+ * server is configured, the result contains the link.
+ */
 export async function sendInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, id }: { tenant: Tenant; id: string }

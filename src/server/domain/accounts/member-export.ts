@@ -4,7 +4,7 @@ import { exportCsv } from '../csv-export.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type MemberFilter, readMembers, readNextMembers } from './members.ts'
 
-/** Yields the people who match the filter as chunks of CSV text, in the order of their ids. */
+/** Yields chunks of CSV text with the people who match the filter, in the order of their ids. */
 export function exportMembers(
   deps: Pick<Deps, 'db' | 'clock'>,
   {

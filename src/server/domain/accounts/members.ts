@@ -78,7 +78,10 @@ export async function readMember(tx: Tx, deps: Pick<Deps, 'clock'>, id: string):
   return member
 }
 
-/** Returns the active sessions of a person, at most 100, most recently used first. */
+/**
+ * Returns the active sessions of a person, at most 100, most recently used first. Throws
+ * `not_found` if there is no such person.
+ */
 export async function listUserSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, by, id }: { company_id: CompanyId; by: Person; id: string }

@@ -4,8 +4,8 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from './audit.ts'
 
 /**
- * After an entry about a person who reads the history, further reads by this person add no entry
- * for this many milliseconds.
+ * When an entry about a person who reads the history was added, further reads by this person add no
+ * entry for this many milliseconds.
  */
 const entryMs = 10 * 60_000
 

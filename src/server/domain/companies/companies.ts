@@ -128,7 +128,7 @@ export async function readCompany(tx: Tx | NoCompanyTx, id: CompanyId): Promise<
   return companyOf(row)
 }
 
-/** Returns whether another company has the same name and has claimed the same host. */
+/** Returns whether another company has the name `name` and has claimed the host `host`. */
 export async function isNameAndHostTaken(
   tx: Tx,
   { name, host }: { name: string; host: string }

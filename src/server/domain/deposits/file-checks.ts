@@ -37,7 +37,7 @@ export interface FileCheckReport {
 
 /**
  * Compares the stored files of a company with its database rows, and reports lost and damaged
- * files. To find changed bytes, reads a random sample of the files; `rehash` is the fraction of the
+ * files. To find changed bytes, reads a random sample of the files. `rehash` is the fraction of the
  * files to read, from 0 to 1. Deletes files older than a day that belong to no upload and no
  * deposit.
  */

@@ -32,9 +32,9 @@ const retrySeconds = [5, 20, 60, 300, 900, 1800, 3600]
 const maxFailureLength = 300
 
 /**
- * Creates the deposit of the company's oldest complete upload whose next attempt is due. Returns
- * whether there was such an upload. After an error the upload waits for its next attempt and does
- * not delay other uploads.
+ * Takes the oldest upload of the company for which an attempt to create the deposit is due, and
+ * creates its deposit. Returns whether there was such an upload. After an error the upload waits
+ * for its next attempt and does not delay other uploads.
  */
 export async function createDepositFromNextUpload(
   deps: Deps,

@@ -27,8 +27,8 @@ type CheckDeps = Pick<
 
 /**
  * Asks DNS for the record that proves who owns a domain, and verifies the domain if the record is
- * there. Throws `not_found` if the company has no such domain, also if it is removed during the
- * check.
+ * there. Asks nothing if the domain needs no record. Throws `not_found` if the company has no such
+ * domain, also if it is removed during the check.
  */
 export async function checkDomain(
   deps: CheckDeps,
@@ -48,8 +48,8 @@ export async function checkDomain(
 }
 
 /**
- * Checks domains of a company that were verified by DNS and not checked for a day. Returns whether
- * there may be more such domains.
+ * Checks the DNS records of up to 20 domains of a company that were verified by DNS and last
+ * checked more than a day ago. Returns whether there may be more such domains.
  */
 export async function recheckDomains(deps: CheckDeps, company_id: CompanyId): Promise<boolean> {
   if (deps.dns === undefined) return false

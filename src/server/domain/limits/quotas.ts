@@ -28,7 +28,9 @@ type Kind = 'deposit' | 'verify'
 interface ReserveInput {
   company_id: CompanyId
   user_id: string
-  /** The category that the group must allow. Undefined if any of the person's groups will do. */
+  /**
+   * The category that the group must allow. Undefined if every group of the person may be chosen.
+   */
   category_id?: string
   requests: number
   bytes: number
@@ -80,8 +82,8 @@ interface ChargesInput {
 }
 
 /**
- * Returns what `chargeDeposits` would return for the same charges now. Locks nothing, so parallel
- * calls can still use up the quota before the deposits are charged.
+ * Returns what `chargeDeposits` would return for these charges now, but charges nothing. Locks
+ * nothing, so parallel calls can still use up the quota before the deposits are charged.
  */
 export async function predictCharges(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
   return distribute(await readQuotasByCategory(tx, input), input)

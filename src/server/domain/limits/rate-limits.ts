@@ -245,7 +245,8 @@ export async function runCountingTokenFailures<T>(
 const collectedStatuses = new AsyncLocalStorage<Map<string, LimitStatus>>()
 
 /**
- * Runs a call. Returns its result, and what remains of each reported limit toward which it counted.
+ * Runs `run`. Returns its result, and what remains of each limit that counted the call and is
+ * reported in response headers.
  */
 export async function collectLimitStatuses<T>(
   run: () => Promise<T>

@@ -193,8 +193,8 @@ export async function spendMailToken(
 }
 
 /**
- * Revokes all unused mail tokens of a person. Used tokens stay, so that a later call with one still
- * gets `mail_token_used`.
+ * Revokes all unused mail tokens of a person. Used tokens stay, so that a call that repeats one
+ * still fails with `mail_token_used`.
  */
 export async function revokeMailTokens(tx: Tx, subject: string): Promise<void> {
   await deleteInCompany(tx, 'mail_token')
