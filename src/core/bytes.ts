@@ -4,8 +4,8 @@ export type Bytes = Uint8Array<ArrayBuffer>
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
 /**
- * Encodes bytes as base64url without padding. Replaces `Uint8Array.toBase64`, which Node 24 does
- * not have, and `btoa`, which takes three times as long in Node.
+ * Encodes bytes as base64url without padding. Used in place of `Uint8Array.toBase64`, which Node 24
+ * does not have, and of `btoa`, which takes three times as long in Node.
  */
 export function toBase64Url(bytes: Uint8Array): string {
   let text = ''
@@ -24,7 +24,7 @@ export function toBase64Url(bytes: Uint8Array): string {
   return text
 }
 
-/** Decodes base64url without padding. Throws for every text that `toBase64Url` never writes. */
+/** Decodes base64url without padding. Throws for any text that `toBase64Url` cannot return. */
 export function fromBase64Url(text: string): Bytes {
   if (text.length % 4 === 1) throw new Error('base64: wrong length')
   const bytes = new Uint8Array(Math.floor((text.length * 3) / 4))

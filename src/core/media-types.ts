@@ -35,8 +35,8 @@ export type MediaKind = keyof typeof mediaKinds
 export const mediaKindNames = Object.keys(mediaKinds) as MediaKind[]
 
 /**
- * Splits a list of media types. `kinds` are the kinds (see `mediaKinds`) whose types are all in the
- * list. `others` are the remaining types.
+ * Splits a list of media types. `kinds` are the names of the groups in `mediaKinds` whose types are
+ * all in the list. `others` are the remaining types.
  */
 export function splitMediaTypes(types: readonly string[]): {
   kinds: MediaKind[]

@@ -2,7 +2,7 @@ import type { checkGuard } from '../core/pages/page-guards.ts'
 import { parseRedirect, withRedirect } from '../core/pages/redirect-parameter.ts'
 import { localizedPath } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
-import { isReturnable } from '../stores/routes.ts'
+import { canReturnAfterSignIn } from '../stores/routes.ts'
 import { pageLocale, shellTranslator } from './kit/page.ts'
 import { showToast } from './kit/toasts.ts'
 
@@ -32,6 +32,6 @@ function addressFor(answer: Redirect, reason: 'ended' | undefined): string {
     return withRedirect(target, { path, query, hash })
   }
   const wanted = new URLSearchParams(query).get('redirect') ?? ''
-  const found = answer === 'go-on' ? parseRedirect(wanted, origin, isReturnable) : undefined
+  const found = answer === 'go-on' ? parseRedirect(wanted, origin, canReturnAfterSignIn) : undefined
   return found ?? localizedPath(pageLocale(), '/')
 }

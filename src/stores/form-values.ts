@@ -9,8 +9,8 @@ export type Values = Record<string, string>
 export type FieldElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
 /**
- * Returns the values of a form by field name. The values of checked boxes with the same name are
- * joined by newlines.
+ * Returns the values of a form by field name. Several values of one field are joined by newlines.
+ * Checkboxes of which none is checked have an empty value.
  */
 export function valuesOf(form: HTMLFormElement): Values {
   const values: Values = {}

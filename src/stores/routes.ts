@@ -22,7 +22,7 @@ if (typeof document !== 'undefined') document.addEventListener('astro:after-swap
  * Returns whether a person may be redirected to this path after signing in: whether the page table
  * marks the page with this path as returnable.
  */
-export function isReturnable(path: string): boolean {
+export function canReturnAfterSignIn(path: string): boolean {
   const clean = path.replace(/(?<=.)\/$/, '')
   return $route.routes.some(([name, pattern]) => {
     return pages[name as PageName].isReturnable && pattern.test(clean) // as: its routes

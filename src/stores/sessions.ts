@@ -36,14 +36,17 @@ const clockKey = 'vidimus:clock'
 const lateMs = 300_000
 const lateRetryMs = 30_000
 
-/** How a session began. `signed-in`: the person has just signed in. `restored`: from the cookie. */
+/**
+ * How a session began. `signed-in`: the person has just signed in. `restored`: the tab has found
+ * the session in the cookie.
+ */
 export type SessionStart = 'signed-in' | 'restored'
 
 const startListeners = new Set<(start: SessionStart) => Promise<void> | void>()
 /**
  * How a session ended. `signed-out`: the person has left, because they signed out in this tab or
- * because somebody else has signed in. `ended`: in any other way, after which the same person may
- * sign in again and continue.
+ * because somebody else has signed in. `ended`: the session ended in any other way, and the same
+ * person may sign in again and continue.
  */
 export type SessionEnd = 'signed-out' | 'ended'
 

@@ -27,7 +27,7 @@ export interface RowRange {
   columns?: readonly number[] | undefined
 }
 
-/** What the worker that reads CSV files returns. */
+/** A result of the worker that reads CSV files. */
 export type CsvResult = FileInspection | RowCountResult | RowPage
 
 const take = createRowRangeReader()

@@ -34,7 +34,10 @@ const marks: [Encoding, number[]][] = [
  * even positions, or of its bytes at odd positions, is NUL.
  */
 const utf16Share = 0.3
-/** Minimum fraction of NUL bytes in a file that counts as binary, unless it counts as UTF-16. */
+/**
+ * A file that does not count as UTF-16 counts as binary if at least this fraction of its bytes is
+ * NUL.
+ */
 const binaryShare = 0.01
 
 /** Returns the kind of a file from its first bytes. A few thousand bytes are enough. */
@@ -62,8 +65,8 @@ export function detectFileType(bytes: Uint8Array): DetectedFileType {
 
 /**
  * Returns a function that checks whether a file is UTF-8. Call it with each piece of the file in
- * order, and at the end without a piece. It returns false from the first piece on that is not
- * UTF-8. A character may be split between two pieces.
+ * order, and at the end without a piece. It returns true until a piece is not UTF-8, and false from
+ * then on. A character may be split between two pieces.
  */
 export function createUtf8Check(): (piece?: Uint8Array) => boolean {
   const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -15,7 +15,10 @@ export interface AuditEntry {
   /** Time of the change in milliseconds since 1970. */
   at: number
   actor: { id: string; company: string }
-  /** Id of the company in which the change was made. */
+  /**
+   * Id of the company in which the change was made. It differs from `company` in the log of an
+   * actor who belongs to another company.
+   */
   acted_in: string
   action: string
   target: string
@@ -41,7 +44,7 @@ export const firstPreviousHash: Bytes = new Uint8Array(32)
  * The first bytes of the input of every audit hash. They make sure that an audit hash never equals
  * a hash for another purpose.
  */
-export const auditPrefix: Bytes = hashPrefix('audit')
+export const auditHashPrefix: Bytes = hashPrefix('audit')
 
 /** Returns an audit entry as canonical JSON, the text that the entry's hash covers. */
 export function auditEntryText({ changes, ...entry }: AuditEntry): string {
@@ -50,13 +53,13 @@ export function auditEntryText({ changes, ...entry }: AuditEntry): string {
 
 /**
  * Returns the hash of the audit entry number `seq` with the given canonical JSON: SHA-256 of
- * `auditPrefix`, the previous entry's hash, the number in 8 bytes, and the JSON.
+ * `auditHashPrefix`, the previous entry's hash, the number in 8 bytes, and the JSON.
  */
 export function auditHash(previous: Uint8Array, seq: number, text: string): Bytes {
   if (previous.length !== 32) throw new Error('audit: a hash has 32 bytes')
   const number = new Uint8Array(8)
   new DataView(number.buffer).setBigUint64(0, BigInt(seq))
-  return sha256(concatBytes(auditPrefix, previous, number, toUtf8(text)))
+  return sha256(concatBytes(auditHashPrefix, previous, number, toUtf8(text)))
 }
 
 /**

@@ -7,8 +7,8 @@ import { hashPrefix } from './formats.ts'
 export type CommitmentOpening = { salt: string; value: string }
 
 /**
- * The input of a commitment: the value, and the record and the field to which the commitment
- * belongs.
+ * What a commitment is computed from: the value and its salt, and the field, record and log to
+ * which the value belongs.
  */
 export type CommitmentInput = {
   /**

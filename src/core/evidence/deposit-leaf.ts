@@ -25,7 +25,7 @@ export const depositFields = [
 ] as const
 export type DepositField = (typeof depositFields)[number]
 
-/** What is needed to build the leaf of a deposit. `origin` is the name of the log. */
+/** The input from which the leaf of a deposit is built. `origin` is the name of the log. */
 export type DepositLeafInput = {
   origin: string
   /**

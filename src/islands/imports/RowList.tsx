@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
 import { type Import, type ImportVerdict, zeroImportCounts } from '../../contract/imports.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import type { RefusalReason, RowValues, StoredRow } from '../../stores/imports/import-kinds.ts'
+import type { RowRefusalReason, RowValues, StoredRow } from '../../stores/imports/import-kinds.ts'
 import { type SourceFile, spreadsheetRowNumber } from '../../stores/imports/import-memory.ts'
 import {
   $importRows,
@@ -48,7 +48,7 @@ export function RowList(props: RowListProps) {
   const shown = verdicts.filter(each => each !== 'skipped' || counts[each] > 0 || each === verdict)
   const omitted = counts.refused + counts.skipped
   const numberOf = (row: number) => (origin ? spreadsheetRowNumber(row, origin) : row)
-  const withNumber = (reason: RefusalReason) =>
+  const withNumber = (reason: RowRefusalReason) =>
     reasonText({ ...reason, ...(reason.row === undefined ? {} : { row: numberOf(reason.row) }) })
 
   const isOpen = rows !== undefined

@@ -1,6 +1,6 @@
 import type { ComponentType, ReactNode } from 'react'
 import type { Import, NotUndoneReason } from '../../contract/imports.ts'
-import type { ImportKind, RefusalReason } from '../../stores/imports/import-kinds.ts'
+import type { ImportKind, RowRefusalReason } from '../../stores/imports/import-kinds.ts'
 
 /**
  * What the import wizard needs for one kind of import, such as people: texts, options and links.
@@ -12,7 +12,7 @@ export interface ImportWizardProps {
   /** The hint of each field by its name. */
   hints: Readonly<Record<string, string>>
   /** Returns the sentence that says why a cell is refused. */
-  reasonText: (reason: RefusalReason) => string
+  reasonText: (reason: RowRefusalReason) => string
   /** Returns the label of the button that runs the import. */
   runLabel: (count: number) => string
   /** Returns the sentence that says why an undo left an imported item as it is. */

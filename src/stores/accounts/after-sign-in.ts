@@ -1,7 +1,7 @@
 import { parseRedirect } from '../../core/pages/redirect-parameter.ts'
 import { isLocale, localizedPath } from '../../i18n/index.ts'
 import { environment, pageLocale } from '../environment.ts'
-import { isReturnable } from '../routes.ts'
+import { canReturnAfterSignIn } from '../routes.ts'
 import { $user } from '../signed-in-user.ts'
 
 /**
@@ -18,7 +18,7 @@ export function addressAfterSignIn(): string {
     if (redirect) waiting.searchParams.set('redirect', redirect)
     return waiting.href
   }
-  const url = new URL(parseRedirect(redirect, origin, isReturnable) ?? '/', origin)
+  const url = new URL(parseRedirect(redirect, origin, canReturnAfterSignIn) ?? '/', origin)
   const chosen = $user.get()?.locale
   url.pathname = localizedPath(isLocale(chosen) ? chosen : pageLocale(), url.pathname)
   return url.href

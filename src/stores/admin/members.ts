@@ -68,8 +68,8 @@ export async function loadMemberUsage(id: string): Promise<void> {
 }
 
 /**
- * Invites a person and returns the answer. If it contains a link, stores the link in
- * `$linkToPassOn`.
+ * Invites a person and returns the server's answer. If the answer contains a link, stores the link
+ * in `$linkToPassOn`.
  */
 export async function inviteUser(input: Invitation, key: string): Promise<InvitedUser> {
   const invited = await adminApi('createUser', input, { idempotencyKey: key })
@@ -77,7 +77,9 @@ export async function inviteUser(input: Invitation, key: string): Promise<Invite
   return invited
 }
 
-/** Returns the id of the company's person with this e-mail, or undefined if there is none. */
+/**
+ * Returns the id of the person of the company who has this e-mail, or undefined if there is none.
+ */
 export async function findMemberIdByEmail(email: string): Promise<string | undefined> {
   const [found] = await adminApi('listUsers', { id: companyIdOfPage(), email, limit: 1 })
   return found?.id

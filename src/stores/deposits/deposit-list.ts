@@ -12,7 +12,7 @@ import {
   emptySummary,
   type PictureChoice,
   type QueuedDeposit,
-  summarize
+  summarizeDeposits
 } from './deposit-states.ts'
 
 const progressMs = 100
@@ -169,7 +169,7 @@ export function createDepositList({ forget, now, after }: ListParts) {
     const summed = [...entries.values()].map(({ size, $state, sent, isEarlier }) => {
       return { size, state: $state.get(), sent, isEarlier }
     })
-    $summary.set(summarize(summed))
+    $summary.set(summarizeDeposits(summed))
     return $summary.get()
   }
 

@@ -109,7 +109,7 @@ interface Summarized {
  * Returns the number of deposits in each state, the percentage that is done, and the remaining time
  * in seconds once it can be estimated.
  */
-export function summarize(deposits: Iterable<Summarized>): DepositSummary {
+export function summarizeDeposits(deposits: Iterable<Summarized>): DepositSummary {
   const summary = { ...emptySummary, batch: { total: 0, ended: 0 } }
   let bytes = 0
   let bytesDone = 0

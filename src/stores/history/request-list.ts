@@ -47,7 +47,7 @@ export function newestFirst(a: ProcessedRequest, b: ProcessedRequest): number {
  * filter no longer matches. `present` are the rows that match now: those above the first row of
  * `before` are left out, and the others are added.
  */
-export function updateRows(
+export function mergeShownRows(
   before: readonly ProcessedRequest[],
   present: readonly ProcessedRequest[],
   newest: (id: string) => ProcessedRequest | undefined

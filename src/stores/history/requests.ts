@@ -17,7 +17,12 @@ import {
 import { joinTabGroup, type TabGroup } from '../tab-leader.ts'
 import type { StreamState } from './event-stream.ts'
 import { createRequestMatcher, isFiltered, type RequestFilter } from './request-filter.ts'
-import { createRequestList, insertionIndex, type RequestList, updateRows } from './request-list.ts'
+import {
+  createRequestList,
+  insertionIndex,
+  mergeShownRows,
+  type RequestList
+} from './request-list.ts'
 import type { StreamMessage } from './request-stream.ts'
 
 export type { StreamState }
@@ -209,7 +214,7 @@ export function updateShownRows(
   before: readonly ProcessedRequest[],
   present: readonly ProcessedRequest[]
 ): readonly ProcessedRequest[] {
-  return updateRows(before, present, findRequest)
+  return mergeShownRows(before, present, findRequest)
 }
 
 /** Returns the number of requests newer than `first`. */

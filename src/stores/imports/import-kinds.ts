@@ -5,18 +5,18 @@ import type { createList } from '../lists/lists.ts'
 /** The cells of a row of an import, by field name. */
 export type RowValues = Readonly<Record<string, string>>
 
-/** A stored row of an import of any kind. */
+/** A row of an import as the server has stored it. All kinds of imports have rows of this type. */
 export interface StoredRow {
   /** Number of the row, from 1. The header does not count. */
   row: number
   values: RowValues
   verdict: ImportVerdict | null
-  reasons: readonly RefusalReason[]
+  reasons: readonly RowRefusalReason[]
   kept: NotUndoneReason | null
 }
 
 /** Why a row is refused. `field` is the field with the wrong cell. */
-export interface RefusalReason {
+export interface RowRefusalReason {
   field: string
   code: string
   value?: string | undefined

@@ -31,7 +31,8 @@ export type ShownImport =
     }
 
 /**
- * The rows of the shown import that have one verdict, such as `refused`, as far as they are loaded.
+ * The rows of the shown import that have one verdict, such as `refused`. Contains only the rows
+ * that are loaded.
  */
 export interface ImportRows {
   verdict: ImportVerdict
@@ -179,7 +180,10 @@ export async function checkImport(kind: ImportKind, id: string): Promise<void> {
   await showResult(kind, kind.check(id))
 }
 
-/** Starts the run of an import. With `skip`, the run leaves out refused rows. */
+/**
+ * Starts the run of an import, which applies its rows. With `skip`, the run leaves out refused
+ * rows.
+ */
 export async function runImport(kind: ImportKind, id: string, skip: boolean): Promise<void> {
   await showResult(kind, kind.run(id, skip))
 }
@@ -274,7 +278,7 @@ export async function showRowsWithVerdict(kind: ImportKind, verdict: ImportVerdi
   await loadRows(kind, verdict, 0, rowsPerPage)
 }
 
-/** Loads more rows with the verdict whose rows the page shows, and adds them to the shown rows. */
+/** Loads more rows with the verdict that the page shows now, and adds them to the shown rows. */
 export async function loadMoreRows(kind: ImportKind): Promise<void> {
   const now = $importRows.get()
   if (now?.next != null) await loadRows(kind, now.verdict, now.next, rowsPerPage)
@@ -358,8 +362,8 @@ function fail(error: AppError): void {
 }
 
 /**
- * Returns a function that tells whether the page still shows the same import as at the time of the
- * call of `watch`, in the same session.
+ * Returns a function that tells whether the page still shows the import that it showed when `watch`
+ * was called, in the same session.
  */
 function watch(): () => boolean {
   const [session, company, mine] = [sessionNumber(), companyIdOfPage(), opened]

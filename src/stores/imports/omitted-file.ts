@@ -2,7 +2,7 @@ import type { Import } from '../../contract/imports.ts'
 import type { Dialect } from '../../core/csv/dialect.ts'
 import { writeCsv } from '../../core/csv/writer.ts'
 import { readWholeRows } from './import-file.ts'
-import type { ImportKind, RefusalReason, StoredRow } from './import-kinds.ts'
+import type { ImportKind, RowRefusalReason, StoredRow } from './import-kinds.ts'
 import { type SourceFile, spreadsheetRowNumber } from './import-memory.ts'
 import { fetchOmittedRows, findSentFile } from './imports.ts'
 
@@ -12,7 +12,7 @@ interface OmittedFileOptions {
   labels: Readonly<Record<string, string>>
   /** Headings of the two added columns, which follow the columns of the imported file. */
   added: { row: string; error: string }
-  errorOf: (reason: RefusalReason) => string
+  errorOf: (reason: RowRefusalReason) => string
 }
 
 /**

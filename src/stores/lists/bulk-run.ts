@@ -18,7 +18,7 @@ export type BulkStep<Filter> =
   | { ids: readonly string[]; filter?: never }
   | { ids?: never; filter: Filter; cursor?: string }
 
-/** What one call of a bulk change did. */
+/** The result of one call of a bulk change. */
 export interface BulkStepResult {
   done: readonly string[]
   unchanged: readonly string[]

@@ -19,7 +19,7 @@ export function createList<Row extends { id: string }, Query extends object>({
   load
 }: ListOptions<Row, Query>) {
   let rows: readonly Row[] = []
-  /** What the rows belong to, such as the id of a company. */
+  /** Id of what the rows belong to, such as a company. */
   let owner: string | undefined
   const $selection = personalAtom<Selection>(nothingSelected)
 

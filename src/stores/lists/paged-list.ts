@@ -29,7 +29,7 @@ export type PagePosition = 'start' | 'head' | 'next'
 
 /** Holds the rows of a list and decides in which order they are shown. */
 export interface RowSource<Row, Query> {
-  /** Returns the rows to show for the query, as far as they are known. */
+  /** Returns the rows to show for the query. Contains only rows that have been added. */
   rowsFor(query: Query): readonly Row[]
   /** Adds the rows of a page and calls `show()` of the list. */
   add(page: readonly Row[], place: PagePosition): void

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { $route, isReturnable } from '../../../src/stores/routes.ts'
+import { $route, canReturnAfterSignIn } from '../../../src/stores/routes.ts'
 
 test.each([
   '/',
@@ -10,7 +10,7 @@ test.each([
   '/fr/deposit/',
   '/en/admin',
   '/fr/admin/7'
-])('lets a sign-in lead to %s', path => expect(isReturnable(path)).toBe(true))
+])('lets a sign-in lead to %s', path => expect(canReturnAfterSignIn(path)).toBe(true))
 
 test.each([
   '/en/sign-in',
@@ -23,7 +23,7 @@ test.each([
   '/en/admin/7/nowhere',
   '/en/admin//groups',
   ''
-])('keeps a sign-in from leading to "%s"', path => expect(isReturnable(path)).toBe(false))
+])('keeps a sign-in from leading to "%s"', path => expect(canReturnAfterSignIn(path)).toBe(false))
 
 test('reads the parameters of an address', () => {
   $route.open('/fr/admin/7?q=a#b')

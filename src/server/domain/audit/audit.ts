@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { AuditAction } from '../../../contract/audit.ts'
 import {
   auditEntryText,
-  auditPrefix,
+  auditHashPrefix,
   createChangesCommitment,
   fieldChangesText,
   firstPreviousHash
@@ -91,7 +91,7 @@ function enter(
     text: auditSql,
     values: [
       company,
-      Buffer.from(auditPrefix),
+      Buffer.from(auditHashPrefix),
       Buffer.from(firstPreviousHash),
       Buffer.from(auditEntryText(entry)),
       ...[id, at, by.id, by.company_id, acted_in, action, target],

@@ -4,7 +4,7 @@ import type { ProcessedRequest } from '../../../../src/contract/requests.ts'
 import {
   type DepositState,
   listPositionOf,
-  summarize
+  summarizeDeposits
 } from '../../../../src/stores/deposits/deposit-states.ts'
 
 const request: ProcessedRequest = {
@@ -17,15 +17,18 @@ const request: ProcessedRequest = {
 const done: DepositState = { status: 'done', request }
 
 test('is nothing for no files', () => {
-  expect(summarize([])).toMatchObject({ total: 0, percent: 0 })
+  expect(summarizeDeposits([])).toMatchObject({ total: 0, percent: 0 })
 })
 
 test('weighs files by their bytes and says 100 only when everything has ended', () => {
   const big = { size: 9999, state: done }
   const small = (state: DepositState) => ({ size: 1, state })
-  expect(summarize([big, small({ status: 'waiting' })])).toMatchObject({ percent: 99, active: 1 })
-  expect(summarize([big, small({ status: 'recording' })])).toMatchObject({ percent: 99 })
-  expect(summarize([big, small(done)])).toMatchObject({ percent: 100, done: 2 })
+  expect(summarizeDeposits([big, small({ status: 'waiting' })])).toMatchObject({
+    percent: 99,
+    active: 1
+  })
+  expect(summarizeDeposits([big, small({ status: 'recording' })])).toMatchObject({ percent: 99 })
+  expect(summarizeDeposits([big, small(done)])).toMatchObject({ percent: 100, done: 2 })
 })
 
 test('counts failures apart from those that another try may help', () => {
@@ -35,7 +38,7 @@ test('counts failures apart from those that another try may help', () => {
     retryable
   })
   const states = [failed(true), failed(false), { status: 'cancelled' } as const]
-  expect(summarize(states.map(state => ({ size: 1, state })))).toMatchObject({
+  expect(summarizeDeposits(states.map(state => ({ size: 1, state })))).toMatchObject({
     failed: 2,
     retryable: 1,
     cancelled: 1,
@@ -46,18 +49,18 @@ test('counts failures apart from those that another try may help', () => {
 test('tells the time left from the speed of all once one is steady', () => {
   const steady = { status: 'uploading', ratio: 0.5, cut: false, bytesPerSecond: 60 } as const
   const fresh = { status: 'uploading', ratio: 0, cut: false, bytesPerSecond: 40 } as const
-  expect(summarize([{ size: 1000, state: fresh }]).secondsLeft).toBeUndefined()
+  expect(summarizeDeposits([{ size: 1000, state: fresh }]).secondsLeft).toBeUndefined()
   const both = [
     { size: 1000, state: { ...steady, secondsLeft: 8 } },
     { size: 1000, state: fresh }
   ]
-  expect(summarize(both).secondsLeft).toBe(15)
+  expect(summarizeDeposits(both).secondsLeft).toBe(15)
 })
 
 test('counts the files and the bytes of one and the same batch', () => {
   const earlier = { size: 100, state: done, isEarlier: true }
   const later = [done, { status: 'waiting' } as const].map(state => ({ size: 50, state }))
-  const summary = summarize([earlier, earlier, ...later])
+  const summary = summarizeDeposits([earlier, earlier, ...later])
   expect(summary).toMatchObject({ batch: { ended: 1, total: 2 }, percent: 50, total: 4 })
 })
 

@@ -5,8 +5,8 @@ import { toProblem } from '../../../../src/contract/kit/problems.ts'
 import type { ProcessedRequest } from '../../../../src/contract/requests.ts'
 import {
   createRequestList,
-  newestFirst,
-  updateRows
+  mergeShownRows,
+  newestFirst
 } from '../../../../src/stores/history/request-list.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
 import '../../../helpers/soak.ts'
@@ -65,7 +65,7 @@ test('holds rows still: none comes or goes above the last, and each changes in p
     fc.property(some, some, (before, present) => {
       const newest = (id: string) => present.find(each => each.id === id)
       const newer = present.map(each => ({ ...each, seq: 2 }))
-      const shown = updateRows(before, newer, id => newer.find(each => each.id === id))
+      const shown = mergeShownRows(before, newer, id => newer.find(each => each.id === id))
       expect(shown).toEqual(shown.toSorted(newestFirst))
       expect(new Set(shown.map(({ id }) => id)).size).toBe(shown.length)
       for (const { id } of before) {
