@@ -30,8 +30,8 @@ export function onClientCore<Given, T>(
 }
 
 /**
- * Calls `start`, which must spawn a child process synchronously, so that the child runs on the
- * server's core. Moves the calling process to that core meanwhile. Returns what `start` returns.
+ * Calls `start` while this process is bound to the server's core, and returns its result. `start`
+ * must spawn a child process synchronously. The child inherits the binding and stays on that core.
  */
 export function onServerCore<T>(start: () => T): T {
   pin(serverCore)

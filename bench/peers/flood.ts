@@ -9,7 +9,7 @@ export interface FloodOptions {
   port: number
   /**
    * The HTTP requests to send. The client opens one connection for each and sends the request on it
-   * again and again. Each run of `#` in a request is replaced with random hex digits.
+   * again and again. Each sequence of `#` in a request is replaced with random hex digits.
    */
   requests: string[]
   /** The number of copies of a request that are sent before a response is read. */

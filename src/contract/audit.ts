@@ -5,8 +5,8 @@ import { listEndpoint } from './kit/lists.ts'
 
 /**
  * The actions that the audit log records, as `noun.verb`. The noun is the kind of the changed item.
- * Actions may be added, but never renamed or reused. `changes.json` contains the sentence that
- * pages show for each action.
+ * Actions may be added, but never renamed or reused. `src/i18n/en/admin/changes.json` contains the
+ * English sentence for each action.
  */
 export const AuditAction = z.enum([
   'api_key.create',

@@ -31,7 +31,8 @@ import {
 import { makePerson } from './mailed.ts'
 
 /**
- * Every route of the contract by its name. The tests fail for a route without an entry in `rows`.
+ * Every route of the contract by its name. The tests fail for a route without an entry in
+ * `routeCases`.
  */
 export const routes: Record<string, Endpoint | Stream> = { ...endpoints, ...streams }
 
@@ -47,7 +48,10 @@ const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
 /** The exports of all modules `tests/api/<room>/<noun>.cases.ts`, one module per noun. */
 const nouns: Cases[] = await Promise.all(files.sort().map(file => import(join(folder, file))))
 
-export const rows: Record<string, RouteCase> = Object.assign({}, ...nouns.map(noun => noun.rows))
+export const routeCases: Record<string, RouteCase> = Object.assign(
+  {},
+  ...nouns.map(noun => noun.rows)
+)
 
 /**
  * Returns all functions that provoke an error code of a route. Each is named after route and code:
@@ -64,7 +68,7 @@ export function routeOf(name: string): Endpoint | Stream {
 }
 
 export function routeCaseOf(name: string): RouteCase {
-  const row = rows[name]
+  const row = routeCases[name]
   if (!row) throw new Error(`${name} has no row in tests/api/<room>/<noun>.cases.ts`)
   return row
 }

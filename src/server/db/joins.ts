@@ -4,7 +4,7 @@ import type { CompanyId } from './scope.ts'
 
 /**
  * Adds the conditions of a join: equal values in two columns, and the same company. With both,
- * PostgreSQL can use the primary keys. `joinInCompany(join, 'user.id', 'session.user_id')`
+ * PostgreSQL can use the primary keys. Example: `joinInCompany(join, 'user.id', 'session.user_id')`
  */
 export function joinInCompany<DB, TB extends keyof DB>(
   join: JoinBuilder<DB, TB>,

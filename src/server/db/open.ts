@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import pg from 'pg'
 import { type ActiveCompanies, createActiveCompanies } from '../../core/active-companies.ts'
+import { ConnectionAllocator } from './connection-allocator.ts'
 import { type DatabaseLocation, databaseLoginError, requestRoleLogin } from './connection-config.ts'
-import { ConnectionShares } from './connection-shares.ts'
 import { postgresNiceDifference } from './postgres.ts'
 import { lowerPriority } from './process-priority.ts'
 
@@ -68,7 +68,7 @@ interface Opened {
    * `pool`.
    */
   heavyPool: pg.Pool
-  shares: ConnectionShares
+  allocator: ConnectionAllocator
 }
 
 const opened = new WeakMap<Db, Opened>()
@@ -113,7 +113,7 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
   opened.set(db, {
     pool,
     heavyPool,
-    shares: new ConnectionShares({
+    allocator: new ConnectionAllocator({
       size: poolSize,
       reserve,
       heavy: heavySize,
@@ -141,11 +141,11 @@ export function poolOf(db: Db, { isHeavy = false } = {}): pg.Pool {
 }
 
 /**
- * Returns the object that divides the pool's connections between companies. Only modules of this
+ * Returns the allocator that gives the pool's connections to transactions. Only modules of this
  * folder may call this function.
  */
-export function connectionSharesOf(db: Db): ConnectionShares {
-  return openedAs(db).shares
+export function connectionAllocatorOf(db: Db): ConnectionAllocator {
+  return openedAs(db).allocator
 }
 
 function openedAs(db: Db): Opened {

@@ -5,8 +5,8 @@ import {
   type ConnectionOptions,
   type ConnectionSlot,
   noCompany
-} from './connection-shares.ts'
-import { connectionSharesOf, type Db, poolOf } from './open.ts'
+} from './connection-allocator.ts'
+import { connectionAllocatorOf, type Db, poolOf } from './open.ts'
 import {
   type LogHeadLock,
   type PipelinedTransaction,
@@ -18,7 +18,7 @@ import type { PreparedStatement } from './prepared-statements.ts'
 import { kyselyTransactionProps } from './query-executor.ts'
 import type { Database } from './schema.ts'
 
-export type { ConnectionOptions, WaitingClient } from './connection-shares.ts'
+export type { ConnectionOptions, WaitingClient } from './connection-allocator.ts'
 
 declare const brand: unique symbol
 /** The id of a company. Which company an HTTP request belongs to depends on its host name. */
@@ -204,10 +204,10 @@ async function inTransaction<X, T>(
   run: (tx: X) => Promise<T>,
   how: ConnectionOptions & { isSingle?: boolean } = {}
 ): Promise<T> {
-  const shares = connectionSharesOf(db)
+  const allocator = connectionAllocatorOf(db)
   for (let retries = 0; ; retries++) {
     try {
-      const taken = shares.take(consumer, how)
+      const taken = allocator.take(consumer, how)
       // no `await` for a free connection, so that it is used in this turn of the event loop
       const slot = taken instanceof Promise ? await taken : taken
       try {

@@ -58,9 +58,9 @@ interface DirectCall {
 }
 
 /**
- * Serves `PUT /deposit`, which deposits a file in one call. Reads the body from Node's own request.
- * So the file is never in memory as a whole, and a disconnection of the client is noticed
- * immediately.
+ * Serves `PUT /deposit`, which deposits a file in one call. Reads the body from the request object
+ * of Node and not through Hono. So the file is never in memory as a whole, and a disconnection of
+ * the client is noticed immediately.
  */
 export async function serveDirectUpload(
   deps: Deps,

@@ -39,9 +39,9 @@ import {
   outcomeOf,
   refusalOutcomeOf,
   routeCaseOf,
+  routeCases,
   routeOf,
   routes,
-  rows,
   stripCompanyConditions,
   successOutcomeOf,
   tablesOf,
@@ -392,7 +392,7 @@ test('leaks without both layers, so that the matrix proves something', async () 
 })
 
 test('has a row for every route and a thing for every id', () => {
-  expect(Object.keys(rows).sort(), 'rows of tests/api/<room>/<noun>.cases.ts').toEqual(
+  expect(Object.keys(routeCases).sort(), 'rows of tests/api/<room>/<noun>.cases.ts').toEqual(
     names.toSorted()
   )
   for (const name of names) {

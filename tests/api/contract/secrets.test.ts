@@ -113,7 +113,7 @@ interface Link {
   use: (token?: string) => Promise<unknown>
 }
 
-/** Creates one mailed link of each kind. Passes the secrets of each to `plant`. */
+/** Creates one mailed link of each kind. Records the secrets of each link with `plant`. */
 async function followLinks(app: TestApp, plant: Plant): Promise<Link[]> {
   const host = 'acme.localhost'
   const links: Link[] = []
@@ -160,7 +160,9 @@ async function followLinks(app: TestApp, plant: Plant): Promise<Link[]> {
   return links
 }
 
-/** Makes the calls of a person's day, some of which fail. Passes every secret to `plant`. */
+/**
+ * Makes the calls of a person's day, some of which fail. Records every secret in them with `plant`.
+ */
 async function live(app: TestApp, plant: Plant): Promise<void> {
   const host = 'acme.localhost'
   const person = await app.signUp()

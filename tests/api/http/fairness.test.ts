@@ -8,7 +8,7 @@ import {
   runImport,
   storeImportRows
 } from '../../../src/contract/imports.ts'
-import { connectionSharesOf } from '../../../src/server/db/open.ts'
+import { connectionAllocatorOf } from '../../../src/server/db/open.ts'
 import { inCompany } from '../../../src/server/db/scope.ts'
 import { userImportSteps } from '../../../src/server/domain/accounts/user-import-steps.ts'
 import {
@@ -157,7 +157,7 @@ test('a company that runs an import is served, though others are active and it h
 test('a call that waits for the database leaves the line when its client goes', async () => {
   await using app = await makeApp()
   const ada = await app.signUp()
-  const shares = connectionSharesOf(app.deps.db)
+  const allocator = connectionAllocatorOf(app.deps.db)
   const isOver = Promise.withResolvers<void>()
   const company = app.companies[acme]
   if (!company) throw new Error('no acme')
@@ -170,12 +170,12 @@ test('a call that waits for the database leaves the line when its client goes', 
   )
   // a job of the company may have held a connection, so that one of these waited first
   await expect.poll(() => begun).toBe(busy.length)
-  await expect.poll(() => shares.waiting).toBe(0)
+  await expect.poll(() => allocator.waiting).toBe(0)
   const { socket } = await open(app)
   socket.write(headOf('GET', '/user', { authorization: `Bearer ${ada.token}` }))
-  await expect.poll(() => shares.waiting).toBeGreaterThan(0)
+  await expect.poll(() => allocator.waiting).toBeGreaterThan(0)
   socket.destroy()
-  await expect.poll(() => shares.waiting).toBe(0)
+  await expect.poll(() => allocator.waiting).toBe(0)
   isOver.resolve()
   await Promise.all(busy)
   await expect.poll(() => app.logged.some(({ text }) => text === 'api')).toBe(true)

@@ -596,7 +596,7 @@ test('gives up after five failures, with nothing changed', async () => {
   expect(logLevelsOf(id)).toEqual(new Set(['error']))
 })
 
-/** Returns the levels of the log's lines about the failures of a run. */
+/** Returns the log levels with which the service has logged errors of the import `id`. */
 function logLevelsOf(id: string): Set<string> {
   const about = app.logged.filter(({ facts }) => Object(facts).import === id && 'err' in facts)
   return new Set(about.map(({ level }) => level))

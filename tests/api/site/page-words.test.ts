@@ -115,7 +115,7 @@ async function expectWords(host: string, owner: Host): Promise<void> {
   }
 }
 
-/** Returns the text of a page with its pictures, which the page has in base64. */
+/** Returns a page with its base64 pictures decoded, so that words inside them can be found. */
 function decoded(page: string): string {
   return page.replace(/;base64,([\w+/=]+)/g, (_, data) => Buffer.from(data, 'base64').toString())
 }

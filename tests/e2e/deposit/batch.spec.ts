@@ -102,7 +102,10 @@ test('drops what is on its way when the person signs out', async ({ page }) => {
   await expect(page.locator('#upload-progress')).toBeHidden()
 })
 
-/** Sends the call of a page from this process, to which the host of the page is unknown. */
+/**
+ * Sends the call of a page to 127.0.0.1 and keeps the host in a header. Playwright sends it from
+ * this process, which may not be able to resolve the host.
+ */
 function fetchAt(route: Route): Promise<APIResponse> {
   const { host, port } = new URL(route.request().url())
   const url = `http://127.0.0.1:${port}/deposit/batch`

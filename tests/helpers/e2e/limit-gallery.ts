@@ -53,8 +53,8 @@ async function bundle(): Promise<string> {
 }
 
 /**
- * Gives modules of Astro an id that `stubOfAstro` recognizes. It replaces each of them by a module
- * whose `navigate` does nothing, because the gallery opens no other page.
+ * Gives modules of Astro an id that `stubOfAstro` recognizes. `stubOfAstro` then replaces the
+ * module with one whose `navigate` does nothing, because the gallery opens no other page.
  */
 const isOfAstro = (id: string) => (id.startsWith('astro:') ? `\0${id}` : undefined)
 const stubOfAstro = (id: string) =>

@@ -59,9 +59,9 @@ export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodM
 }
 
 /**
- * Returns a JSON response. If the listener can write to the connection itself, gives it the JSON
- * text and returns a `Response` without a body. A `Response` with a body would turn the text into a
- * stream, which costs more than all the rest of the response.
+ * Returns a JSON response. If the call came through the listener, hands the JSON text to the
+ * listener, which writes it to the connection, and returns a `Response` without a body. A body
+ * would be turned into a stream, which costs more than all the rest of the response.
  */
 function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response {
   const { takeText } = c.env ?? {}

@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events'
 import { expect, test, vi } from 'vitest'
 import {
+  ConnectionAllocator,
   type ConnectionOptions,
-  ConnectionShares,
   type ConnectionSlot
-} from '../../../../src/server/db/connection-shares.ts'
+} from '../../../../src/server/db/connection-allocator.ts'
 
 const present = { hasOthers: () => false }
 const options = {
@@ -22,7 +22,7 @@ test('gives all to a company alone, and keeps the reserve for those who hold non
   expect(desk.served).toEqual(['acme', 'acme', 'acme', 'acme'])
   desk.ask('beta', 2)
   expect(desk.served.slice(4)).toEqual(['beta'])
-  expect(desk.shares.waiting).toBe(3)
+  expect(desk.allocator.waiting).toBe(3)
 })
 
 test('serves the company that holds fewest, and of equals the one that was served longest ago', async () => {
@@ -48,7 +48,7 @@ test('serves some of every company however many there are', async () => {
   const names = Array.from({ length: 30 }, (_, n) => `company ${n}`)
   desk.ask('acme', 50)
   for (const name of names) desk.ask(name, 1)
-  while (desk.shares.waiting > 0) await desk.release(desk.holders()[0] ?? '')
+  while (desk.allocator.waiting > 0) await desk.release(desk.holders()[0] ?? '')
   const last = Math.max(...names.map(name => desk.served.indexOf(name)))
   expect(last).toBeLessThan(40)
 })
@@ -93,7 +93,7 @@ test('long background work takes nothing from the calls of its company, and no r
   desk.ask('gamma', 1, { isBackground: true })
   desk.ask('gamma', 1)
   expect(desk.served.slice(3)).toEqual(['beta', 'gamma'])
-  expect(desk.shares.waiting).toBe(1)
+  expect(desk.allocator.waiting).toBe(1)
 })
 
 test('a company that is alone again holds all, though nobody gave back', async () => {
@@ -116,40 +116,40 @@ test('a caller that goes leaves the line, and is served no more', async () => {
   const desk = openDesk()
   desk.ask('acme', 5)
   const caller = Object.assign(new EventEmitter(), { destroyed: false })
-  const left = desk.shares.take('acme', { caller })
+  const left = desk.allocator.take('acme', { caller })
   caller.emit('close')
   await expect(left).rejects.toThrow('the caller has gone')
-  const gone = desk.shares.take('acme', {
+  const gone = desk.allocator.take('acme', {
     caller: Object.assign(new EventEmitter(), { destroyed: true })
   })
   await expect(gone).rejects.toThrow('the caller has gone')
-  expect(desk.shares.waiting).toBe(1)
+  expect(desk.allocator.waiting).toBe(1)
   expect(caller.listenerCount('close')).toBe(0)
 })
 
 test('whoever waits too long is refused as where the database is busy', async () => {
-  const shares = new ConnectionShares({ ...options, waitMs: 1 })
+  const allocator = new ConnectionAllocator({ ...options, waitMs: 1 })
   const held: ConnectionSlot[] = []
   for (let n = 0; n < 4; n++) {
-    const slot = shares.take('acme')
+    const slot = allocator.take('acme')
     if (!(slot instanceof Promise)) held.push(slot)
   }
   expect(held).toHaveLength(4)
-  await expect(shares.take('acme')).rejects.toMatchObject({ code: '53300' })
-  expect(shares.waiting).toBe(0)
-  const patient = shares.take('acme', { waitMs: 60_000 })
-  const tooLong = shares.take('acme')
+  await expect(allocator.take('acme')).rejects.toMatchObject({ code: '53300' })
+  expect(allocator.waiting).toBe(0)
+  const patient = allocator.take('acme', { waitMs: 60_000 })
+  const tooLong = allocator.take('acme')
   await expect(tooLong).rejects.toMatchObject({ code: '53300' })
   held[0]?.release()
   expect(await patient).toBeDefined()
 })
 
 /**
- * Creates the shares to test. `ask` requests connections, and `served` lists who got them, in
+ * Creates the allocator to test. `ask` requests connections, and `served` lists who got them, in
  * order.
  */
 function openDesk(how = options) {
-  const shares = new ConnectionShares(how)
+  const allocator = new ConnectionAllocator(how)
   const served: string[] = []
   const held = new Map<string, ConnectionSlot[]>()
   const take = (who: string, slot: ConnectionSlot) => {
@@ -157,12 +157,12 @@ function openDesk(how = options) {
     held.set(who, [...(held.get(who) ?? []), slot])
   }
   return {
-    shares,
+    allocator,
     served,
     holders: () => [...held].filter(([, all]) => all.length > 0).map(([who]) => who),
     ask(who: string, times: number, options?: ConnectionOptions) {
       for (let n = 0; n < times; n++) {
-        const slot = shares.take(who, options)
+        const slot = allocator.take(who, options)
         if (slot instanceof Promise) slot.then(given => take(who, given)).catch(() => undefined)
         else take(who, slot)
       }

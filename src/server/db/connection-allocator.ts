@@ -122,7 +122,7 @@ interface Account {
  * - The long background work of a company counts as a separate consumer. It limits itself, so it
  *   gets a connection even while other companies are active, but never a reserved one.
  */
-export class ConnectionShares {
+export class ConnectionAllocator {
   readonly #options: Options
   readonly #accounts = new Map<ConnectionConsumer, Account>()
   #recheck: NodeJS.Timeout | undefined
@@ -141,9 +141,9 @@ export class ConnectionShares {
   }
 
   /**
-   * Returns the right to use a connection, or a promise of it if none is free. The promise rejects
-   * with `WaitedTooLong` after the longest waiting time, and with `ClientDisconnected` when the
-   * client disconnects.
+   * Returns a slot, which is the right to use a connection, or a promise of a slot if no connection
+   * is free. The promise rejects with `WaitedTooLong` after the longest waiting time, and with
+   * `ClientDisconnected` when the client disconnects.
    */
   take(
     company: ConnectionConsumer,
@@ -296,22 +296,22 @@ class Slot implements ConnectionSlot {
   readonly account: Account
   readonly isHeavy: boolean
   isContended = false
-  readonly #shares: ConnectionShares
+  readonly #allocator: ConnectionAllocator
 
   constructor(
-    shares: ConnectionShares,
+    allocator: ConnectionAllocator,
     consumer: ConnectionConsumer,
     account: Account,
     isHeavy: boolean
   ) {
-    this.#shares = shares
+    this.#allocator = allocator
     this.consumer = consumer
     this.account = account
     this.isHeavy = isHeavy
   }
 
   release(): void {
-    this.#shares.release(this)
+    this.#allocator.release(this)
   }
 }
 
