@@ -11,6 +11,8 @@ test.skip(!path, 'Firefox is not installed: scripts/setup.mjs says how to have i
 test('a person makes a group, deposits to its limit, follows, changes the language and signs out, and anyone verifies, in Firefox', async ({
   baseURL
 }) => {
+  // Firefox shares two cores with the other tests
+  test.setTimeout(600_000)
   const site = baseURL ?? ''
   const email = `firefox-${Date.now()}@example.com`
   const group = `Fox ${Date.now()}`

@@ -12,7 +12,8 @@ export function findFirefox(): string | undefined {
   return process.env.FIREFOX_PATH ?? (existsSync(path) ? readFileSync(path, 'utf8') : undefined)
 }
 
-// no first-run page, no updates, no reports, and no proxy between it and this machine
+// no first-run page, no updates, no reports, no proxy between it and this machine, and no lower
+// priority for the processes of some windows, which would stand still on a busy machine
 const preferences = {
   'app.update.disabledForTesting': true,
   'browser.aboutwelcome.enabled': false,
@@ -20,6 +21,7 @@ const preferences = {
   'browser.startup.homepage_override.mstone': 'ignore',
   'browser.startup.page': 0,
   'datareporting.policy.dataSubmissionEnabled': false,
+  'dom.ipc.processPriorityManager.enabled': false,
   'network.captive-portal-service.enabled': false,
   'network.connectivity-service.enabled': false,
   'network.proxy.type': 0,
@@ -199,7 +201,7 @@ interface Node {
 const isAtRest = `async element => {
   element.scrollIntoView({ block: 'center', behavior: 'instant' })
   const before = element.getBoundingClientRect()
-  // tabs in the background draw no frames
+  // a window that is not drawn has no frames to wait for
   await new Promise(resolve => setTimeout(resolve, 60))
   const { x, y, width, height } = element.getBoundingClientRect()
   const top = document.elementFromPoint(x + width / 2, y + height / 2)
@@ -219,7 +221,8 @@ async function until<Found>(what: string, look: () => Promise<Found>): Promise<N
       // the page was closed while the function ran
       last = cause
     }
-    await sleep(50)
+    // each look computes the accessibility tree, which slows down the page it waits for
+    await sleep(250)
   }
   throw new Error(`not found in ${patienceMs / 1000} s: ${what}`, { cause: last })
 }
