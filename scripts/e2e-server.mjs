@@ -12,7 +12,7 @@ await import('../src/server/main.ts')
 
 /**
  * Stops the database that an earlier, killed test run has left running, and waits until it has
- * ended. Otherwise, it would later delete the socket of the new database.
+ * ended. Otherwise, this old database would later delete the socket of the new one.
  */
 async function stopDatabase() {
   const pid = livePostgres()

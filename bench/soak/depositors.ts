@@ -43,7 +43,7 @@ const commonDocuments = 5
 
 /**
  * Starts simulated people, who deposit one document after another until `finish()` is called. After
- * a failure they continue where they were.
+ * an error they continue their current document.
  */
 export async function startDepositors(options: {
   port: number

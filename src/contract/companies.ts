@@ -62,7 +62,7 @@ export const ListedCompany = z.extend(Company, {
     people: z.number(),
     /** Number of deposits, including those whose file has been deleted. */
     documents: z.number(),
-    /** Stored bytes. */
+    /** Number of bytes that the company's people have stored. */
     storage: z.number(),
     /** Number of deposits and verified documents in the current month, in UTC. */
     requests: z.number()

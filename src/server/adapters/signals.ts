@@ -1,4 +1,4 @@
-import type { Notifications } from '../db/notifications.ts'
+import type { ProcessNotifications } from '../db/notifications.ts'
 import { parseCompanyId } from '../db/scope.ts'
 import type { CompanyId, PersonId, Signal, Signals } from '../domain/deps.ts'
 
@@ -8,7 +8,9 @@ import type { CompanyId, PersonId, Signal, Signals } from '../domain/deps.ts'
  * that use the same database. The signals `uploads`, `mails` and `imports` stay in this process,
  * because the process that accepts an upload, a mail or an import also completes it.
  */
-export function createSignals(notifications?: Pick<Notifications, 'send' | 'listen'>): Signals {
+export function createSignals(
+  notifications?: Pick<ProcessNotifications, 'send' | 'listen'>
+): Signals {
   const events = signal<PersonId>(key => notifications?.send(`events ${key.company} ${key.user}`))
   const sessions = signal<PersonId>(key =>
     notifications?.send(`sessions ${key.company} ${key.user}`)

@@ -9,7 +9,7 @@ import { listenerConnectionName, listenerConnectionPrefix } from './processes.ts
  * receivers to look into the database. Because messages are lost while a connection is down, the
  * receivers also look there at regular intervals.
  */
-export interface Notifications extends AsyncDisposable {
+export interface ProcessNotifications extends AsyncDisposable {
   /**
    * The name of this process. Other processes use it to find out whether this process still runs.
    */
@@ -40,12 +40,12 @@ const retryMillis = 250
 const maxWaiting = 1000
 
 /** Opens a connection that sends and receives messages, and reconnects whenever it is lost. */
-export async function openNotifications(
+export async function openProcessNotifications(
   options: DatabaseLocation & { onError: (error: Error) => void }
-): Promise<Notifications> {
+): Promise<ProcessNotifications> {
   const self = randomBytes(8).toString('hex')
   const waiting = new Set<string>()
-  const listeners: Parameters<Notifications['listen']>[0][] = []
+  const listeners: Parameters<ProcessNotifications['listen']>[0][] = []
   const closed = new AbortController()
   let client: pg.Client | undefined
   let isSending = false

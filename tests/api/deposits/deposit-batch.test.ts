@@ -16,8 +16,8 @@ import {
   batchContentType,
   batchForm,
   batchItem,
-  boundary,
-  part,
+  formBoundary,
+  formPart,
   postAcceptedBatch,
   postBatch,
   smallFiles
@@ -154,7 +154,7 @@ test('refuses an empty file alone', async () => {
 })
 
 test('takes the names and the bytes as they come', async () => {
-  const nasty = Buffer.from(`--${boundary}--\r\n\r\n--${boundary.slice(0, -1)}--\r\n`)
+  const nasty = Buffer.from(`--${formBoundary}--\r\n\r\n--${formBoundary.slice(0, -1)}--\r\n`)
   const files = [nasty, Buffer.from('\r\n'), Buffer.alloc(70_000, '\r')]
   const items = files.map(bytes => batchItem(bytes, { name: 'été “№ 7”.pdf' }))
   const results = await postAcceptedBatch(app, ada, items, files)
@@ -397,7 +397,7 @@ test.each<[string, () => Uint8Array, number, string, Record<string, string>?]>([
   ['a file too many', () => batchForm([batchItem(one)], [one, one]), 400, 'invalid_input'],
   [
     'files before the items',
-    () => Buffer.concat([part('file', one), whole()]),
+    () => Buffer.concat([formPart('file', one), whole()]),
     400,
     'invalid_input'
   ],

@@ -3,8 +3,8 @@ import type * as z from 'zod/mini'
 import { createDepositBatch } from '../../../src/contract/deposits.ts'
 import type { TestApp, TestPerson } from '../app.ts'
 
-export const boundary = 'batch-of-a-test'
-export const batchContentType = `multipart/form-data; boundary=${boundary}`
+export const formBoundary = 'batch-of-a-test'
+export const batchContentType = `multipart/form-data; boundary=${formBoundary}`
 
 export type BatchResults = z.output<typeof createDepositBatch.message>['results']
 
@@ -12,17 +12,17 @@ export type BatchResults = z.output<typeof createDepositBatch.message>['results'
 export function batchForm(items: unknown, files: readonly Uint8Array[]): Buffer {
   const text = typeof items === 'string' ? items : JSON.stringify(items)
   return Buffer.concat([
-    part('items', Buffer.from(text)),
-    ...files.map(bytes => part('file', bytes)),
-    Buffer.from(`--${boundary}--\r\n`)
+    formPart('items', Buffer.from(text)),
+    ...files.map(bytes => formPart('file', bytes)),
+    Buffer.from(`--${formBoundary}--\r\n`)
   ])
 }
 
-export function part(name: string, bytes: Uint8Array): Buffer {
+export function formPart(name: string, bytes: Uint8Array): Buffer {
   const filename = name === 'file' ? '; filename="blob"' : ''
   return Buffer.concat([
     Buffer.from(
-      `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${filename}\r\n\r\n`
+      `--${formBoundary}\r\ncontent-disposition: form-data; name="${name}"${filename}\r\n\r\n`
     ),
     bytes,
     Buffer.from('\r\n')

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { openNotifications } from '../../../../src/server/db/notifications.ts'
+import { openProcessNotifications } from '../../../../src/server/db/notifications.ts'
 import { socketConnectionConfig } from '../../../../src/server/db/postgres.ts'
 import { makeDb } from '../../../helpers/database.ts'
 
@@ -12,7 +12,11 @@ afterAll(() => made[Symbol.asyncDispose]())
 
 async function open() {
   const { socketDir, name } = made
-  const hints = await openNotifications({ socketDir, database: name, onError: () => undefined })
+  const hints = await openProcessNotifications({
+    socketDir,
+    database: name,
+    onError: () => undefined
+  })
   const heard: string[] = []
   hints.listen({ text: text => heard.push(text), missed: () => undefined })
   return { heard, send: hints.send, [Symbol.asyncDispose]: () => hints[Symbol.asyncDispose]() }
