@@ -7,7 +7,7 @@ import {
   runLoad,
   withProcessorTime
 } from './load.ts'
-import { processorSecondsOf, startPeer, startService } from './processes.ts'
+import { processorSecondsOf, startPeerProcess, startService } from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import type { BenchmarkOptions, ReportRow } from './table.ts'
 
@@ -36,7 +36,7 @@ export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
     internals.statementsOf({ path: '/deposit', token: person.token, body: documentIn(category) })
   await capture() // the first call also loads keys and names that stay in memory
   const twice = [await capture(), await capture()]
-  await using peer = await startPeer('statements', { socketDir, callers: most })
+  await using peer = await startPeerProcess('statements', { socketDir, callers: most })
 
   const seconds = options.quick ? 0.5 : 2
   const depositOver = (connections: Connection[]) => async (caller: number) => {

@@ -22,7 +22,7 @@ const spareMegabytes = 32
  * The maximum memory in MB that the page may use to hash two files at the same time. Each file is
  * small enough for the browser to hash in one piece.
  */
-const twoMegabytes = 150
+const maxMegabytesForTwoFiles = 150
 
 /**
  * Measures how fast the built verify page hashes files, compared with `sha256sum` of the same
@@ -235,7 +235,7 @@ async function memoryOf(
       what: `memory for two of ${whole.megabytes} MB at once`,
       ours: two,
       unit: 'MB',
-      target: { atMost: twoMegabytes }
+      target: { atMost: maxMegabytesForTwoFiles }
     }
   ]
 }

@@ -1,6 +1,6 @@
 import { Connection, requestText } from './connection.ts'
 import { processorTimeNote, runAlternately, runLoad, withProcessorTime } from './load.ts'
-import { memoryOf, processorSecondsOf, startPeer, startService } from './processes.ts'
+import { memoryOf, processorSecondsOf, startPeerProcess, startService } from './processes.ts'
 import type { BenchmarkOptions, ReportRow } from './table.ts'
 
 const path = '/en/verify'
@@ -20,7 +20,7 @@ export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
     'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0'
   })
   const page = await compressedPage(service.port, request)
-  await using peer = await startPeer('page', page)
+  await using peer = await startPeerProcess('page', page)
   const { port } = await peer.request<{ port: number }>({})
   const [ours, its] = await Promise.all([open(service.port), open(port)])
 

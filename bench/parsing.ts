@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { endpoints, streams } from '../src/contract/index.ts'
 import { hasJsonBody, type Stream } from '../src/contract/kit/endpoint.ts'
 import { batchContentType } from '../tests/helpers/deposits/batches.ts'
-import { examplePathOf, heavyBodies, heavyForms } from '../tests/helpers/deposits/heavy-bodies.ts'
+import {
+  examplePathOf,
+  makeHeavyBodies,
+  makeHeavyForms
+} from '../tests/helpers/deposits/heavy-bodies.ts'
 import { startService } from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import type { BenchmarkOptions, ReportRow } from './table.ts'
@@ -32,7 +36,7 @@ export async function measure({
     const known = name === 'updateDomain' ? { id: await domainId(internals) } : {}
     if (endpoint.confirmation) await confirm(internals)
     const url = `http://api.${host}${examplePathOf(endpoint, known)}`
-    const bodies = heavyBodies(endpoint, known, bytes)
+    const bodies = makeHeavyBodies(endpoint, known, bytes)
     const call = (body: string) =>
       internals.fetch(
         new Request(url, {
@@ -65,7 +69,7 @@ export async function measure({
           body
         })
       )
-    for (const { what, body } of heavyForms(form, bytes)) {
+    for (const { what, body } of makeHeavyForms(form, bytes)) {
       signal.throwIfAborted()
       let least = Number.POSITIVE_INFINITY
       for (let run = 0; run < runs && least > worst.ms; run++) {

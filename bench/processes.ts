@@ -50,7 +50,7 @@ export interface ChildProgram extends AsyncDisposable {
  * Starts a program of the folder `peers` in a process on the server's core. The process ends when
  * the benchmark ends.
  */
-export function startPeer(kind: string, setup: object): Promise<ChildProgram> {
+export function startPeerProcess(kind: string, setup: object): Promise<ChildProgram> {
   return onServerCore(() => startClientProcess(kind, setup))
 }
 

@@ -5,7 +5,7 @@ import {
   type ChildProgram,
   memoryOf,
   startClientProcess,
-  startPeer,
+  startPeerProcess,
   startService
 } from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
@@ -34,7 +34,7 @@ async function measureWith(count: number, options: BenchmarkOptions): Promise<Re
   await using service = await startService()
   await using internals = await openServiceInternals(service)
   const people = await internals.addPeople(count / streamsPerPerson)
-  await using peer = await startPeer('streams', {})
+  await using peer = await startPeerProcess('streams', {})
   const { port } = await peer.request<{ port: number }>({})
   const posting = await Connection.open(port)
 

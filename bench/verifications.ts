@@ -7,7 +7,7 @@ import {
   runLoad,
   withProcessorTime
 } from './load.ts'
-import { processorSecondsOf, startPeer, startService } from './processes.ts'
+import { processorSecondsOf, startPeerProcess, startService } from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import type { BenchmarkOptions, ReportRow } from './table.ts'
 
@@ -29,7 +29,11 @@ export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
   await using service = await startService()
   await using internals = await openServiceInternals(service)
   const { socketDir, company_id } = internals
-  await using peer = await startPeer('statements', { socketDir, callers, company: company_id })
+  await using peer = await startPeerProcess('statements', {
+    socketDir,
+    callers,
+    company: company_id
+  })
   const connections = await Promise.all(
     Array.from({ length: callers }, () => Connection.open(service.port))
   )

@@ -142,8 +142,8 @@ async function callAs<Name extends CallName>(
 }
 
 /**
- * Returns whether to make a call without the token. People whose e-mail is not confirmed make
- * public calls without it, except the calls that accept such people.
+ * Returns whether to make a call without the person's token: if their e-mail is not confirmed and
+ * the call is public but refuses the token of an unconfirmed person.
  */
 function isAnonymous({ access, pending }: Endpoint, token: string | undefined): boolean {
   return access === 'public' && !pending && decodeTokenPayload(token ?? '')?.['st'] === 'pending'

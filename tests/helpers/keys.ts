@@ -30,7 +30,7 @@ export function makeKeys(): TestKeys {
   return keysOf(privateKey, PublicKeyJwk.parse(publicKey.export({ format: 'jwk' })))
 }
 
-/** Returns the key that a browser derives from e-mail and password. */
+/** Returns the key pair that a browser derives from e-mail and password. */
 export async function deriveKeys(email: string, password: string): Promise<TestKeys> {
   const { d, x, y } = await deriveKey('a1', email, password, argon2id)
   const jwk = publicJwk({ x, y })

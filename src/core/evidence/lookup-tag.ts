@@ -27,7 +27,7 @@ export type LookupTag = { scheme: 1; keyVersion: number; tag: string }
  */
 export function lookupTag(lookupKey: LookupKey, kind: LookupTagKind, input: Uint8Array): LookupTag {
   if (lookupKey.key.length !== 32) throw new Error('tag: a lookup key has 32 bytes')
-  const tag = toBase64Url(hmac(sha256, lookupKey.key, lookupTagInput(kind, input)))
+  const tag = toBase64Url(hmac(sha256, lookupKey.key, lookupTagMessage(kind, input)))
   return { scheme: 1, keyVersion: lookupKey.version, tag }
 }
 
@@ -35,7 +35,7 @@ export function lookupTag(lookupKey: LookupKey, kind: LookupTagKind, input: Uint
  * Returns the bytes from which the HMAC of a lookup tag is computed, for callers that compute the
  * HMAC without `lookupTag`.
  */
-export function lookupTagInput(kind: LookupTagKind, input: Uint8Array): Uint8Array {
+export function lookupTagMessage(kind: LookupTagKind, input: Uint8Array): Uint8Array {
   if (!kind.startsWith('row/') && input.length !== 32)
     throw new Error('tag: a fingerprint has 32 bytes')
   return concatBytes(hashPrefix(`tag/${kind}`), input)

@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useId } from 'react'
 import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
 import { cssPropertyOf, themeCorrections, themeTokens } from '../../core/theme/theme-colors.ts'
-import { $themes, openThemes } from '../../stores/admin/domains.ts'
+import { $themes, loadThemes } from '../../stores/admin/domains.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
@@ -35,7 +35,7 @@ export function ThemeEditor({ domain }: ThemeEditorProps) {
   const { t } = useWords()
   const state = useStore($themes, { ssr: 'initial' })
   useEffect(() => {
-    void openThemes(domain.id)
+    void loadThemes(domain.id)
   }, [domain.id])
   return (
     <Section
@@ -44,7 +44,7 @@ export function ThemeEditor({ domain }: ThemeEditorProps) {
       note={t('domains.look.note')}
       state={state.status}
     >
-      <LoadStatus state={state} retry={() => openThemes(domain.id)} />
+      <LoadStatus state={state} retry={() => loadThemes(domain.id)} />
       {state.status === 'ready' && <Editor domain={domain} themes={state.item} />}
     </Section>
   )

@@ -1,5 +1,5 @@
 import { getAllAttention, getAttention, getUsage } from '../../contract/overview.ts'
-import { readAllAttention, readAttention } from '../domain/companies/attention.ts'
+import { listAttentionItems, listAttentionOfAllCompanies } from '../domain/companies/attention.ts'
 import { readUsageDays } from '../domain/companies/usage-days.ts'
 import { administeredCompany, callerAndCompany } from './kit/administered-company.ts'
 import type { Api } from './kit/context.ts'
@@ -13,8 +13,8 @@ export function mountOverview(app: Api): void {
   mountEndpoint(app, getAttention, (_input, c) => {
     const { company_id, by } = callerAndCompany(c)
     const isOperator = by.permissions.includes('operator')
-    return readAttention(c.get('deps'), { company_id, isOperator })
+    return listAttentionItems(c.get('deps'), { company_id, isOperator })
   })
 
-  mountEndpoint(app, getAllAttention, (_input, c) => readAllAttention(c.get('deps')))
+  mountEndpoint(app, getAllAttention, (_input, c) => listAttentionOfAllCompanies(c.get('deps')))
 }

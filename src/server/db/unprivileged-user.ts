@@ -19,9 +19,9 @@ export type PostgresUser =
 const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
 
 /**
- * The user that runs the database if this process is root. No account of the system has this id,
- * because other processes of the same user could read the files of the database and log in to it as
- * anybody.
+ * The user that runs the database if this process is root. The id belongs to no account of the
+ * system: a process with the same user could read the files of the database, and could log in to it
+ * as any user.
  */
 const databaseUser = { kind: 'user', uid: 65_525, gid: 65_525 } as const
 

@@ -36,7 +36,7 @@ export function companyIdOfPage(): string {
  * this load: the check returns false once a later load has started or the session has changed. The
  * store must then drop what the load returns.
  */
-export function createLoadTracker(): () => () => boolean {
+export function createLatestLoadTracker(): () => () => boolean {
   let loads = 0
   return () => {
     loads += 1

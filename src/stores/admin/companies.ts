@@ -8,7 +8,7 @@ import { environment } from '../environment.ts'
 import { createList } from '../lists/lists.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { api, type CallInput, type CallOutput, sessionNumber } from '../sessions.ts'
-import { adminApi, createLoadTracker, resultOrError } from './admin-api.ts'
+import { adminApi, createLatestLoadTracker, resultOrError } from './admin-api.ts'
 
 /** State of the first page of a company's administration. */
 export type CompanyOverviewState =
@@ -56,7 +56,7 @@ export const companyList = createList<ListedCompany, CompanyQuery>({
 /** Maximum number of groups that the server returns in one response. */
 const mostGroups = 200
 
-const startLoad = createLoadTracker()
+const startLoad = createLatestLoadTracker()
 
 /**
  * Loads a company with its first groups into `$companyOverview`. If `$companyOverview` shows the same company, it

@@ -2,7 +2,7 @@ import { AppError } from '../../contract/kit/errors.ts'
 import type { AllAttention, Attention, UsageDay } from '../../contract/overview.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { api } from '../sessions.ts'
-import { adminApi, createLoadTracker, resultOrError } from './admin-api.ts'
+import { adminApi, createLatestLoadTracker, resultOrError } from './admin-api.ts'
 
 /** The problems that a company's administrators should solve, with the state of their loading. */
 export type AttentionState =
@@ -39,9 +39,9 @@ export type UsagePeriod = (typeof usagePeriods)[number]
 
 const dayMs = 86_400_000
 
-const startCheck = createLoadTracker()
-const startCheckOfAll = createLoadTracker()
-const startLoad = createLoadTracker()
+const startCheck = createLatestLoadTracker()
+const startCheckOfAll = createLatestLoadTracker()
+const startLoad = createLatestLoadTracker()
 
 /**
  * Loads the problems in a company into `$attention`. The previous result stays visible meanwhile.

@@ -2,7 +2,7 @@ import type { AuditLogEntry } from '../../contract/audit.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { pageLocale } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import { adminApi, companyIdOfPage, createLoadTracker, resultOrError } from './admin-api.ts'
+import { adminApi, companyIdOfPage, createLatestLoadTracker, resultOrError } from './admin-api.ts'
 
 /** The last changes of one item, such as a group. */
 export type RecentChanges =
@@ -14,7 +14,7 @@ export const $recentChanges = personalAtom<RecentChanges>({ status: 'loading' })
 
 const mostRecent = 5
 
-const startLoad = createLoadTracker()
+const startLoad = createLatestLoadTracker()
 
 /**
  * Loads the last changes of an item. If the page shows changes of the same item, they stay visible

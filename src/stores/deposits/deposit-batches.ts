@@ -164,7 +164,7 @@ function showProgress(files: readonly WaitingFile[], share: number): void {
 
 /**
  * Calls `onResult` of all accepted files, then resolves or rejects the promise of each file. The
- * order matters: a refusal, such as a reached limit, pauses other files.
+ * accepted files come first, so that a refusal, such as a reached limit, does not pause them.
  */
 function settle(files: readonly WaitingFile[], results: readonly BatchItemResult[]): void {
   const accepted = files.map(({ onResult }, at) => {

@@ -338,9 +338,10 @@ describe('a body that is no input', () => {
 })
 
 describe('a script and a formula', () => {
+  /** Returns a text that is both a formula of a spreadsheet and a script of a page. */
   const text = (nr: number) => `=1+1<script>canary(${nr})</script>`
   const reading = plain.filter(name => routeOf(name).method === 'GET' && name !== 'streamRequests')
-  /** The calls whose answers contained a script and a formula from `text()`. */
+  /** Names of the calls whose answers contained a text that `text()` had made. */
   const seen = new Set<string>()
   let sent = 0
 

@@ -8,8 +8,8 @@ import { batchContentType } from '../../helpers/deposits/batches.ts'
 import {
   examplePathOf,
   type HeavyBody,
-  heavyBodies,
-  heavyForms
+  makeHeavyBodies,
+  makeHeavyForms
 } from '../../helpers/deposits/heavy-bodies.ts'
 import { makeOperators } from '../../helpers/matrix.ts'
 import { testTimeout } from '../../helpers/soak.ts'
@@ -46,7 +46,7 @@ test.each(taking)(
   async (name, endpoint) => {
     if (endpoint.confirmation) await confirmSessions(app)
     const path = examplePathOf(endpoint, known[name])
-    const bodiesOf = (size: number) => heavyBodies(endpoint, known[name] ?? {}, size)
+    const bodiesOf = (size: number) => makeHeavyBodies(endpoint, known[name] ?? {}, size)
     // made only where a larger one takes long enough to be compared
     let small: HeavyBody[] | undefined
     for (const [at, { what, text }] of bodiesOf(2 * bytes).entries()) {
@@ -102,7 +102,7 @@ const forms = Object.entries<Stream>(streams).flatMap(([name, { form, path }]) =
 test.each(forms)(
   '$name: a form holds the event loop for 50 ms at most',
   async ({ form, path }) => {
-    for (const { what, body } of heavyForms(form, 2 * bytes)) {
+    for (const { what, body } of makeHeavyForms(form, 2 * bytes)) {
       let least = Number.POSITIVE_INFINITY
       for (let tries = 0; tries < 5 && least > 50; tries++) {
         least = Math.min(least, await longestBlock(() => postForm(path, body)))

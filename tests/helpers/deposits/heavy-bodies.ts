@@ -51,7 +51,7 @@ const fillers = {
  * Returns JSON bodies of about `bytes` bytes that take long to parse with the input schema of
  * `endpoint`. `known` has values for some fields; the others get example values.
  */
-export function heavyBodies(
+export function makeHeavyBodies(
   endpoint: Endpoint,
   known: Record<string, unknown>,
   bytes: number
@@ -99,9 +99,12 @@ export function heavyBodies(
  * Returns form bodies that take long to parse. In some, the part `items` has about `bytes` bytes
  * and is as slow to parse as its schema `form` allows. The others are the heaviest valid forms.
  */
-export function heavyForms(form: z.ZodMiniType, bytes: number): { what: string; body: Buffer }[] {
+export function makeHeavyForms(
+  form: z.ZodMiniType,
+  bytes: number
+): { what: string; body: Buffer }[] {
   const input = z.strictObject({ items: form })
-  const bodies = heavyBodies({ ...createDeposit, input }, {}, bytes)
+  const bodies = makeHeavyBodies({ ...createDeposit, input }, {}, bytes)
   const start = '{"items":'
   const bad = bodies.map(({ what, text }) => ({
     what,

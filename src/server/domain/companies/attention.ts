@@ -35,7 +35,7 @@ const mailDelayMs = 5 * 60_000
  * How long a mail may wait before the delay is an error and no longer a warning, in milliseconds.
  */
 const mailFailureMs = 3_600_000
-/** `readAllAttention` starts no further checks after this many milliseconds. */
+/** `listAttentionOfAllCompanies` starts no further checks after this many milliseconds. */
 const allChecksMs = 2_000
 /** How many companies are checked at the same time. */
 const companiesAtOnce = 4
@@ -76,7 +76,7 @@ const severities = ['error', 'warning', 'info']
  * check throws an error, logs the error, lists the check's kinds in `unchecked` and runs the other
  * checks. For operators, also checks whether the disk is nearly full.
  */
-export async function readAttention(
+export async function listAttentionItems(
   deps: AttentionDeps,
   { company_id, isOperator }: { company_id: CompanyId; isOperator: boolean }
 ): Promise<Attention> {
@@ -95,7 +95,7 @@ export async function readAttention(
  * severe items first. Checks a few companies at a time. After two seconds it checks no further
  * company, and returns how many it has left out.
  */
-export async function readAllAttention(deps: AttentionDeps): Promise<AllAttention> {
+export async function listAttentionOfAllCompanies(deps: AttentionDeps): Promise<AllAttention> {
   const end = deps.clock().getTime() + allChecksMs
   const all = await listCompanyNames(deps)
   const waiting = [...all]

@@ -15,7 +15,7 @@ import {
   storeAnswers
 } from '../idempotency.ts'
 import { newId, newRecordId } from '../ids.ts'
-import { chargeDeposits, predictCharges } from '../limits/quotas.ts'
+import { chargeDeposits, planDepositCharges } from '../limits/quotas.ts'
 import {
   type CategoryRules,
   readCategoryRules,
@@ -152,7 +152,7 @@ class Batch {
     const claimed = await this.#claim()
     const allowed = await this.#checkRules(claimed)
     const fresh = await this.#findEarlier(allowed)
-    const foreseen = await this.#charge(fresh, predictCharges)
+    const foreseen = await this.#charge(fresh, planDepositCharges)
     const names = await this.#readNames(foreseen)
     await this.#keepFiles(foreseen)
     const charged = await this.#charge(foreseen, chargeDeposits)
@@ -335,7 +335,7 @@ class Batch {
   }
 
   /**
-   * Charges the items to the person's groups. `charge` is `chargeDeposits`, or `predictCharges` to
+   * Charges the items to the person's groups. `charge` is `chargeDeposits`, or `planDepositCharges` to
    * only predict the result. Returns the items for which the groups have enough left. Sets the
    * error as the answer to every other item.
    */

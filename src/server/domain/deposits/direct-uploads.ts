@@ -139,7 +139,7 @@ export async function depositFingerprint(
  * key. `sha256` is the digest of the bytes of the repeated call, and `request` is the request of
  * the first. Checks nothing unless the first deposit is recorded.
  */
-export async function requireSameBytes(
+export async function requireBytesOfFirstCall(
   deps: Deps,
   file: DirectFile,
   request: ProcessedRequest,

@@ -114,9 +114,12 @@ async function countItems(
 }
 
 /**
- * The limits of the SQL statements that look up fingerprints for signed-out callers. A statement
- * takes one or two milliseconds. If one is slow, the next starts after `slowMs` milliseconds at the
- * latest. Together the statements use at most a quarter of the database connections.
+ * The limits of the SQL statements that look up fingerprints for signed-out callers:
+ * - `maxItems`: how many fingerprints one statement looks up at most.
+ * - `slowMs`: the next statement starts when the running one has ended, or after this many
+ *   milliseconds. A statement usually takes one or two.
+ * - `maxAtOnce`: how many statements run at the same time at most, each on its own connection. It
+ *   is a quarter of the database connections.
  */
 const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
 

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { lookupTagInput } from '../../../core/evidence/lookup-tag.ts'
+import { lookupTagMessage } from '../../../core/evidence/lookup-tag.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { singleStatementInCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeyring, CompanyKeys, Deps, Keys } from '../deps.ts'
@@ -69,7 +69,7 @@ export function keyedHashOf(
   kind: 'sha256' | 'blob',
   digest: Uint8Array
 ): Buffer {
-  return createHmac('sha256', lookup).update(lookupTagInput(kind, digest)).digest()
+  return createHmac('sha256', lookup).update(lookupTagMessage(kind, digest)).digest()
 }
 
 function aadOf(company_id: CompanyId, kind: string): string {

@@ -85,7 +85,10 @@ interface ChargesInput {
  * Returns what `chargeDeposits` would return for these charges now, but charges nothing. Locks
  * nothing, so parallel calls can still use up the quota before the deposits are charged.
  */
-export async function predictCharges(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
+export async function planDepositCharges(
+  tx: Tx,
+  input: ChargesInput
+): Promise<(string | AppError)[]> {
   return distribute(await readQuotasByCategory(tx, input), input)
 }
 

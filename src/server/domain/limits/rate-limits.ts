@@ -56,8 +56,9 @@ const rules = {
    */
   mail_company_day: rule(limits => commonPart(limits.mailsPerCompanyDay), day),
   /**
-   * Mails that are requested in one company after `mail_company_day` is used up. Only networks that
-   * request their first mail of the day may use this last quarter of the configured limit.
+   * Mails that are requested in one company in a day after `mail_company_day` is used up: the last
+   * quarter of the configured limit. Only a network that requests its first mail of the day may use
+   * it.
    */
   mail_newcomers_day: rule(limits => reservedPart(limits.mailsPerCompanyDay), day),
   /**
@@ -144,11 +145,11 @@ export type LimitKey = readonly [company: string, ...parts: (string | { address:
 const tierFactors = [1, 4, 16]
 
 /**
- * Counts `points` toward the limit `name`. If `counted` contains an IPv6 address, counts them in
- * each network of the address. Counts at most as many points as the whole limit has. If the limit
- * is exceeded, throws its error, which says after how many seconds a call may succeed. The points
- * are counted in this case too. `isFirst` is true if these are the first points of the widest
- * network in the current period.
+ * Counts `points` toward the limit `name`, but never more points than the limit has. Counts an IPv6
+ * address in its networks /64, /56 and /48, each of which has its own limit (`tierFactors`). If a
+ * limit is exceeded, throws its error, which says after how many seconds a call may succeed; the
+ * points are counted nevertheless. Returns in `isFirst` whether these are the first points in the
+ * current period. For an IPv6 address, `isFirst` speaks of its /48 network.
  */
 export async function consumeRateLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
