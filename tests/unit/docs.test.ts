@@ -106,7 +106,7 @@ test('every row of the specification names files that exist and tests that are i
 
 test('the recipe of a code follows one that exists', () => {
   const text = readFileSync(join(root, 'docs/recipes/add-an-error-code.md'), 'utf8')
-  const [, code = ''] = /Followed here: `(\w+)`/.exec(text) ?? []
+  const [, code = ''] = /Example: `(\w+)`/.exec(text) ?? []
   expect(errorCodes).toHaveProperty(code)
   const [thrower = ''] = /src\/server\/domain\/[\w/-]+\.ts/.exec(text) ?? []
   expect(readFileSync(join(root, thrower), 'utf8'), thrower).toContain(`AppError('${code}'`)
