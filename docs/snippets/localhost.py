@@ -1,4 +1,4 @@
-# *.localhost is this machine, which not every resolver knows
+# Resolves *.localhost to this machine, because not every resolver does
 import socket
 
 resolve = socket.getaddrinfo
