@@ -20,8 +20,8 @@ let drawUsage: (user: UserInfo) => void = () => {}
  * see.
  */
 export function startSessions(): void {
-  // Where the file cannot be loaded, the next page tries again. Chromium remembers the failure
-  // until a reload, and `reloadOnLostFiles` reloads each path once.
+  // Where the file cannot be loaded, the next page tries again. Older releases of Chromium remember
+  // the failure until a reload, and `reloadOnLostFiles` reloads each path once.
   const start = runOnce(watchSession)
   onEachPage(() => {
     void guard()

@@ -29,8 +29,8 @@ export function startSigningWorker(
 ): SigningWorker {
   const canonical = canonicalEmail(email)
   if (canonical === undefined) throw refused('email', 'email')
-  const normalised = normalizePassword(password)
-  if (normalised === undefined) throw refused('password', 'format')
+  const normalized = normalizePassword(password)
+  if (normalized === undefined) throw refused('password', 'format')
   const waiting = new Map<number, PromiseWithResolvers<string>>()
   let asked = 0
   let closed: AppError | undefined
@@ -49,7 +49,7 @@ export function startSigningWorker(
     const code = hasSpoken ? 'internal' : 'offline'
     end(new AppError(code, 'The key worker failed'))
   }
-  tell({ kind: 'open', email: canonical, password: normalised })
+  tell({ kind: 'open', email: canonical, password: normalized })
 
   function tell(message: KdfRequest): void {
     worker.postMessage(message)

@@ -16,14 +16,14 @@ const minOthers = 6
  * easy) to 4.
  */
 export function ratePassword(password: string, words: string[]): PasswordStrength {
-  const normalised = password.normalize('NFKC')
+  const normalized = password.normalize('NFKC')
   // attackers try a password from a list first, however long it is
-  if (listed.has(normalised.toLowerCase())) return 0
-  const { score } = zxcvbn.check(normalised, words)
+  if (listed.has(normalized.toLowerCase())) return 0
+  const { score } = zxcvbn.check(normalized, words)
   // the meter must not show a password as good that the form then refuses
   if (newPasswordFault(password)) return score > 2 ? 2 : score
   // the estimate grows with each word, even for the few words of the owner
-  return score > 2 && isOwn(normalised.toLowerCase(), words) ? 2 : score
+  return score > 2 && isOwn(normalized.toLowerCase(), words) ? 2 : score
 }
 
 /**

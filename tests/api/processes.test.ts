@@ -165,8 +165,7 @@ test.runIf(process.platform === 'linux')(
     await service.socketDir()
     terminal.kill('SIGKILL')
     await vi.waitFor(() => expect(service.socketDir()).rejects.toThrow('not running'))
-  },
-  60_000
+  }
 )
 
 test('taken ports and an undeclared proxy are said before a database is made', async () => {

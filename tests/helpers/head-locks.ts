@@ -6,9 +6,9 @@ import { PipelinedTransaction } from '../../src/server/db/pipelined-transaction.
  */
 export const logHeadLockCounts = { audit: 0, publish: 0, append: 0 }
 
-type LogHeadLock = keyof typeof logHeadLockCounts
+type LogHeadStatement = keyof typeof logHeadLockCounts
 
-const texts: Record<LogHeadLock, RegExp> = {
+const texts: Record<LogHeadStatement, RegExp> = {
   audit: /insert into audit_head/,
   publish: /update log_head set event_seq/,
   append: /insert into log_leaf/
@@ -20,7 +20,7 @@ const plainRead = /^select (?!.* for (?:no key update|update|key share|share))/
  * The statements that a transaction may send after it has locked the head of a log. None of them
  * waits for rows that other transactions have locked.
  */
-const allowed: Record<LogHeadLock, RegExp[]> = {
+const allowed: Record<LogHeadStatement, RegExp[]> = {
   audit: [/^set local app\.company_id/, texts.audit, texts.publish, texts.append],
   // the answer that is kept for a repetition is in a row that the call has made itself
   publish: [/^\s*update "?idempotency\b/, plainRead, texts.publish, texts.append],
@@ -34,7 +34,7 @@ const allowed: Record<LogHeadLock, RegExp[]> = {
 export function guardLogHeadLocks(): void {
   if (isGuarded) return
   isGuarded = true
-  const latest = new WeakMap<PipelinedTransaction, LogHeadLock>()
+  const latest = new WeakMap<PipelinedTransaction, LogHeadStatement>()
   const { prototype } = PipelinedTransaction
   const send = prototype.send
   prototype.send = function (statement) {
@@ -42,7 +42,7 @@ export function guardLogHeadLocks(): void {
     if (before && !allowed[before].some(text => text.test(statement.text))) {
       throw new Error(`sent after the ${before}: ${statement.text}`)
     }
-    for (const lock of Object.keys(texts) as LogHeadLock[]) {
+    for (const lock of Object.keys(texts) as LogHeadStatement[]) {
       if (!texts[lock].test(statement.text)) continue
       logHeadLockCounts[lock]++
       latest.set(this, lock)

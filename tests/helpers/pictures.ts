@@ -1,10 +1,10 @@
 import { demoTheme } from '../../src/server/domain/demo/demo-theme.ts'
 import { productTheme } from '../../src/server/domain/installation/product-theme.ts'
 
-export const svgNamespace = 'xmlns="http://www.w3.org/2000/svg"'
-export const xlinkNamespace = 'xmlns:xlink="http://www.w3.org/1999/xlink"'
+export const svgNamespaceAttribute = 'xmlns="http://www.w3.org/2000/svg"'
+export const xlinkNamespaceAttribute = 'xmlns:xlink="http://www.w3.org/1999/xlink"'
 export const svg = (inside: string, attributes = '') =>
-  `<svg ${svgNamespace} ${attributes}>${inside}</svg>`
+  `<svg ${svgNamespaceAttribute} ${attributes}>${inside}</svg>`
 
 /** Pictures that the server must refuse, each as `[description, file]`. */
 export const hostilePictures: [string, string][] = [
@@ -117,11 +117,14 @@ export const hostilePictures: [string, string][] = [
     '#y&#x3c;',
     '/x#y'
   ].map((href): [string, string] => ['href in <use>', svg(`<use href="${href}"/>`)]),
-  ['xlink:href in <use>', svg('<use xlink:href="http://evil.example/#x"/>', xlinkNamespace)],
+  [
+    'xlink:href in <use>',
+    svg('<use xlink:href="http://evil.example/#x"/>', xlinkNamespaceAttribute)
+  ],
   ['l:href in <use>', svg('<use l:href="x#y"/>', 'xmlns:l="http://www.w3.org/1999/xlink"')],
   ['href in <rect>', svg('<rect href="#x"/>')],
-  ['xlink:href in <use>', svg('<use href="#a" xlink:href="#b"/>', xlinkNamespace)],
-  ['href in <use>', svg('<use xlink:href="#a" href="#a"/>', xlinkNamespace)],
+  ['xlink:href in <use>', svg('<use href="#a" xlink:href="#b"/>', xlinkNamespaceAttribute)],
+  ['href in <use>', svg('<use xlink:href="#a" href="#a"/>', xlinkNamespaceAttribute)],
   ...[
     'url(https://evil.example/)',
     'url(//evil.example/#x)',
@@ -171,7 +174,7 @@ export const hostilePictures: [string, string][] = [
   ['XML', svg('<rect fill="<script>"/>')],
   ['<svg>', '<svg><rect/></svg>'],
   ['<svg>', svg(svg(''))],
-  ['<g>', `<g ${svgNamespace}/>`],
+  ['<g>', `<g ${svgNamespaceAttribute}/>`],
   ['<html>', '<html xmlns="http://www.w3.org/1999/xhtml"/>'],
   ['<div>', svg('<div xmlns="http://www.w3.org/1999/xhtml"/>')],
   ['<s:svg>', '<s:svg xmlns:s="http://www.w3.org/2000/svg"/>'],
@@ -200,7 +203,7 @@ export const goodPictures = [
   svg('<clipPath id="c"><rect/></clipPath><g clip-path="url(#c)"><rect/></g>'),
   svg('<mask id="m"><rect/></mask><rect mask="url(#m)"/>'),
   svg('<symbol id="s" viewBox="0 0 1 1"><rect/></symbol><use href="#s"/>'),
-  svg('<g id="g"><rect/></g><use xlink:href="#g" x="4"/>', xlinkNamespace),
+  svg('<g id="g"><rect/></g><use xlink:href="#g" x="4"/>', xlinkNamespaceAttribute),
   svg('<text x="1" y="2" font-family="serif">Acme &amp; Söhne</text>'),
   svg('<title>Acme</title><desc>A &lt;mark&gt;</desc><rect/>'),
   svg(

@@ -54,7 +54,7 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
    * Set if the output has a `version` number, which the header `ETag` repeats. A caller may send
    * this number as `If-Match` with a call that changes the resource (PUT, DELETE, or POST with the
    * error code `changed_meanwhile`). If the resource has another version by then, the call answers
-   * `changed_meanwhile`.
+   * `changed_meanwhile`. Without `If-Match`, the call does not check the version.
    * - `content`: every change of the output changes the version, so GET answers 304 to a matching
    *   `If-None-Match`.
    * - `settings`: some figures in the output change without a new version, so GET never answers

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { hasDirectionControls, hasVisibleCharacter } from '../../core/text/visible-text.ts'
 
-// Checks of text that stop at the first failure. By default zod goes on, and normalising or matching a
+// Checks of text that stop at the first failure. By default zod goes on, and normalizing or matching a
 // text that is far too long takes seconds. So the length is checked first.
 
 /** Returns a check that refuses texts of more than `limit` UTF-16 code units. */

@@ -16,8 +16,8 @@ const maxTypedLength = 4 * maxPasswordBytes
  */
 export function normalizePassword(password: string): string | undefined {
   if (password.length > maxTypedLength || !password.isWellFormed()) return undefined
-  const normalised = password.normalize('NFKC')
-  return toUtf8(normalised).length <= maxPasswordBytes ? normalised : undefined
+  const normalized = password.normalize('NFKC')
+  return toUtf8(normalized).length <= maxPasswordBytes ? normalized : undefined
 }
 
 export interface PasswordFault {
@@ -32,11 +32,11 @@ export interface PasswordFault {
 export function newPasswordFault(password: string): PasswordFault | undefined {
   // a later Unicode may normalize unassigned characters differently, which would give another key
   if (!password.isWellFormed() || /[\p{Cc}\p{Cn}]/u.test(password)) return { rule: 'format' }
-  const normalised = normalizePassword(password)
-  if (normalised === undefined) return { rule: 'max_bytes', limit: maxPasswordBytes }
+  const normalized = normalizePassword(password)
+  if (normalized === undefined) return { rule: 'max_bytes', limit: maxPasswordBytes }
   // both lengths are checked: NFKC composes e + accent into one character and expands U+FDFA into
   // eighteen
-  if (Math.min([...password].length, [...normalised].length) < minPasswordCharacters)
+  if (Math.min([...password].length, [...normalized].length) < minPasswordCharacters)
     return { rule: 'min', limit: minPasswordCharacters }
   return undefined
 }

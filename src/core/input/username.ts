@@ -17,10 +17,10 @@ export function usernameFault(typed: string): UsernameFault | undefined {
   if (name === '') return { rule: 'required' }
   if (name.length > maxUsernameCharacters) return { rule: 'max', limit: maxUsernameCharacters }
   if (!name.isWellFormed()) return { rule: 'format' }
-  const normalised = name.normalize('NFC')
-  if (normalised.length > maxUsernameCharacters)
+  const normalized = name.normalize('NFC')
+  if (normalized.length > maxUsernameCharacters)
     return { rule: 'max', limit: maxUsernameCharacters }
-  if (/\p{Cc}/u.test(normalised)) return { rule: 'regex' }
-  if (hasDirectionControls(normalised)) return { rule: 'direction' }
-  return hasVisibleCharacter(normalised) ? undefined : { rule: 'invisible' }
+  if (/\p{Cc}/u.test(normalized)) return { rule: 'regex' }
+  if (hasDirectionControls(normalized)) return { rule: 'direction' }
+  return hasVisibleCharacter(normalized) ? undefined : { rule: 'invisible' }
 }

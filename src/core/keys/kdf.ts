@@ -121,9 +121,9 @@ export async function deriveKey(
 export function kdfInput(email: string, password: string): Bytes {
   const canonical = canonicalEmail(email)
   if (canonical === undefined) throw new Error('kdf: e-mail without a canonical form')
-  const normalised = normalizePassword(password)
-  if (normalised === undefined) throw new Error('kdf: password without a canonical form')
-  return concatBytes(toUtf8(`${canonical}:`), toUtf8(normalised))
+  const normalized = normalizePassword(password)
+  if (normalized === undefined) throw new Error('kdf: password without a canonical form')
+  return concatBytes(toUtf8(`${canonical}:`), toUtf8(normalized))
 }
 
 /**

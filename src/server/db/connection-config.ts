@@ -79,10 +79,10 @@ function partsOf(url: string): { address: string; parameters: URLSearchParams } 
 }
 
 /**
- * Returns the error to show the operator when the login fails. Omits the URL, which contains a
- * password.
+ * Returns the error to show the operator when no connection to the database can be opened. Omits the
+ * URL, which contains a password.
  */
-export function databaseLoginError(location: DatabaseLocation, cause: unknown): unknown {
+export function databaseConnectionError(location: DatabaseLocation, cause: unknown): unknown {
   if (!('url' in location) || !(cause instanceof Error)) return cause
   const reason = cause.message.replace(/\.$/, '') || 'no answer'
   return new Error(`DATABASE_URL cannot be used: ${reason}.${adviceOn(cause)}`, { cause })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import {
   type DatabaseLocation,
-  databaseLoginError,
+  databaseConnectionError,
   ownerLogin,
   requestRole
 } from './connection-config.ts'
@@ -215,7 +215,7 @@ async function connect(location: DatabaseLocation) {
   // without a listener, losing the server would end this process; the running query fails anyway
   client.on('error', () => undefined)
   await client.connect().catch(cause => {
-    throw databaseLoginError(location, cause)
+    throw databaseConnectionError(location, cause)
   })
   return { client, [Symbol.asyncDispose]: () => client.end() }
 }

@@ -2,7 +2,11 @@ import { availableParallelism } from 'node:os'
 import pg from 'pg'
 import { type ActiveCompanies, createActiveCompanies } from '../../core/active-companies.ts'
 import { ConnectionAllocator } from './connection-allocator.ts'
-import { type DatabaseLocation, databaseLoginError, requestRoleLogin } from './connection-config.ts'
+import {
+  type DatabaseLocation,
+  databaseConnectionError,
+  requestRoleLogin
+} from './connection-config.ts'
 import { postgresNiceDifference } from './postgres.ts'
 import { lowerPriority } from './process-priority.ts'
 
@@ -126,7 +130,7 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
     await pool.query('select 1')
   } catch (error) {
     await close()
-    throw databaseLoginError(options, error)
+    throw databaseConnectionError(options, error)
   }
   return db
 }

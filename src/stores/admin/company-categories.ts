@@ -3,7 +3,7 @@ import type { Group } from '../../contract/groups.ts'
 import { createList } from '../lists/lists.ts'
 import type { CallInput } from '../sessions.ts'
 import { adminApi, companyIdOfPage } from './admin-api.ts'
-import { createListOfItem } from './item-entries.ts'
+import { createItemEntriesStore } from './item-entries.ts'
 import { createShownItem } from './shown-item.ts'
 
 export type CategoryChanges = Omit<CallInput<'updateCategory'>, 'id'>
@@ -31,7 +31,7 @@ export const categoryList = createList<CompanyCategory, CategoryQuery>({
 })
 
 const category = createShownItem<CompanyCategory>(id => adminApi('getCategory', { id }))
-const groups = createListOfItem<Group>(category.watch, (id, page) =>
+const groups = createItemEntriesStore<Group>(category.watch, (id, page) =>
   adminApi('listGroups', { id: companyIdOfPage(), category: id, ...page })
 )
 

@@ -4,7 +4,7 @@ import { AppError } from '../../contract/kit/errors.ts'
 import type { Member } from '../../contract/members.ts'
 import type { CallInput } from '../sessions.ts'
 import { adminApi, companyIdOfPage, resultOrError } from './admin-api.ts'
-import { createListOfItem } from './item-entries.ts'
+import { createItemEntriesStore } from './item-entries.ts'
 import { createShownItem } from './shown-item.ts'
 
 export type GroupChanges = Omit<CallInput<'updateGroup'>, 'id'>
@@ -13,13 +13,13 @@ const group = createShownItem<Group>(id => adminApi('getGroup', { id }))
 
 /** The group that the page shows. */
 export const $group = group.$item
-const members = createListOfItem<Member>(group.watch, (id, page) =>
+const members = createItemEntriesStore<Member>(group.watch, (id, page) =>
   adminApi('listUsers', { id: companyIdOfPage(), group: id, ...page })
 )
 export const $groupMembers = members.$entries
 /** The text by which the members are searched. Empty if all are shown. */
 export const $memberSearch = members.$q
-const categories = createListOfItem<Category>(group.watch, (id, page) =>
+const categories = createItemEntriesStore<Category>(group.watch, (id, page) =>
   adminApi('listCompanyCategories', { id: companyIdOfPage(), group: id, ...page })
 )
 export const $groupCategories = categories.$entries

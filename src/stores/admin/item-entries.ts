@@ -25,7 +25,7 @@ interface Page {
  * `load` returns a page of the list from the server. `watch` is the function `watch` of the store
  * of the item (`createShownItem()`): a response is dropped if the page no longer shows the item.
  */
-export function createListOfItem<Entry extends { id: string }>(
+export function createItemEntriesStore<Entry extends { id: string }>(
   watch: (id: string) => () => boolean,
   load: (id: string, page: Page) => Promise<Entry[]>
 ) {

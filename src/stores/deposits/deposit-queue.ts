@@ -414,8 +414,8 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     cancelAll: () => forEach(cancel),
     retryAll: () => forEach(retry),
     /**
-     * Chooses the original or the reduced copy for all pictures whose deposit waits for this choice
-     * or has not been prepared yet.
+     * Chooses the original or the reduced copy for all pictures whose deposit waits for this choice,
+     * and for those that have not been prepared yet and have no choice.
      */
     chooseAllPictures(choice: PictureChoice): void {
       for (const entry of list) {

@@ -25,17 +25,17 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 const size = 3000
-const half = 1000
+const firstSize = 1000
 
-/** Begins an upload and sends its first half. Its connection stays open and sends nothing more. */
+/** Begins an upload, and sends only its first `firstSize` bytes. The connection stays open. */
 async function begin(person = ada) {
   const bytes = randomBytes(size)
   const { request, upload } = await retryWhileBusy(() => app.reserve(person, bytes))
-  const first = bytes.subarray(0, half)
+  const first = bytes.subarray(0, firstSize)
   const silent = startSlowPatch(port, person, upload, { offset: 0, length: size, first })
   const file = join(app.folder, 'documents/staging', company, idOf(upload))
-  await vi.waitFor(async () => expect((await stat(file)).size).toBe(half))
-  return { request, upload, bytes, silent, rest: { offset: half, length: size - half } }
+  await vi.waitFor(async () => expect((await stat(file)).size).toBe(firstSize))
+  return { request, upload, bytes, silent, rest: { offset: firstSize, length: size - firstSize } }
 }
 
 const idOf = (upload: string) => upload.slice('/uploads/'.length)
@@ -100,14 +100,14 @@ test('lets two calls wait for an upload, refuses the third, and does no work mea
   }
   await vi.waitFor(() => expect(open.size).toBe(1))
   const [last] = open
-  last?.send(bytes.subarray(half))
+  last?.send(bytes.subarray(firstSize))
   expect((await last?.answer)?.status).toBe(204)
   await recorded(request.id)
 })
 
 test('stops a call whose client has gone silent, and goes on with the next one', async () => {
   const { request, upload, bytes, silent } = await begin()
-  expect((await app.patch(ada, upload, bytes.subarray(half), half)).status).toBe(204)
+  expect((await app.patch(ada, upload, bytes.subarray(firstSize), firstSize)).status).toBe(204)
   expect(await silent.answer).toEqual({ status: 409, code: 'upload_busy', retryAfter: '1' })
   await recorded(request.id)
 })
@@ -116,8 +116,8 @@ test('does not stop a call whose bytes come, and refuses another with an offset 
   const { request, upload, bytes, silent } = await begin()
   const late = await app.patch(ada, upload, bytes.subarray(5), 5)
   expect([late.status, JSON.parse(late.body.toString()).code]).toEqual([409, 'upload_offset'])
-  const second = startSlowPatch(port, ada, upload, { offset: half, length: size - half })
-  silent.send(bytes.subarray(half))
+  const second = startSlowPatch(port, ada, upload, { offset: firstSize, length: size - firstSize })
+  silent.send(bytes.subarray(firstSize))
   expect((await silent.answer).status).toBe(204)
   expect((await second.answer).status).toBe(409)
   await recorded(request.id)
@@ -128,7 +128,7 @@ test('gives the place of a waiting call that has gone to the next', async () => 
   const gone = [startSlowPatch(port, ada, upload, rest), startSlowPatch(port, ada, upload, rest)]
   for (const each of gone) each.breakConnection()
   await Promise.all(gone.map(each => each.answer))
-  expect((await app.patch(ada, upload, bytes.subarray(half), half)).status).toBe(204)
+  expect((await app.patch(ada, upload, bytes.subarray(firstSize), firstSize)).status).toBe(204)
   await recorded(request.id)
 })
 
@@ -149,12 +149,12 @@ test('takes over from a process that stands still, and gives it no way to the by
   await using other = await startSecondProcess(app, { aheadSeconds })
   const { request, upload, bytes, silent, rest } = await begin()
   const next = startSlowPatch(other.port, ada, upload, rest)
-  next.send(bytes.subarray(half, half + 5))
+  next.send(bytes.subarray(firstSize, firstSize + 5))
   await vi.waitFor(async () => expect(await staged()).toEqual([`${idOf(upload)}.1`]))
   // the first process wakes and writes all that it was sent
-  silent.send(Buffer.alloc(size - half, 'late'))
+  silent.send(Buffer.alloc(size - firstSize, 'late'))
   expect(await silent.answer).toEqual({ status: 409, code: 'upload_busy', retryAfter: '1' })
-  next.send(bytes.subarray(half + 5))
+  next.send(bytes.subarray(firstSize + 5))
   expect((await next.answer).status).toBe(204)
   await recorded(request.id)
   expect(await staged()).toEqual([])
@@ -166,9 +166,9 @@ test('goes on with the bytes of a process that died while it wrote', async () =>
   await vi.waitFor(async () => expect((await rowOf(upload)).writer).toBe(null))
   const dead = [idOf(upload), randomUUID(), new Date(app.deps.clock().getTime() + 9000)]
   await app.owner.query('update upload set writer = $2, writer_until = $3 where id = $1', dead)
-  expect(await offsetOf(upload)).toBe(half)
+  expect(await offsetOf(upload)).toBe(firstSize)
   // nobody answers, so the lease is not waited for
-  expect((await app.patch(ada, upload, bytes.subarray(half), half)).status).toBe(204)
+  expect((await app.patch(ada, upload, bytes.subarray(firstSize), firstSize)).status).toBe(204)
   expect(await rowOf(upload)).toMatchObject({ generation: 1, writer: null })
   await recorded(request.id)
   expect(await staged()).toEqual([])
@@ -185,8 +185,8 @@ test('finds the bytes again when the process that took over has died before it c
   )
   expect(await offsetOf(upload)).toBe(0)
   expect((await app.patch(ada, upload, bytes)).status).toBe(409)
-  expect(await offsetOf(upload)).toBe(half)
-  expect((await app.patch(ada, upload, bytes.subarray(half), half)).status).toBe(204)
+  expect(await offsetOf(upload)).toBe(firstSize)
+  expect((await app.patch(ada, upload, bytes.subarray(firstSize), firstSize)).status).toBe(204)
   await recorded(request.id)
 })
 
@@ -202,7 +202,7 @@ test('asks another process to make room, which does so once its client is silent
   const { request, upload, bytes, silent, rest } = await begin()
   const resume = () => {
     const next = startSlowPatch(other.port, ada, upload, rest)
-    next.send(bytes.subarray(half))
+    next.send(bytes.subarray(firstSize))
     return next.answer
   }
   let answer = await resume()
@@ -266,11 +266,11 @@ test(
  */
 async function race(person: TestPerson, otherPort: number, late: number) {
   const { request, upload, bytes, silent, rest } = await begin(person)
-  const evil = Buffer.alloc(size - half, 'late')
+  const evil = Buffer.alloc(size - firstSize, 'late')
   // the other process believes that the first one is dead
   const next = startSlowPatch(otherPort, person, upload, rest)
   if (late === 0) silent.send(evil)
-  next.send(bytes.subarray(half))
+  next.send(bytes.subarray(firstSize))
   if (late === 1) silent.send(evil)
   const { status } = await next.answer
   // a busy database refuses now and then

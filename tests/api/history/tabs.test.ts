@@ -141,9 +141,7 @@ function isStream({ path }: { path: string }): boolean {
 
 type Tab = Awaited<ReturnType<typeof open>>['tabs'][number]
 
-/**
- * Waits until `check` does not throw. The timeout of 20 seconds is long enough for a busy machine.
- */
+/** Waits until `check` does not throw. */
 function eventually(check: () => void): Promise<void> {
   return vi.waitFor(check, { interval: 10 })
 }

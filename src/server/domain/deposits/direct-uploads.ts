@@ -56,8 +56,9 @@ export type DirectUploadPlan =
 /**
  * Checks the file of a `PUT /deposit` before its bytes are read. Reserves quota if the bytes will
  * be stored. Returns what the server must do with the bytes. Throws an error of
- * `getCategoryRulesForFile` if the file may not be deposited. Throws `idempotency_in_flight` if a
- * call with the same idempotency key is still running.
+ * `chooseCategory` or `getCategoryRulesForFile` if the file may not be deposited, and
+ * `request_limit_reached` or `storage_limit_reached` if no group has enough left. Throws
+ * `idempotency_in_flight` if a call with the same idempotency key is still running.
  */
 export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<DirectUploadPlan> {
   const { store } = await inCompany(deps.db, file.company_id, async tx => {

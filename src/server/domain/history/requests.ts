@@ -210,9 +210,9 @@ function filtered(
 }
 
 /**
- * Throws `not_found` if the filter names a category that the company does not have. For the
- * requests (entries of the history) of one person, the person must also be allowed to use the
- * category or have a request in it.
+ * Throws `not_found` if the filter names a category that the company does not have. If
+ * the filter selects the requests (entries of the history) of one person, also throws `not_found` if
+ * the person may not use the category and has no request in it.
  */
 export async function requireCategoryOfFilter(
   tx: Tx,

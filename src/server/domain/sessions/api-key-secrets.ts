@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 
 // The secret of an API key: `vdm_` and 48 characters of base64url, which are 32 random bytes
-// and 4 bytes of a checksum. Programs that search files for secrets recognise it, and a key that was
+// and 4 bytes of a checksum. Programs that search files for secrets recognize it, and a key that was
 // copied incompletely is refused without a query.
 
 const prefix = 'vdm_'

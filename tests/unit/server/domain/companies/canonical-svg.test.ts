@@ -11,8 +11,8 @@ import {
   goodPictures as good,
   hostilePictures as hostile,
   svg,
-  svgNamespace,
-  xlinkNamespace
+  svgNamespaceAttribute,
+  xlinkNamespaceAttribute
 } from '../../../../helpers/pictures.ts'
 import { runCount } from '../../../../helpers/soak.ts'
 
@@ -37,8 +37,11 @@ describe('a picture', () => {
       expect(canonicalSvg(canonical, 'logo')).toBe(canonical)
     }
     expect(
-      canonicalSvg(`<svg ${svgNamespace} viewBox='0 0 1 1'><path d='M0 0'></path></svg>`, 'logo')
-    ).toBe(`<svg ${svgNamespace} viewBox="0 0 1 1"><path d="M0 0"/></svg>`)
+      canonicalSvg(
+        `<svg ${svgNamespaceAttribute} viewBox='0 0 1 1'><path d='M0 0'></path></svg>`,
+        'logo'
+      )
+    ).toBe(`<svg ${svgNamespaceAttribute} viewBox="0 0 1 1"><path d="M0 0"/></svg>`)
   })
 
   test('names its field of the theme', () => {
@@ -110,12 +113,12 @@ describe('a picture', () => {
     const paints = ['fill', 'id', 'class'].flatMap(name =>
       values.map(value => `${name}="${value}"`)
     )
-    const spaces = [svgNamespace, 'xmlns:l="http://www.w3.org/1999/xlink"']
+    const spaces = [svgNamespaceAttribute, 'xmlns:l="http://www.w3.org/1999/xlink"']
     const attribute = fc.oneof(...[links, paints, spaces].map(each => fc.constantFrom(...each)))
     const element = fc
       .tuple(fc.constantFrom('use', 'g', 'textPath'), fc.array(attribute, { maxLength: 4 }))
       .map(([name, attributes]) => `<${name} ${attributes.join(' ')}/>`)
-    const around = `${xlinkNamespace} ${xlinkNamespace.replace(':xlink', ':l')}`
+    const around = `${xlinkNamespaceAttribute} ${xlinkNamespaceAttribute.replace(':xlink', ':l')}`
     let read = 0
     fc.assert(
       fc.property(fc.array(element, { minLength: 1, maxLength: 3 }), elements => {
