@@ -41,8 +41,9 @@ export async function runLoad(options: {
 }
 
 /**
- * Calls `run` and returns its figures, plus `micros`: the processor time per call in microseconds.
- * `coreSeconds` returns the processor time used so far, in seconds.
+ * Measures a load. `run` produces the load and returns its figures. `coreSeconds` returns the
+ * processor time that the measured process has used so far, in seconds. Returns the figures of
+ * `run`, and in `micros` the processor time per call in microseconds.
  */
 export async function withProcessorTime(
   coreSeconds: () => number,

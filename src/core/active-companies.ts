@@ -10,8 +10,8 @@ export interface ActiveCompanies {
 }
 
 /**
- * Creates an `ActiveCompanies` without any calls yet. `now` is a clock: it returns the time in
- * milliseconds and never goes back.
+ * Creates an `ActiveCompanies` that has noted no API call yet. `now` is a clock: it returns the time
+ * in milliseconds and never goes back.
  */
 export function createActiveCompanies(now: () => number): ActiveCompanies {
   let last: { company: string; at: number } | undefined

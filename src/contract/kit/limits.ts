@@ -18,7 +18,7 @@ export const maxFingerprintsSignedIn = 1000
 /** Maximum number of files in one batch deposit (`POST /deposit/batch`). */
 export const maxBatchItems = 50
 /** Maximum size in bytes of each file of a batch deposit: 1 MiB. */
-export const maxBatchFileBytes = 1024 * 1024
+export const maxBytesPerBatchFile = 1024 * 1024
 /** Maximum size in bytes of the whole body of a batch deposit: 8 MiB. */
 export const maxBatchBytes = 8 * 1024 * 1024
 

@@ -13,8 +13,9 @@ export function isSystemFile(path: string): boolean {
 }
 
 /**
- * Returns the path of a file below the folder that the person chose. Drops outer folders while the
- * path has more than 255 bytes. `'2024/march/bill.pdf'` → `'march/bill.pdf'`
+ * Returns the path of a file below the folder that the person chose: `'2024/march/bill.pdf'` →
+ * `'march/bill.pdf'`. If this path has more than 255 bytes, also drops its outer folders until it
+ * fits.
  */
 export function pathInFolder(path: string): string {
   const steps = path.normalize('NFC').split('/').filter(Boolean).slice(1)

@@ -18,7 +18,7 @@ import {
   describeThemePart,
   labelOfThemePart,
   type ThemePart,
-  withColor
+  withThemeColor
 } from './theme-words.ts'
 import { useShowPublishedTheme } from './use-show-published-theme.ts'
 import { useThemeDraft } from './use-theme-draft.ts'
@@ -78,7 +78,7 @@ function Editor({ domain, themes }: EditorProps) {
       color={colors[role]}
       standard={standard[cssPropertyOf(role)]}
       corrections={corrections.filter(each => each.colour === role)}
-      onChange={color => change({ colors: withColor(colors, role, color) })}
+      onChange={color => change({ colors: withThemeColor(colors, role, color) })}
     />
   )
   return (

@@ -38,7 +38,7 @@ const roleOrder = [
  * `color` is undefined. The keys have the order in which the server sends them, so that themes can
  * be compared as JSON.
  */
-export function withColor(
+export function withThemeColor(
   colors: Colors,
   role: (typeof colorRoles)[number],
   color: string | undefined

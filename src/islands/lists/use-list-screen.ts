@@ -10,8 +10,9 @@ import { useListAddress } from './use-address.ts'
 /**
  * Loads a list with the search, the filters and the order in the address of the page. Returns the
  * list, the values of the address, and functions that change the address. If the address has no
- * order, `usualSort` applies. `owner` is the id of the item that the rows belong to, or `all`.
- * Without `owner`, loads the rows of the company in the address.
+ * order, `usualSort` applies. `owner` says whose rows are loaded:
+ * the id of an item, `all` for the rows of the whole installation, or, when it is absent, the
+ * company in the address.
  */
 export function useListScreen<
   Row extends { id: string },

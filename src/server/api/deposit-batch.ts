@@ -9,7 +9,7 @@ import {
 import type * as z from 'zod/mini'
 import { BatchItem, createDepositBatch } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { maxBatchBytes, maxBatchFileBytes, maxBatchItems } from '../../contract/kit/limits.ts'
+import { maxBatchBytes, maxBatchItems, maxBytesPerBatchFile } from '../../contract/kit/limits.ts'
 import { toProblem } from '../../contract/kit/problems.ts'
 import { type BatchAnswer, depositBatch } from '../domain/deposits/deposit-batch.ts'
 import type { CompanyId, Deps, StagedFile } from '../domain/deps.ts'
@@ -130,7 +130,7 @@ async function* partsOf(c: ApiContext): AsyncGenerator<MultipartPart, void> {
   }
   const parser = new MultipartParser(boundary[1] ?? boundary[2] ?? '', {
     maxHeaderSize: maxHeaderBytes,
-    maxFileSize: maxBatchFileBytes,
+    maxFileSize: maxBytesPerBatchFile,
     maxParts: maxBatchItems + 1,
     maxTotalSize: maxBatchBytes
   })
@@ -142,7 +142,7 @@ async function* partsOf(c: ApiContext): AsyncGenerator<MultipartPart, void> {
     if (error instanceof MaxFileSizeExceededError) {
       throw new AppError(
         'body_too_large',
-        `A file of a batch has at most ${maxBatchFileBytes} bytes`
+        `A file of a batch has at most ${maxBytesPerBatchFile} bytes`
       )
     }
     if (error instanceof MultipartParseError) throw refusedForm('a whole form', error)

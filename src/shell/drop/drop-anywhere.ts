@@ -1,6 +1,6 @@
 import { isOnPage } from '../kit/page.ts'
 import {
-  companyOfPeoplePage,
+  companyIdOfUsersPage,
   type DropTarget,
   dropTargetOf,
   dropTargetSelector
@@ -44,7 +44,7 @@ export function startDropAnywhere(): void {
 }
 
 function pasteTarget(): DropTarget {
-  if (companyOfPeoplePage() !== undefined) return 'import'
+  if (companyIdOfUsersPage() !== undefined) return 'import'
   return isOnPage('deposit') ? 'deposit' : 'verify'
 }
 

@@ -1,7 +1,7 @@
 import { createElement } from '../kit/elements.ts'
 import { isOnPage, isSignedIn, shellTranslator } from '../kit/page.ts'
 import {
-  companyOfPeoplePage,
+  companyIdOfUsersPage,
   type DropTarget,
   dropTargetOf,
   dropTargetSelector,
@@ -83,7 +83,7 @@ function open(): HTMLElement {
 }
 
 function targets(): DropTarget[] {
-  if (companyOfPeoplePage() !== undefined) return ['import']
+  if (companyIdOfUsersPage() !== undefined) return ['import']
   return mayDeposit() && !isOnPage('verify') ? ['deposit', 'verify'] : ['verify']
 }
 

@@ -16,6 +16,6 @@ export function dropTargetOf({ dataset }: HTMLElement): DropTarget | undefined {
  * Returns the id of the company whose people the current page lists or imports. Undefined on other
  * pages.
  */
-export function companyOfPeoplePage(): string | undefined {
+export function companyIdOfUsersPage(): string | undefined {
   return /\/admin\/([^/]+)\/users(?:-import)?\/?$/.exec(location.pathname)?.[1]
 }

@@ -2,7 +2,7 @@ import { isSystemFile, pathInFolder } from '../../core/files/folder-files.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { pageLocale } from '../kit/page.ts'
-import { companyOfPeoplePage, type DropTarget } from './drop-targets.ts'
+import { companyIdOfUsersPage, type DropTarget } from './drop-targets.ts'
 
 interface Dropped {
   files: File[]
@@ -56,7 +56,7 @@ export async function handOffDroppedItems(
 /** Returns the path of the page that gets the files, without the language. */
 function pathFor(to: DropTarget): string {
   return to === 'import'
-    ? pathOf('importUsers', { company: companyOfPeoplePage() ?? '' })
+    ? pathOf('importUsers', { company: companyIdOfUsersPage() ?? '' })
     : `/${to}`
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../contract/kit/errors.ts'
-import { maxBatchFileBytes } from '../../contract/kit/limits.ts'
+import { maxBytesPerBatchFile } from '../../contract/kit/limits.ts'
 import { hashFile } from '../../workers/hash-client.ts'
 import { reducePicture } from '../../workers/image-client.ts'
 import { environment } from '../environment.ts'
@@ -49,7 +49,7 @@ const queue = createDepositQueue({
   send: tus.send,
   getOffset: tus.getOffset,
   cancelUpload: tus.cancel,
-  maxBatchedBytes: maxBatchFileBytes,
+  maxBatchedBytes: maxBytesPerBatchFile,
   sendBatch: (files, options) => sendBatch(files, options).catch(allowRetry),
   remember(upload) {
     const person = signedInUserId()

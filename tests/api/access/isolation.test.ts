@@ -241,7 +241,10 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
     people,
     things,
     spareUploads,
-    /** A valid input for each route, for actors whose calls are refused and use nothing up. */
+    /**
+     * A valid input for each route. Actors whose calls are refused share it, because a refused call
+     * uses nothing up.
+     */
     inputs: new Map<string, object>(),
     fingerprint: own.fingerprint,
     others,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDeposit, createDepositBatch, getDeposit } from '../../../src/contract/deposits.ts'
-import { maxBatchBytes, maxBatchFileBytes } from '../../../src/contract/kit/limits.ts'
+import { maxBatchBytes, maxBytesPerBatchFile } from '../../../src/contract/kit/limits.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
 import { getUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
@@ -406,7 +406,7 @@ test.each<[string, () => Uint8Array, number, string, Record<string, string>?]>([
   ['nothing', () => Buffer.alloc(0), 400, 'invalid_input'],
   [
     'a file over 1 MiB',
-    () => batchForm([batchItem(one)], [randomBytes(maxBatchFileBytes + 1)]),
+    () => batchForm([batchItem(one)], [randomBytes(maxBytesPerBatchFile + 1)]),
     413,
     'body_too_large'
   ],
@@ -435,7 +435,7 @@ test.each<[string, () => Uint8Array, number, string, Record<string, string>?]>([
 })
 
 test('takes a body of 8 MiB in chunks, and not a byte more', async () => {
-  const files = Array.from({ length: 8 }, () => randomBytes(maxBatchFileBytes - 2000))
+  const files = Array.from({ length: 8 }, () => randomBytes(maxBytesPerBatchFile - 2000))
   const form = batchForm(
     files.map(bytes => batchItem(bytes)),
     files

@@ -299,8 +299,8 @@ class Batch {
   }
 
   /**
-   * Returns, for items whose file the person has deposited before, the request (entry of the
-   * history) of the newest such deposit. The keys of the map are the indexes of the items.
+   * Finds the items whose file the person has deposited before. Returns a map from the index of
+   * each such item to the newest earlier deposit of the file, as an entry of the history.
    */
   async #findOwn(asked: Accepted[]): Promise<Map<number, ProcessedRequest>> {
     const { user_id } = this.#input

@@ -41,13 +41,13 @@ const rules = {
   /** Calls from a network address that request a mail, such as a mail to reset a password. */
   mail_address: reported(rule(limits => limits.mailsPerAddressHour, hour)),
   /**
-   * Mails that are requested for one e-mail, apart from password resets. They are counted whether
-   * or not the e-mail has an account.
+   * Mails that are requested for one e-mail address, apart from password resets. They are counted
+   * whether or not the address belongs to an account.
    */
   mail_email: rule(() => 3, hour),
   /**
-   * Password resets that are requested for one e-mail, per network address. Requests from other
-   * addresses do not count, so nobody else can keep the owner from requesting one.
+   * Password resets that are requested for one e-mail address, per network address. Requests from
+   * other network addresses do not count, so nobody else can keep the owner from requesting one.
    */
   reset_email: rule(() => 3, hour),
   /**

@@ -283,8 +283,8 @@ async function giveDirectory(place = dir): Promise<void> {
 }
 
 /**
- * Returns the id of the user that must run the server. This is root if only root can enter the
- * checkout, because no other user could run the packages in it.
+ * Returns the id of the user that must run PostgreSQL. This is root if only root can enter the
+ * checkout, because the programs of PostgreSQL are installed in it.
  */
 async function serverUid(): Promise<number> {
   return (await mayEnter(65_525, import.meta.dirname)) ? 65_525 : 0
