@@ -47,6 +47,9 @@ export async function startFirefox(path: string) {
   writeFileSync(join(profile, 'user.js'), lines.join(''))
   const args = ['--headless', '--no-remote', '--remote-debugging-port=0', '--profile', profile]
   const child = spawn(path, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  // after a timeout, a test process ends without disposing of what it has started
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
   const wire = await openWire(await addressOf(child))
   await wire.send('session.new', { capabilities: {} })
   await wire.send('session.subscribe', {
@@ -66,6 +69,7 @@ export async function startFirefox(path: string) {
     },
     async [Symbol.asyncDispose]() {
       wire.close()
+      process.off('exit', kill)
       const ended = child.exitCode === null && once(child, 'exit')
       child.kill()
       await ended
