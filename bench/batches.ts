@@ -5,7 +5,7 @@ import { batchContentType, batchForm, batchItem } from '../tests/helpers/deposit
 import { type LoadFigures, runAlternately, runLoad } from './load.ts'
 import { startService } from './processes.ts'
 import { host, openServiceInternals } from './service-internals.ts'
-import type { BenchmarkOptions, ReportRow } from './table.ts'
+import type { BenchOptions, ReportRow } from './table.ts'
 
 /** The file sizes to measure, in bytes: a typical exported document and a typical scan. */
 const sizes = [20_000, 200_000]
@@ -18,7 +18,7 @@ const callers = 2
  * then `PATCH`. After a `PATCH` the service still has to record the deposit, so the time of these
  * runs includes the wait until all deposits are recorded.
  */
-export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   await using service = await startService()
   await using internals = await openServiceInternals(service)
   const [person] = await internals.addPeople(1)

@@ -6,7 +6,7 @@ import type { Browser, CDPSession, Page } from '@playwright/test'
 import { signUp } from '../tests/helpers/e2e/page.ts'
 import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { launchBrowser, traceTasks } from './browser.ts'
-import { type BenchmarkOptions, median, type ReportRow } from './table.ts'
+import { type BenchOptions, median, type ReportRow } from './table.ts'
 
 /**
  * The size of a document in bytes, by its index: between 1 and 200 kB, spread evenly. It is the
@@ -19,12 +19,7 @@ const sizeOf = (index: number) => 1000 + ((index * 7919) % 199_001)
  * together are deposited: how long the page is blocked, how long it takes until the last document
  * is deposited, and how much memory the page then uses.
  */
-export async function measure({
-  runs,
-  quick,
-  say,
-  signal
-}: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
   const count = quick ? 100 : 1000
   await using service = await makeServiceProcess()
   await service.start()

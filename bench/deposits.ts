@@ -9,7 +9,7 @@ import {
 } from './load.ts'
 import { processorSecondsOf, startPeerProcess, startService } from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
-import type { BenchmarkOptions, ReportRow } from './table.ts'
+import type { BenchOptions, ReportRow } from './table.ts'
 
 /**
  * Measures deposits by fingerprint: `POST /deposit`, one call that commits record, event and leaf.
@@ -21,7 +21,7 @@ import type { BenchmarkOptions, ReportRow } from './table.ts'
  * The benchmark does not upload files and does not notify other processes (`NOTIFY`). The processor
  * time of both programs includes the processor time of their database.
  */
-export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   const most = 16
   await using service = await startService()
   await using internals = await openServiceInternals(service)

@@ -4,7 +4,7 @@ import { type LoadFigures, medians, runLoad } from './load.ts'
 import type { FloodOptions } from './peers/flood.ts'
 import { startClientProcess, startService } from './processes.ts'
 import { host, openServiceInternals } from './service-internals.ts'
-import type { BenchmarkOptions, ReportRow } from './table.ts'
+import type { BenchOptions, ReportRow } from './table.ts'
 
 const otherHost = 'demo.localhost'
 /** The number of requests (entries of the history) that the busy company searches and exports. */
@@ -17,7 +17,7 @@ const people = 10
  * same calls on an idle service. Each company's client is a process of its own. Both run on the
  * same core, and the client of the quiet company has the higher priority.
  */
-export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   await using service = await startService({ DEMO: 'true' })
   await using internals = await openServiceInternals(service)
   const { owner } = internals
@@ -115,7 +115,7 @@ export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
 }
 
 async function repeat(
-  { runs }: BenchmarkOptions,
+  { runs }: BenchOptions,
   run: () => Promise<LoadFigures>
 ): Promise<{ p99Ms: number }> {
   const all: { p99Ms: number }[] = []

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import type { Browser, Page } from '@playwright/test'
 import { type Build, readBuild } from '../src/server/site/astro-build.ts'
 import { launchBrowser } from './browser.ts'
-import { type BenchmarkOptions, median, type ReportRow } from './table.ts'
+import { type BenchOptions, median, type ReportRow } from './table.ts'
 import { serveBuild } from './weight.ts'
 
 const run = promisify(execFile)
@@ -28,12 +28,7 @@ const maxMegabytesForTwoFiles = 150
  * Measures how fast the built verify page hashes files, compared with `sha256sum` of the same
  * files. Also compares four files at the same time with one file, and measures the memory used.
  */
-export async function measure({
-  runs,
-  quick,
-  say,
-  signal
-}: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'vidimus-hashing-'))
   const build = await readBuild('dist')
   const { server, port } = await serveBuild(build)

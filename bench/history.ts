@@ -3,7 +3,7 @@ import { signUp } from '../tests/helpers/e2e/page.ts'
 import { seedRequests } from '../tests/helpers/e2e/seeded-requests.ts'
 import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { launchBrowser } from './browser.ts'
-import { type BenchmarkOptions, median, quantile, type ReportRow } from './table.ts'
+import { type BenchOptions, median, quantile, type ReportRow } from './table.ts'
 
 /** A swipe over the screen: speed in pixels per second, duration in seconds. */
 const flick = { speed: 3000, seconds: 10 }
@@ -13,12 +13,7 @@ const flick = { speed: 3000, seconds: 10 }
  * the frames are, and how much of a core the page's main thread uses. Without a graphics card the
  * processor draws the screen, so frames are later than on an ordinary computer.
  */
-export async function measure({
-  runs,
-  quick,
-  say,
-  signal
-}: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
   const count = quick ? 2000 : 100_000
   await using service = await makeServiceProcess()
   await service.start()

@@ -8,7 +8,7 @@ import { signUp } from '../tests/helpers/e2e/page.ts'
 import { makeServiceProcess, type ServiceProcess } from '../tests/helpers/service.ts'
 import { launchBrowser, traceTasks } from './browser.ts'
 import { medians } from './load.ts'
-import type { BenchmarkOptions, ReportRow } from './table.ts'
+import type { BenchOptions, ReportRow } from './table.ts'
 
 /**
  * Measures the page that imports people, with a real service and the largest file: 25 MB with
@@ -16,12 +16,7 @@ import type { BenchmarkOptions, ReportRow } from './table.ts'
  * measurement slows the processor down four times, to the speed of a phone, and ends when the
  * service has all rows.
  */
-export async function measure({
-  runs,
-  quick,
-  say,
-  signal
-}: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
   const count = quick ? 2000 : importLimits.rows
   await using service = await makeServiceProcess({ DEMO: 'false' })
   await service.start()

@@ -17,7 +17,7 @@ import { lowerPriority } from '../src/server/db/process-priority.ts'
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
 import { medians } from './load.ts'
 import { startService } from './processes.ts'
-import { type BenchmarkOptions, quantile, type ReportRow } from './table.ts'
+import { type BenchOptions, quantile, type ReportRow } from './table.ts'
 
 /**
  * Measures imports of 100,000 people who are all new and join one or two groups: how many rows a
@@ -28,12 +28,7 @@ import { type BenchmarkOptions, quantile, type ReportRow } from './table.ts'
  * During each step of an import, and during `COPY`, another company calls `GET /user` continuously.
  * The time of these calls is measured, too.
  */
-export async function measure({
-  runs,
-  quick,
-  say,
-  signal
-}: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
   const count = quick ? 2000 : importLimits.rows
   await using service = await startService({ DEMO: 'true' })
   const sql = new pg.Client(

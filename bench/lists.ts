@@ -7,7 +7,7 @@ import { getUser } from '../src/contract/users.ts'
 import { socketConnectionConfig } from '../src/server/db/postgres.ts'
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
 import { makeServiceProcess } from '../tests/helpers/service.ts'
-import { type BenchmarkOptions, quantile, type ReportRow } from './table.ts'
+import { type BenchOptions, quantile, type ReportRow } from './table.ts'
 
 /**
  * Measures the list of people: its pages in a company of 100,000 people and in one of 100, and
@@ -16,12 +16,7 @@ import { type BenchmarkOptions, quantile, type ReportRow } from './table.ts'
  * of the large company. Half of its people have not accepted their invitation, and each of the last
  * 400 days has usage.
  */
-export async function measure({
-  runs,
-  quick,
-  say,
-  signal
-}: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
   const [many, few] = quick ? [2000, 100] : [100_000, 100]
   await using service = await makeServiceProcess()
   await service.start()

@@ -1,4 +1,4 @@
-import { type BenchmarkOptions, median, quantile } from './table.ts'
+import { type BenchOptions, median, quantile } from './table.ts'
 
 export interface LoadFigures {
   perSecond: number
@@ -71,7 +71,7 @@ export function processorTimeNote(figures: {
  * figures. Before that, each of them runs once as a warm-up, whose figures do not count.
  */
 export async function runAlternately<Figures extends Record<string, number>>(
-  { runs, signal }: BenchmarkOptions,
+  { runs, signal }: BenchOptions,
   ours: () => Promise<Figures>,
   peer: () => Promise<Figures>
 ): Promise<{ ours: Figures; peer: Figures }> {

@@ -15,7 +15,7 @@ import { measure as parsing } from './parsing.ts'
 import { measure as signIn } from './sign-in.ts'
 import { measure as start } from './start.ts'
 import { measure as streams } from './streams.ts'
-import { type BenchmarkOptions, meetsTarget, type ReportRow, renderReport } from './table.ts'
+import { type BenchOptions, meetsTarget, type ReportRow, renderReport } from './table.ts'
 import { measure as tlsAsk } from './tls-ask.ts'
 import { measure as verifications } from './verifications.ts'
 import { measure as weight } from './weight.ts'
@@ -27,7 +27,7 @@ import { measure as weight } from './weight.ts'
  * a few minutes and shows whether the benchmarks work, but its figures mean little. The program
  * prints one table and exits with 1 if a target is missed.
  */
-const measures: Record<string, (options: BenchmarkOptions) => Promise<ReportRow[]>> = {
+const measures: Record<string, (options: BenchOptions) => Promise<ReportRow[]>> = {
   weight,
   hashing,
   start: onClientCore(start),
@@ -66,7 +66,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => stopping.abort(new Error(`stopped by ${signal}`)))
 }
 
-const options: BenchmarkOptions = { runs, quick: values.quick, say, signal: stopping.signal }
+const options: BenchOptions = { runs, quick: values.quick, say, signal: stopping.signal }
 say(`${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}`)
 say(
   canPinToCores

@@ -1,7 +1,7 @@
 import { Connection, requestText } from './connection.ts'
 import { processorTimeNote, runAlternately, runLoad, withProcessorTime } from './load.ts'
 import { memoryOf, processorSecondsOf, startPeerProcess, startService } from './processes.ts'
-import type { BenchmarkOptions, ReportRow } from './table.ts'
+import type { BenchOptions, ReportRow } from './table.ts'
 
 const path = '/en/verify'
 const callers = 32
@@ -10,7 +10,7 @@ const callers = 32
  * Measures how fast a cached page is served. The peer is a `node:http` server that sends the same
  * headers and brotli bytes without looking at the request. Both keep their connections open.
  */
-export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   await using service = await startService()
   const request = requestText('GET', path, {
     host: 'localhost',

@@ -9,7 +9,7 @@ import {
 } from '../tests/helpers/deposits/heavy-bodies.ts'
 import { startService } from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
-import type { BenchmarkOptions, ReportRow } from './table.ts'
+import type { BenchOptions, ReportRow } from './table.ts'
 
 /** The size of a body in bytes, just below the limit. */
 const bytes = 255 * 1024
@@ -21,12 +21,7 @@ const targetMs = 50
  * to parse as possible to each endpoint that accepts a body. The API runs in this process. Each
  * call is repeated, and its shortest time counts, because the machine has other work too.
  */
-export async function measure({
-  runs,
-  quick,
-  say,
-  signal
-}: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
   await using service = await startService()
   await using internals = await openServiceInternals(service)
   const token = await administrator(internals)

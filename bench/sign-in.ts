@@ -3,7 +3,7 @@ import { Connection, jsonOf, requestText } from './connection.ts'
 import { medians, runLoad, withProcessorTime } from './load.ts'
 import { processorSecondsOf, startService } from './processes.ts'
 import { host } from './service-internals.ts'
-import type { BenchmarkOptions, ReportRow } from './table.ts'
+import type { BenchOptions, ReportRow } from './table.ts'
 
 const callers = 16
 
@@ -12,7 +12,7 @@ const callers = 16
  * response and gets a token. Each caller is a different person. The client signs with a P-256 key
  * on its own core. Browsers derive this key from a password; that is not measured.
  */
-export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   await using service = await startService()
   const people: Client[] = []
   // one after the other, because an overloaded service refuses sign-ups

@@ -1,14 +1,14 @@
 import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { onServerCore } from './cores.ts'
 import { medians } from './load.ts'
-import type { BenchmarkOptions, ReportRow } from './table.ts'
+import type { BenchOptions, ReportRow } from './table.ts'
 
 /**
  * Measures the time from the start command until `/readyz` answers 200, with the settings of a new
  * installation. A cold start is in an empty folder, where the database must be created and
  * migrated. A warm start is the second start in the same folder.
  */
-export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   const runs: { cold: number; warm: number }[] = []
   for (let run = 0; run < options.runs; run++) {
     options.signal.throwIfAborted()

@@ -9,7 +9,7 @@ import {
   startService
 } from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
-import { type BenchmarkOptions, quantile, type ReportRow } from './table.ts'
+import { type BenchOptions, quantile, type ReportRow } from './table.ts'
 
 /** The default limit of open streams for one person. */
 const streamsPerPerson = 5
@@ -21,7 +21,7 @@ const streamsPerPerson = 5
  * `node:http` server that receives the same events by POST and writes them to its streams. The
  * memory of both processes is measured with all streams open.
  */
-export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   const rows: ReportRow[] = []
   for (const count of options.quick ? [200, 1000] : [1000, 10_000]) {
     options.say(`opening twice ${count.toLocaleString('en')} streams`)
@@ -30,7 +30,7 @@ export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
   return rows
 }
 
-async function measureWith(count: number, options: BenchmarkOptions): Promise<ReportRow[]> {
+async function measureWith(count: number, options: BenchOptions): Promise<ReportRow[]> {
   await using service = await startService()
   await using internals = await openServiceInternals(service)
   const people = await internals.addPeople(count / streamsPerPerson)

@@ -25,7 +25,7 @@ export interface Target {
   atMost?: number
 }
 
-export interface BenchmarkOptions {
+export interface BenchOptions {
   /**
    * The number of times that the product and the peer are each measured, alternately. The report
    * shows medians.

@@ -2,7 +2,7 @@ import { Connection, requestText } from './connection.ts'
 import { runAlternately, runLoad } from './load.ts'
 import { startService } from './processes.ts'
 import { openServiceInternals } from './service-internals.ts'
-import type { BenchmarkOptions, ReportRow } from './table.ts'
+import type { BenchOptions, ReportRow } from './table.ts'
 
 const callers = 8
 const hostCount = 10_000
@@ -13,7 +13,7 @@ const hostCount = 10_000
  * peer is `/healthz` of the same process and port, so the difference is the cost of the look-up and
  * of reading the list.
  */
-export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   await using service = await startService()
   await using internals = await openServiceInternals(service)
   await internals.owner.query(

@@ -9,7 +9,7 @@ import {
 } from './load.ts'
 import { processorSecondsOf, startPeerProcess, startService } from './processes.ts'
 import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
-import type { BenchmarkOptions, ReportRow } from './table.ts'
+import type { BenchOptions, ReportRow } from './table.ts'
 
 const callers = 16
 /**
@@ -25,7 +25,7 @@ const knownPerSize = 10_000
  * the same role and policies, but without a transaction. It gets keyed hashes that were computed in
  * advance. The deposits are inserted with SQL.
  */
-export async function measure(options: BenchmarkOptions): Promise<ReportRow[]> {
+export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   await using service = await startService()
   await using internals = await openServiceInternals(service)
   const { socketDir, company_id } = internals
