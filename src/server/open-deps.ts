@@ -9,7 +9,7 @@ import { createSignals } from './adapters/signals.ts'
 import type { Config } from './config.ts'
 import { type DatabaseLocation, usesOwnerLogin } from './db/connection-config.ts'
 import { lockDatabaseSetup, migrate } from './db/migrate.ts'
-import { openProcessNotifications } from './db/notifications.ts'
+import { openNotificationChannel } from './db/notifications.ts'
 import { openDatabase } from './db/open.ts'
 import { supervisePostgres } from './db/postgres-supervisor.ts'
 import { findDatabaseFaults } from './db/security-checks.ts'
@@ -52,7 +52,7 @@ export async function openDeps(
     )
   }
   const notifications = config.notify
-    ? owned.use(await openProcessNotifications({ ...place, onError }))
+    ? owned.use(await openNotificationChannel({ ...place, onError }))
     : undefined
   const documents = join(config.dataDir, 'documents')
   await mkdir(documents, { recursive: true, mode: 0o700 })

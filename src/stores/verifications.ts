@@ -115,7 +115,7 @@ export async function verifyFiles(chosen: readonly File[]): Promise<void> {
  * Otherwise returns false and hides earlier results, because they would look like results of this
  * text.
  */
-export function tryVerifyFingerprints(text: string): boolean {
+export function verifyIfFingerprints(text: string): boolean {
   const found = parseFingerprints(text)
   if (!found) {
     $shownBatch.set(undefined)

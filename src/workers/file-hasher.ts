@@ -1,5 +1,5 @@
 import { AppError } from '../contract/kit/errors.ts'
-import type { HashedFile } from './hash.ts'
+import type { FileHashResult } from './hash.ts'
 import { logAndReturn, type TaskOptions } from './pool.ts'
 
 /** Maximum size in bytes of a file that is sent to a hash worker together with other files. */
@@ -18,7 +18,7 @@ interface WaitingFile {
  * longer than hashing a small file.
  */
 export function createFileHasher(
-  ask: (files: readonly Blob[], options?: TaskOptions) => Promise<readonly HashedFile[]>,
+  ask: (files: readonly Blob[], options?: TaskOptions) => Promise<readonly FileHashResult[]>,
   maxGroups: number
 ): (file: Blob, options?: TaskOptions) => Promise<string> {
   const waiting = new Set<WaitingFile>()

@@ -26,7 +26,7 @@ export const maxDigestBytes = 32_000_000
  * Minimum size in bytes of a file that may be hashed with `digest` only while no other such file
  * is. The browser needs memory for about three times the file.
  */
-export const minLockedDigestBytes = 8 * 1024 * 1024
+export const minFileBytesForHashLock = 8 * 1024 * 1024
 
 /**
  * Name of the Web Lock that a worker holds while it hashes a large file with `digest`. All tabs
@@ -60,7 +60,7 @@ export async function fingerprintFile(
 ): Promise<string> {
   if (!subtle || file.size > maxDigestBytes) return fingerprintInPieces(file, options)
   const hash = () => fingerprintWhole(file, subtle)
-  const digest = file.size < minLockedDigestBytes ? await hash() : await whenFree(locks, hash)
+  const digest = file.size < minFileBytesForHashLock ? await hash() : await whenFree(locks, hash)
   if (digest === undefined) return fingerprintInPieces(file, options)
   options.onProgress?.(file.size)
   return digest

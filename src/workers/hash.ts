@@ -8,7 +8,7 @@ const read = createPieceReader()
 /**
  * The SHA-256 of a file in hex, or an English sentence that says why the file could not be read.
  */
-export type HashedFile = { digest: string } | { detail: string }
+export type FileHashResult = { digest: string } | { detail: string }
 
 // the pool sends the next files after the answer
 addEventListener('message', (event: MessageEvent<readonly Blob[]>) => {
@@ -21,7 +21,7 @@ addEventListener('message', (event: MessageEvent<readonly Blob[]>) => {
   void Promise.all(hashing).then(result => answer({ kind: 'done', result }))
 })
 
-async function hash(file: Blob, onProgress?: (bytesDone: number) => void): Promise<HashedFile> {
+async function hash(file: Blob, onProgress?: (bytesDone: number) => void): Promise<FileHashResult> {
   try {
     return { digest: await fingerprintFile(file, { read, ...(onProgress && { onProgress }) }) }
   } catch (error) {
@@ -40,6 +40,6 @@ function createProgressReporter(): (bytesDone: number) => void {
   }
 }
 
-function answer(message: WorkerAnswer<readonly HashedFile[]>): void {
+function answer(message: WorkerAnswer<readonly FileHashResult[]>): void {
   postMessage(message)
 }

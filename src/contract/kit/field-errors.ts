@@ -29,7 +29,7 @@ const maxFieldNameLength = 64
  * The result of a failed validation: the first broken rule of each of at most `maxFields` refused
  * fields, and the number of further refused fields.
  */
-export interface LimitedFieldErrors {
+export interface FirstFieldErrors {
   fields: FieldErrors
   omitted: number
 }
@@ -39,17 +39,17 @@ export interface LimitedFieldErrors {
  * }` → `{ email: { rule: 'email' } }`
  */
 export function fieldErrors(error: { issues: readonly IssueLike[] }): FieldErrors {
-  return limitedFieldErrors(error).fields
+  return firstFieldErrors(error).fields
 }
 
 /**
  * Returns the first broken rule of at most 20 fields, and the number of further fields. `describe`
  * returns the English sentence for an issue.
  */
-export function limitedFieldErrors(
+export function firstFieldErrors(
   { issues }: { issues: readonly IssueLike[] },
   describe?: (issue: IssueLike) => string
-): LimitedFieldErrors {
+): FirstFieldErrors {
   // a map, because callers choose the names, and every plain object has a member `constructor`
   const fields = new Map<string, FieldError>()
   const omitted = new Set<string>()

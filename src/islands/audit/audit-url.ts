@@ -1,9 +1,9 @@
 import type { AuditAction } from '../../contract/audit.ts'
 import type { AuditFilter } from '../../stores/admin/audit.ts'
 import {
+  dayRangeToTimes,
   parseDay,
   parseId,
-  timesOfDayRange,
   withoutEmptyFilters,
   writeFilters
 } from '../lists/use-address.ts'
@@ -51,7 +51,7 @@ export function writeAuditUrl(address: AuditUrl): string {
  * when its day ends, in the person's time zone.
  */
 export function auditFilterOf(address: AuditUrl): AuditFilter {
-  return { ...address, ...timesOfDayRange(address) }
+  return { ...address, ...dayRangeToTimes(address) }
 }
 
 /** A change of the filters. An undefined or empty value removes a filter. */

@@ -5,9 +5,9 @@ import { localizedPath } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $categoryGroups,
-  addCategoryGroup,
+  addGroupToCategory,
   loadCategoryGroups,
-  removeCategoryGroup
+  removeGroupFromCategory
 } from '../../stores/admin/company-categories.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import { ItemEntries } from '../details/ItemEntries.tsx'
@@ -28,8 +28,8 @@ export function CategoryGroups({ category: { id } }: { category: CompanyCategory
       nameOf={({ name }) => name}
       find={findGroups}
       load={after => loadCategoryGroups(id, after)}
-      add={group => addCategoryGroup(id, group)}
-      remove={group => removeCategoryGroup(id, group)}
+      add={group => addGroupToCategory(id, group)}
+      remove={group => removeGroupFromCategory(id, group)}
       row={group => (
         <a
           className="link wrap-anywhere min-w-0 flex-1"

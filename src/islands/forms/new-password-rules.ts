@@ -7,9 +7,9 @@ import {
 } from '../../stores/accounts/password-strength.ts'
 
 /**
- * Returns the rules for the field `name` with a new password, and for the field `repeat` with its
- * repetition. Error messages use `label`, the label of the password field. `more` are further rules
- * for the password.
+ * Returns the rules of two fields: the field for a new password, which is called as `name` says, and
+ * the field called "repeat", in which people type it again. Error messages use `label`, the label of
+ * the password field. `more` are further rules for the password.
  */
 export function newPasswordRules(
   name: string,

@@ -1,9 +1,9 @@
 import type { RequestState } from '../../contract/requests.ts'
 import type { RequestFilter } from '../../stores/history/request-filter.ts'
 import {
+  dayRangeToTimes,
   parseDay,
   parseId,
-  timesOfDayRange,
   withoutEmptyFilters,
   writeFilters
 } from '../lists/use-address.ts'
@@ -69,5 +69,5 @@ export function writeHistoryUrl(address: HistoryUrl): string {
  * when its day ends, in the person's time zone.
  */
 export function requestFilterOf({ request: _, ...filters }: HistoryUrl): RequestFilter {
-  return { ...filters, ...timesOfDayRange(filters) }
+  return { ...filters, ...dayRangeToTimes(filters) }
 }

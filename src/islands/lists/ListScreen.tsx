@@ -8,8 +8,8 @@ import { SearchBox } from './FilterFields.tsx'
 import { ListFrame } from './ListFrame.tsx'
 
 /**
- * What `useListScreen()` returns: a list, the values of the address, and functions that change the
- * address.
+ * What `useListScreen()` returns: a list, the parameters in the URL of the page, and functions that
+ * change them.
  */
 interface Screen<Row> {
   list: { load: () => Promise<unknown>; loadMore: () => Promise<unknown> }

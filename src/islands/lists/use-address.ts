@@ -63,7 +63,7 @@ export function writeFilters<Name extends string>(
  * Returns the times in ISO 8601 when the day `from` begins and the day `to` ends in the person's
  * time zone.
  */
-export function timesOfDayRange({ from, to }: { from?: string; to?: string }) {
+export function dayRangeToTimes({ from, to }: { from?: string; to?: string }) {
   return withoutEmptyFilters({
     from: from && startOfDay(from, 0).toISOString(),
     to: to && startOfDay(to, 1).toISOString()

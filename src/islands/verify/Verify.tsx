@@ -10,9 +10,9 @@ import {
   clearVerifications,
   hideVerificationResults,
   isAwaitingResult,
-  tryVerifyFingerprints,
   type Verification,
-  verifyFiles
+  verifyFiles,
+  verifyIfFingerprints
 } from '../../stores/verifications.ts'
 import { DropZone } from '../files/DropZone.tsx'
 import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
@@ -153,7 +153,7 @@ function Paste() {
   }
   const take = (text: string) => {
     if (!input.current) return
-    const isTaken = tryVerifyFingerprints(text)
+    const isTaken = verifyIfFingerprints(text)
     setWrong(isTaken ? undefined : /[\r\n]/.test(text.trim()) ? 'invalidList' : 'invalid')
     if (isTaken) input.current.value = ''
     else input.current.focus()

@@ -40,7 +40,7 @@ const retryMillis = 250
 const maxWaiting = 1000
 
 /** Opens a connection that sends and receives messages, and reconnects whenever it is lost. */
-export async function openProcessNotifications(
+export async function openNotificationChannel(
   options: DatabaseLocation & { onError: (error: Error) => void }
 ): Promise<ProcessNotifications> {
   const self = randomBytes(8).toString('hex')

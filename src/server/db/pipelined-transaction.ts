@@ -93,8 +93,8 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Must be called right before a statement that takes `lock`; does not take the lock itself. Sends
-   * the statements that `sendLast` kept back for the locks that come before `lock` in `lockOrder`.
+   * Prepares a statement that takes `lock`, and is called right before it. Sends the statements that
+   * `sendLast` kept back and that take a lock which comes earlier in `lockOrder`.
    */
   lock(lock: LogHeadLock): void {
     this.#sendKept(lockOrder.slice(0, lockOrder.indexOf(lock)))

@@ -5,17 +5,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const { PRIORITY_LOW } = constants.priority
 
 /**
- * Sets the nice value of the process `pid` to that of this process plus `increase`, which lowers
- * its priority. Does nothing if the process has ended or belongs to another user, or if the system
+ * Sets the nice value of the process `pid` to that of this process plus `nicenessIncrease`, which
+ * lowers its priority. Does nothing if the process has ended or belongs to another user, or if the system
  * has no priorities.
  */
-export async function lowerPriority(pid: number, increase: number): Promise<void> {
+export async function lowerPriority(pid: number, nicenessIncrease: number): Promise<void> {
   try {
-    setPriority(pid, Math.min(getPriority() + increase, PRIORITY_LOW))
+    setPriority(pid, Math.min(getPriority() + nicenessIncrease, PRIORITY_LOW))
   } catch {
     // whoever needs the process notices that it has ended
   }
-  await lowerSession(pid, increase)
+  await lowerSession(pid, nicenessIncrease)
 }
 
 const maxTries = 50

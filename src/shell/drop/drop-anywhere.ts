@@ -49,7 +49,7 @@ function pasteTarget(): DropTarget {
 }
 
 /**
- * Loads the code that handles dragged and dropped files in advance, so that dropping also works
+ * Loads, in advance, the code that handles dragged and dropped files, so that dropping also works
  * offline.
  */
 export function preloadDrop(): void {

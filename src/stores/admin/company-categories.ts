@@ -80,13 +80,13 @@ export async function deleteCategory({ id, version }: CompanyCategory): Promise<
 }
 
 /** Lets the members of a group use the category. */
-export async function addCategoryGroup(id: string, group: Group): Promise<void> {
+export async function addGroupToCategory(id: string, group: Group): Promise<void> {
   const call = () => adminApi('addGroupCategory', { groupId: group.id, category_id: id })
   await groups.add(id, group, call)
 }
 
 /** Removes a group from the groups whose members may use the category. */
-export async function removeCategoryGroup(id: string, group: Group): Promise<void> {
+export async function removeGroupFromCategory(id: string, group: Group): Promise<void> {
   const call = () => adminApi('removeGroupCategory', { groupId: group.id, categoryId: id })
   await groups.remove(id, group, call)
 }

@@ -26,9 +26,9 @@ export function isSelected({ ids, all }: Selection, id: string): boolean {
 }
 
 /**
- * Selects a row, or unselects it if it is selected. The next range begins at this row. If all rows
- * that match the filters are selected, first reduces the selection to the rows of `shown`, because
- * the ids of the other rows are not known.
+ * Selects a row, or unselects it if it is selected. The next range begins at this row. A selection
+ * of "all rows that match the filters" holds no ids, so it first becomes a selection of the rows of
+ * `shown`.
  */
 export function toggleRow(selection: Selection, id: string, shown: readonly string[]): Selection {
   const ids = knownIds(selection, shown)

@@ -1,12 +1,12 @@
 import { expect, test, vi } from 'vitest'
 import { createFileHasher } from '../../../src/workers/file-hasher.ts'
-import type { HashedFile } from '../../../src/workers/hash.ts'
+import type { FileHashResult } from '../../../src/workers/hash.ts'
 
 /** Creates a hasher whose pool answers when the test says so. The digest of a file is its text. */
 function makeHasher() {
-  const groups: { names: Promise<string[]>; answer: (hashed: HashedFile[]) => void }[] = []
+  const groups: { names: Promise<string[]>; answer: (hashed: FileHashResult[]) => void }[] = []
   const hash = createFileHasher(files => {
-    const { promise, resolve } = Promise.withResolvers<HashedFile[]>()
+    const { promise, resolve } = Promise.withResolvers<FileHashResult[]>()
     groups.push({ names: Promise.all(files.map(file => file.text())), answer: resolve })
     return promise
   }, 2)

@@ -5,7 +5,7 @@ import {
   fingerprintFile,
   fingerprintInPieces,
   maxDigestBytes,
-  minLockedDigestBytes
+  minFileBytesForHashLock
 } from '../../../src/workers/fingerprint.ts'
 
 const piece = 4 * 1024 * 1024
@@ -61,14 +61,14 @@ test('hashes one large file at a time as a whole, and small files beside it', as
   const subtle = {
     digest: async (_name: unknown, bytes: BufferSource) => {
       digested.push(bytes.byteLength)
-      if (bytes.byteLength > minLockedDigestBytes) await slow
+      if (bytes.byteLength > minFileBytesForHashLock) await slow
       return new ArrayBuffer(32)
     }
   }
   const platform = { subtle, locks: freeLock() }
-  const large = new Blob([Buffer.alloc(minLockedDigestBytes + 1)])
-  const other = new Blob([Buffer.alloc(minLockedDigestBytes)])
-  const small = new Blob([Buffer.alloc(minLockedDigestBytes - 1)])
+  const large = new Blob([Buffer.alloc(minFileBytesForHashLock + 1)])
+  const other = new Blob([Buffer.alloc(minFileBytesForHashLock)])
+  const small = new Blob([Buffer.alloc(minFileBytesForHashLock - 1)])
   const first = fingerprintFile(large, {}, platform)
   expect(await fingerprintFile(other, {}, platform)).toBe(await fingerprintInPieces(other))
   expect(await fingerprintFile(small, {}, platform)).toBe('00'.repeat(32))
@@ -81,7 +81,7 @@ test('hashes one large file at a time as a whole, and small files beside it', as
 test('hashes a large file in pieces where the browser has or gives no locks', async () => {
   const subtle = { digest: async () => new ArrayBuffer(32) }
   const refusing = { request: () => Promise.reject(new DOMException('sandbox', 'SecurityError')) }
-  const large = new Blob([Buffer.alloc(minLockedDigestBytes)])
+  const large = new Blob([Buffer.alloc(minFileBytesForHashLock)])
   const expected = await fingerprintInPieces(large)
   expect(await fingerprintFile(large, {}, { subtle, locks: undefined })).toBe(expected)
   expect(await fingerprintFile(large, {}, { subtle, locks: refusing })).toBe(expected)
@@ -90,10 +90,10 @@ test('hashes a large file in pieces where the browser has or gives no locks', as
 test('lets the next large file have its turn after one that failed', async () => {
   const locks = freeLock()
   const digest = async () => new ArrayBuffer(32)
-  const short = new Blob([Buffer.alloc(minLockedDigestBytes)])
+  const short = new Blob([Buffer.alloc(minFileBytesForHashLock)])
   short.arrayBuffer = async () => new ArrayBuffer(7)
   await expect(fingerprintFile(short, {}, { subtle: { digest }, locks })).rejects.toThrow('shorter')
-  const next = new Blob([Buffer.alloc(minLockedDigestBytes)])
+  const next = new Blob([Buffer.alloc(minFileBytesForHashLock)])
   expect(await fingerprintFile(next, {}, { subtle: { digest }, locks })).toBe('00'.repeat(32))
 })
 

@@ -1,8 +1,8 @@
 import type * as z from 'zod/mini'
 import { AppError, type FieldError } from '../../../contract/kit/errors.ts'
 import {
+  firstFieldErrors,
   type IssueLike,
-  limitedFieldErrors,
   shortenFieldName
 } from '../../../contract/kit/field-errors.ts'
 
@@ -30,7 +30,7 @@ export function parseFields<Schema extends z.ZodMiniType>(
 }
 
 function refusedInput(error: { issues: readonly IssueLike[] }): AppError {
-  const { fields, omitted } = limitedFieldErrors(error, wanted)
+  const { fields, omitted } = firstFieldErrors(error, wanted)
   const names = Object.entries(fields)
   const said = names.slice(0, maxNamedFields).map(([name, { detail }]) => `${name} (${detail})`)
   const more = names.length + omitted - said.length

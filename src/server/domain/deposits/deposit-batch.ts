@@ -74,8 +74,8 @@ interface Candidate {
   stored: Buffer
   blobTag: Buffer
   /**
-   * The inode number of a damaged file that this file must replace. The damaged file was stored for
-   * the same bytes, but its own bytes have changed since. Undefined if there is none.
+   * The inode number of the damaged file that this file must replace: a stored copy of the same
+   * content whose bytes have changed on disk. Undefined if there is none.
    */
   damaged: number | undefined
 }

@@ -194,7 +194,7 @@ interface KnownPerson {
   email: string
   locale: string
   hasKey: boolean
-  /** Whether an administrator has invited the person, who has not chosen a password yet. */
+  /** Whether the person was invited by an administrator and has not chosen a password yet. */
   isInvited: boolean
 }
 

@@ -51,8 +51,8 @@ export function actorIdOf({ id, key }: Pick<Person, 'id' | 'key'>): string {
 const sessionHours = 12
 const confirmedMs = 5 * 60_000
 /**
- * `GET /user` renews a token that expires within this many minutes. Pages repeat this call, so a
- * session is updated about three times an hour.
+ * `GET /user` renews a token that expires within this many minutes: one that was issued 20 minutes
+ * ago or earlier. Pages repeat this call, so a session is updated about three times an hour.
  */
 const renewMinutes = 40
 /** The shortest time between two updates of a person's `last_seen_at`, in minutes. */

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { openProcessNotifications } from '../../../../src/server/db/notifications.ts'
+import { openNotificationChannel } from '../../../../src/server/db/notifications.ts'
 import { socketConnectionConfig } from '../../../../src/server/db/postgres.ts'
 import { makeDb } from '../../../helpers/database.ts'
 
@@ -12,7 +12,7 @@ afterAll(() => made[Symbol.asyncDispose]())
 
 async function open() {
   const { socketDir, name } = made
-  const hints = await openProcessNotifications({
+  const hints = await openNotificationChannel({
     socketDir,
     database: name,
     onError: () => undefined
