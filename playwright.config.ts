@@ -36,6 +36,8 @@ export default defineConfig({
     baseURL: `http://localhost:${port}`,
     actionTimeout: 30_000,
     navigationTimeout: 60_000,
+    // drawing motion takes a seventh of the processor time of these tests; a test of motion asks for it
+    contextOptions: { reducedMotion: 'reduce' },
     // recording each test would slow down all of them; `--trace on` records one that is being looked into
     trace: process.env.CI ? 'on-first-retry' : 'off',
     launchOptions: {

@@ -139,7 +139,6 @@ test('after a sleep nothing is missing and nothing doubled', async ({ page, cont
 })
 
 test('draws few of many rows, by day, also those that failed', async ({ page }) => {
-  await page.emulateMedia({ reducedMotion: 'reduce' })
   const faults = watchFaults(page)
   const email = await startSession(page, home())
   await seedRequests(socketDir(), email, 3000)

@@ -11,6 +11,9 @@ import {
   watchSentRequests
 } from '../helpers/e2e/page.ts'
 
+// with motion, as most people see the pages
+test.use({ contextOptions: { reducedMotion: 'no-preference' } })
+
 test('a stranger deposits documents and anyone verifies them', async ({ browser }) => {
   test.setTimeout(300_000)
   const site = siteAddress()

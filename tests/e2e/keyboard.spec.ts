@@ -35,7 +35,7 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
     // as narrow as the one at 400 %, and higher
     const isLeftOut = name === 'a window of 320 px' && !process.env.EVERY_STATE
     test.skip(isLeftOut, 'walked at 400 %, or with EVERY_STATE=1')
-    const context = await browser.newContext({ ...settings, reducedMotion: 'reduce' })
+    const context = await browser.newContext(settings)
     const page = await context.newPage()
     const site = siteAddress()
     let t = translatorOfAllWords(from)

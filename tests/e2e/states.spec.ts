@@ -377,17 +377,12 @@ for (const locale of locales) {
       }
     })
 
-    function settings() {
-      // high enough for all of a page: axe misjudges the colours of what is half scrolled away
-      const viewport = { width: widths[locale], height: 2000 }
-      // colours on their way from one scheme to the other are nobody's
-      return { viewport, reducedMotion: 'reduce' as const }
-    }
-
     async function open(browser: Browser, walk: keyof typeof inSuite) {
       const isLeftOut = !process.env.EVERY_STATE && inSuite[walk] !== locale
       test.skip(isLeftOut, 'walked in the other language, or with EVERY_STATE=1')
-      const context = await browser.newContext(settings())
+      // high enough for all of a page: axe misjudges the colors of what is half scrolled away
+      const viewport = { width: widths[locale], height: 2000 }
+      const context = await browser.newContext({ viewport })
       const page = await context.newPage()
       const t: Translate = translatorOfAllWords(locale)
       const home = homeIn(locale)

@@ -10,7 +10,7 @@ test('the link of the log makes the first operator, once', async ({ browser }) =
   await expect.poll(() => service.log()).toContain('/en/setup#')
   const link = /http:[^"]+\/en\/setup#[\w-]{22}/.exec(service.log())?.[0] ?? ''
   expect(link).toContain(`http://localhost:${service.port}/en/setup#`)
-  const page = await browser.newPage({ reducedMotion: 'reduce' })
+  const page = await browser.newPage()
   await test.step('a wrong code asks for another one', () => enterWrongCode(page, service.port))
   await test.step('the demonstration says what it is', () => lookAtDemo(page, service.port))
 

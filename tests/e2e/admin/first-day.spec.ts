@@ -6,6 +6,9 @@ import { test } from '../../helpers/e2e/journey.ts'
 import { activateAccount, chooseFiles, home, textFile } from '../../helpers/e2e/page.ts'
 import { translatorOfAllWords } from '../../helpers/words.ts'
 
+// with motion, as most people see the pages
+test.use({ contextOptions: { reducedMotion: 'no-preference' } })
+
 for (const locale of ['en', 'fr'] as const) {
   test(`an administrator’s first day, in ${locale}`, async ({ page, browser }) => {
     test.setTimeout(240_000)

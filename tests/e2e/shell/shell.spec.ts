@@ -242,6 +242,7 @@ test('the first page asks for our typefaces once it is painted, the next ones at
 })
 
 test('a place on the same page is scrolled to within 300 ms', async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
   await page.clock.install()
   await visit(page, '/en/docs')
   await page.clock.pauseAt(Date.now() + 60_000)
@@ -368,6 +369,7 @@ test('says that the device is offline, and as of when the page is', async ({ pag
 test('a question that a page waits for stays when Escape is pressed, and shakes', async ({
   page
 }) => {
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
   await startSession(page, home())
   await page.goto('/en/deposit')
   await leaveUnanswered(page, ['POST', '/deposit/batch'])
