@@ -245,11 +245,12 @@ export class ConnectionAllocator {
         }
       }
       const timer = setTimeout(() => give(new WaitedTooLong()), waitMs)
+      // before `#serve`, which may serve this transaction and must then remove the listener
+      caller?.once('close', leave)
       this.#waiting++
       queue.push(waiting)
-      this.#serve()
       if (caller?.destroyed) leave()
-      else caller?.once('close', leave)
+      else this.#serve()
     })
   }
 

@@ -127,6 +127,29 @@ test('a caller that goes leaves the line, and is served no more', async () => {
   expect(caller.listenerCount('close')).toBe(0)
 })
 
+test('a caller that goes after it was served takes nobody out of the line', async () => {
+  let hasOthers = true
+  const desk = openDesk({
+    ...options,
+    whenContended: { usual: 1, heavy: 1 },
+    present: { hasOthers: () => hasOthers }
+  })
+  desk.ask('acme', 2)
+  hasOthers = false
+  const caller = Object.assign(new EventEmitter(), { destroyed: false })
+  // finds somebody in the line, joins it, and is served with it because the others have gone
+  await desk.allocator.take('acme', { caller })
+  expect(desk.served).toHaveLength(2)
+  expect(caller.listenerCount('close')).toBe(0)
+  desk.ask('acme', 2)
+  expect(desk.allocator.waiting).toBe(1)
+  caller.emit('close')
+  expect(desk.allocator.waiting).toBe(1)
+  await desk.release('acme')
+  expect(desk.allocator.waiting).toBe(0)
+  expect(desk.served).toHaveLength(4)
+})
+
 test('whoever waits too long is refused as where the database is busy', async () => {
   const allocator = new ConnectionAllocator({ ...options, waitMs: 1 })
   const held: ConnectionSlot[] = []
