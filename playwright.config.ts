@@ -57,7 +57,7 @@ export default defineConfig({
   },
   // the longest tests go first, so that no worker ends with one while the other has none left
   projects: [
-    { name: 'walks', testMatch: longestSpecs, use: { browserName: 'chromium' } },
+    { name: 'longest', testMatch: longestSpecs, use: { browserName: 'chromium' } },
     { name: 'chromium', testIgnore: longestSpecs, use: { browserName: 'chromium' } }
   ],
   webServer: {

@@ -1,11 +1,11 @@
-import { defaultLocale, isLocale, type Locale, localizedPath, translator } from '../i18n/index.ts'
-import { keepOnlyDraftsOfPage } from '../stores/form-drafts.ts'
-import { isSignedIn, onClick, onEachPage, pageBuildId, shellTranslator } from './kit/page.ts'
+import { isLocale, type Locale, translator } from '../i18n/index.ts'
+import { keepOnlyDraftsOfPage, pagePathInDefaultLocale } from '../stores/form-drafts.ts'
+import { isSignedIn, onClick, onEachPage, pageVersion, shellTranslator } from './kit/page.ts'
 
 /**
  * Makes the language links open the current page in another language, with its query, its fragment
- * and the values of its unfinished forms. Without this module, they open the page without all this,
- * or the home page if the path of the page has parameters.
+ * and the values of its unfinished forms. Without this module, the links lose these three, and open
+ * the home page if the path of the page has parameters.
  */
 export function startLanguageLinks(): void {
   onEachPage(() => keepOnlyDraftsOfPage(pagePathInDefaultLocale()))
@@ -29,7 +29,7 @@ async function change(locale: Locale): Promise<void> {
     for (const form of document.forms) keepFormDraft(pagePathInDefaultLocale(), form)
     document.dispatchEvent(new Event('vidimus:language'))
   }
-  const buildId = pageBuildId(document)?.split(' ')[0] ?? ''
+  const buildId = pageVersion(document)?.split(' ')[0] ?? ''
   try {
     const { address, words, isSaved } = await changeLanguage(locale, { buildId, save: saveFor })
     // at the last moment, because the person may go on typing until then
@@ -42,14 +42,6 @@ async function change(locale: Locale): Promise<void> {
   } finally {
     document.removeEventListener('astro:before-swap', keep)
   }
-}
-
-/**
- * Returns the path of the open page in the default language. It identifies the page, whatever its
- * language is.
- */
-function pagePathInDefaultLocale(): string {
-  return localizedPath(defaultLocale, location.pathname)
 }
 
 async function say(text: string): Promise<void> {

@@ -1,3 +1,5 @@
+import { defaultLocale, localizedPath } from '../i18n/index.ts'
+
 /**
  * Values of unfinished forms. They are stored while the page changes its language, and while a
  * person whose session has ended signs in again. They stay only in memory, because they may be
@@ -45,4 +47,12 @@ export function keepOnlyDraftsOfPage(path: string): void {
 /** Deletes the stored values if they belong to a person other than the one who has signed in. */
 export function keepOnlyDraftsOfPerson(person: string | undefined): void {
   if (owner !== undefined && owner !== person) drafts.clear()
+}
+
+/**
+ * Returns the path of the open page in the default language. It identifies the page, whatever its
+ * language is.
+ */
+export function pagePathInDefaultLocale(): string {
+  return localizedPath(defaultLocale, location.pathname)
 }

@@ -36,10 +36,10 @@ const publicPages = [
 const ownPages = ['/deposit', '/history', '/me']
 
 // each language and each company once: what they change does not depend on one another, and the second
-// time the pages are the same but for their words and colours
+// time the pages are the same but for their words and colors
 for (const [host, locale, rules] of [
   ['localhost', 'en', 'all'],
-  ['demo.localhost', 'fr', 'colours']
+  ['demo.localhost', 'fr', 'colors']
 ] as const) {
   test(`every page of ${host} in ${locale} is accessible, keeps its policy and fits its window`, async ({
     browser
@@ -118,7 +118,7 @@ interface Visit {
   site: string
   paths: string[]
   /** The rules that are checked in the light scheme. In the dark scheme only colors are checked. */
-  rules: 'all' | 'colours'
+  rules: 'all' | 'colors'
 }
 
 async function visitAll(context: BrowserContext, { site, paths, rules }: Visit): Promise<void> {
@@ -132,7 +132,7 @@ async function visitAll(context: BrowserContext, { site, paths, rules }: Visit):
     for (const [colorScheme, width] of looks) {
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize({ width, height: 800 })
-      await inspectPage(page, colorScheme === 'light' ? rules : 'colours')
+      await inspectPage(page, colorScheme === 'light' ? rules : 'colors')
     }
   }
   expect(faults).toEqual([])

@@ -1,7 +1,11 @@
 import type { TransitionBeforePreparationEvent } from 'astro:transitions/client'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { localizedPath } from '../../i18n/index.ts'
-import { keepDraft, keepOnlyDraftsOfPerson } from '../../stores/form-drafts.ts'
+import {
+  keepDraft,
+  keepOnlyDraftsOfPerson,
+  pagePathInDefaultLocale
+} from '../../stores/form-drafts.ts'
 import { formDraftName, isFieldChanged, type Values } from '../../stores/form-values.ts'
 import {
   $session,
@@ -11,7 +15,6 @@ import {
 } from '../../stores/sessions.ts'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { pagePathInDefaultLocale } from './page-drafts.ts'
 import type { FormState } from './use-form.ts'
 
 addSessionStartListener(() => keepOnlyDraftsOfPerson(signedInUserId()))

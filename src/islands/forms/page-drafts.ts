@@ -1,4 +1,3 @@
-import { defaultLocale, localizedPath } from '../../i18n/index.ts'
 import * as drafts from '../../stores/form-drafts.ts'
 
 /**
@@ -6,7 +5,7 @@ import * as drafts from '../../stores/form-drafts.ts'
  * the language or when the session ended. Returns undefined if there is none.
  */
 export function takePageDraft(name: string): unknown {
-  return drafts.takeDraft(pagePathInDefaultLocale(), name)
+  return drafts.takeDraft(drafts.pagePathInDefaultLocale(), name)
 }
 
 /**
@@ -14,15 +13,7 @@ export function takePageDraft(name: string): unknown {
  * the page. Returns a function that stops this.
  */
 export function keepPageDraft(name: string, read: () => unknown): () => void {
-  const keep = () => drafts.keepDraft(pagePathInDefaultLocale(), name, read())
+  const keep = () => drafts.keepDraft(drafts.pagePathInDefaultLocale(), name, read())
   document.addEventListener('vidimus:language', keep)
   return () => document.removeEventListener('vidimus:language', keep)
-}
-
-/**
- * Returns the path of the open page in the default language. It identifies the page, whatever its
- * language is.
- */
-export function pagePathInDefaultLocale(): string {
-  return localizedPath(defaultLocale, location.pathname)
 }

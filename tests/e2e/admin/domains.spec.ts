@@ -324,7 +324,7 @@ test('nobody but operators moves a host, and never the main one', async ({ page 
   await expect(move.getByRole('button')).toHaveCount(0)
 })
 
-// each pair of colours of 1,000 themes is measured in tests/unit/core/theme/theme-colors.test.ts
+// each pair of colors of 1,000 themes is measured in tests/unit/core/theme/theme-colors.test.ts
 const themes = runCount(2, 50)
 
 test('random themes can be read in both modes', async ({ browser }) => {
@@ -368,7 +368,7 @@ test('random themes can be read in both modes', async ({ browser }) => {
         await page.evaluate(theme => {
           document.documentElement.dataset['theme'] = theme
         }, mode)
-        await inspectPage(page, 'colours')
+        await inspectPage(page, 'colors')
       }
     })
   }

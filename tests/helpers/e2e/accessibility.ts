@@ -9,9 +9,9 @@ const axeScript = readFileSync(
   'utf8'
 )
 
-type Rules = 'all' | 'colours'
+type Rules = 'all' | 'colors'
 /** The rules of axe whose result depends on the color scheme. */
-const colourRules = ['color-contrast', 'link-in-text-block']
+const colorRules = ['color-contrast', 'link-in-text-block']
 
 /**
  * Expects that the page breaks no rule of axe. The script of axe is loaded once for each page,
@@ -23,7 +23,7 @@ async function expectAccessible(page: Page, rules: Rules) {
     resultTypes: ['violations'],
     // only rules for sound and video need the files that it would load again
     preload: false,
-    ...(rules === 'colours' && { runOnly: { type: 'rule', values: colourRules } })
+    ...(rules === 'colors' && { runOnly: { type: 'rule', values: colorRules } })
   }
   expect.soft(await page.evaluate(findViolations, options), page.url()).toEqual([])
 }
@@ -61,7 +61,7 @@ export async function inspectInBothSchemes(page: Page): Promise<void> {
   await inspectPage(page)
   await page.emulateMedia({ colorScheme: 'dark' })
   await page.evaluate(settle)
-  await expectAccessible(page, 'colours')
+  await expectAccessible(page, 'colors')
 }
 
 /**

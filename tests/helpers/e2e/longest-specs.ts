@@ -1,6 +1,6 @@
 /**
  * The browser test files that take longest, because their tests visit many pages or states.
- * Playwright runs them as the project `walks`.
+ * Playwright runs them as the project `longest`.
  */
 export const longestSpecs = [
   '**/states.spec.ts',

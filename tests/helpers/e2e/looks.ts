@@ -17,6 +17,6 @@ export async function inspectAtWidths(page: Page, ...others: number[]): Promise<
   await inspectInBothSchemes(page)
   for (const width of others) {
     await page.setViewportSize({ width, height: 900 })
-    await inspectPage(page, 'colours')
+    await inspectPage(page, 'colors')
   }
 }
