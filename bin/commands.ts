@@ -28,7 +28,7 @@ interface Command {
   options?: Record<string, { value: string; means: string }>
   /** An optional argument without an option name, such as the id in `deposit retry <id>`. */
   argument?: { name: string; means: string }
-  /** Runs the command and returns its output: a text or, with `--json`, the `facts`. */
+  /** Runs the command. Returns its output as a text, and as `facts` to print with `--json`. */
   run(options: Record<string, string | undefined>): Promise<Answer>
 }
 
@@ -38,8 +38,8 @@ interface Answer {
 }
 
 /**
- * Thrown when a command cannot be run at present. The message says why and what to do. With
- * `--json`, the `facts` are printed as well.
+ * Thrown when a command cannot do its work, or when `audit check` finds a changed log. The message
+ * says why. With `--json`, the `facts` are printed as well.
  */
 class Refusal extends Error {
   readonly facts: Record<string, unknown>

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { requestRole } from '../../src/server/db/connection-config.ts'
+import { appDatabaseRole } from '../../src/server/db/connection-config.ts'
 import { socketConnectionConfig } from '../../src/server/db/postgres.ts'
 import { newId, newRecordId } from '../../src/server/domain/ids.ts'
 import { runLoad } from '../load.ts'
@@ -50,7 +50,7 @@ const deps = {
 export async function replayStatements({ socketDir, callers, company }: Setup) {
   const clients = Array.from(
     { length: callers },
-    () => new pg.Client(socketConnectionConfig(socketDir, 'vidimus', requestRole))
+    () => new pg.Client(socketConnectionConfig(socketDir, 'vidimus', appDatabaseRole))
   )
   for (const client of clients) {
     await client.connect()

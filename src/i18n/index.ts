@@ -15,7 +15,7 @@ export interface Words {
 
 /**
  * A function that returns the translated text for a key: `t('account.email')`,
- * `t('setup.left', { count: 2 })`. Returns the key itself if no text has it.
+ * `t('setup.left', { count: 2 })`. Returns the key itself if there is no text for it.
  */
 export type Translate<Key extends string = WordKey> = (
   key: Key,
@@ -44,9 +44,9 @@ export function localizedPath(locale: Locale, path: string): string {
 }
 
 /**
- * Returns the function that translates the texts of an island or a shell module. The syntax of the
- * texts is that of i18next: `{{name}}` stands for a value, and `count` chooses between `key_one`
- * and `key_other`. Numbers are formatted for the locale.
+ * Returns a function that looks up the text for a key in `words`. The texts have the syntax of
+ * i18next: `{{name}}` stands for a value, and `count` chooses between `key_one` and `key_other`.
+ * Numbers are formatted for the locale.
  */
 export function translator(locale: Locale, words: Words): Translate<string> {
   const plurals = new Intl.PluralRules(languageTag(locale))

@@ -159,8 +159,8 @@ export function createApp(
 }
 
 /**
- * Counts a call among the concurrent calls of its company. Returns undefined for a call from within
- * the process, which is not counted.
+ * Counts a call toward the limits of concurrent calls. Throws `unavailable` or `rate_limited` when
+ * a limit is reached. Returns undefined for a call from within the process, which is not counted.
  */
 function beginInFlightCall(c: ApiContext, inFlightCalls: InFlightCalls): InFlightCall | undefined {
   const { remoteAddress, caller } = c.env ?? {}

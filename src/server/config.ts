@@ -115,8 +115,8 @@ export interface Config {
   /** The mail server and the sender address. Undefined means that mails are written to a folder. */
   smtp: { url: string; from: string } | undefined
   /**
-   * Addresses of the DNS servers that are asked for the records that prove domains. An empty list
-   * stands for the servers of the operating system. Undefined if domains need no proof.
+   * Addresses of the DNS servers to query for the records that prove who owns a domain. Empty means
+   * the DNS servers of the operating system. Undefined if domains need no proof.
    */
   dnsServers: string[] | undefined
   /** The folder of all data, as an absolute path. */

@@ -11,7 +11,7 @@ import { demoAccount } from './domain/demo-account.ts'
 import { initialCompanyNames, seedInstallation } from './domain/installation/installation.ts'
 import { createSetupCode } from './domain/installation/setup.ts'
 import { watchEventLoopLag } from './event-loop-lag.ts'
-import { watchConnections } from './http/connections.ts'
+import { limitConnections } from './http/connections.ts'
 import { createClientAddressReader, createSharedAddressCheck } from './http/hosts.ts'
 import { createListener } from './http/listener.ts'
 import { checkDomainsJob } from './jobs/check-domains.ts'
@@ -149,7 +149,7 @@ async function start(): Promise<void> {
     headers: apiHeadersFor(deps.settings),
     log
   })
-  const connections = watchConnections(
+  const connections = limitConnections(
     server,
     {
       total: config.limits.connectionsPerProcess,

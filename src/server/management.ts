@@ -101,9 +101,9 @@ async function checks({
 }
 
 /**
- * Returns the number of uploads of all companies whose bytes have all arrived but that cannot
- * become deposits. Returns null when the database fails. This number does not change the status of
- * `/readyz`.
+ * Returns the number of held uploads of all companies. In a held upload all bytes have arrived, but
+ * every attempt to create its deposit has failed. Returns null when the database fails. The number
+ * does not change the status of `/readyz`.
  */
 async function countAllHeld(deps: Deps): Promise<number | null> {
   try {

@@ -24,8 +24,8 @@ export interface OpenedDeps extends AsyncDisposable {
 
 /**
  * Opens the database, keys and documents of an installation, for the service and for the command
- * line. Starts the embedded database unless it already runs, and migrates it. Throws when the
- * database does not keep companies apart.
+ * line. Starts the embedded database if it is configured and does not run yet. Applies missing
+ * migrations. Throws when the database does not keep companies apart or could lose committed data.
  */
 export async function openDeps(
   config: Config,
@@ -106,8 +106,8 @@ export async function openDeps(
   }
 
   /**
-   * Returns the location of the operator's database. If there is none, starts the embedded
-   * database, which is restarted after crashes.
+   * Returns the location of the database that `DATABASE_URL` names. Without this setting, starts
+   * the embedded database, restarts it after crashes, and returns its location.
    */
   async function findDatabase(): Promise<DatabaseLocation> {
     if (config.database) return config.database

@@ -5,9 +5,9 @@
   const root = document.documentElement
 
   /**
-   * Installs the only Trusted Types policy. It refuses every string as code, except when
-   * ClientRouter opens a page: ClientRouter parses the page and creates its inline scripts again.
-   * The page's content security policy then decides by their hashes which scripts run.
+   * Installs the only Trusted Types policy. It allows script addresses below `/_astro/` on this
+   * origin, and the HTML and inline scripts of a page that ClientRouter opens. It refuses all other
+   * strings. The content security policy then decides by their hashes which inline scripts run.
    */
   function guard() {
     if (!window.trustedTypes || trustedTypes.defaultPolicy) return

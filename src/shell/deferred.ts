@@ -1,6 +1,6 @@
 import { watchForNewBuild } from './builds/build-notice.ts'
 import { startDrawerSwipe } from './drawer-swipe.ts'
-import { preloadDrop } from './drop/drop-anywhere.ts'
+import { preloadDropCode } from './drop/drop-anywhere.ts'
 import { onThisAndLaterPages } from './kit/page.ts'
 import { startOfflineBanner } from './offline-banner.ts'
 import { startPalette } from './palette/palette.ts'
@@ -19,7 +19,7 @@ export function startDeferredParts(): void {
   startOfflineBanner()
   startSmoothScroll()
   onThisAndLaterPages(() => void loadCallsAhead())
-  preloadDrop()
+  preloadDropCode()
 }
 
 /** Loads the code of API calls early, so that the first call only waits for the server. */

@@ -7,8 +7,8 @@ const edgePx = 25
 const pullPx = 40
 
 /**
- * Adds what the browser's popover lacks to the drawer: a swipe from the edge of the screen opens
- * it, a swipe back closes it, and it closes when the focus leaves it.
+ * Adds features to the drawer that a popover of the browser lacks. A swipe from the edge of the
+ * screen opens the drawer, and a swipe back closes it. It also closes when the focus leaves it.
  */
 export function startDrawerSwipe(): void {
   onThisAndLaterPages(closeWhenLeft)

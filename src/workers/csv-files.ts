@@ -25,7 +25,8 @@ export interface RowCountResult {
   /** Number of cells of the first row. */
   columns: number
   /**
-   * Numbers of the first blank rows of the file, at most 1,000. The header and blank rows count.
+   * Numbers of the first 1,000 blank rows. Rows are numbered from 1, including the header and blank
+   * rows.
    */
   blank: number[]
   faults: {

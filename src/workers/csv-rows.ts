@@ -24,9 +24,9 @@ interface Parsed {
 export const csvPieceBytes = 10 * 1024 * 1024
 
 /**
- * Yields the rows of a CSV file piece by piece. A blank row has one empty cell. Removes each `'`
- * that an export has put before a formula. Papa's own file reader is not used, because it breaks a
- * character whose bytes are split between two pieces.
+ * Yields the rows of a CSV file piece by piece. An empty line becomes a row with one empty cell.
+ * Removes each `'` that an export has put before a formula. Papa's own file reader is not used,
+ * because it breaks a character whose bytes are split between two pieces.
  */
 export async function* readRows(
   file: Blob,

@@ -7,7 +7,7 @@ import {
   type RowCountResult,
   type RowPage
 } from './csv-files.ts'
-import type { WorkerAnswer } from './pool.ts'
+import type { WorkerReply } from './pool.ts'
 
 /**
  * A message to the worker that reads CSV files. `kind` names the function of `csv-files.ts` to
@@ -51,6 +51,6 @@ function answerTo(request: CsvRequest): Promise<CsvResult> {
   }
 }
 
-function answer(message: WorkerAnswer<CsvResult>): void {
+function answer(message: WorkerReply<CsvResult>): void {
   postMessage(message)
 }

@@ -23,8 +23,8 @@ export type FilePieces = AsyncIterable<Uint8Array>
 export const maxDigestBytes = 32_000_000
 
 /**
- * Minimum size in bytes of a file that may be hashed with `digest` only while no other such file
- * is. The browser needs memory for about three times the file.
+ * Files of at least this many bytes are hashed with `digest` one at a time, because the browser
+ * needs memory for about three times the file.
  */
 export const minFileBytesForHashLock = 8 * 1024 * 1024
 

@@ -1,5 +1,5 @@
 import { fingerprintFile } from './fingerprint.ts'
-import type { WorkerAnswer } from './pool.ts'
+import type { WorkerReply } from './pool.ts'
 import { createPieceReader } from './read-client.ts'
 
 const progressMilliseconds = 100
@@ -40,6 +40,6 @@ function createProgressReporter(): (bytesDone: number) => void {
   }
 }
 
-function answer(message: WorkerAnswer<readonly FileHashResult[]>): void {
+function answer(message: WorkerReply<readonly FileHashResult[]>): void {
   postMessage(message)
 }

@@ -20,7 +20,7 @@ export interface PictureReduction {
  * that is not a vector drawing. `reducePicture` can still return undefined, for example for an
  * animation.
  */
-export function isReducible({ size, type }: Pick<Blob, 'size' | 'type'>): boolean {
+export function isReduciblePicture({ size, type }: Pick<Blob, 'size' | 'type'>): boolean {
   return size > reduceAboveBytes && type.startsWith('image/') && !type.startsWith('image/svg')
 }
 
@@ -41,7 +41,7 @@ export async function reducePicture(
   file: Blob,
   options: TaskOptions = {}
 ): Promise<PictureReduction | undefined> {
-  if (!isReducible(file)) return undefined
+  if (!isReduciblePicture(file)) return undefined
   const reduced = await askWorker(file, options)
   if (!reduced) return undefined
   const { blob, from, to } = reduced

@@ -1,6 +1,6 @@
 import { fitInside, type PixelSize } from '../core/files/image-size.ts'
 import { isStillPicture } from '../core/files/still-picture.ts'
-import type { WorkerAnswer } from './pool.ts'
+import type { WorkerReply } from './pool.ts'
 
 const box = { w: 600, h: 600 }
 const quality = 0.7
@@ -20,7 +20,7 @@ addEventListener('message', (event: MessageEvent<Blob>) => {
  * Reduces a picture. The result is undefined for an animation and for a picture that the browser
  * cannot decode; the file is then deposited unchanged.
  */
-async function run(file: Blob): Promise<WorkerAnswer<ReducedPicture | undefined>> {
+async function run(file: Blob): Promise<WorkerReply<ReducedPicture | undefined>> {
   try {
     return { kind: 'done', result: await reduce(file) }
   } catch {

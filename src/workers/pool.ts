@@ -1,7 +1,7 @@
 import { AppError } from '../contract/kit/errors.ts'
 
 /** A message from a worker to the page: `progress` any number of times, then `done` or `failed`. */
-export type WorkerAnswer<Result> =
+export type WorkerReply<Result> =
   | { kind: 'progress'; bytesDone: number }
   | { kind: 'done'; result: Result }
   | { kind: 'failed'; detail: string }
@@ -97,7 +97,7 @@ function serve<Message, Result>(
     }
     const kill = () => fail(terminated())
     signal?.addEventListener('abort', kill, { once: true })
-    worker.onmessage = ({ data }: MessageEvent<WorkerAnswer<Result>>) => {
+    worker.onmessage = ({ data }: MessageEvent<WorkerReply<Result>>) => {
       hasSpoken = true
       if (data.kind === 'progress') onProgress?.(data.bytesDone)
       else if (data.kind === 'failed')

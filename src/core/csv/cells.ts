@@ -1,9 +1,9 @@
 /**
- * Matches each position in a text at which a spreadsheet could begin to evaluate a formula. Such a
- * position is the start of the text, or it follows a character at which a spreadsheet may split the
- * text into cells: French spreadsheets split at `;`, even inside quotes. The position is followed
- * by the character that begins the formula, in normal or full width. Quotes and apostrophes may
- * stand in between.
+ * Matches each position in a text at which a spreadsheet could see the start of a formula: in
+ * `a;=1`, the position before `=`. It is at the start of the text or after a character that may
+ * separate cells. French spreadsheets split a text at `;`, even inside quotes. A formula begins
+ * with `=`, `+`, `-` or `@`, in normal or full width, or with a control character. Quotes and
+ * apostrophes may precede this character.
  */
 const formulaStart = /(?<=^|[,;\t\r\n])(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/g
 /** Matches each `'` that `withFormulaGuard()` has put into a text. */
@@ -23,8 +23,8 @@ export function csvRecord(cells: readonly (string | number | undefined)[]): stri
 }
 
 /**
- * Returns a value as a cell of a CSV file, in quotes if necessary. A text that a spreadsheet could
- * evaluate as a formula gets a `'`.
+ * Returns a value as a cell of a CSV file, in quotes if necessary. Puts a `'` before each part that
+ * a spreadsheet could evaluate as a formula. `undefined` becomes an empty cell.
  */
 export function csvCell(value: string | number | undefined): string {
   if (value === undefined) return ''

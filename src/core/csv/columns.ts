@@ -3,7 +3,7 @@ import { canonicalEmail } from '../input/email.ts'
 /** A field that can be imported, and how its column is recognized. */
 export interface ImportField {
   name: string
-  /** Whether the import is impossible without a column for the field. */
+  /** Whether the file must have a column for the field. */
   isRequired: boolean
   /** Known headings of the field's column, in any language: `E-mail`, `Courriel`. */
   headings: readonly string[]
@@ -15,20 +15,20 @@ export interface ImportField {
 export type ColumnMapping = Readonly<Record<string, number>>
 
 /**
- * Minimum number of characters of a known heading that also matches inside a longer heading of the
- * file: `email` is found in `workemail`.
+ * Known headings of at least this many characters are also found inside longer headings of a file:
+ * `email` in `workemail`.
  */
 const minPart = 4
 /**
- * Minimum fraction of the filled cells of a column, from 0 to 1, that must contain e-mails if the
- * column counts as a column of e-mails.
+ * A column counts as a column of e-mails if at least this fraction of its filled cells contains an
+ * e-mail.
  */
 const lookShare = 0.6
 
 /**
  * Guesses which column of a file contains which field. Prefers the field that the person chose for
- * the same heading in an earlier file (`remembered`), then a known heading, then the look of the
- * cells. Each column gets at most one field.
+ * the same heading in an earlier file (`remembered`), then a known heading, then the content of
+ * the cells. Each column gets at most one field.
  */
 export function guessMapping(
   fields: readonly ImportField[],
@@ -65,8 +65,9 @@ export function guessMapping(
 }
 
 /**
- * Returns the chosen field of each heading, or `''` for a heading without a field. The browser
- * stores the result, so that `guessMapping` can use it for later files.
+ * Returns the name of the chosen field for each normalized heading, or `''` for a heading without a
+ * field: `{ courriel: 'email', notes: '' }`. The browser stores the result, so that `guessMapping`
+ * can use it for later files.
  */
 export function fieldsByHeading(
   headings: readonly string[],

@@ -36,7 +36,7 @@ export function detectDelimiter(sample: string): Delimiter {
 /**
  * Returns how well a delimiter fits a sample, given the number of cells of each row. The score is
  * the fraction of rows that have the most frequent number of cells. A little is added for each
- * cell, so that of two equal delimiters the one with more cells wins.
+ * cell. So if two delimiters fit equally well, the delimiter that gives more cells wins.
  */
 function scoreOf(counts: readonly number[]): number {
   const frequency = new Map<number, number>()

@@ -3,9 +3,9 @@ import type { Dialect } from './dialect.ts'
 import { encodeText } from './encodings.ts'
 
 /**
- * Returns the bytes of a CSV file with the given rows, in the given dialect. A cell that a
- * spreadsheet would evaluate as a formula gets a `'`. If the dialect's encoding lacks a character
- * of the rows, the file is UTF-8 with a byte order mark instead.
+ * Returns the bytes of a CSV file with the given rows, in the given dialect. Puts a `'` before each
+ * part of a cell that a spreadsheet could evaluate as a formula. If the dialect's encoding lacks a
+ * character of the rows, the file is UTF-8 with a byte order mark instead.
  */
 export function writeCsv(
   rows: readonly (readonly string[])[],

@@ -16,13 +16,16 @@ export interface AuditEntry {
   at: number
   actor: { id: string; company: string }
   /**
-   * Id of the company in which the change was made. It differs from `company` in the log of an
-   * actor who belongs to another company.
+   * Id of the company in which the change was made. If the actor belongs to another company, the
+   * log of that company also gets an entry, and in it `acted_in` differs from `company`.
    */
   acted_in: string
   action: string
   target: string
-  /** Commitment to the changed fields (a salted hash of them). Absent if no field changed. */
+  /**
+   * Commitment to the changed fields (a salted hash of them). Absent if no field changed, and if
+   * `acted_in` differs from `company`.
+   */
   changes?: string
 }
 

@@ -10,8 +10,8 @@ import { hashPrefix } from './formats.ts'
 export type LookupKey = { version: number; key: Uint8Array }
 
 /**
- * The kind of thing that a lookup tag finds: a record by its fingerprint (`sha256`), stored bytes
- * by their fingerprint (`blob`), or a row of a register (`row/<register id>`).
+ * What a lookup tag finds: a record by its fingerprint (`sha256`), a stored file by its fingerprint
+ * (`blob`), or a row of another register that verifications search (`row/<register id>`).
  */
 export type LookupTagKind = 'sha256' | 'blob' | `row/${string}`
 

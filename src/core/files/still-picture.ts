@@ -53,7 +53,7 @@ function isAnimatedWebp(bytes: Bytes): boolean {
   return textAt(bytes, 12, 4) === 'VP8X' && ((bytes[20] ?? 0) & 2) !== 0
 }
 
-/** Returns whether an AVIF or HEIC file is an image sequence, by the brands that it names. */
+/** Returns whether an AVIF or HEIC file is an image sequence, according to its major brand. */
 function isSequence(bytes: Bytes): boolean {
   return ['avis', 'msf1', 'hevc'].includes(textAt(bytes, 8, 4))
 }

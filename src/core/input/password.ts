@@ -26,8 +26,9 @@ export interface PasswordFault {
 }
 
 /**
- * Returns the rule that a new password breaks, or undefined: `'short'` → `{ rule: 'min', limit: 12
- * }`. Sign-in does not check this rule, so existing shorter passwords keep working.
+ * Returns the first rule that a new password breaks, or undefined if it breaks none. Sign-in does
+ * not check these rules, so existing shorter passwords keep working.
+ * `'short'` → `{ rule: 'min', limit: 12 }`
  */
 export function newPasswordFault(password: string): PasswordFault | undefined {
   // a later Unicode may normalize unassigned characters differently, which would give another key

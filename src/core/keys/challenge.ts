@@ -1,10 +1,13 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from '../bytes.ts'
-import { isActiveKdf, type KdfId, kdfs } from './kdf.ts'
+import { isActiveKdf, type KdfId, kdfParameters } from './kdf.ts'
 
 /**
- * What a challenge may be signed for: a sign-in, a sign-up, a change by a person who is signed in
- * (`rekey`), or a repeated check of the password before a sensitive call (`confirm`).
+ * What a challenge may be signed for.
+ * - `login`: a sign-in.
+ * - `signup`: a sign-up, or an account that is verified, activated or reset by a mailed link.
+ * - `rekey`: a change of password or e-mail.
+ * - `confirm`: a repeated check of the password before a sensitive call.
  */
 export const challengePurposes = ['login', 'signup', 'rekey', 'confirm'] as const
 export type ChallengePurpose = (typeof challengePurposes)[number]
@@ -132,7 +135,7 @@ export interface ChallengeExpectation {
  */
 export function checkChallenge(
   { challenge, purpose, host, email }: ChallengeExpectation,
-  table: Parameters<typeof isActiveKdf>[1] = kdfs
+  table: Parameters<typeof isActiveKdf>[1] = kdfParameters
 ): { bytes: Bytes; kdf: KdfId } {
   const payload = parseChallenge(challenge, purpose)?.payload
   if (!payload) throw new ChallengeError('form')
@@ -149,8 +152,8 @@ export function emailHash(email: string): string {
 }
 
 /**
- * Returns `<challenge>.<signature>`, the value of `challenge_response`. `signature` is the ES256
- * signature of the challenge: `r` and `s`, 64 bytes.
+ * Returns `<challenge>.<signature>`, the value of the API field `challenge_response`. `signature`
+ * is the ES256 signature of the challenge: `r` and `s`, 64 bytes.
  */
 export function challengeResponse(challenge: string, signature: Uint8Array): string {
   if (signature.length !== 64) throw new Error('challenge: signature is not 64 bytes')

@@ -22,7 +22,7 @@ interface Kdf {
  * malicious server could send weak ones. Never change an entry: accounts that use it could no
  * longer sign in. Add a new id instead.
  */
-export const kdfs = {
+export const kdfParameters = {
   a1: {
     status: 'active',
     // first 16 bytes of SHA-256("vidimus/kdf/a1")
@@ -36,7 +36,7 @@ export const kdfs = {
 } as const satisfies Record<string, Kdf>
 
 /** Id of a key derivation: of a way to derive a key from an e-mail and a password. */
-export type KdfId = keyof typeof kdfs
+export type KdfId = keyof typeof kdfParameters
 
 export interface Argon2idInput extends Pick<Kdf, 'memoryKib' | 'passes' | 'lanes' | 'bytes'> {
   password: Bytes
@@ -77,7 +77,7 @@ export interface DerivedKey {
 /** Returns whether browsers may sign with keys of the key derivation `id`. */
 export function isActiveKdf(
   id: string,
-  table: Record<string, Pick<Kdf, 'status'>> = kdfs
+  table: Record<string, Pick<Kdf, 'status'>> = kdfParameters
 ): id is KdfId {
   return Object.hasOwn(table, id) && table[id]?.status === 'active'
 }
@@ -92,7 +92,7 @@ export async function deriveKey(
   password: string,
   argon2id: Argon2id
 ): Promise<DerivedKey> {
-  const { salt, memoryKib, passes, lanes, bytes } = kdfs[id]
+  const { salt, memoryKib, passes, lanes, bytes } = kdfParameters[id]
   const secret = kdfInput(email, password)
   try {
     const okm = await argon2id({

@@ -21,7 +21,7 @@ const Header = z.strictObject({ alg: z.literal('ES256'), typ: z.literal('pk+jwt'
 
 /**
  * Payload of a `public_key_jwt`. Such a JWT contains a public key and proves that the browser has
- * its private key.
+ * the private key that belongs to it.
  */
 export const PublicKeyPayload = z.strictObject({
   /** Host name of the site for which the JWT is valid, without port. */
@@ -31,7 +31,7 @@ export const PublicKeyPayload = z.strictObject({
   purpose: z.enum(publicKeyPurposes),
   kdf: z.string(),
   /**
-   * A challenge that the server has issued, as a whole. It proves that the JWT is new, even if the
+   * The full text of a challenge from the server. It proves that the JWT is new, even if the
    * browser's clock is wrong.
    */
   nonce: z.string(),

@@ -2,8 +2,8 @@
 export type LinkDestination = { kind: 'page' | 'away'; href: string }
 
 /**
- * Resolves the address `to` against the address `from` of the current page. Throws if `to` is on
- * another site, unless `external` is true and its protocol is http or https.
+ * Resolves the address `to` against the address `from` of the current page. With `external`, `to`
+ * may be an http or https address of another site. Throws for any other address outside this site.
  */
 export function resolveNavigation(
   to: string,

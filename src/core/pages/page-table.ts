@@ -16,8 +16,8 @@ export interface PageEntry {
   /** Whether search engines may list the page. If so, the page needs a description. */
   isListed: boolean
   /**
-   * Whether the parameter `redirect` may name the page, so that people return to it after a
-   * sign-in.
+   * Whether people may return to the page after a sign-in, that is, whether the query parameter
+   * `redirect` may name it.
    */
   isReturnable: boolean
 }
@@ -125,8 +125,8 @@ export function astroRouteOf({ path }: PageEntry): string {
 }
 
 /**
- * Returns the page with a route in Astro's notation. Returns the page for unknown addresses if
- * there is no such route.
+ * Returns the page whose route in Astro's notation is `route`, such as `/[locale]/verify`. Returns
+ * `notFoundPage` if no page has this route.
  */
 export function pageOfAstroRoute(route: string): PageEntry {
   return table.find(({ page }) => astroRouteOf(page) === route)?.page ?? notFoundPage

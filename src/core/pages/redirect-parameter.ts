@@ -9,8 +9,9 @@ const maxBytes = 2_048
 const maxTextLength = 40_000
 
 /**
- * Returns the value of the query parameter `redirect` that names a page. Returns an empty text if a
- * part of the address is longer than 2,048 bytes or contains a backslash or control characters.
+ * Returns the value of the query parameter `redirect` for a page:
+ * `{"path":"/en/me","query":"","hash":""}`. Returns an empty text if path, query or hash is longer
+ * than 2,048 bytes or contains a backslash or control characters.
  */
 export function buildRedirect({ path, query, hash }: RedirectTarget): string {
   const parts = { path, query, hash }
@@ -31,9 +32,9 @@ export function withRedirect(target: string, place: RedirectTarget): string {
 }
 
 /**
- * Returns the address that the value `text` of a `redirect` parameter names. Returns undefined if
- * the address is of another origin or `isAllowed` returns false for its path. Navigate to the
- * returned address as a whole: its path alone could lead to another host, as `//evil.example` does.
+ * Returns the address of the page that `text`, the value of a `redirect` parameter, names. Returns
+ * undefined if `text` is malformed, if the address is of another origin, or if `isAllowed` returns
+ * false for its path.
  */
 export function parseRedirect(
   text: string,

@@ -1,4 +1,4 @@
-/** The fields of an answer to `POST /verify` that `describeVerdict` needs. */
+/** The fields of a result of `POST /verify` that `describeVerdict` reads. */
 interface AnswerLike {
   verdict: 'authentic' | 'not_found'
   /** Time of the verification by the server's clock. */

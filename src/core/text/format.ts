@@ -46,8 +46,8 @@ export function formatPercent(share: number, locale: FormatLocale): string {
 }
 
 /**
- * Formats a date and time in the time zone `zone` or else the device's: `May 3, 2026 at 2:02 PM`, «
- * 3 mai 2026 à 14:02 », « 1er mai 2026 à 14:02 »
+ * Formats a date and time in the time zone `zone`, or in that of the device if `zone` is absent:
+ * `May 3, 2026 at 2:02 PM`, « 3 mai 2026 à 14:02 », « 1er mai 2026 à 14:02 »
  */
 export function formatDateTime(time: Date, locale: FormatLocale, zone?: string): string {
   const format = formatOnce(`time ${locale} ${zone}`, () => {
@@ -61,7 +61,7 @@ export function formatDateTime(time: Date, locale: FormatLocale, zone?: string):
  * Formats a date and time with seconds and the offset of the time zone, and adds the time in UTC if
  * the offset is not zero: `May 3, 2026 at 2:02:07 PM UTC+02:00 (2026-05-03 12:02:07 UTC)`
  */
-export function formatInstant(time: Date, locale: FormatLocale, zone?: string): string {
+export function formatExactTime(time: Date, locale: FormatLocale, zone?: string): string {
   const inZone = zone ? { timeZone: zone } : {}
   const format = formatOnce(`instant ${locale} ${zone}`, () => {
     return new Intl.DateTimeFormat(tags[locale], {
@@ -100,7 +100,7 @@ export function withFrenchOrdinal(text: string, locale: FormatLocale): string {
 export type TimeLeft = { unit: 'second' | 'minute' | 'hour' | 'day'; value: number }
 
 /** Rounds a remaining time in seconds to one unit, for a translated sentence: 95 → 2 minutes */
-export function timeLeft(seconds: number): TimeLeft {
+export function roundTimeLeft(seconds: number): TimeLeft {
   if (seconds <= 50) return { unit: 'second', value: Math.max(5, Math.ceil(seconds / 5) * 5) }
   if (seconds < 59.5 * 60) return { unit: 'minute', value: Math.round(seconds / 60) }
   if (seconds < 23.5 * 3_600) return { unit: 'hour', value: Math.round(seconds / 3_600) }

@@ -21,9 +21,9 @@ export type ThemeTokens = Record<ThemeToken, string>
 
 /**
  * Returns every color of a page for the light and the dark mode. Changes the lightness and chroma
- * of a company's colors, but not their hue, until the contrast is 4.5:1 for text and 3:1 for the
- * seal and controls. In light mode, the primary color `#ff7a00` becomes `#bd5900`, on which white
- * text can be read.
+ * of a company's colors, but not their hue, until the contrast is at least 4.5:1 for text and 3:1
+ * for drawings and controls. In light mode, the primary color `#ff7a00` becomes `#bd5900`, on which
+ * white text can be read.
  */
 export function themeTokens(colors: ThemeColors): { light: ThemeTokens; dark: ThemeTokens } {
   return { light: tokensOf(colors, light), dark: tokensOf(colors, dark) }
@@ -193,10 +193,10 @@ function tokensOf(colors: ThemeColors, mode: Mode): ThemeTokens {
 }
 
 /**
- * Returns the color of a background or sheet in one mode. In the company's default mode, it is the
- * chosen color if the mode's text can be read on it. Otherwise it has the hue of the chosen color
- * and the lightness of the standard color. The lightness is changed further if the contrast with
- * the text is too low.
+ * Returns the color of the background or the surface of a page in one mode. `given` is the color
+ * that the company has chosen; without one, returns `standard`. In the company's default mode,
+ * keeps the chosen color if the mode's text can be read on it. Otherwise keeps its hue and takes
+ * the lightness of `standard`. Then changes the lightness until the contrast with text is enough.
  */
 function surface(
   given: string | undefined,

@@ -10,14 +10,14 @@ import type { KeyIn } from '../../i18n/keys.ts'
  */
 export type TranslateChange = Translate<KeyIn<'changes'>>
 
-const catalogues: Record<Locale, Words> = { en, fr }
+const catalogs: Record<Locale, Words> = { en, fr }
 
 /**
  * Returns the function that translates the texts of the audit log. The texts are part of the script
  * and not of the HTML, because they are long and several pages use them.
  */
 export function changeTranslator(locale: Locale): TranslateChange {
-  return translator(locale, catalogues[locale])
+  return translator(locale, catalogs[locale])
 }
 
 /**

@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { AppError } from '../../contract/kit/errors.ts'
-import { formatPercent, timeLeft } from '../../core/text/format.ts'
+import { formatPercent, roundTimeLeft } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import {
   countUnfinished,
@@ -183,7 +183,7 @@ export function depositSummaryText(summary: DepositSummary, t: Translate, locale
   const { ended, total } = summary.batch
   const percent = formatPercent(summary.percent / 100, locale)
   if (active > 0 && secondsLeft !== undefined) {
-    const { unit, value } = timeLeft(secondsLeft)
+    const { unit, value } = roundTimeLeft(secondsLeft)
     const left = t(`deposit.left.${unit}`, { count: value })
     return t('deposit.summary.runningLeft', { ended, total, percent, left })
   }

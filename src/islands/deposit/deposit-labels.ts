@@ -6,7 +6,7 @@ import {
   formatDateTime,
   formatPercent,
   formatSpeed,
-  timeLeft
+  roundTimeLeft
 } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import type { DepositState } from '../../stores/deposits/deposit-states.ts'
@@ -89,7 +89,7 @@ function uploadingWords(
   if (state.bytesPerSecond === undefined) return t('deposit.state.uploading', { percent })
   const speed = formatSpeed(state.bytesPerSecond, locale)
   if (state.secondsLeft === undefined) return t('deposit.state.uploadingSpeed', { percent, speed })
-  const { unit, value } = timeLeft(state.secondsLeft)
+  const { unit, value } = roundTimeLeft(state.secondsLeft)
   const left = t(`deposit.left.${unit}`, { count: value })
   return t('deposit.state.uploadingLeft', { percent, speed, left })
 }

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { Deposit } from '../../contract/deposits.ts'
 import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { formatBytes, formatInstant } from '../../core/text/format.ts'
+import { formatBytes, formatExactTime } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { fetchRequestDetails } from '../../stores/history/requests.ts'
 import { hasFeatureOrPermission } from '../../stores/signed-in-user.ts'
@@ -126,7 +126,9 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
         {request?.store === 'fingerprint' && <p>{t('history.details.fingerprintOnly')}</p>}
         {request?.erased && (
           <p>
-            {t('history.details.erased', { time: formatInstant(new Date(request.erased), locale) })}
+            {t('history.details.erased', {
+              time: formatExactTime(new Date(request.erased), locale)
+            })}
           </p>
         )}
         {request?.kind === 'deposit' && request.state === 'done' && <VerifyPageAddress />}
@@ -173,19 +175,21 @@ function Facts({ request, deposit, category }: FactsProps) {
       <dl className="flex flex-col gap-3">
         <Fact label={t('history.details.kind')}>{t(`history.details.${kind}`)}</Fact>
         <Fact label={t('history.details.begun')}>
-          <time dateTime={request.created}>{formatInstant(new Date(request.created), locale)}</time>
+          <time dateTime={request.created}>
+            {formatExactTime(new Date(request.created), locale)}
+          </time>
         </Fact>
         {deposit && (
           <Fact label={t('history.details.recorded')}>
             <time dateTime={deposit.recorded}>
-              {formatInstant(new Date(deposit.recorded), locale)}
+              {formatExactTime(new Date(deposit.recorded), locale)}
             </time>
           </Fact>
         )}
         {category && <Fact label={t('history.details.category')}>{category}</Fact>}
         {request.keep_until && !request.erased && (
           <Fact label={t('history.details.keepUntil')}>
-            {formatInstant(new Date(request.keep_until), locale)}
+            {formatExactTime(new Date(request.keep_until), locale)}
           </Fact>
         )}
         {size !== undefined && (

@@ -1,6 +1,6 @@
 import { memo } from 'react'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { formatBytes, formatInstant } from '../../core/text/format.ts'
+import { formatBytes, formatExactTime } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { Icon } from '../kit/Icon.tsx'
@@ -70,9 +70,9 @@ export const RequestRow = memo(
           {/* all rows are as high as the first: two lines where one is too short */}
           <p className="meta flex gap-x-3 overflow-hidden whitespace-nowrap text-ink-soft text-sm max-sm:h-[2lh] max-sm:flex-wrap print:h-auto print:flex-wrap print:whitespace-normal">
             <span className={`font-medium ${stateColorClass(request)}`}>{word}</span>
-            <time dateTime={request.created} title={formatInstant(created, locale)}>
+            <time dateTime={request.created} title={formatExactTime(created, locale)}>
               <span className="print:hidden">{relativeTime(created, now, locale)}</span>
-              <span className="hidden print:inline">{formatInstant(created, locale)}</span>
+              <span className="hidden print:inline">{formatExactTime(created, locale)}</span>
             </time>
             {request.size !== undefined && <span>{formatBytes(request.size, locale)}</span>}
             {reduced_from && (

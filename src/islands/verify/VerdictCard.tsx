@@ -1,7 +1,7 @@
 import type { Ref } from 'react'
 import type { VerificationResult } from '../../contract/verifications.ts'
 import { describeVerdict, type VerdictDescription } from '../../core/pages/verdict-words.ts'
-import { formatBytes, formatInstant } from '../../core/text/format.ts'
+import { formatBytes, formatExactTime } from '../../core/text/format.ts'
 import type { Verification } from '../../stores/verifications.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
@@ -71,7 +71,7 @@ export function VerdictFacts({ check, answer }: VerdictProps) {
         <Fingerprint sha256={sha256} />
       </Fact>
       <Fact name={t('verify.checked')}>
-        <time dateTime={answer.at}>{formatInstant(new Date(answer.at), locale)}</time>
+        <time dateTime={answer.at}>{formatExactTime(new Date(answer.at), locale)}</time>
       </Fact>
       <dd className="flex flex-col gap-1 text-ink-soft sm:col-span-2">
         {description.proves && <p>{t('verify.time', { company })}</p>}
@@ -133,7 +133,7 @@ export function VerdictSentence({
   const { locale, t } = useWords()
   return (
     <Around text={t(`verify.sentence.${description.key}`, { company, time: marker })}>
-      <time dateTime={description.time}>{formatInstant(new Date(description.time), locale)}</time>
+      <time dateTime={description.time}>{formatExactTime(new Date(description.time), locale)}</time>
     </Around>
   )
 }

@@ -108,9 +108,9 @@ function keysOf(
   }
   let newestFirst = sortNewestFirst(found)
   /**
-   * Returns the token key `read` for this process to use. If this process has loaded the key
-   * before, the result contains the key object of that time. The caches of verified tokens compare
-   * key objects, so a new object would make their entries useless.
+   * Returns the token key `read`. If this process has loaded this key before, `verifying` is the
+   * key object from then. The caches of verified tokens compare key objects, so a new object would
+   * make their entries useless.
    */
   const sameAsBefore = (read: TokenKey): TokenKey => {
     const known = newestFirst.find(({ kid }) => kid === read.kid)

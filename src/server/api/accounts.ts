@@ -21,7 +21,7 @@ import * as mailTokens from '../domain/mail/mail-tokens.ts'
 import {
   type Api,
   type ApiContext,
-  companyIdOf,
+  hostCompanyId,
   isFromDeveloperMachine,
   signedInPerson
 } from './kit/context.ts'
@@ -31,7 +31,7 @@ import { canonicalEmailOf } from './users.ts'
 export function mountAccounts(app: Api): void {
   mountEndpoint(app, checkMailLink, (input, c) =>
     runWithMailedToken(c, () =>
-      mailTokens.checkMailLink(c.get('deps'), { company_id: companyIdOf(c), ...input })
+      mailTokens.checkMailLink(c.get('deps'), { company_id: hostCompanyId(c), ...input })
     )
   )
 

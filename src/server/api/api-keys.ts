@@ -8,7 +8,7 @@ import {
 } from '../../contract/api-keys.ts'
 import * as apiKeys from '../domain/accounts/api-keys.ts'
 import { callerAndCompany } from './kit/administered-company.ts'
-import { type Api, type ApiContext, companyIdOf, signedInPerson } from './kit/context.ts'
+import { type Api, type ApiContext, hostCompanyId, signedInPerson } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
 
 export function mountApiKeys(app: Api): void {
@@ -43,5 +43,5 @@ export function mountApiKeys(app: Api): void {
  */
 function ofCaller(c: ApiContext) {
   const by = signedInPerson(c)
-  return { company_id: companyIdOf(c), user_id: by.id, by }
+  return { company_id: hostCompanyId(c), user_id: by.id, by }
 }

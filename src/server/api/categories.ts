@@ -8,7 +8,7 @@ import {
 } from '../../contract/company-categories.ts'
 import * as categories from '../domain/companies/categories.ts'
 import { callerAndCompany } from './kit/administered-company.ts'
-import { type Api, companyAndUser } from './kit/context.ts'
+import { type Api, hostCompanyAndCaller } from './kit/context.ts'
 import { mountEndpoint, mountIdempotent } from './kit/mount.ts'
 import { mountAdminEndpoint, mountAdminList } from './kit/mount-admin.ts'
 
@@ -19,7 +19,7 @@ export function mountCategories(app: Api): void {
   mountAdminEndpoint(app, deleteCategory, categories.deleteCategory)
 
   mountEndpoint(app, listCategories, (_input, c) =>
-    categories.listCategories(c.get('deps'), companyAndUser(c))
+    categories.listCategories(c.get('deps'), hostCompanyAndCaller(c))
   )
 
   mountIdempotent(app, createCategory, (settings, c, idempotencyKey) =>

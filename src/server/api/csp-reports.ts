@@ -1,7 +1,7 @@
 import { receiveCspReports } from '../../contract/csp-reports.ts'
 import { parseCspViolations } from '../../core/http/csp-reports.ts'
 import { consumeRateLimit } from '../domain/limits/rate-limits.ts'
-import { type Api, companyIdOf } from './kit/context.ts'
+import { type Api, hostCompanyId } from './kit/context.ts'
 import { mountStream, readJsonBody } from './kit/mount.ts'
 import { refusedFieldError } from './kit/refused-fields.ts'
 
@@ -12,7 +12,7 @@ const types = ['application/reports+json', 'application/csp-report', 'applicatio
  */
 export function mountCspReports(app: Api): void {
   mountStream(app, receiveCspReports, async (_input, c) => {
-    const company = companyIdOf(c)
+    const company = hostCompanyId(c)
     await consumeRateLimit(c.get('deps'), 'csp_report_address', [
       company,
       { address: c.get('address') }

@@ -15,7 +15,7 @@ import { type BatchAnswer, depositBatch } from '../domain/deposits/deposit-batch
 import type { CompanyId, Deps, StagedFile } from '../domain/deps.ts'
 import { newRecordId } from '../domain/ids.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
-import { type Api, type ApiContext, companyIdOf, signedInPerson } from './kit/context.ts'
+import { type Api, type ApiContext, hostCompanyId, signedInPerson } from './kit/context.ts'
 import { createInFlightCalls } from './kit/in-flight-calls.ts'
 import { defaultBodyBytes, mountStream, parseJson, readBodyChunks } from './kit/mount.ts'
 import { parseFields, refusedFieldError } from './kit/refused-fields.ts'
@@ -54,7 +54,7 @@ export function mountDepositBatch(app: Api): void {
   })
   mountStream(app, createDepositBatch, async (_input, c) => {
     const deps = c.get('deps')
-    const company_id = companyIdOf(c)
+    const company_id = hostCompanyId(c)
     const user_id = signedInPerson(c).id
     const actor = actorIdOf(signedInPerson(c))
     const staged: StagedFile[] = []
@@ -88,7 +88,7 @@ export function mountDepositBatch(app: Api): void {
  */
 async function receive(c: ApiContext, staged: StagedFile[]): Promise<(Received | AppError)[]> {
   const deps = c.get('deps')
-  const company_id = companyIdOf(c)
+  const company_id = hostCompanyId(c)
   const received: Promise<Received | AppError>[] = []
   const writing = new Set<Promise<unknown>>()
   let items: (Item | AppError)[] | undefined

@@ -16,7 +16,7 @@ import * as newDeposits from '../domain/deposits/new-deposits.ts'
 import { createDownloadLink } from '../domain/sessions/download-links.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
 import { callerAndCompany } from './kit/administered-company.ts'
-import { type Api, companyAndUser, companyIdOf, signedInPerson } from './kit/context.ts'
+import { type Api, hostCompanyAndCaller, hostCompanyId, signedInPerson } from './kit/context.ts'
 import { mountEndpoint, mountIdempotent, mountList, mountStream } from './kit/mount.ts'
 import { streamWhileSignedIn } from './kit/while-signed-in.ts'
 
@@ -26,7 +26,7 @@ export function mountDeposits(app: Api): void {
       throw new AppError('idempotency_key_missing', 'This call needs an Idempotency-Key')
     }
     const answer = await newDeposits.createDeposit(c.get('deps'), {
-      ...companyAndUser(c),
+      ...hostCompanyAndCaller(c),
       caller: c.get('inFlight')?.caller,
       call: { actor: actorIdOf(signedInPerson(c)), route: 'POST /deposit', key, input },
       deposit: input
@@ -43,23 +43,23 @@ export function mountDeposits(app: Api): void {
   })
 
   mountEndpoint(app, getDeposit, ({ id }, c) =>
-    deposits.getDeposit(c.get('deps'), { ...companyAndUser(c), id })
+    deposits.getDeposit(c.get('deps'), { ...hostCompanyAndCaller(c), id })
   )
 
   mountEndpoint(app, getUnfinishedUpload, ({ id }, c) =>
-    deposits.getUnfinishedUpload(c.get('deps'), { ...companyAndUser(c), id })
+    deposits.getUnfinishedUpload(c.get('deps'), { ...hostCompanyAndCaller(c), id })
   )
 
   mountEndpoint(app, createContentLink, async ({ id }, c) => {
     // throws before a link to nothing is made
-    await deposits.getStoredFile(c.get('deps'), { ...companyAndUser(c), id })
+    await deposits.getStoredFile(c.get('deps'), { ...hostCompanyAndCaller(c), id })
     const { link, expires } = createDownloadLink(c.get('deps'), { person: signedInPerson(c), id })
     const path = getDepositContent.path.replace('{id}', id)
     return { url: `${path}?link=${link}`, expires: expires.toISOString() }
   })
 
   mountStream(app, getDepositContent, async ({ id }, c) => {
-    const content = await deposits.getStoredFile(c.get('deps'), { ...companyAndUser(c), id })
+    const content = await deposits.getStoredFile(c.get('deps'), { ...hostCompanyAndCaller(c), id })
     const { size, tag, sha256 } = content
     const etag = `"${Buffer.from(sha256).toString('hex')}"`
     const headers = {
@@ -86,7 +86,7 @@ export function mountDeposits(app: Api): void {
       : streamWhileSignedIn(
           deps,
           signedInPerson(c),
-          await deps.blobs.read(companyIdOf(c), tag, part)
+          await deps.blobs.read(hostCompanyId(c), tag, part)
         )
     return new Response(body, {
       status: part ? 206 : 200,

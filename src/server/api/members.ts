@@ -26,8 +26,8 @@ import * as members from '../domain/accounts/members.ts'
 import * as signUps from '../domain/accounts/signups.ts'
 import {
   administeredCompany,
-  administeredTenant,
-  mailSenderOf
+  administeredSendingCompany,
+  administeredTenant
 } from './kit/administered-company.ts'
 import { type Api, type ApiContext, signedInPerson } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
@@ -66,7 +66,7 @@ export function mountMembers(app: Api): void {
 
   mountEndpoint(app, deleteMember, async ({ id }, c) =>
     changes.deleteMember(c.get('deps'), {
-      sender: await mailSenderOf(c, false),
+      sender: await administeredSendingCompany(c, false),
       by: signedInPerson(c),
       id,
       version: c.get('expectedVersion')
@@ -84,7 +84,7 @@ export function mountMembers(app: Api): void {
   mountIdempotent(app, changeUsers, async (input, c, idempotencyKey) => {
     const change = changeOf(input)
     const people = peopleOf(input)
-    const sender = await mailSenderOf(c, input.action === 'invite' && !input.dry_run)
+    const sender = await administeredSendingCompany(c, input.action === 'invite' && !input.dry_run)
     const call = { sender, by: signedInPerson(c), people }
     return input.dry_run
       ? { body: await bulkChanges.countAffectedPeople(c.get('deps'), call), replayed: false }
@@ -107,8 +107,9 @@ async function tenantAndCaller(c: ApiContext) {
 type BulkInput = z.output<typeof changeUsers.input>
 
 /**
- * Returns the bulk change that a call asks for. Throws `invalid_input` unless the call has exactly
- * the fields that the change needs: the group, the reason or neither.
+ * Returns the bulk change that a call requests. A change of group needs `group_id`, `disable` needs
+ * `reason`, and other changes need neither. Throws `invalid_input` if the call lacks a needed field
+ * or has one that is not needed.
  */
 function changeOf({ action, group_id, reason }: BulkInput): bulkChanges.BulkChange {
   const movesGroup = action === 'add_to_group' || action === 'remove_from_group'

@@ -9,7 +9,7 @@ import type { EventStream, EventStreams } from '../domain/history/event-streams.
 import * as requestExport from '../domain/history/request-export.ts'
 import * as requests from '../domain/history/requests.ts'
 import { requirePermission } from './kit/admission.ts'
-import { type Api, companyAndUser, companyIdOf, signedInPerson } from './kit/context.ts'
+import { type Api, hostCompanyAndCaller, hostCompanyId, signedInPerson } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountList, mountStream } from './kit/mount.ts'
 import { refusedFieldError } from './kit/refused-fields.ts'
@@ -20,11 +20,11 @@ export function mountRequests(app: Api, streams: EventStreams): void {
     const isWhole = scope === 'company'
     if (isWhole) {
       requirePermission(signedInPerson(c), 'admin')
-      await auditHistoryRead(c.get('deps'), { company_id: companyIdOf(c), by: signedInPerson(c) })
+      await auditHistoryRead(c.get('deps'), { company_id: hostCompanyId(c), by: signedInPerson(c) })
     }
     return requests.listRequests(c.get('deps'), {
       ...input,
-      company_id: companyIdOf(c),
+      company_id: hostCompanyId(c),
       user_id: isWhole ? 'everybody' : signedInPerson(c).id,
       caller: c.get('inFlight')?.caller
     })
@@ -35,7 +35,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
     const texts = requestExport.exportRequests(c.get('deps'), {
       locale: locale ?? 'en',
       ...filter,
-      ...companyAndUser(c),
+      ...hostCompanyAndCaller(c),
       caller: c.get('inFlight')?.caller
     })
     return csvDownload(c, 'history', texts)
@@ -58,7 +58,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
   })
 
   mountEndpoint(app, getRequest, ({ id }, c) =>
-    requests.getRequest(c.get('deps'), { ...companyAndUser(c), id })
+    requests.getRequest(c.get('deps'), { ...hostCompanyAndCaller(c), id })
   )
 }
 

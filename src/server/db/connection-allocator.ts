@@ -2,7 +2,7 @@ import { type ActiveCompanies, activityMs } from '../../core/active-companies.ts
 
 /**
  * The name of a consumer: a party that gets a share of the database connections. It is the id of a
- * company, `background of <id>` for the long background work of a company, or `noCompany`.
+ * company, `background of <id>` for the long background work of a company, or `noCompanyConsumer`.
  */
 export type ConnectionConsumer = string
 
@@ -10,7 +10,7 @@ export type ConnectionConsumer = string
  * The consumer of connections that serve no single company, such as those of host look-ups and
  * jobs. It gets the same share as a company.
  */
-export const noCompany: ConnectionConsumer = 'platform'
+export const noCompanyConsumer: ConnectionConsumer = 'platform'
 
 /** How a transaction waits for a database connection. */
 export interface ConnectionOptions {
@@ -61,7 +61,7 @@ interface Options {
    * short transactions (`usual`) and for long reads (`heavy`).
    */
   whenContended: { usual: number; heavy: number }
-  /** The companies that made a call within the last second. Only these count as active. */
+  /** The companies with an HTTP request within the last second. Only these count as active. */
   present: Pick<ActiveCompanies, 'hasOthers'>
   /**
    * The longest time that a transaction waits for a connection, in milliseconds, unless it sets its

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { socketConnectionConfig } from './postgres.ts'
 
 /** The database role that serves HTTP requests. Row-level security applies to it. */
-export const requestRole = 'vidimus_app'
+export const appDatabaseRole = 'vidimus_app'
 
 /**
  * The database role that owns every table of the embedded server. Only migrations log in with it.
@@ -37,11 +37,11 @@ export function ownerLogin(location: DatabaseLocation): pg.ClientConfig {
 }
 
 /** Returns the connection options for the role `vidimus_app`, which serves HTTP requests. */
-export function requestRoleLogin(location: DatabaseLocation): pg.ClientConfig {
+export function appRoleLogin(location: DatabaseLocation): pg.ClientConfig {
   if ('socketDir' in location)
-    return socketConnectionConfig(location.socketDir, location.database, requestRole)
+    return socketConnectionConfig(location.socketDir, location.database, appDatabaseRole)
   const url = withTls(location.url)
-  return { connectionString: usesOwnerLogin(location) ? withRole(url, requestRole) : url }
+  return { connectionString: usesOwnerLogin(location) ? withRole(url, appDatabaseRole) : url }
 }
 
 /**
@@ -79,8 +79,8 @@ function partsOf(url: string): { address: string; parameters: URLSearchParams } 
 }
 
 /**
- * Returns the error to show the operator when no connection to the database can be opened. Omits the
- * URL, which contains a password.
+ * Returns the error to show the operator when no connection to the database can be opened. Omits
+ * the URL, which contains a password.
  */
 export function databaseConnectionError(location: DatabaseLocation, cause: unknown): unknown {
   if (!('url' in location) || !(cause instanceof Error)) return cause

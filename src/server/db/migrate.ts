@@ -3,10 +3,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import {
+  appDatabaseRole,
   type DatabaseLocation,
   databaseConnectionError,
-  ownerLogin,
-  requestRole
+  ownerLogin
 } from './connection-config.ts'
 
 /**
@@ -111,9 +111,9 @@ async function apply(client: pg.Client, { name, sql, sha256 }: Migration) {
 }
 
 /**
- * Waits until no other process prepares the database, then keeps others from doing so until the
- * returned object is disposed. Locks a row over a separate connection, because not every server has
- * advisory locks.
+ * Waits for the lock that lets one process at a time set up the database: apply migrations or
+ * create keys. Disposing the returned object releases the lock. The lock is on a row and is held by
+ * a separate connection, because not every server has advisory locks.
  */
 export async function lockDatabaseSetup(location: DatabaseLocation): Promise<AsyncDisposable> {
   const session = await connect(location)
@@ -151,10 +151,10 @@ async function createDatabase({ socketDir, database }: { socketDir: string; data
 async function createRoles(client: pg.Client) {
   const { rows } = await client.query<{ rolname: string }>(
     'select rolname from pg_roles where rolname = any($1)',
-    [[requestRole, resolverRole]]
+    [[appDatabaseRole, resolverRole]]
   )
   const bound = 'nosuperuser nobypassrls nocreaterole nocreatedb noreplication'
-  const wanted = { [requestRole]: 'login', [resolverRole]: 'nologin' }
+  const wanted = { [appDatabaseRole]: 'login', [resolverRole]: 'nologin' }
   for (const [role, login] of Object.entries(wanted)) {
     if (rows.some(({ rolname }) => rolname === role)) continue
     await createRaced(client, [`create role ${role} ${login} ${bound}`])
@@ -170,12 +170,12 @@ async function createRoles(client: pg.Client) {
 async function prepareRoles(client: pg.Client) {
   try {
     await createRoles(client)
-    await client.query(`grant ${requestRole}, ${resolverRole} to current_user`)
+    await client.query(`grant ${appDatabaseRole}, ${resolverRole} to current_user`)
     await client.query(`grant create on schema public to ${resolverRole}`)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(
-      `The owner of the database cannot make and grant the roles ${requestRole} and ${resolverRole} (${reason}): give it CREATEROLE, and make it the owner of the database.`,
+      `The owner of the database cannot make and grant the roles ${appDatabaseRole} and ${resolverRole} (${reason}): give it CREATEROLE, and make it the owner of the database.`,
       { cause }
     )
   }

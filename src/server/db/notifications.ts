@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type DatabaseLocation, requestRoleLogin } from './connection-config.ts'
+import { appRoleLogin, type DatabaseLocation } from './connection-config.ts'
 import { listenerConnectionName, listenerConnectionPrefix } from './processes.ts'
 
 /**
@@ -28,8 +28,8 @@ export interface ProcessNotifications extends AsyncDisposable {
 
 const channel = 'vidimus'
 /**
- * The message that a process sends when it starts to listen and finds other processes. Before it
- * has received a message, a process may believe that it is alone, and then sends nothing.
+ * The message that a process sends when it starts to listen and finds other processes. A process
+ * that knows of no other process sends nothing until it receives a message such as this one.
  */
 const hello = 'hello'
 const retryMillis = 250
@@ -53,7 +53,7 @@ export async function openNotificationChannel(
 
   async function connect(): Promise<pg.Client> {
     const fresh = new pg.Client({
-      ...requestRoleLogin(options),
+      ...appRoleLogin(options),
       application_name: listenerConnectionName(self),
       keepAlive: true
     })

@@ -3,9 +3,9 @@ import pg from 'pg'
 import { type ActiveCompanies, createActiveCompanies } from '../../core/active-companies.ts'
 import { ConnectionAllocator } from './connection-allocator.ts'
 import {
+  appRoleLogin,
   type DatabaseLocation,
-  databaseConnectionError,
-  requestRoleLogin
+  databaseConnectionError
 } from './connection-config.ts'
 import { postgresNiceDifference } from './postgres.ts'
 import { lowerPriority } from './process-priority.ts'
@@ -13,7 +13,7 @@ import { lowerPriority } from './process-priority.ts'
 /** The database. All queries run through `inCompany` and `inNoCompany`. */
 export interface Db {
   /**
-   * The companies that made a call to this process within the last second. They share the
+   * The companies with an HTTP request to this process within the last second. They share the
    * connections.
    */
   readonly present: ActiveCompanies
@@ -84,7 +84,7 @@ const opened = new WeakMap<Db, Opened>()
 export async function openDatabase(options: OpenOptions): Promise<Db> {
   const { isEmbedded = false, onError = () => undefined } = options
   const settings: pg.PoolConfig = {
-    ...requestRoleLogin(options),
+    ...appRoleLogin(options),
     // statements are sent without waiting for earlier answers: see pipelined-transaction.ts
     pipeline: true,
     connectionTimeoutMillis: acquireMillis,

@@ -34,7 +34,7 @@ export class PipelinedTransaction {
    * statement arrives. Otherwise undefined.
    */
   sentWithCommit: Promise<unknown> | undefined
-  #last: LastStatement[] = []
+  #last: DeferredStatements[] = []
   /** The promises of statements that `sendLast` kept back and that have been sent since. */
   readonly #sentLast: Promise<unknown>[] = []
   readonly #locked = new Set<LogHeadLock>()
@@ -84,7 +84,7 @@ export class PipelinedTransaction {
    * Keeps back a statement that locks a row, and sends it at the end of the transaction. Throws if
    * the transaction has already taken a lock that comes after this one in `lockOrder`.
    */
-  sendLast(kept: LastStatement): void {
+  sendLast(kept: DeferredStatements): void {
     if (this.#hasEnded || this.#isSingle) throw new Error('this transaction has ended')
     const later = lockOrder.slice(lockOrder.indexOf(kept.lock) + 1)
     const sent = later.find(lock => this.#locked.has(lock))
@@ -93,8 +93,8 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Prepares a statement that takes `lock`, and is called right before it. Sends the statements that
-   * `sendLast` kept back and that take a lock which comes earlier in `lockOrder`.
+   * Prepares for a statement that takes `lock`, and must be called right before it. Sends the
+   * statements kept back by `sendLast` whose locks come before `lock` in `lockOrder`.
    */
   lock(lock: LogHeadLock): void {
     this.#sendKept(lockOrder.slice(0, lockOrder.indexOf(lock)))
@@ -187,7 +187,7 @@ export type LogHeadLock = (typeof lockOrder)[number]
  * Statements to run at the end of a transaction: one that locks a row, and those that must run
  * directly before and after it.
  */
-export interface LastStatement {
+export interface DeferredStatements {
   lock: LogHeadLock
   /**
    * The name of the locked row. If a transaction locks several rows for the same `lock`, it locks

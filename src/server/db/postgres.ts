@@ -221,7 +221,7 @@ interface Attempt {
  */
 async function prepare(dir: string, settings: Record<string, string>, binaries: PostgresBinaries) {
   const as = await choosePostgresUser(dir, binaries.postgres)
-  await initialise(dir, as, binaries)
+  await initialize(dir, as, binaries)
   const socketDir = await socketDirFor(dir, as)
   const args = ['-D', dir, '-k', socketDir]
   const all = {
@@ -261,7 +261,7 @@ async function launchServer(as: PostgresUser, postgres: string, args: string[], 
   }
 }
 
-async function initialise(dir: string, as: PostgresUser, { initdb, major }: PostgresBinaries) {
+async function initialize(dir: string, as: PostgresUser, { initdb, major }: PostgresBinaries) {
   const versionOf = () => readFile(join(dir, 'PG_VERSION'), 'utf8').catch(ignoreMissingFile)
   if ((await versionOf()) === undefined) {
     await removeAbandonedCopies(dir)

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const { PRIORITY_LOW } = constants.priority
 
 /**
- * Sets the nice value of the process `pid` to that of this process plus `nicenessIncrease`, which
- * lowers its priority. Does nothing if the process has ended or belongs to another user, or if the system
- * has no priorities.
+ * Lowers the priority of the process `pid`: its nice value becomes that of this process plus
+ * `nicenessIncrease`. Does nothing if the process has ended, if this process may not change it, or
+ * if the system has no priorities.
  */
 export async function lowerPriority(pid: number, nicenessIncrease: number): Promise<void> {
   try {

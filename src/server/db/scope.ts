@@ -4,7 +4,7 @@ import {
   type ConnectionConsumer,
   type ConnectionOptions,
   type ConnectionSlot,
-  noCompany
+  noCompanyConsumer
 } from './connection-allocator.ts'
 import { connectionAllocatorOf, type Db, poolOf } from './open.ts'
 import {
@@ -88,7 +88,7 @@ export function singleStatementInCompany<T>(
  * whose rows belong to no company, and may call the database functions that read across companies.
  */
 export function inNoCompany<T>(db: Db, run: (tx: NoCompanyTx) => Promise<T>): Promise<T> {
-  return inTransaction(db, noCompany, 'begin', sent => new NoCompanyTx(sent), run)
+  return inTransaction(db, noCompanyConsumer, 'begin', sent => new NoCompanyTx(sent), run)
 }
 
 /**
@@ -128,9 +128,9 @@ class BaseTx extends Transaction<Database> {
   }
 
   /**
-   * Sends the commit directly after `statement`, without waiting for the answer. `statement` must
-   * be the last one of the transaction. If `statement` fails, the transaction is rolled back and
-   * throws the error of `statement`.
+   * Lets the transaction send its commit without waiting for the result of `statement`, which must
+   * be its last statement. If `statement` fails, the transaction is rolled back and throws the
+   * error of `statement`.
    */
   sendWithCommit(statement: Promise<unknown>): void {
     this.sent.sendWithCommit(statement)
@@ -162,9 +162,9 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Keeps `statement`, which locks the row `lock` of `company`, and runs it at the end of the
-   * transaction. So the row is locked only for a short time. If the statement fails, the
-   * transaction rolls back.
+   * Keeps back `statement` and runs it at the end of the transaction, so that it locks its row only
+   * for a short time. `lock` names the row: the head of the audit log or evidence log of `company`.
+   * If the statement fails, the transaction rolls back.
    */
   sendLast(
     lock: LogHeadLock,
@@ -178,8 +178,9 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Must be called right before a statement that takes `lock`; does not take the lock itself. Sends
-   * the statements of earlier `sendLast` calls whose locks must be taken before `lock`.
+   * Prepares for a statement that takes `lock`, and must be called right before it. Sends the
+   * statements kept back by `sendLast` whose locks must be taken before `lock`. Does not take the
+   * lock itself.
    */
   lock(lock: LogHeadLock): void {
     this.sent.lock(lock)

@@ -1,13 +1,14 @@
-import { requestRole } from './connection-config.ts'
+import { appDatabaseRole } from './connection-config.ts'
 import { type Db, poolOf } from './open.ts'
 
 /**
- * The only database functions that may run with the rights of their owner. Eight of them read the
- * rows of all companies.
- * `erase_audit_values` erases the values of a person from the audit log. `move_domain` moves a
- * domain to another company. `remove_demo` deletes the demonstration company.
- * `remove_invited_people` deletes people who never had a password. `require_own_proofs` makes the
- * hosts below a wildcard domain need DNS records of their own.
+ * The only database functions that may run with the rights of their owner (`security definer`).
+ * - `erase_audit_values` erases the values of a person from the audit log.
+ * - `move_domain` moves a domain to another company.
+ * - `remove_demo` deletes the demonstration company.
+ * - `remove_invited_people` deletes people who never had a password.
+ * - `require_own_proofs` makes the hosts below a wildcard domain need DNS records of their own.
+ * - The other functions read rows of all companies.
  */
 const definerFunctions = [
   'public.all_companies()',
@@ -39,8 +40,8 @@ export async function findDatabaseFaults(db: Db): Promise<string[]> {
     `select format('The request role %s is a superuser or bypasses row-level security.', rolname) as fault
        from pg_roles where rolname = current_user and (rolsuper or rolbypassrls)
      union all
-     select format('Requests run as %s: let DATABASE_URL log in as ${requestRole}, or leave DATABASE_OWNER_URL empty.', current_user)
-      where current_user <> '${requestRole}'
+     select format('Requests run as %s: let DATABASE_URL log in as ${appDatabaseRole}, or leave DATABASE_OWNER_URL empty.', current_user)
+      where current_user <> '${appDatabaseRole}'
      union all
      select format('The request role owns %s.', oid::regclass)
        from pg_class where relowner = (select oid from pg_roles where rolname = current_user)

@@ -19,15 +19,15 @@ export type PostgresUser =
 const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
 
 /**
- * The user that runs the database if this process is root. The id belongs to no account of the
- * system: a process with the same user could read the files of the database, and could log in to it
- * as any user.
+ * The user that runs the database if this process is root. No account of the system has this id,
+ * because any process of the same user could read the files of the database and log in to it.
  */
 const databaseUser = { kind: 'user', uid: 65_525, gid: 65_525 } as const
 
 /**
- * Returns the user that must run PostgreSQL on the data directory `dir`. The owner of `dir`
- * decides, so that every start chooses the same user. Throws when no user can reach `dir`.
+ * Returns the user that must run PostgreSQL on the data directory `dir`, and makes this user the
+ * owner of `dir`. The present owner of `dir` decides, so that every start chooses the same user.
+ * Throws when no suitable user can reach `dir`.
  */
 export async function choosePostgresUser(dir: string, postgres: string): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) return { kind: 'self' }
@@ -48,8 +48,8 @@ export async function choosePostgresUser(dir: string, postgres: string): Promise
 }
 
 /**
- * Returns the user that must run `initdb`. This is `as`, the user that runs PostgreSQL, unless `as`
- * has no name: `initdb` needs a user with a name.
+ * Returns the user that must run `initdb`, which needs a user with a name. This is `as`, or
+ * `nobody` if `as` is the nameless user that runs PostgreSQL when this process is root.
  */
 export function initdbUser(as: PostgresUser): PostgresUser {
   return as.kind === 'user' && as.uid === databaseUser.uid ? nobody : as

@@ -42,7 +42,7 @@ const refusedMs = 10_000
  * Limits the connections of a server, in total and for each network. Closes connections whose
  * client has stopped reading.
  */
-export function watchConnections(
+export function limitConnections(
   server: Server,
   { total, perAddress, isShared, stallMs = defaultStallMs }: ConnectionLimits,
   log: Pick<Log, 'warn'>
@@ -101,8 +101,8 @@ export function watchConnections(
 }
 
 /**
- * The send state of a socket at the last time when it changed. If it then stays the same for too
- * long, the client has stopped reading.
+ * How much of a response a socket had sent when it last made progress. After `stallMs` milliseconds
+ * without progress, the connection is closed.
  */
 interface SendProgress {
   /** The number of bytes that had still to be sent. */

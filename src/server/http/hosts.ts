@@ -9,8 +9,8 @@ import {
 
 /**
  * Returns the host name of an HTTP request, which decides its company: `'Docs.Acme.fr:443'` →
- * `'docs.acme.fr'`. Returns undefined for several Host headers, for a target that does not begin
- * with `/`, and for an invalid name or port.
+ * `'docs.acme.fr'`. Returns undefined if the Host header is missing, repeated or invalid, or if the
+ * URL does not begin with `/`.
  */
 export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined {
   let said: string | undefined

@@ -11,11 +11,11 @@ import type { EventStream } from '../domain/history/event-streams.ts'
 import type { SiteHandler } from '../site/site.ts'
 import { isDirectUpload } from '../uploads/direct-put.ts'
 import type { UploadHandler } from '../uploads/upload-routes.ts'
-import { answerClientErrors } from './client-errors.ts'
+import { sendParseErrorResponses } from './client-errors.ts'
 import { type ClientAddressReader, hasPlainPath, hostOf, sendHostError } from './hosts.ts'
 import { createRequestQueue } from './pipelining.ts'
 import { createRequestScheduler } from './request-scheduler.ts'
-import { cutSlowBody, type MinimumSpeed } from './slow-bodies.ts'
+import { enforceMinimumSpeed, type MinimumSpeed } from './slow-bodies.ts'
 
 export interface ListenerOptions {
   tenants: TenantCache
@@ -24,8 +24,8 @@ export interface ListenerOptions {
   uploads: UploadHandler
   addressOf: ClientAddressReader
   /**
-   * The companies that made a call within the last second. The listener records the company of each
-   * HTTP request here.
+   * The companies with an HTTP request within the last second. The listener records the company of
+   * each HTTP request here.
    */
   present: ActiveCompanies
   log: Log
@@ -106,7 +106,7 @@ export function createListener(options: ListenerOptions): Server {
   }
 
   function serve(request: IncomingMessage, response: ServerResponse): void {
-    cutSlowBody(request, options.slowest)
+    enforceMinimumSpeed(request, options.slowest)
     answer(request, response).catch(async (error: unknown) => {
       log.error({ err: error }, 'request failed')
       if (response.headersSent) response.destroy()
@@ -122,7 +122,7 @@ export function createListener(options: ListenerOptions): Server {
       maxHeaderSize: 16 * 1024,
       headersTimeout: headMs,
       connectionsCheckingInterval: headMs,
-      // no limit, because one call may send 5 GB; `cutSlowBody` checks the speed instead
+      // no limit, because one call may send 5 GB; `enforceMinimumSpeed` checks the speed instead
       requestTimeout: 0,
       keepAliveTimeout: 75_000
     },
@@ -135,7 +135,7 @@ export function createListener(options: ListenerOptions): Server {
       serve(request, response)
     })
   })
-  answerClientErrors(server, headers)
+  sendParseErrorResponses(server, headers)
   return server
 }
 
@@ -160,7 +160,7 @@ function writeStream(
   stream.start({ write: text => response.write(text), end: () => response.end() })
 }
 
-/** Sends the error response of a call that failed before its company was known. */
+/** Sends an API error response for a call that failed outside Hono, and closes the connection. */
 async function refuseCall(
   response: ServerResponse,
   error: unknown,

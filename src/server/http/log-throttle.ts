@@ -1,9 +1,9 @@
 const reportEveryMs = 60_000
 
 /**
- * Limits how often a frequent event is logged. Returns a function to call at each event. It calls
- * `report` for the first event at once, and later at most once a minute, with the number of events
- * since the previous report and the facts of the last one.
+ * Limits how often a frequent event is logged. The returned function must be called at each event.
+ * It calls `report` at the first event, then at most once a minute. `report` gets the number of
+ * events since the previous report, and the facts of the latest event.
  */
 export function createLogThrottle<Fact>(
   report: (count: number, last: Fact) => void

@@ -15,7 +15,7 @@ const slowest: MinimumSpeed = { windowMs: 30_000, bytesPerSecond: 1024 }
  * Closes the connection of an HTTP request if its body arrives more slowly than the given speed.
  * Otherwise slow clients could occupy all connections, whose number is limited.
  */
-export function cutSlowBody(
+export function enforceMinimumSpeed(
   request: IncomingMessage,
   { windowMs, bytesPerSecond }: MinimumSpeed = slowest
 ): void {

@@ -5,9 +5,9 @@ import { forEachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
- * Returns the job that checks once a day whether DNS still has the record that proves each verified
- * domain. The job also mails the invitations that could not be mailed while their company had no
- * host.
+ * Returns the job that checks each verified domain once a day: DNS must still have the record that
+ * proves who owns the domain. The job also mails invitations that had to wait because their company
+ * had no host.
  */
 export function checkDomainsJob(deps: Deps): Job {
   const name = 'check-domains'

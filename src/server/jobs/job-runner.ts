@@ -2,7 +2,8 @@ import { isDatabaseBusy } from '../domain/database-errors.ts'
 import type { CompanyId, Log } from '../domain/deps.ts'
 
 /**
- * Work that runs in the background: at the start, at an interval, and whenever `wake` asks for it.
+ * A background task. It runs when the process starts, then every `everyMs` milliseconds, and when
+ * an event wakes it (`wake`).
  */
 export interface Job {
   name: string
@@ -13,8 +14,8 @@ export interface Job {
    */
   parallel?: number
   /**
-   * Registers `run` to be called when there is work between two intervals. Returns the function that
-   * ends the registration.
+   * Registers `run`, which starts the job, as a listener for new work. Returns the function that
+   * removes the listener.
    */
   wake?: (run: () => void) => () => void
   /**
@@ -25,8 +26,8 @@ export interface Job {
 }
 
 /**
- * Runs each job at the start, at its interval and whenever its `wake` asks for it. Disposing waits
- * for running jobs.
+ * Runs each job now, at its interval and when an event wakes it. Disposing stops the jobs and waits
+ * for those that are running.
  */
 export function runJobs(jobs: Job[], log: Log): AsyncDisposable {
   const ends = jobs.map(job => runJob(job, log))

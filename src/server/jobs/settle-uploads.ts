@@ -20,7 +20,8 @@ export function settleUploadsJob(deps: Deps): Job {
 
 /**
  * Returns the job for uploads whose clients have stopped sending. After 10 minutes, the job
- * releases the quota that is reserved for the missing bytes. After a day, it ends the upload.
+ * releases the quota that is reserved for the missing bytes. It ends an upload of `PUT /deposit`
+ * after 10 minutes, any other upload after a day.
  */
 export function endStaleUploadsJob(deps: Deps): Job {
   const name = 'lapse-uploads'

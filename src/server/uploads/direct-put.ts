@@ -29,8 +29,8 @@ import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
 
 /**
- * The milliseconds after which the progress of a running upload is recorded in the database again.
- * An upload whose progress has not been recorded for a minute counts as dead.
+ * Interval in milliseconds at which the progress of a running upload is recorded in the database.
+ * If nothing was recorded for a minute, the client counts as disconnected.
  */
 const touchMs = 10_000
 /**

@@ -53,7 +53,7 @@ const handoverMs = [50, 100, 200, 400, 800]
 
 /**
  * A call of this process that is writing the bytes of an upload. `lease` keeps other processes from
- * writing to it, `lock` keeps other calls of this process from doing so.
+ * writing to the upload, and `lock` other calls of this process.
  */
 interface Writing {
   lease: WriteLease
@@ -192,8 +192,8 @@ export function createUploadHandler(deps: Deps): UploadHandler {
 
   /**
    * Returns how many bytes of an upload have arrived. If all have arrived, first makes sure that
-   * the upload is marked as received: the full size promises the client that the deposit will be
-   * created.
+   * the upload is marked as received. This is needed because a client that gets the full size
+   * relies on the deposit being created.
    */
   async function offsetOf(upload: Upload, gone: AbortSignal): Promise<number> {
     if (upload.state !== 'uploading') return upload.size

@@ -1,5 +1,5 @@
 import type { TransitionBeforePreparationEvent } from 'astro:transitions/client'
-import { pageBuildId, shellTranslator } from '../kit/page.ts'
+import { pageVersion, shellTranslator } from '../kit/page.ts'
 import { isUploading, waitForUploads } from '../upload-progress/running-uploads.ts'
 
 /**
@@ -21,8 +21,8 @@ export function guardAgainstOtherBuilds(): void {
 }
 
 function isForeign(event: TransitionBeforePreparationEvent): boolean {
-  const theirs = pageBuildId(event.newDocument)
-  return theirs !== undefined && theirs !== pageBuildId(document)
+  const theirs = pageVersion(event.newDocument)
+  return theirs !== undefined && theirs !== pageVersion(document)
 }
 
 /** Returns whether the page may be closed. While uploads run, asks the person. */

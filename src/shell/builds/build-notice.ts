@@ -1,4 +1,4 @@
-import { pageBuildId, shellTranslator } from '../kit/page.ts'
+import { pageVersion, shellTranslator } from '../kit/page.ts'
 import { showToast } from '../kit/toasts.ts'
 import { confirmLeave } from './build-guard.ts'
 
@@ -22,7 +22,7 @@ async function isOutdated(): Promise<boolean> {
   try {
     const response = await fetch(`/builds/latest.json?${Date.now()}`)
     const { id } = (await response.json()) as { id?: unknown } // as: compared, not trusted
-    return typeof id === 'string' && id !== pageBuildId(document)?.split(' ')[0]
+    return typeof id === 'string' && id !== pageVersion(document)?.split(' ')[0]
   } catch {
     return false // offline: checks again in an hour
   }

@@ -69,7 +69,10 @@ async function offerReload(): Promise<void> {
   showToast(t('shell.version.ready'), action)
 }
 
-/** Returns whether to reload a path: true at most once in ten seconds for each path. */
+/**
+ * Returns whether to reload a path: true at most once in ten seconds for each path. If true, stores
+ * `now` (milliseconds since 1970) as the time of the last reload.
+ */
 export function mayReload(
   path: string,
   now: number,

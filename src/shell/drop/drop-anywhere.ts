@@ -52,7 +52,7 @@ function pasteTarget(): DropTarget {
  * Loads, in advance, the code that handles dragged and dropped files, so that dropping also works
  * offline.
  */
-export function preloadDrop(): void {
+export function preloadDropCode(): void {
   void import('./drop-overlay.ts')
   void import('./dropped-files.ts')
 }

@@ -53,7 +53,7 @@ export async function handOffDroppedItems(
   await navigate(path)
 }
 
-/** Returns the path of the page that gets the files, without the language. */
+/** Returns the path of the page that gets the files, without the locale. */
 function pathFor(to: DropTarget): string {
   return to === 'import'
     ? pathOf('importUsers', { company: companyIdOfUsersPage() ?? '' })

@@ -26,7 +26,7 @@ export function shellTranslator(): Translate {
  * Returns the build id of a page and the version of the company's configuration, separated by a
  * space. Undefined for a page without them.
  */
-export function pageBuildId(page: Document): string | undefined {
+export function pageVersion(page: Document): string | undefined {
   return page.querySelector<HTMLMetaElement>('meta[name=build]')?.content
 }
 
@@ -82,7 +82,10 @@ export function onClick(
   )
 }
 
-/** Returns whether the page is marked as that of a signed-in person. `boot.js` sets the mark. */
+/**
+ * Returns whether the visitor is signed in, according to the attribute `data-session` that
+ * `boot.js` sets on the page.
+ */
 export function isSignedIn(): boolean {
   return document.documentElement.dataset['session'] === 'in'
 }

@@ -5,7 +5,8 @@
 export function runAction(id: string): void {
   const [act = '', value = ''] = id.split('-')
   if (id === 'verify-file' || id === 'deposit-file') chooseFiles(act === 'verify' ? act : 'deposit')
-  else if (id === 'keys') void import('./key-help.ts').then(({ openKeyHelp }) => openKeyHelp())
+  else if (id === 'keys')
+    void import('./key-help.ts').then(({ openShortcutHelp }) => openShortcutHelp())
   else if (id === 'sign-out') click('[data-act=sign-out]')
   else if (act === 'scheme') click(`input[name=scheme][value=${value}]`)
   else if (act === 'language') click(`a[data-locale=${value}]`)

@@ -156,8 +156,8 @@ export function commandForItem(item: FoundItem, locale: Locale): Command {
 }
 
 /**
- * Returns the recently chosen commands that the person may still use. Leaves out commands that open
- * a found item, such as a person or a group, unless the person is an administrator.
+ * Returns the recently chosen commands that the person may still use. Commands that open a found
+ * item, such as a group, are returned for administrators only.
  */
 export function recentCommands(
   recent: readonly RecentCommand[],

@@ -22,7 +22,7 @@ const keys: Record<string, Record<string, readonly string[]>> = {
 }
 
 /** Opens the list of keyboard shortcuts. */
-export async function openKeyHelp(): Promise<void> {
+export async function openShortcutHelp(): Promise<void> {
   if (document.querySelector('.palette')) return
   const t = await loadPaletteTranslator()
   const nameOf = (key: string) => {

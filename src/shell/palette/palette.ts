@@ -39,7 +39,7 @@ async function open(shortcut: ShortcutTarget): Promise<void> {
   // a question that waits for an answer stays alone
   if (document.querySelector('dialog:modal:not(:has(.palette-input))')) return
   if (shortcut === 'palette') (await import('./palette-dialog.ts')).togglePalette()
-  else (await import('./key-help.ts')).openKeyHelp()
+  else (await import('./key-help.ts')).openShortcutHelp()
 }
 
 /**

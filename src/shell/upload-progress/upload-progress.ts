@@ -1,5 +1,5 @@
 import type { ReadableAtom } from 'nanostores'
-import { formatPercent, timeLeft } from '../../core/text/format.ts'
+import { formatPercent, roundTimeLeft } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { countUnfinished, type DepositSummary } from '../../stores/deposits/deposit-states.ts'
 import { createElement } from '../kit/elements.ts'
@@ -71,7 +71,7 @@ function progressText(summary: DepositSummary): string {
   if (active === 0) return t('shell.uploadProgress.paused', { done: ended, total, share })
   if (secondsLeft === undefined)
     return t('shell.uploadProgress.progress', { done: ended, total, share })
-  const { unit, value } = timeLeft(secondsLeft)
+  const { unit, value } = roundTimeLeft(secondsLeft)
   const time = t(`shell.uploadProgress.${unit}`, { count: value })
   return t('shell.uploadProgress.left', { done: ended, total, share, time })
 }

@@ -163,7 +163,7 @@ describe('the routes', () => {
     }
   })
 
-  test('honour an idempotency key wherever something is created', () => {
+  test('honor an idempotency key wherever something is created', () => {
     // nothing that is stored could answer a repeated call: the key is in the first answer alone
     const secrets = ['createApiKey', 'createCompanyApiKey']
     for (const [name, endpoint] of Object.entries<Endpoint>(endpoints)) {

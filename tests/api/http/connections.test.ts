@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { watchConnections } from '../../../src/server/http/connections.ts'
+import { limitConnections } from '../../../src/server/http/connections.ts'
 import { createSharedAddressCheck } from '../../../src/server/http/hosts.ts'
 import { createRequestQueue } from '../../../src/server/http/pipelining.ts'
 import { makeApp } from '../../helpers/app.ts'
@@ -11,11 +11,11 @@ import { listenLocally } from '../../helpers/servers/listen.ts'
 /** Opens an HTTP server whose connections are limited as the product's are. */
 async function openServer(
   listener: http.RequestListener,
-  rules: Partial<Parameters<typeof watchConnections>[1]> = {}
+  rules: Partial<Parameters<typeof limitConnections>[1]> = {}
 ) {
   const server = http.createServer(listener)
   const warned: string[] = []
-  const connections = watchConnections(
+  const connections = limitConnections(
     server,
     { total: 100, perAddress: 100, isShared: () => false, ...rules },
     { warn: (_facts, text) => warned.push(text) }

@@ -59,7 +59,7 @@ const kinds: Letter['kind'][] = [
 ]
 
 test.each(kinds)(
-  'writes "%s" in both languages, as text and in the company’s colours',
+  'writes "%s" in both languages, as text and in the company’s colors',
   async kind => {
     await using server = await openMailServer()
     const mails = await via(server.url)

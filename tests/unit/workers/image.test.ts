@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { isReducible } from '../../../src/workers/image-client.ts'
+import { isReduciblePicture } from '../../../src/workers/image-client.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -13,7 +13,7 @@ test.each([
   [1_000_001, 'image/svg+xml', false],
   [1_000_001, 'application/pdf', false]
 ])('of %d bytes and type %s: reduced before it is sent: %s', (size, type, expected) => {
-  expect(isReducible({ size, type })).toBe(expected)
+  expect(isReduciblePicture({ size, type })).toBe(expected)
 })
 
 test('a picture is fitted into 600 × 600 and written with quality 0.7', async () => {

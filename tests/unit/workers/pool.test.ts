@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createPool, type PoolWorker, type WorkerAnswer } from '../../../src/workers/pool.ts'
+import { createPool, type PoolWorker, type WorkerReply } from '../../../src/workers/pool.ts'
 
 class FakeWorker implements PoolWorker {
   onmessage: PoolWorker['onmessage'] = null
@@ -16,7 +16,7 @@ class FakeWorker implements PoolWorker {
     const event = new Event('error') as ErrorEvent // as: what a script that cannot load gives
     this.onerror?.call(this as unknown as Worker, event) // as: the pool never reads `this`
   }
-  say(answer: WorkerAnswer<string>): void {
+  say(answer: WorkerReply<string>): void {
     const event = new MessageEvent('message', { data: answer })
     this.onmessage?.call(this as unknown as Worker, event) // as: the pool never reads `this`
   }

@@ -14,12 +14,14 @@ import { refusedFieldError } from './refused-fields.ts'
 
 /**
  * Finds the company that a call administers and stores its id as `acting` in the call's context. A
- * path below `/company/{id}` or the header `Company` names this company. If neither does, it is the
- * person's own company. Does nothing for an endpoint that administers no company. Throws
- * `not_found` if the company does not exist or the person may not administer it.
+ * path below `/company/{id}` or the header `Company` names this company. Without them, it is the
+ * caller's own company. Does nothing for an endpoint that administers no company.
  *
- * `by` is the person who makes the call. It must have been read from the database for this call, so
- * that a permission that was taken away no longer counts.
+ * Throws `not_found` if the company does not exist or the caller may not administer it. Throws
+ * `invalid_input` if the header is invalid or contradicts the path, and `forbidden` if a caller
+ * without the permission `admin` sends the header.
+ *
+ * `by` is the caller, with the permissions just read from the database.
  */
 export async function resolveAdministeredCompany(
   c: ApiContext,
@@ -66,7 +68,10 @@ export async function administeredTenant(c: ApiContext): Promise<Tenant> {
  * Returns the company that a call administers, with the host that its mails name. Throws
  * `host_needed` if the mails have links (`hasLinks`) and the company has no host.
  */
-export async function mailSenderOf(c: ApiContext, hasLinks: boolean): Promise<SendingCompany> {
+export async function administeredSendingCompany(
+  c: ApiContext,
+  hasLinks: boolean
+): Promise<SendingCompany> {
   const [{ company_id }, acting] = [c.get('tenant'), administeredCompany(c)]
   if (hasLinks || acting === company_id) return administeredTenant(c)
   return { company_id: acting, host: await readHostForMailLinks(c.get('deps'), acting) }

@@ -26,9 +26,9 @@ interface Caller {
 }
 
 /**
- * Returns the person to whom a token or an API key belongs. If the person may not make the call
- * with it, throws `unauthenticated`, `account_disabled`, `forbidden`, `person_required` or
- * `scope_missing`.
+ * Returns the person to whom a token or an API key belongs. Throws `unauthenticated`,
+ * `account_disabled`, `forbidden`, `person_required` or `scope_missing` if the call is not allowed.
+ * Throws `rate_limited` for too many concurrent calls or too many wrong API keys.
  */
 export async function admitPerson(
   deps: Pick<Deps, 'db' | 'tokens' | 'clock' | 'keys' | 'settings' | 'counters'>,
@@ -40,7 +40,7 @@ export async function admitPerson(
   if (token === undefined) {
     throw new AppError('unauthenticated', 'This call needs a bearer token')
   }
-  refuseSuspended(tenant, route)
+  refuseSuspendedCompany(tenant, route)
   const person = await authenticate(deps, tenant, token, inFlight).catch(async (error: unknown) => {
     const isWrongKey = looksLikeApiKey(token) && Object(error).code === 'unauthenticated'
     if (isWrongKey) await consumeRateLimit(deps, 'wrong_key_address', ['keys', { address }])
@@ -81,7 +81,7 @@ export function requireConfirmation(person: Person, route: AccessRules): void {
  * Throws `account_disabled` when the company is suspended, unless the route is also open to
  * suspended companies.
  */
-export function refuseSuspended({ disabled }: Tenant, route: AccessRules): void {
+export function refuseSuspendedCompany({ disabled }: Tenant, route: AccessRules): void {
   if (!disabled || route.suspended) return
   throw new AppError('account_disabled', 'The company is suspended', {
     disabled: disabledDetails('company', disabled)

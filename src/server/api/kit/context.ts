@@ -79,11 +79,11 @@ export function isFromDeveloperMachine(c: ApiContext): boolean {
 }
 
 /** Returns the id of the company whose host the call addresses, and the id of the caller. */
-export function companyAndUser(c: ApiContext): { company_id: CompanyId; user_id: string } {
-  return { company_id: companyIdOf(c), user_id: signedInPerson(c).id }
+export function hostCompanyAndCaller(c: ApiContext): { company_id: CompanyId; user_id: string } {
+  return { company_id: hostCompanyId(c), user_id: signedInPerson(c).id }
 }
 
 /** Returns the id of the company whose host the call addresses. */
-export function companyIdOf(c: ApiContext): CompanyId {
+export function hostCompanyId(c: ApiContext): CompanyId {
   return c.get('tenant').company_id
 }

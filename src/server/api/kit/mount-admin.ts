@@ -36,8 +36,8 @@ export function mountAdminEndpoint<Input extends z.ZodMiniType, Output extends z
 }
 
 /**
- * Adds an endpoint that lists things of the company that the call administers. The path is below
- * `/company/{id}`. For each call it runs `run` with the company and the input without `id`.
+ * Adds an endpoint below `/company/{id}` that returns a list of this company, such as its groups.
+ * For each call it runs `run` with the id of the company and the input without `id`.
  */
 export function mountAdminList<
   Input extends z.ZodMiniType<{ id: string }>,

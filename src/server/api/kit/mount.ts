@@ -19,7 +19,7 @@ import {
   parseIdempotencyKey,
   parseInput,
   queryFields,
-  refuseSuspended,
+  refuseSuspendedCompany,
   requireConfirmation
 } from './admission.ts'
 import type { Api, ApiContext } from './context.ts'
@@ -177,13 +177,13 @@ async function admit(
   }
   const link = route.linked && token === undefined ? c.req.query('link') : undefined
   if (link !== undefined) {
-    refuseSuspended(tenant, route)
+    refuseSuspendedCompany(tenant, route)
     const id = c.req.param('id') ?? ''
     // a browser that follows a download link keeps showing its page if the response is an error
     c.header('content-disposition', attachmentHeader('error.json'))
     c.set('person', await resolveDownloadLink(c.get('deps'), { tenant, id, link }))
   } else if (token === undefined && route.access === 'public') {
-    refuseSuspended(tenant, route)
+    refuseSuspendedCompany(tenant, route)
     // counted before the body is read; calls from within the process render pages and are never
     // refused
     if (c.env?.remoteAddress !== undefined && route.method !== 'GET') {

@@ -50,8 +50,8 @@ export function corsHeaders(
 }
 
 /**
- * Returns the HTTP response of the API for an error. The upload routes, which Hono does not serve,
- * use it as well.
+ * Returns the HTTP response of the API for an error. `instance` is the id of the failed HTTP
+ * request.
  */
 export function problemResponse(error: AppError, instance: string): Response {
   const headers = new Headers({ 'content-type': 'application/problem+json' })

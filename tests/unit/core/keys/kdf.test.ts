@@ -9,7 +9,7 @@ import {
   deriveKey,
   isActiveKdf,
   kdfInput,
-  kdfs,
+  kdfParameters,
   privateKeyFromOkm
 } from '../../../../src/core/keys/kdf.ts'
 import { argon2id as node } from '../../../helpers/keys.ts'
@@ -42,7 +42,7 @@ describe('derivation a1', () => {
 
   test('its salt is the start of a hash of its name', () => {
     const hash = createHash('sha256').update('vidimus/kdf/a1').digest('hex')
-    expect(kdfs.a1.salt).toBe(hash.slice(0, 32))
+    expect(kdfParameters.a1.salt).toBe(hash.slice(0, 32))
   })
 
   test.each(published.vectors)('Node agrees: $name', async vector => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeVerdict, type VerifiedSubject } from '../../../../src/core/pages/verdict-words.ts'
-import { formatInstant } from '../../../../src/core/text/format.ts'
+import { formatExactTime } from '../../../../src/core/text/format.ts'
 import enHistory from '../../../../src/i18n/en/history.json' with { type: 'json' }
 import enVerify from '../../../../src/i18n/en/verify.json' with { type: 'json' }
 import frHistory from '../../../../src/i18n/fr/history.json' with { type: 'json' }
@@ -166,7 +166,7 @@ function say(
 ): { word: string; sentence: string } {
   const { key, time } = describeVerdict(answers[name], subject)
   const t = translator(locale, words[locale])
-  const when = plainSpaces(formatInstant(new Date(time), locale, 'Asia/Kolkata'))
+  const when = plainSpaces(formatExactTime(new Date(time), locale, 'Asia/Kolkata'))
   return {
     word: t(`verify.word.${key}`),
     sentence: t(`verify.sentence.${key}`, { company: 'Acme', time: when })

@@ -4,11 +4,11 @@ import {
   formatBytes,
   formatCountdown,
   formatDateTime,
-  formatInstant,
+  formatExactTime,
   formatPercent,
   formatSpeed,
-  type TimeLeft,
-  timeLeft
+  roundTimeLeft,
+  type TimeLeft
 } from '../../../../src/core/text/format.ts'
 
 describe('bytes', () => {
@@ -110,13 +110,13 @@ describe('an instant of record', () => {
       '15 janvier 2026 à 12:00:00 UTC'
     ]
   ])('%s in %s', (iso, zone, en, fr) => {
-    expect(plainSpaces(formatInstant(new Date(iso), 'en', zone))).toBe(en)
-    expect(plainSpaces(formatInstant(new Date(iso), 'fr', zone))).toBe(fr)
+    expect(plainSpaces(formatExactTime(new Date(iso), 'en', zone))).toBe(en)
+    expect(plainSpaces(formatExactTime(new Date(iso), 'fr', zone))).toBe(fr)
   })
 
   test('tells the two hours apart that a clock shows twice', () => {
     const [first, second] = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map(iso =>
-      plainSpaces(formatInstant(new Date(iso), 'fr', 'Europe/Paris'))
+      plainSpaces(formatExactTime(new Date(iso), 'fr', 'Europe/Paris'))
     )
     expect(first).toBe('25 octobre 2026 à 02:30:00 UTC+02:00 (2026-10-25 00:30:00 UTC)')
     expect(second).toBe('25 octobre 2026 à 02:30:00 UTC+01:00 (2026-10-25 01:30:00 UTC)')
@@ -136,7 +136,7 @@ test.each<[number, TimeLeft]>([
   [23.6 * 3_600, { unit: 'day', value: 1 }],
   [3 * 86_400, { unit: 'day', value: 3 }]
 ])('rounds %d seconds left to %j', (seconds, left) => {
-  expect(timeLeft(seconds)).toEqual(left)
+  expect(roundTimeLeft(seconds)).toEqual(left)
 })
 
 function plainSpaces(text: string): string {

@@ -69,12 +69,12 @@ const anyColors: fc.Arbitrary<ThemeColors> = fc.record(
 )
 
 describe('a theme', () => {
-  test('without colours is the product’s own palette, in both modes', () => {
+  test('without colors is the product’s own palette, in both modes', () => {
     expect(themeTokens({ dark: false })).toEqual({ light, dark })
     expect(themeTokens({ dark: true })).toEqual({ light, dark })
   })
 
-  test('keeps colours that can be read, and every colour it was not given', () => {
+  test('keeps colors that can be read, and every color it was not given', () => {
     const tokens = themeTokens({ dark: false, primary: '#0a7d4f', background: '#eef6f0' })
     expect(tokens.light).toEqual({
       ...light,
@@ -112,7 +112,7 @@ describe('a theme', () => {
     )
   })
 
-  test('has none for 1,000 random single colours either', () => {
+  test('has none for 1,000 random single colors either', () => {
     fc.assert(
       fc.property(anyColor, fc.boolean(), (primary, isDark) => {
         const tokens = themeTokens({ dark: isDark, primary, secondary: primary })
