@@ -60,8 +60,8 @@ interface Creation extends z.output<typeof call.input> {
 /**
  * Creates an API key and returns it with its secret. Without `group_id`, the key belongs to the
  * person `by`. With `group_id`, the key belongs to the company and gets an account of its own in
- * that group. This account makes the deposits that use the key. Throws `key_limit_reached` if the
- * owner has 100 keys, and `not_found` if the company has no such group.
+ * that group. Deposits that a program makes with this key belong to the key's account. Throws
+ * `key_limit_reached` if the owner has 100 keys, and `not_found` if the company has no such group.
  */
 export async function createApiKey(
   deps: Pick<Deps, 'db' | 'clock' | 'random'>,

@@ -47,7 +47,9 @@ interface Bulk {
   idempotencyKey: string | undefined
 }
 
-/** Returns as `matching` how many people a bulk change selects. Does not apply the change. */
+/**
+ * Returns in `matching` the number of people whom a bulk change selects. Does not apply the change.
+ */
 export async function countAffectedPeople(
   deps: Pick<Deps, 'db' | 'clock'>,
   { sender, people }: Pick<Bulk, 'sender' | 'people'>

@@ -17,7 +17,7 @@ import {
   revokeMailedLinks
 } from './user-keys.ts'
 
-/** How long a new e-mail can be confirmed after the request to change it, in milliseconds. */
+/** How long after its request a change of e-mail can be confirmed, in milliseconds. */
 const waitingMs = 3_600_000
 
 interface NewEmail {
@@ -32,9 +32,10 @@ interface NewEmail {
 }
 
 /**
- * Requests a change of the caller's e-mail. `public_key_jwt` must contain a new public key, because
- * the key pair is derived from the e-mail and the password. The current e-mail and public key stay
- * valid until the new e-mail is confirmed.
+ * Requests a change of the caller's e-mail. Mails a confirmation link to the new e-mail and a
+ * notice to the current one. `public_key_jwt` must contain a new public key, because the key pair
+ * is derived from the e-mail and the password. The current e-mail and public key stay valid until
+ * the new e-mail is confirmed.
  */
 export async function changeEmail(
   deps: PasswordDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
@@ -77,9 +78,9 @@ export async function changeEmail(
 
 /**
  * Confirms a change of e-mail with the token of a mailed link: replaces the person's e-mail and
- * public key. Throws `mail_token_invalid` if the change has expired or if `person` is not the one
- * who requested it. So a stranger who gets the link because of a typing error cannot confirm the
- * change.
+ * public key, and ends their other sessions. Throws `mail_token_invalid` if the change has expired,
+ * if another account has got the new e-mail, or if `person` has not requested the change. So a
+ * stranger who gets the link because of a typing error cannot confirm the change.
  */
 export async function confirmEmail(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,

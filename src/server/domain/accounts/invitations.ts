@@ -29,12 +29,18 @@ interface Invitation {
   idempotencyKey: string | undefined
 }
 
-/** What the API returns after an invitation, or a new link to confirm a sign-up, was queued. */
+/**
+ * The response to a call that invites a person, or that mails a new link to a person or a sign-up.
+ * `id` is the id of the person or the sign-up.
+ */
 export interface InvitationResult {
   id: string
-  /** The link, for the administrator to pass on. Absent if a mail server is configured. */
+  /**
+   * The link, for the administrator to pass on. Absent if a mail server is configured or the call
+   * is a repetition.
+   */
   link?: string
-  /** When the link will be mailed. Absent unless a limit on mails delays it. */
+  /** When the link will be mailed, if a limit on mails delays it. Otherwise absent. */
   queued_until?: string
 }
 
@@ -68,7 +74,8 @@ interface InvitedPerson {
 
 /**
  * Adds a person without a password to the transaction's company, and returns the person's id. Does
- * not invite the person yet: `sendInvitation` does. Throws the same errors as `inviteUser`.
+ * not queue the invitation mail; `sendInvitation` does that. Throws `email_taken` if the e-mail has
+ * an account, and `not_found` for a group that the company does not have.
  */
 export async function insertInvitedPerson(
   tx: Tx,
@@ -153,10 +160,9 @@ async function sendNow(
 
 /**
  * Mails a new invitation link to a person who has no password yet. If no mail server is configured,
- * the result contains the link. Throws `already_active` if the person has a password, and
- * `person_disabled` if the person is disabled. If the result would contain the link of an
- * administrator, throws `confirmation_required` unless the caller has entered their password again
- * in the last five minutes.
+ * the result contains the link. To get the link of an administrator, the caller must have entered
+ * their own password in the last five minutes; otherwise throws `confirmation_required`. Throws
+ * `already_active` if the person has a password, and `person_disabled` if the person is disabled.
  */
 export async function resendInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,

@@ -76,8 +76,9 @@ export async function lockMemberRows(
 }
 
 /**
- * Locks the row of one person whom the caller is about to change, and returns the person. Throws as
- * `lockMemberRows` and `LockedMembers.get` do.
+ * Locks the row of one person whom the caller is about to change, and returns the person. Throws
+ * `not_found` if there is no such person, `email_unconfirmed` for a sign-up that waits for
+ * confirmation, and `forbidden` if the caller may not change the person.
  */
 export async function lockMemberRow(
   tx: Tx,

@@ -183,7 +183,8 @@ interface Targets {
 }
 
 /**
- * Throws `not_oneself` if `id` is that of the caller, because callers must not lock themselves out.
+ * Throws `not_oneself` if `id` is the id of the caller `by`, because callers must not lock
+ * themselves out.
  */
 export function requireNotOneself(by: Person, id: string): void {
   if (id === by.id) throw new AppError('not_oneself', 'Nobody does this to themselves here')

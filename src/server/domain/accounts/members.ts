@@ -33,8 +33,8 @@ export interface MemberFilter {
 }
 
 /**
- * Returns a page of the company's people who match the filter. Throws `not_found` if the company
- * has no such group.
+ * Returns a page of the company's people who match the filter. Throws `not_found` if the filter
+ * names a group that the company does not have.
  */
 export async function listUsers(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -94,7 +94,9 @@ export async function listUserSessions(
 }
 
 /**
- * Returns a person's total usage, and the person's usage and the limits in each of their groups.
+ * Returns the usage and limits of a person's groups: of each group in `groups`, and added up in
+ * `total`. In `total` and in each group, `own` is what this person has used. Throws `not_found` if
+ * there is no such person.
  */
 export async function getUserUsage(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -228,8 +230,8 @@ function permissionCondition(tx: Tx, permission: Permission) {
 
 /**
  * Returns the SQL condition that the import `importId` has created a person. Its subquery runs
- * once. A join would be slow right after an import: PostgreSQL has no statistics on the new rows yet
- * and would scan the whole import for each person.
+ * once. A join would be slow right after an import: PostgreSQL has no statistics on the new rows
+ * yet and would scan the whole import for each person.
  */
 function createdByImportCondition(tx: Tx, importId: string) {
   return sql<boolean>`person.id = any (array(

@@ -114,10 +114,10 @@ interface Confirmation {
 }
 
 /**
- * Confirms the e-mail of a sign-up and turns the sign-up into a person. Throws `proof_required`
- * unless the caller has the session of the sign-up or sends a new public key and username.
- * Otherwise the owner of the e-mail could confirm an account whose password somebody else has
- * chosen.
+ * Confirms the e-mail of a sign-up and turns the sign-up into a person. The caller must have the
+ * session of the sign-up, or must send a new public key and username (`chosen`). Otherwise throws
+ * `proof_required`. This keeps the owner of an e-mail from confirming an account whose password
+ * somebody else has chosen.
  */
 export async function verifySignUp(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,

@@ -6,7 +6,8 @@ import type { Deps } from '../deps.ts'
 /**
  * Checks the rows with the given `numbers` in an import of people, and changes no person. Stores
  * the verdict of each row: new, changed, unchanged or refused. A skipped row stays skipped. Also
- * stores the values with which a run applies the row and an undo restores the person.
+ * stores in each row the person's id and the groups that the person will join and, for an undo, the
+ * person's present username and language.
  */
 export async function checkUserImportRows(
   tx: Tx,

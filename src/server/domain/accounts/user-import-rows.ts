@@ -54,8 +54,8 @@ const readAtOnce = 250
 
 /**
  * Stores rows of an import of people. Replaces stored rows with the same numbers. If the import has
- * been checked, checks these rows and all rows with the same e-mails again. Throws
- * `import_too_large` if the cells of the import exceed 25 MB.
+ * been checked, checks these rows again, and other rows with the same e-mails if their verdicts are
+ * out of date. Throws `import_too_large` if the cells of the import exceed 25 MB.
  */
 export async function storeUserImportRows(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -102,9 +102,9 @@ interface Skipping extends z.output<typeof endpoints.skipImportRows.input> {
 }
 
 /**
- * Marks rows of a checked import as skipped or, if `skip` is false, removes this mark. A run leaves
- * out skipped rows. Checks these rows and the rows with the same e-mails again. Throws `not_found`
- * if the import has no such row.
+ * Marks rows of a checked import as skipped, so that a run leaves them out. With `skip` false,
+ * removes the mark. Checks these rows again, and other rows with the same e-mails if their verdicts
+ * are out of date. Throws `not_found` if the import has no row with one of the numbers `rows`.
  */
 export async function skipUserImportRows(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -165,7 +165,7 @@ interface Reading extends z.output<typeof endpoints.listImportRows.input> {
   company_id: CompanyId
 }
 
-/** Number of rows on a page if the call names none. */
+/** Number of rows on a page if the caller gives no `limit`. */
 const usualLimit = 100
 
 /**

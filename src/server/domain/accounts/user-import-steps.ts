@@ -68,8 +68,8 @@ async function keepGroups(tx: Tx, ids: string[]): Promise<boolean> {
 // would compare each row of a slice with each other one, because a run forbids joins by hash.
 
 /**
- * Creates the new people of a slice of rows. Returns the numbers of the rows whose e-mail has got
- * an account since the check.
+ * Creates the people of those rows of a slice that have the verdict `new`. Returns the numbers of
+ * the rows whose e-mail has got an account since the import was checked.
  */
 async function createPeople(
   tx: Tx,
@@ -106,8 +106,9 @@ async function createPeople(
 }
 
 /**
- * Changes the existing people of a slice of rows. Returns the numbers of the rows whose person
- * somebody else has changed since the check.
+ * Changes the people of those rows of a slice that have the verdict `changed`. Returns the numbers
+ * of the rows that could not be applied, because their people have been changed, disabled or
+ * deleted since the import was checked.
  */
 async function changePeople(
   tx: Tx,
@@ -143,8 +144,8 @@ async function changePeople(
 }
 
 /**
- * Marks rows as refused. A run could not apply them, because their people have been changed since
- * the check.
+ * Gives the rows `numbers` the verdict `refused`. A run could not apply them, because their people
+ * have been changed since the import was checked.
  */
 async function refuseMissed(tx: Tx, { id }: ImportInProgress, numbers: number[]): Promise<void> {
   const reasons = JSON.stringify([{ column: 'email', code: 'changed_meanwhile' }])

@@ -63,8 +63,8 @@ export async function requirePassword(
 
 /**
  * Locks the row of a person until the transaction ends. Returns the person's e-mail, language and
- * username. Must be called before `lockPublicKey`, so that the second of two parallel changes sees the
- * key that the first has stored. Throws `not_found` for a deleted person.
+ * username. Must be called before `lockPublicKey`, so that the second of two parallel changes sees
+ * the key that the first has stored. Throws `not_found` for a deleted person.
  */
 export async function lockPerson(
   tx: Tx,
@@ -107,8 +107,9 @@ interface MailedKey {
 
 /**
  * Stores the public key of a person who followed a mailed link, and uses up the link. Locks the
- * rows of the person and the key until the transaction ends. Returns the person. Throws the errors
- * of `readMailToken`, and `mail_token_invalid` if the person's e-mail has changed since the mail.
+ * rows of the person and the key until the transaction ends. Returns the person's id, e-mail and
+ * language. Throws `mail_token_used` if the link was used before. Throws `mail_token_invalid` if
+ * the link is unknown or expired, or if the person's e-mail or key has changed since the mail.
  */
 export async function setPublicKeyWithMailToken(
   tx: Tx,

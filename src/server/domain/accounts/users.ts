@@ -34,9 +34,10 @@ interface SignUp extends NewPerson {
 }
 
 /**
- * Creates an account. On a developer's machine without a mail server the account is active
- * immediately. Everywhere else it waits until the e-mail is confirmed, and the response is the same
- * whether or not the e-mail already has an account.
+ * Creates an account for somebody who signs up. On a developer's machine without a mail server, the
+ * account is active immediately. Otherwise the person must confirm the e-mail first, and the
+ * response does not reveal whether the e-mail already has an account. Throws `signup_closed` if the
+ * host accepts no sign-ups.
  */
 export async function createUser(
   deps: Pick<
@@ -120,9 +121,9 @@ export async function updateUser(
 }
 
 /**
- * The id that stands for the caller in the table of idempotency keys when somebody signs up,
- * because nobody is signed in yet. Everybody who signs up has this id. Nobody can get the response
- * to somebody else, because that needs the same random idempotency key and the same input.
+ * The caller's id under which the idempotency keys of sign-ups are stored, because the caller has
+ * no account yet. All sign-ups share this id. That is safe: a caller gets the stored response of
+ * another sign-up only with its random idempotency key and its input.
  */
 const nobody = '00000000-0000-0000-0000-000000000000'
 

@@ -123,7 +123,7 @@ async function readPage(
     .execute()
 }
 
-/** Returns the text of an audit entry. The hash of the entry is computed from this text. */
+/** Returns an audit entry as canonical JSON, the text from which its hash is computed. */
 export function auditTextOf(entry: Selectable<Database['audit_entry']>): string {
   return auditEntryText({
     company: entry.company_id,

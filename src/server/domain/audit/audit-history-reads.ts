@@ -3,10 +3,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { audit } from './audit.ts'
 
-/**
- * When an entry about a person who reads the history was added, further reads by this person add no
- * entry for this many milliseconds.
- */
+/** The shortest time between two entries about the same reader of the history, in milliseconds. */
 const entryMs = 10 * 60_000
 
 interface Reading {

@@ -41,8 +41,8 @@ const allChecksMs = 2_000
 const companiesAtOnce = 4
 
 /**
- * A check that looks for things in a company that need attention. `kinds` are the kinds of things
- * that it can find.
+ * A check that looks for problems in a company. `kinds` lists the kinds of problems that it can
+ * find, such as `mails_delayed`.
  */
 interface Check {
   kinds: readonly AttentionKind[]
@@ -64,8 +64,8 @@ const checks = [
 ] as const satisfies Check[]
 
 /**
- * What the checks have found, and the kinds of things that could not be checked because of an
- * error.
+ * The result of several checks. `items` are the problems that they have found. `unchecked` lists
+ * the kinds of problems whose check has failed with an error.
  */
 type Findings = Pick<Attention, 'items' | 'unchecked'>
 
@@ -173,7 +173,7 @@ async function runChecks(
   return { items: bySeverity(items), unchecked }
 }
 
-/** Returns a check that finds things of one kind. */
+/** Returns a check that looks for problems of one kind with the function `find`. */
 function checkFor(
   kind: AttentionKind,
   find: (tx: Tx, deps: AttentionDeps, now: Date) => Promise<Finding>

@@ -6,9 +6,10 @@ const maxElements = 2000
 const maxDepth = 64
 
 /**
- * Checks a logo or favicon and returns its SVG in a canonical form. Throws `svg_refused`, which
- * names the refused part, if the text is not well-formed XML or too large. Also throws it for every
- * element or attribute that is not explicitly allowed. Never repairs a picture.
+ * Checks a logo or favicon and returns its SVG in a canonical form. Throws `svg_refused` if the
+ * text is larger than 64 KB, is not well-formed XML, or contains an element, an attribute or a
+ * value that is not allowed. The error names the refused part. Never removes a forbidden part to
+ * make a picture acceptable.
  */
 export function canonicalSvg(text: string, field: 'logo' | 'logo_dark' | 'favicon'): string {
   const refuse = (what: string, detail: string) =>

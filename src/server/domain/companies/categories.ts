@@ -204,10 +204,10 @@ export async function deleteCategory(
 }
 
 /**
- * Chooses the category of a deposit if the caller has named none, and returns its id. This is the
- * only category that the caller may use, otherwise the company's default category. Throws
- * `category_unknown` if the caller may use no category. Throws `category_required`, with the
- * possible categories, if the caller may use several categories but not the default one.
+ * Returns the id of the category for a deposit whose caller has named none: the only category that
+ * the caller may use, otherwise the company's default category. Throws `category_unknown` if the
+ * caller may use no category. Throws `category_required`, with the possible categories, if the
+ * caller may use several categories but not the default one.
  */
 export async function chooseCategory(tx: Tx, caller: Caller): Promise<string> {
   const categories = await readCategories(tx, caller)

@@ -255,9 +255,10 @@ async function changeCompany(
 }
 
 /**
- * Returns the id `wanted` if the person `by` may administer this company. Operators may administer
- * every company, even a suspended one. Other people may administer only their own company. Throws
- * `not_found` if the person may not administer the company or it does not exist.
+ * Returns the id `wanted` if the administrator `by` may administer this company. Operators may
+ * administer every company, even a suspended one. Other administrators may administer only their
+ * own company. Does not check that `by` is an administrator. Throws `not_found` if `by` may not
+ * administer the company or it does not exist.
  */
 export async function getAdministeredCompanyId(
   deps: Pick<Deps, 'db'>,

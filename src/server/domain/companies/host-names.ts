@@ -14,11 +14,11 @@ export function isLocalhost(name: string): boolean {
 }
 
 /**
- * Throws `host_not_allowed` unless a company may claim the host name. Allowed are names below a
- * known top-level domain, such as `docs.acme.fr`, and wildcards for one label, such as `*.acme.fr`.
- * On a developer's machine, names such as `acme.localhost` are allowed too. Names that begin with
- * `api.` are refused, because they serve the API of another host. Names of a whole registry are
- * refused too, such as `co.uk` and `*.co.uk`.
+ * Throws `host_not_allowed` if a host name is not one that a company may claim. A company may claim
+ * names below a known top-level domain, such as `docs.acme.fr`, and wildcards such as `*.acme.fr`.
+ * On a developer's machine, it may also claim names such as `acme.localhost`. It may not claim
+ * names that begin with `api.`, because they serve the API of another host, or names of a whole
+ * registry, such as `co.uk` and `*.co.uk`.
  */
 export function requireClaimableHost(host: string, isDeveloper: boolean): void {
   const base = host.startsWith(wildcard) ? host.slice(wildcard.length) : host

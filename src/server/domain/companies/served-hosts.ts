@@ -57,7 +57,7 @@ export function openTenantCache(
 /** The hosts that are served, kept in memory. Listens to signals until it is disposed. */
 export interface ServedHosts {
   /**
-   * Returns whether pages or the API are served on a host, without asking the database. Returns
+   * Returns whether pages or the API are served on a host, without querying the database. Returns
    * false for `localhost` names.
    */
   has(host: string): boolean

@@ -88,7 +88,7 @@ function daysOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>, now: Date): strin
   return Array.from({ length: count }, (_, n) => dayOf(Date.parse(first) + n * dayMs))
 }
 
-/** Returns the day of a time in UTC: `2026-11-22`. */
+/** Returns the UTC day of a time in milliseconds, such as `2026-11-22`. */
 function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }

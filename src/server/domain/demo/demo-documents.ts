@@ -18,8 +18,8 @@ export interface DemoDocument {
    */
   makeBytes: () => Uint8Array
   /**
-   * Digest, size and dimensions (in pixels) of the original picture. Absent unless the document is
-   * a reduced copy of a picture.
+   * Digest, size and dimensions (in pixels) of the original picture, if the document is a reduced
+   * copy of a picture. Otherwise absent.
    */
   reducedFrom?: { sha256: string; bytes: number; w: number; h: number }
 }
@@ -29,8 +29,8 @@ export interface DemoVerification {
   kind: 'verify'
   day: number
   /**
-   * Names of the verified files. If no document of the demonstration has the name, it is the name of
-   * a file that nobody has deposited.
+   * Names of the verified files. A name that no document of the demonstration has stands for a file
+   * that nobody has deposited.
    */
   names: string[]
 }

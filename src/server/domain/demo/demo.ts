@@ -102,8 +102,8 @@ export async function findDemo(deps: Pick<Deps, 'db'>): Promise<Demo | undefined
 /**
  * Adds the missing deposits and verifications to the demonstration's history. Uses the functions
  * that also handle real deposits and verifications. Continues where an earlier call stopped. If
- * several processes call this function, only one does the work. Returns whether the demonstration
- * is complete.
+ * several processes call this function, only one does the work. Returns true if the history is
+ * complete or there is no demonstration. Returns false if another call is needed.
  */
 export async function fillDemo(deps: Deps, stopping: () => boolean): Promise<boolean> {
   const demo = await findDemo(deps)
