@@ -5,12 +5,12 @@ interface FactListProps {
   facts: readonly { label: string; value: ReactNode; note?: string | undefined }[]
 }
 
-/** A list of labels and values in two columns. */
+/** A list of labels and values: in two columns, or on phones with each label above its value. */
 export function FactList({ facts }: FactListProps) {
   return (
     <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[minmax(9rem,auto)_1fr]">
       {facts.map(({ label, value, note }) => (
-        <div key={label} className="contents">
+        <div key={label} className="sm:contents">
           <dt className="text-ink-soft">{label}</dt>
           <dd className="wrap-anywhere min-w-0">
             {value}
