@@ -231,7 +231,9 @@ export class ConnectionAllocator {
         this.#waiting--
       }
       const give = (error: Error) => {
-        queue.splice(queue.indexOf(waiting), 1)
+        const at = queue.indexOf(waiting)
+        if (at < 0) return // it was served meanwhile
+        queue.splice(at, 1)
         stop()
         this.#forget(slot.consumer, slot.account)
         reject(error)

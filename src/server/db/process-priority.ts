@@ -27,10 +27,10 @@ const retryMillis = 100
  * value of a process then only counts within its session. Each PostgreSQL process begins a session
  * of its own.
  */
-async function lowerSession(pid: number, increase: number): Promise<void> {
+async function lowerSession(pid: number, nicenessIncrease: number): Promise<void> {
   const [own, its] = await Promise.all([sessionOf('self'), sessionOf(pid)])
   if (!own || !its || its.name === undefined || own.name === its.name) return
-  const nice = Math.min(own.nice + increase, PRIORITY_LOW)
+  const nice = Math.min(own.nice + nicenessIncrease, PRIORITY_LOW)
   for (let tries = 0; tries < maxTries; tries++) {
     try {
       return await writeFile(`/proc/${pid}/autogroup`, String(nice))

@@ -57,7 +57,8 @@ test.each(taking)(
         if (twice <= floorMs) break
         small ??= bodiesOf(bytes)
         once = Math.min(once, await timeOf(what, small[at]?.text ?? ''))
-        if (tries > 1 && ratioOf(once, twice) < 3) break
+        // clearly less than asserted, so that one slow pair of times does not end the tries
+        if (tries > 1 && ratioOf(once, twice) < 2.5) break
       }
       if (twice <= floorMs) continue
       const times = `${once.toFixed(0)} ms, then ${twice.toFixed(0)} ms`
