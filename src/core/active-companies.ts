@@ -1,21 +1,21 @@
-/** How many milliseconds a company counts as active after an API call. */
+/** How many milliseconds a company counts as active after an HTTP request. */
 export const activityMs = 1000
 
-/** Remembers which companies have made an API call within the last second. */
+/** Remembers which companies have had an HTTP request within the last second. */
 export interface ActiveCompanies {
-  /** Notes that a company is making an API call. */
+  /** Notes that a company has an HTTP request. */
   note(company: string): void
-  /** Returns whether a company other than `company` has made an API call within the last second. */
+  /** Returns whether a company other than `company` had an HTTP request in the last second. */
   hasOthers(company: string): boolean
 }
 
 /**
- * Creates an `ActiveCompanies` that has noted no API call yet. `now` is a clock: it returns the time
+ * Creates an `ActiveCompanies` that has noted no request yet. `now` is a clock: it returns the time
  * in milliseconds and never goes back.
  */
 export function createActiveCompanies(now: () => number): ActiveCompanies {
   let last: { company: string; at: number } | undefined
-  /** The most recent API call of any company other than `last.company`. */
+  /** The most recent HTTP request of any company other than `last.company`. */
   let previous: { company: string; at: number } | undefined
   return {
     note(company) {

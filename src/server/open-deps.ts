@@ -24,15 +24,16 @@ export interface OpenedDeps extends AsyncDisposable {
 
 /**
  * Opens the database, keys and documents of an installation, for the service and for the command
- * line. Starts the embedded database if it is configured and does not run yet. Applies missing
- * migrations. Throws when the database does not keep companies apart or could lose committed data.
+ * line. Starts the embedded database if `DATABASE_URL` is not set and it does not run yet. Applies
+ * missing migrations. Throws when the database does not keep companies apart or could lose
+ * committed data.
  */
 export async function openDeps(
   config: Config,
   log: Log,
   /** Aborted when the process stops. */
   stopping: AbortSignal = new AbortController().signal,
-  /** Called when the embedded database cannot be restarted. */
+  /** Called when the embedded database cannot be restarted or stops too often. */
   onGivenUp: (error: Error) => void = () => undefined
 ): Promise<OpenedDeps> {
   await using owned = new AsyncDisposableStack()

@@ -35,8 +35,8 @@ export interface FirstFieldErrors {
 }
 
 /**
- * Returns the first broken rule of each field: `{ issues: [{ path: ['email'], format: 'email', … }]
- * }` → `{ email: { rule: 'email' } }`
+ * Returns the first broken rule of each field, of at most 20 fields:
+ * `{ issues: [{ path: ['email'], format: 'email', … }] }` → `{ email: { rule: 'email' } }`
  */
 export function fieldErrors(error: { issues: readonly IssueLike[] }): FieldErrors {
   return firstFieldErrors(error).fields

@@ -2,8 +2,8 @@
  * Matches each position in a text at which a spreadsheet could see the start of a formula: in
  * `a;=1`, the position before `=`. It is at the start of the text or after a character that may
  * separate cells. French spreadsheets split a text at `;`, even inside quotes. A formula begins
- * with `=`, `+`, `-` or `@`, in normal or full width, or with a control character. Quotes and
- * apostrophes may precede this character.
+ * with `=`, `+`, `-` or `@`, in normal or full width, or with a tab, a carriage return or NUL.
+ * Quotes and apostrophes may precede this character.
  */
 const formulaStart = /(?<=^|[,;\t\r\n])(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/g
 /** Matches each `'` that `withFormulaGuard()` has put into a text. */
@@ -15,8 +15,9 @@ const guard = /(?<=^|[,;\t\r\n])'(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/
 export const byteOrderMark = '\uFEFF'
 
 /**
- * Returns a line of a CSV file (RFC 4180) with its line end. A cell that a spreadsheet could
- * evaluate as a formula gets a `'`. `['=1+1', 'a "b"', undefined]` → `'=1+1,"a ""b""",`
+ * Returns a line of a CSV file (RFC 4180) with its line end. Puts a `'` before each part of a cell
+ * that a spreadsheet could evaluate as a formula. `['=1+1', 'a "b"', undefined]` → `'=1+1,"a
+ * ""b""",`
  */
 export function csvRecord(cells: readonly (string | number | undefined)[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`

@@ -11,7 +11,7 @@ export type LookupKey = { version: number; key: Uint8Array }
 
 /**
  * What a lookup tag finds: a record by its fingerprint (`sha256`), a stored file by its fingerprint
- * (`blob`), or a row of another register that verifications search (`row/<register id>`).
+ * (`blob`), or a row of another register (`row/<register id>`, not used yet).
  */
 export type LookupTagKind = 'sha256' | 'blob' | `row/${string}`
 

@@ -27,7 +27,7 @@ export interface PasswordFault {
 
 /**
  * Returns the first rule that a new password breaks, or undefined if it breaks none. Sign-in does
- * not check these rules, so existing shorter passwords keep working.
+ * not check the minimum length, so existing shorter passwords keep working.
  * `'short'` → `{ rule: 'min', limit: 12 }`
  */
 export function newPasswordFault(password: string): PasswordFault | undefined {

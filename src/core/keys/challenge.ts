@@ -5,8 +5,9 @@ import { isActiveKdf, type KdfId, kdfParameters } from './kdf.ts'
 /**
  * What a challenge may be signed for.
  * - `login`: a sign-in.
- * - `signup`: a sign-up, or an account that is verified, activated or reset by a mailed link.
- * - `rekey`: a change of password or e-mail.
+ * - `signup`: a sign-up, the setup of the first operator, or an account that is verified, activated
+ *   or reset by a mailed link.
+ * - `rekey`: a change of password or e-mail, or the deletion of the account.
  * - `confirm`: a repeated check of the password before a sensitive call.
  */
 export const challengePurposes = ['login', 'signup', 'rekey', 'confirm'] as const

@@ -7,8 +7,8 @@ import {
 } from '../../stores/accounts/password-strength.ts'
 
 /**
- * Returns the rules of two fields: the field for a new password, which is called as `name` says, and
- * the field called "repeat", in which people type it again. Error messages use `label`, the label of
+ * Returns the rules of two fields: of the field `name`, for a new password, and of the field
+ * `repeat`, in which people type it again. Error messages use `label`, the label of
  * the password field. `more` are further rules for the password.
  */
 export function newPasswordRules(

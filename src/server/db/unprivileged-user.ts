@@ -19,15 +19,15 @@ export type PostgresUser =
 const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
 
 /**
- * The user that runs the database if this process is root. No account of the system has this id,
- * because any process of the same user could read the files of the database and log in to it.
+ * The user that runs the database if this process is root. Its id was chosen because no account
+ * of a system has it: a process of the same user could read the database's files and log in to it.
  */
 const databaseUser = { kind: 'user', uid: 65_525, gid: 65_525 } as const
 
 /**
- * Returns the user that must run PostgreSQL on the data directory `dir`, and makes this user the
- * owner of `dir`. The present owner of `dir` decides, so that every start chooses the same user.
- * Throws when no suitable user can reach `dir`.
+ * Returns the user that must run PostgreSQL on the data directory `dir`. If this process is root,
+ * also makes this user the owner of `dir`. The present owner of `dir` decides, so that every start
+ * chooses the same user. Throws when no suitable user can reach `dir`.
  */
 export async function choosePostgresUser(dir: string, postgres: string): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) return { kind: 'self' }

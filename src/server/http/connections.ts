@@ -101,7 +101,7 @@ export function limitConnections(
 }
 
 /**
- * How much of a response a socket had sent when it last made progress. After `stallMs` milliseconds
+ * The send state of a socket at the time when it last made progress. After `stallMs` milliseconds
  * without progress, the connection is closed.
  */
 interface SendProgress {

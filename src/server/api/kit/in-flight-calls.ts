@@ -9,8 +9,8 @@ import { countedNetworks } from '../../domain/ip-addresses.ts'
 export interface InFlightLimits {
   perPerson: number
   /**
-   * Maximum number of concurrent calls that signed-out people may make from one network; 0 by
-   * default.
+   * Maximum number of concurrent calls that signed-out people may make from one network. If
+   * absent, signed-out people may make none.
    */
   perAddress?: number
   perCompany: number
@@ -30,9 +30,9 @@ export interface InFlightCall {
    */
   readonly caller: WaitingClient | undefined
   /**
-   * Counts the call toward the limit of its caller, in addition to the company's limit. `id` is the
-   * id of the person or, if a program calls, of the API key. Throws `rate_limited` when the caller
-   * has too many calls at the same time.
+   * Counts the call toward the limit of its caller, in addition to the company's limit. `id` names
+   * whom to count: usually the person or the API key, for batches the owner of the key. Throws
+   * `rate_limited` when the caller has too many calls at the same time.
    */
   countPerson(id: string): void
   end(): void

@@ -51,7 +51,7 @@ export function corsHeaders(
 
 /**
  * Returns the HTTP response of the API for an error. `instance` is the id of the failed HTTP
- * request.
+ * request, or an empty string if it has none.
  */
 export function problemResponse(error: AppError, instance: string): Response {
   const headers = new Headers({ 'content-type': 'application/problem+json' })
