@@ -16,8 +16,8 @@ export const byteOrderMark = '\uFEFF'
 
 /**
  * Returns a line of a CSV file (RFC 4180) with its line end. Puts a `'` before each part of a cell
- * that a spreadsheet could evaluate as a formula. `['=1+1', 'a "b"', undefined]` → `'=1+1,"a
- * ""b""",`
+ * that a spreadsheet could evaluate as a formula.
+ * `['=1+1', 'a "b"', undefined]` → `'=1+1,"a ""b""",`
  */
 export function csvRecord(cells: readonly (string | number | undefined)[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
