@@ -17,8 +17,9 @@ export const $categories = personalAtom<CategoriesState>({ status: 'idle' })
 const chosenKey = 'vidimus:category'
 
 /**
- * Loads the categories now, each time the data of the person are loaded (every 30 seconds), and
- * when the tab becomes visible again. Returns the function that ends this loading.
+ * Loads the categories now and keeps them up to date: loads them again whenever `$user` is loaded
+ * (every 30 seconds), and when the tab becomes visible or the network returns. Returns the function
+ * that stops this.
  */
 export function watchCategories(): () => void {
   void loadCategories()

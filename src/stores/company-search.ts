@@ -19,7 +19,7 @@ export interface FoundItem {
 interface SearchOptions {
   company: string
   locale: Locale
-  /** Whether the caller is an operator. Then all companies are searched, too. */
+  /** Whether the person is an operator. If so, the search also finds companies by name. */
   isOperator: boolean
   /** Aborts the calls of the search when its result is no longer needed. */
   signal: AbortSignal
@@ -31,8 +31,9 @@ const mostFound = 5
 const searchable = /^[^\p{Cc}\p{Cs}]{1,100}$/u
 
 /**
- * Searches people, groups, categories and domains of a company by name, and for operators also all
- * companies. Throws the error of the call that fails.
+ * Returns the people, groups, categories and domains of a company that match `text`, at most five
+ * of each kind. For operators, also returns matching companies of the installation. Throws if a
+ * call fails.
  */
 export async function searchInCompany(
   text: string,

@@ -13,8 +13,8 @@ export const $passwordQuestion = personalAtom<
 >(undefined)
 
 /**
- * Resolves to the answer of the open dialog. Calls that need the password at the same time share
- * one dialog.
+ * Promise of the open password dialog: resolves to true if the password is confirmed, and to false
+ * if the person cancels. Undefined while no dialog is open. Concurrent calls share one dialog.
  */
 let asking: Promise<boolean> | undefined
 

@@ -56,7 +56,10 @@ export function handOffFiles(handoff: FileHandoff): void {
     $fileHandoff.set(handoff)
 }
 
-/** Returns the files for a page and removes them, so that the next call returns undefined. */
+/**
+ * Returns the waiting files if they are for the page `to`, and removes them. Otherwise returns
+ * undefined.
+ */
 export function takeHandoff(to: FileHandoff['to']): FileHandoff | undefined {
   const handoff = $fileHandoff.get()
   if (handoff?.to !== to) return undefined

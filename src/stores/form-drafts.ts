@@ -14,9 +14,9 @@ let place: string | undefined
 let owner: string | undefined
 
 /**
- * Stores a form value under `name` for the page with the path `path`, without the language. The
- * value is deleted when another page is opened. With `whose`, the id of a person, it also stays on
- * the sign-in page, but is deleted if somebody else signs in.
+ * Stores a form value under `name` for a page. `path` is the page's path in the default language:
+ * `/en/verify`. The value is deleted when another page is opened. With `whose`, the id of a person,
+ * the value survives the sign-in page, but is deleted if somebody else signs in.
  */
 export function keepDraft(path: string, name: string, value: unknown, whose?: string): void {
   if (place !== path || owner !== whose) drafts.clear()
@@ -37,8 +37,8 @@ export function takeDraft(path: string, name: string): unknown {
 }
 
 /**
- * Runs when the page with the path `path` is opened. Deletes the stored values unless they belong
- * to this page. Values of a person whose session has ended also survive the sign-in page.
+ * Deletes the stored values of all pages except `path`, the page that has just been opened. On the
+ * sign-in page, also keeps the values of a person whose session has ended.
  */
 export function keepOnlyDraftsOfPage(path: string): void {
   if (place !== path && !(owner && path.endsWith('/sign-in'))) drafts.clear()

@@ -10,7 +10,7 @@ export type FieldElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectEl
 
 /**
  * Returns the values of a form by field name. Several values of one field are joined by newlines.
- * Checkboxes of which none is checked have an empty value.
+ * If no checkbox of a field is checked, the value of the field is empty.
  */
 export function valuesOf(form: HTMLFormElement): Values {
   const values: Values = {}
@@ -45,13 +45,16 @@ export function isCheckable({ type }: HTMLInputElement): boolean {
 
 /**
  * Returns the name under which the values of a form are stored. It consists of the names of the
- * fields.
+ * fields: `{ email: '…', locale: 'fr' }` → `'form email locale'`
  */
 export function formDraftName(values: Values): string {
   return `form ${Object.keys(values).join(' ')}`
 }
 
-/** Stores the values of a form for the page with the path `path`, without the language. */
+/**
+ * Stores the values of a form for a page. `path` is the page's path in the default language:
+ * `/en/verify`.
+ */
 export function keepFormDraft(path: string, form: HTMLFormElement): void {
   const values = valuesOf(form)
   const name = formDraftName(values)

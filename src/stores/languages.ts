@@ -6,7 +6,7 @@ interface LanguageChange {
   /** The address of this page in the new language, with query and hash. */
   address: string
   words: Words
-  /** False if only this browser could save the language, and not the account. */
+  /** Whether saving the language in the account succeeded. If not, only this browser saved it. */
   isSaved: boolean
 }
 
@@ -29,8 +29,8 @@ export async function changeLanguage(
 }
 
 /**
- * Loads all words of a language. A page contains only the words it needs. The browser caches the
- * answer for 24 hours.
+ * Loads all words of a language, because a page contains only the words it needs. The browser
+ * caches the response for 24 hours.
  */
 async function loadMessages(locale: Locale, buildId: string): Promise<Words> {
   const { pageLocation, fetch } = environment()

@@ -2,8 +2,8 @@ import { atom, type WritableAtom } from 'nanostores'
 
 /**
  * How long a store keeps the data of a person. `session`: until the session ends for any reason.
- * `person`: until the person signs out or another person signs in, so the data of an expired
- * session stays, as uploads do.
+ * `person`: until the person signs out or another person signs in. Such data, for example uploads,
+ * stays when the session expires.
  */
 type Lifetime = 'session' | 'person'
 
@@ -17,8 +17,8 @@ interface PersonalAtom {
 export const personalAtoms = new Set<PersonalAtom>()
 
 /**
- * Creates a store of a person's data. When the data must be dropped, the store is set to `initial`
- * automatically. `initial` must never be changed in place.
+ * Creates a store for data of the signed-in person. At the end of `lifetime`, the store is reset to
+ * `initial`, so `initial` must never be mutated.
  */
 export function personalAtom<Value>(initial: Value, lifetime: Lifetime = 'session') {
   const store = atom(initial)

@@ -30,7 +30,7 @@ export const RememberedUpload = z.object({
     store: StoredContent,
     media_types: z.nullable(z.array(z.string()))
   }),
-  /** Opens the file again. Only some browsers provide such handles. */
+  /** Handle with which the browser can open the file again. Only some browsers provide handles. */
   handle: z.optional(z.custom<FileSystemFileHandle>(value => typeof value === 'object'))
 })
 export type RememberedUpload = z.infer<typeof RememberedUpload>

@@ -30,8 +30,8 @@ const maxCookieBytes = 4096
  */
 const clockKey = 'vidimus:clock'
 /**
- * How many milliseconds before the expiry a tab renews its token, if it still has the old one.
- * Normally `signed-in-user.ts` has received a new token 40 minutes before the expiry.
+ * How many milliseconds before the expiry of its token a tab renews the token itself. Rarely
+ * needed, because `signed-in-user.ts` normally replaces a token 40 minutes before its expiry.
  */
 const lateMs = 300_000
 const lateRetryMs = 30_000
@@ -80,8 +80,8 @@ export function addSessionEndListener(run: (end: SessionEnd) => void): void {
 }
 
 /**
- * Restores the session from the cookie, if there is one, and from then on follows other tabs that
- * sign in or out. Runs once per document.
+ * Restores the session from the cookie, if there is one. From then on, updates the session when
+ * another tab signs in or out. Later calls in the same document do nothing.
  */
 export function restoreSession(): void {
   if (isStarted) return
@@ -110,7 +110,7 @@ export type ApiOptions = Pick<CallOptions, 'idempotencyKey' | 'version' | 'compa
 
 /**
  * Calls the API with the token of the session. All calls of the browser use this function, except
- * uploads and streams.
+ * uploads, downloads of files and streams.
  */
 export async function api<Name extends CallName>(
   name: Name,
@@ -142,8 +142,8 @@ async function callAs<Name extends CallName>(
 }
 
 /**
- * Returns whether to make a call without the person's token: if their e-mail is not confirmed and
- * the call is public but refuses the token of an unconfirmed person.
+ * Returns whether to make a call without the person's token. Needed for public calls that refuse
+ * the token of a person whose e-mail is not confirmed yet.
  */
 function isAnonymous({ access, pending }: Endpoint, token: string | undefined): boolean {
   return access === 'public' && !pending && decodeTokenPayload(token ?? '')?.['st'] === 'pending'
@@ -200,7 +200,7 @@ export function sessionToken(): string | undefined {
 
 /**
  * Returns a number that changes when the session ends. Callers compare it before and after an API
- * call, and drop the answer if the number has changed.
+ * call, and drop the response if the number has changed.
  */
 export function sessionNumber(): number {
   return sessions
@@ -211,7 +211,7 @@ export function signedInUserId(): string | undefined {
   return userIdOfToken(sessionToken() ?? '')
 }
 
-/** Returns the id of the person to whom a token was issued. */
+/** Returns the id of the person to whom a token was issued. Undefined for a malformed token. */
 export function userIdOfToken(token: string): string | undefined {
   const user = decodeTokenPayload(token)?.['sub']
   return typeof user === 'string' ? user : undefined
@@ -314,7 +314,8 @@ function saveToken(token: string): void {
 }
 
 /**
- * Returns the server's time in milliseconds since the epoch. This device's clock may be a day off.
+ * Returns the server's time in milliseconds since the epoch. It is computed, because this device's
+ * clock may be wrong.
  */
 function serverNow(): number {
   const { now, readStored } = environment()
@@ -360,8 +361,8 @@ function clearSession(end: SessionEnd): void {
 }
 
 /**
- * Ends the session in this browser and deletes the names and fingerprints of the person's files
- * from it.
+ * Ends the session in all tabs of this browser. Also deletes what the browser has stored about
+ * files: the names of verified files and the unfinished uploads. Does not call the server.
  */
 export async function forgetSession(): Promise<void> {
   clearSession('signed-out')

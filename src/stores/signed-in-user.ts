@@ -40,7 +40,7 @@ const snapshotKey = 'vidimus:user'
  * compared.
  */
 let sessionStart: SessionStart | undefined
-/** The tabs of this person. One of them calls the API for all. */
+/** The person's tabs in this browser. One of them loads `$user` for all. */
 let tabs: TabGroup | undefined
 let isLeading = false
 let stopTimer: () => void = () => {}
@@ -55,7 +55,7 @@ export function hasFeatureOrPermission(name: string): boolean {
   return user !== undefined && (user.features.includes(name) || user.permissions.includes(name))
 }
 
-/** Saves the language of the person, if one is signed in. */
+/** Saves the language in the person's account. Does nothing if nobody is signed in. */
 export async function saveLanguageToAccount(locale: Locale): Promise<void> {
   if ($session.get().status === 'in') await change({ locale })
 }
@@ -145,8 +145,8 @@ function refreshNow(): void {
 }
 
 /**
- * Loads the data of the signed-in person now. Ignores a failure, because the next periodic load
- * tries again.
+ * Loads the data of the signed-in person now. Sets `$disabledState` if the account or the
+ * company is disabled. Ignores other errors, because the next periodic load tries again.
  */
 export async function refreshUser(): Promise<void> {
   if (isLeading) scheduleRefresh()

@@ -46,7 +46,10 @@ export interface VerificationPause {
  */
 export const $verifications = personalAtom<readonly Verification[]>([], 'person')
 
-/** Number of the batch whose results are shown in place of the drop zone. */
+/**
+ * Number of the batch whose results are shown in place of the drop zone. Undefined while the drop
+ * zone is shown.
+ */
 export const $shownBatch = personalAtom<number | undefined>(undefined, 'person')
 
 export const $verificationPause = personalAtom<VerificationPause | undefined>(undefined, 'person')
@@ -58,8 +61,8 @@ export const $verificationPause = personalAtom<VerificationPause | undefined>(un
 const files = new Map<number, File>()
 const running = new Map<number, AbortController>()
 /**
- * Number of fingerprints that are sent in one call. The server accepts more, but larger groups
- * would delay the first results.
+ * Maximum number of fingerprints that a signed-in person sends in one call. The server accepts
+ * more, but larger groups would delay the first results.
  */
 const groupSize = 100
 /**
@@ -68,8 +71,8 @@ const groupSize = 100
  */
 const maxPauseSeconds = 86_400
 /**
- * How many milliseconds to wait between two tries after the growing pauses are used up, while the
- * network or the service is unreachable.
+ * Milliseconds between two tries while the network or the service is unreachable, after the delays
+ * of `retryDelay()` are used up.
  */
 const steadyRetryMs = 20_000
 let lastId = 0
@@ -353,8 +356,8 @@ function fail(id: number, error: AppError): void {
 }
 
 /**
- * Shows the progress of a verification. Does nothing unless the whole percentage has changed,
- * because hashing a large file reports thousands of times.
+ * Shows the progress of a verification as a whole number of percent. Ignores a call with the number
+ * that is shown already, because hashing a large file reports its progress thousands of times.
  */
 function progress(id: number, percent: number): void {
   const state = stateOf(id)

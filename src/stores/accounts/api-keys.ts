@@ -16,12 +16,18 @@ const list = createUnpagedList<ApiKey>(company =>
 /** The API keys that the page shows, with the state of their loading. */
 export const $apiKeys = list.$list
 
-/** Loads the API keys of the company with this id or, without one, of the person. */
+/**
+ * Loads the API keys of the company with the id `company` into `$apiKeys`. If `company` is
+ * undefined, loads those of the signed-in person.
+ */
 export async function loadApiKeys(company: string | undefined): Promise<void> {
   await list.open(company ?? '')
 }
 
-/** Creates an API key. Returns it with its secret, which the server never returns again. */
+/**
+ * Creates an API key of the company with the id `company` or, if `company` is undefined, of the
+ * signed-in person. Returns the key with its secret, which the server never returns again.
+ */
 export async function createApiKey(
   company: string | undefined,
   input: CallInput<'createApiKey'> & { group_id: string | undefined }
@@ -40,7 +46,10 @@ export async function createApiKey(
   return made
 }
 
-/** Revokes an API key. Does nothing if it is revoked already. */
+/**
+ * Revokes an API key of the company with the id `company` or, if `company` is undefined, of the
+ * signed-in person. Does nothing if the key is revoked already.
+ */
 export async function revokeApiKey(company: string | undefined, id: string): Promise<void> {
   await list.remove(id, () =>
     company === undefined

@@ -3,7 +3,7 @@ import { canonicalEmail } from '../../core/input/email.ts'
 /** The values in the fragment of a mailed link: the token and the recipient's e-mail. */
 export interface MailLinkFragment {
   token: string
-  /** E-mail of the recipient. The key is derived from it and the password. */
+  /** E-mail of the recipient. The signing key is derived from this e-mail and the password. */
   email: string
 }
 

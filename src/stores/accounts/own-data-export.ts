@@ -13,7 +13,10 @@ export interface ExportOptions {
 
 type Export = CallOutput<'exportOwnData'>
 
-/** Returns the person's own data as one JSON file. Joins all pages of the API's answer into one. */
+/**
+ * Returns all data of the signed-in person as one JSON file. Adds the names of verified files,
+ * which only this browser knows. Throws `unauthenticated` if the session ends meanwhile.
+ */
 export async function fetchOwnData({ signal, onProgress }: ExportOptions): Promise<Blob> {
   const session = sessionNumber()
   const read = async (cursor?: string) => {

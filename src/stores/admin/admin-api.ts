@@ -25,16 +25,19 @@ export function adminApi<Name extends CallName>(
   return withPasswordConfirmation(() => api(name, input, sent))
 }
 
-/** Returns the id of the company in the page's address: `/en/admin/{company}/groups`. */
+/**
+ * Returns the id of the company in the page's address, such as `/en/admin/{company}/groups`. Empty
+ * if the address contains none.
+ */
 export function companyIdOfPage(): string {
   const params: Record<string, string> = $route.get()?.params ?? {}
   return params['company'] ?? ''
 }
 
 /**
- * Creates a function that a store calls at the start of each load. The call returns a check for
- * this load: the check returns false once a later load has started or the session has changed. The
- * store must then drop what the load returns.
+ * Creates a function `startLoad` with which a store drops outdated responses:
+ * `const isLatest = startLoad(); const data = await load(); if (isLatest()) show(data)`.
+ * `isLatest()` returns false once `startLoad()` has been called again or the session has ended.
  */
 export function createLatestLoadTracker(): () => () => boolean {
   let loads = 0

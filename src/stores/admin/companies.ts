@@ -59,8 +59,8 @@ const mostGroups = 200
 const startLoad = createLatestLoadTracker()
 
 /**
- * Loads a company with its first groups into `$companyOverview`. If `$companyOverview` shows the same company, it
- * stays visible meanwhile.
+ * Loads a company with its first groups into `$companyOverview`. If `$companyOverview` already
+ * contains this company, it stays visible meanwhile.
  */
 export async function loadCompanyOverview(id: string): Promise<void> {
   const before = $companyOverview.get()
@@ -93,8 +93,8 @@ export async function loadCompanyName(id: string): Promise<void> {
 }
 
 /**
- * Creates a company and returns it. If the answer contains a link for the first administrator,
- * stores it in `$firstAdminInvitation`.
+ * Creates a company and returns it. If the response contains a link for the first administrator,
+ * stores the link in `$firstAdminInvitation`. `key` is the idempotency key.
  */
 export async function createCompany(
   input: CallInput<'createCompany'>,
@@ -145,8 +145,8 @@ export async function resumeCompany(id: string): Promise<void> {
 }
 
 /**
- * Waits for `call`, shows the company that it returns, and returns it. Does not show it if the page
- * has opened another company, or shows a newer version, by then.
+ * Waits for `call` and returns its company. Also shows this company, except if the page has opened
+ * another company or shows a newer version by then.
  */
 async function showAnswer(call: Promise<Company>): Promise<Company> {
   const session = sessionNumber()

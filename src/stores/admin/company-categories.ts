@@ -55,7 +55,7 @@ export const reloadCategory = category.reload
  */
 export const loadCategoryGroups = groups.load
 
-/** Creates a category and returns it. */
+/** Creates a category and returns it. `key` is the idempotency key. */
 export function createCategory(
   input: CallInput<'createCategory'>,
   key: string

@@ -5,7 +5,7 @@ import { createShownItem } from './shown-item.ts'
 
 export const dataSourceSortKeys = ['name', '-name', 'created', '-created'] as const
 
-/** The query of the list of data sources: only its order. By name when `sort` is absent. */
+/** The sort order of the list of data sources. Without `sort`, the list is sorted by name. */
 export interface DataSourceListQuery {
   sort?: (typeof dataSourceSortKeys)[number]
 }
@@ -22,5 +22,8 @@ const dataSource = createShownItem<DataSource>(id => adminApi('getDataSource', {
 /** The data source that the page shows. */
 export const $dataSource = dataSource.$item
 
-/** Loads a data source and shows it. */
+/**
+ * Loads a data source and shows it. Returns false if loading fails or if the page has opened
+ * another data source meanwhile.
+ */
 export const openDataSource = dataSource.open

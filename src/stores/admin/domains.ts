@@ -34,13 +34,16 @@ export const $domain = domain.$item
 /** The themes of the domain that the page shows. */
 export const $themes = themes.$item
 
-/** Loads a domain and shows it. Returns false if the page has opened another domain meanwhile. */
+/**
+ * Loads a domain and shows it. Returns false if loading fails or if the page has opened another
+ * domain meanwhile.
+ */
 export const openDomain = domain.open
 
 /** Loads a domain again and shows its present state, or that it no longer exists. */
 export const reloadDomain = domain.reload
 
-/** Claims a host for the company and returns the new domain. */
+/** Claims a host for the company and returns the new domain. `key` is the idempotency key. */
 export function createDomain(
   input: CallInput<'createDomain'>,
   key: string

@@ -34,7 +34,7 @@ export async function openGroup(id: string): Promise<void> {
 /** Loads a group again and shows its present state, or that it no longer exists. */
 export const reloadGroup = group.reload
 
-/** Creates a group and returns it. */
+/** Creates a group and returns it. `key` is the idempotency key. */
 export function createGroup(input: CallInput<'createGroup'>, key: string): Promise<Group> {
   return adminApi('createGroup', input, { idempotencyKey: key })
 }

@@ -20,7 +20,7 @@ export interface InvitationLinkFile {
   content: Blob
   /** Number of links. */
   count: number
-  /** Time until which all links of the file work. */
+  /** Time until which all links of the file work, in ISO 8601. */
   until: string
   /** Present if a call failed: the error, and the people for whom no link was created. */
   stopped?: { error: AppError; rest: LinkRecipients }

@@ -22,8 +22,8 @@ interface Page {
 
 /**
  * Creates the store of a list that belongs to the item of a page, such as the members of a group.
- * `load` returns a page of the list from the server. `watch` is the function `watch` of the store
- * of the item (`createShownItem()`): a response is dropped if the page no longer shows the item.
+ * `load` loads one page of the list. `watch` is the function of this name from the item's store
+ * (`createShownItem()`). With it, the list drops responses for an item that is no longer shown.
  */
 export function createItemEntriesStore<Entry extends { id: string }>(
   watch: (id: string) => () => boolean,

@@ -75,8 +75,8 @@ export interface BulkMemberChange {
   group?: { id: string; name: string }
   reason?: DisabledReason
   /**
-   * Why people were disabled, by the id of the person. The change `enable` fills this map. If it is
-   * undone, the change `disable` gives each person the old reason again.
+   * Why people were disabled, by the id of the person. The change `enable` fills this map, so that
+   * undoing it can disable each person for the old reason again.
    */
   reasons: Map<string, DisabledReason>
 }

@@ -68,8 +68,8 @@ export async function loadMemberUsage(id: string): Promise<void> {
 }
 
 /**
- * Invites a person and returns the server's answer. If the answer contains a link, stores the link
- * in `$linkToPassOn`.
+ * Invites a person and returns the server's response. If the response contains a link, stores the
+ * link in `$linkToPassOn`. `key` is the idempotency key.
  */
 export async function inviteUser(input: Invitation, key: string): Promise<InvitedUser> {
   const invited = await adminApi('createUser', input, { idempotencyKey: key })
@@ -141,7 +141,7 @@ export async function signOutMember(id: string): Promise<void> {
 
 /**
  * Mails a person the invitation again or, if the person has signed up, the link that confirms the
- * e-mail.
+ * e-mail. If the response contains the link instead, stores it in `$linkToPassOn`.
  */
 export async function sendLinkAgain({ id, state }: Member): Promise<InvitedUser> {
   const isWaiting = state === 'waiting'

@@ -27,7 +27,10 @@ export function createShownItem<Item extends { version: number }>(
    * sent.
    */
   let calls = 0
-  /** The number of the call whose result the page shows, in the order of `calls`. */
+  /**
+   * The number of the call whose result the page shows. Calls are numbered in the order in which
+   * they are sent.
+   */
   let shownCall = 0
 
   /**
@@ -77,7 +80,10 @@ export function createShownItem<Item extends { version: number }>(
     watch,
     reload,
 
-    /** Loads an item and shows it. Returns false if the page has opened another item meanwhile. */
+    /**
+     * Loads an item and shows it. Returns false if loading fails or if the page has opened another
+     * item meanwhile.
+     */
     async open(id: string): Promise<boolean> {
       shown = id
       const isStillShown = watch(id)

@@ -21,8 +21,8 @@ export type AcceptedFileResult = Exclude<BatchItemResult, { problem: unknown }>
 
 interface FileOptions {
   /**
-   * Aborted when the person cancels the deposit of the file. A call that is under way then starts
-   * again without the file, unless all bytes have been sent.
+   * Aborted when the deposit of the file is paused or cancelled. If a call with the file has not
+   * sent all its bytes yet, the call then starts again without the file.
    */
   signal: AbortSignal
   /** Runs when a call that carries the file starts. */
@@ -137,7 +137,7 @@ export function createDepositBatches(sendBatch: SendBatch) {
 
   /**
    * Puts the files of an aborted call back at the start of the queue, except those whose deposit
-   * was cancelled.
+   * was paused or cancelled.
    */
   function sendAgain(files: readonly WaitingFile[]): void {
     const later = [...waiting]

@@ -45,9 +45,9 @@ interface DeliveryContext {
   list: DepositList
   retries: Retries
   /**
-   * Returns the error of a reached limit if the server would probably refuse a file of `bytes`
-   * bytes: in the same category, it has already refused a file of this size or smaller, or any
-   * further file. Otherwise returns undefined.
+   * Returns the limit error with which the server would probably refuse a file of `bytes` bytes: in
+   * the category of `entry`, it has refused a file of at most this size, or has reported that no
+   * further deposit is allowed. Returns undefined if no error is expected.
    */
   findLimit: (entry: DepositEntry, bytes: number) => AppError | undefined
   isSuspended: () => boolean
@@ -111,8 +111,8 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 
   /**
-   * Reserves storage for a deposit on the server. Returns false if the server refuses; the
-   * deposit's state then shows why.
+   * Reserves storage for a deposit on the server. Returns false for a duplicate or a reached limit;
+   * the deposit's state then shows which.
    */
   async function reserve(
     entry: DepositEntry,
@@ -312,7 +312,7 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 
   /**
-   * Loads the history entries (requests) of the deposits that wait for a record every two seconds,
+   * Every two seconds, loads the history entries (requests) of deposits that wait for their record,
    * in case the event stream does not report their changes.
    */
   function checkRecords(): void {
@@ -340,7 +340,7 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
 
   /**
    * Recreates the deposit of an upload that began before a reload, with the upload's progress on
-   * the server. Returns undefined if the upload has ended.
+   * the server. Returns undefined if the upload was cancelled or has expired.
    */
   async function restore(upload: RememberedUpload): Promise<DepositEntry | undefined> {
     const { id, address, request_id, bytes } = upload

@@ -42,7 +42,10 @@ export interface DepositEntry extends QueuedDeposit {
   key: string
   /** Whether the person wants to deposit the file although they have deposited it before. */
   again: boolean
-  /** Fingerprints that a file chosen after a reload must have. */
+  /**
+   * Fingerprints from before a reload, with which the file chosen after the reload is compared.
+   * Undefined if there is nothing to compare.
+   */
   expected: Pick<RememberedUpload, 'original' | 'stored'> | undefined
   prepared: PreparedFile | undefined
   reserved: { request: ProcessedRequest; upload: string | undefined } | undefined
@@ -221,8 +224,8 @@ export function createDepositList({ forget, now, after }: ListParts) {
     },
     change,
     /**
-     * Changes the state of a deposit like `change`. Ignores a change that comes less than 0.1 s
-     * after the last one.
+     * Changes the state of a deposit to show its progress. Ignores a call that comes less than
+     * 0.1 s after the last shown progress of this deposit.
      */
     showProgress(entry: DepositEntry, state: DepositState): void {
       if (now() - entry.shownAt < progressMs) return

@@ -79,8 +79,8 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   /** Fingerprints of the files that have been recorded. */
   const recordedFiles = new Set<string>()
   /**
-   * For each category that has reached a limit, the error and the size in bytes from which files
-   * will probably be refused. `fromBytes` is 0 if all files will be refused.
+   * The reached limits, by category id. The server will probably refuse files of `fromBytes` bytes
+   * or more with `error`. `fromBytes` is 0 if it will refuse all files.
    */
   const limits = new Map<string, { error: AppError; fromBytes: number }>()
   let isAdding = false
@@ -414,8 +414,8 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     cancelAll: () => forEach(cancel),
     retryAll: () => forEach(retry),
     /**
-     * Chooses the original or the reduced copy for all pictures whose deposit waits for this choice,
-     * and for those that have not been prepared yet and have no choice.
+     * Chooses the original or the reduced copy for all pictures whose deposit waits for this
+     * choice, and for those that have not been prepared yet and have no choice.
      */
     chooseAllPictures(choice: PictureChoice): void {
       for (const entry of list) {
@@ -431,7 +431,8 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
       await Promise.all(uploads.map(restore))
     },
     /**
-     * Continues an upload that a reload has interrupted with the file that the person has chosen.
+     * Continues an upload that a reload has interrupted. `file` is the file that the person has
+     * chosen for it.
      */
     chooseFile(id: string, file: File): void {
       withEntry(id, entry => attach(entry, file, true))

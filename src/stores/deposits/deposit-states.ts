@@ -161,8 +161,8 @@ function ratioOf(state: DepositState, sent: number): number {
 }
 
 /**
- * Returns the position in the sorted list for deposits in this state. Deposits that wait for the
- * person come first, then running and failed ones, then all others.
+ * Returns the rank by which the list sorts deposits in this state; 0 comes first. Deposits that
+ * wait for the person come first, then running and failed ones, then all others.
  */
 export function listPositionOf({ status }: DepositState): number {
   return ranks.findIndex(rank => rank.includes(status))

@@ -1,4 +1,4 @@
-/** A connection on which no byte is sent or received for this many milliseconds counts as lost. */
+/** A request that makes no progress and gets no response for this many milliseconds is aborted. */
 const stallMs = 60_000
 
 /** One HTTP request of an upload or a batch. `onProgress` gets the bytes of `body` sent so far. */

@@ -42,10 +42,9 @@ export function newestFirst(a: ProcessedRequest, b: ProcessedRequest): number {
 }
 
 /**
- * Returns the rows to show while the person reads the list, so that the list does not move.
- * `before` are the rows now on the screen: all of them stay, in their newest state, even if the
- * filter no longer matches. `present` are the rows that match now: those above the first row of
- * `before` are left out, and the others are added.
+ * Returns the rows to show while the person reads the list, so that the list does not move. Keeps
+ * all rows of `before`, the rows now on the screen, in their newest state. Adds the rows of
+ * `present`, the rows that match the filter now, except those newer than the first row of `before`.
  */
 export function mergeShownRows(
   before: readonly ProcessedRequest[],

@@ -144,7 +144,7 @@ function isSameTable({ dialect }: OpenedFile, { delimiter, hasHeader }: Dialect)
   return dialect.delimiter === delimiter && dialect.hasHeader === hasHeader
 }
 
-/** Returns the headings of the columns. Empty for a file without a header. */
+/** Returns the heading of each column. For a file without a header, all headings are `''`. */
 export function headingsOf({ dialect, rows }: Pick<OpenedFile, 'dialect' | 'rows'>): string[] {
   const width = Math.max(...rows.map(row => row.length))
   const names = dialect.hasHeader ? (rows[0] ?? []) : []

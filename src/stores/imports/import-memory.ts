@@ -5,8 +5,8 @@ import { companyIdOfPage } from '../admin/admin-api.ts'
 import { environment } from '../environment.ts'
 
 /**
- * What this browser remembers about the file of an import, without any of its cells. With this,
- * refused rows can be downloaded in the format of the file even after the page was reloaded.
+ * The format and columns of an imported file, which this browser remembers by the id of the import.
+ * With them, refused rows can be downloaded in the format of the file even after a reload.
  */
 const SourceFile = z.object({
   id: z.string(),
@@ -22,8 +22,8 @@ const SourceFile = z.object({
   /** The imported fields, each with the index of its column. */
   columns: z.array(z.object({ field: z.string(), column: z.number() })),
   /**
-   * Numbers of the first blank rows of the file, at most 1,000. The header and blank rows count.
-   * Empty if the rows have not been counted.
+   * Numbers of the first 1,000 blank rows of the file. Rows are numbered from 1, including the
+   * header and blank rows.
    */
   blank: z.array(z.number())
 })
@@ -78,7 +78,10 @@ function origins(): SourceFile[] {
   return z.array(SourceFile).safeParse(read(originsKey)).data ?? []
 }
 
-/** Returns the number that a row has in a spreadsheet, where header and blank rows count, too. */
+/**
+ * Returns the row number that a spreadsheet shows for row number `row` of an import. It also counts
+ * the header and blank rows: row 1 of an import with a header → 2
+ */
 export function spreadsheetRowNumber(
   row: number,
   { dialect, blank }: Pick<SourceFile, 'dialect' | 'blank'>

@@ -26,7 +26,7 @@ export type ShownImport =
       item: Import
       /** Facts about the file. Undefined if this browser did not send it. */
       origin: SourceFile | undefined
-      /** The error that has stopped the import. */
+      /** The error with which sending the rows or loading the progress has failed. */
       error?: AppError
     }
 
@@ -66,7 +66,7 @@ let stopPolling = () => {}
 /**
  * The import whose rows are being sent, and where to continue. `from` is the number of the next row
  * to read from the file. `row` is the number under which the server stores that row. Only `from`
- * counts a header.
+ * counts the header and blank rows.
  */
 let place: { id: string; file: OpenedFile; from: number; row: number } | undefined
 /** The last import that this page has started, with its file. */

@@ -29,10 +29,10 @@ const plain: Dialect = {
 const rowsAtOnce = 5_000
 
 /**
- * Returns the refused and skipped rows as a CSV file in the dialect of the imported file. Two
- * columns are added: the row number in the imported file, and the errors. If the page still has the
- * imported file, the CSV file has all of its columns, otherwise only the columns that were
- * imported. Corrected cells have their new text.
+ * Returns the refused and skipped rows as a CSV file, in the dialect of the imported file if this
+ * browser knows it. Adds two columns: the row number in the imported file, and the errors. Includes
+ * the cells of columns that were not imported only if the page still has the imported file.
+ * Corrected cells have their new text.
  */
 export async function createOmittedRowsFile(
   kind: ImportKind,

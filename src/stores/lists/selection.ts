@@ -37,9 +37,8 @@ export function toggleRow(selection: Selection, id: string, shown: readonly stri
 }
 
 /**
- * Selects all rows between the last toggled row and the row `to`, including both. Unselects the
- * rows that only the previous range from the toggled row contained. All other selected rows stay
- * selected.
+ * Selects all rows between the last toggled row and the row `to`, including both. Replaces the
+ * previous range that began at the toggled row. All other selected rows stay selected.
  */
 export function extendRange(selection: Selection, to: string, shown: readonly string[]): Selection {
   const { from, before } = selection.range ?? { from: to, before: knownIds(selection, shown) }
