@@ -24,7 +24,7 @@ export const LinkPurpose = z.enum(['verify', 'activate', 'reset', 'email'])
 export type LinkPurpose = z.infer<typeof LinkPurpose>
 
 /**
- * Checks whether a mailed link is still valid, without using it up. For an invitation, the answer
+ * Checks whether a mailed link is still valid, without using it up. For an invitation, the response
  * contains the invited person's `username`.
  */
 export const checkMailLink = endpoint({
@@ -38,9 +38,9 @@ export const checkMailLink = endpoint({
 })
 
 /**
- * Confirms the e-mail of a sign-up with a mailed token. In the browser that signed up, the person
- * is signed in, and the token is enough. In another browser, the call also needs a username and a
- * `public_key_jwt` of purpose `verify`, which replace the username and the public key of the
+ * Confirms the e-mail of a sign-up with a mailed token. In the browser of the sign-up, where the
+ * person is signed in, the token is enough. In another browser, the call also needs a `username`
+ * and a `public_key_jwt` of purpose `verify`. They replace the username and the public key of the
  * sign-up.
  */
 export const verifyEmail = endpoint({
@@ -92,8 +92,8 @@ export const activateUser = endpoint({
 })
 
 /**
- * Sends a link to reset the password, if an account with this e-mail exists. The answer is the same
- * if no account exists, so it does not reveal who has an account.
+ * Sends a link to reset the password, if an account with this e-mail exists. The response is the
+ * same if no account exists, so it does not reveal who has an account.
  */
 export const requestReset = endpoint({
   method: 'POST',

@@ -14,10 +14,7 @@ export const ApiKey = z.object({
   name: z.string(),
   /** The first characters of the key. They help people to tell keys apart. */
   hint: z.string(),
-  /**
-   * What calls with the key may do. A call is refused if the key's owner may not make it, whatever
-   * the scopes.
-   */
+  /** The kinds of calls that the key may make. The key can never do more than its owner. */
   scopes: z.array(KeyScope),
   /** The group that a company's key belongs to. `null` for the key of a person. */
   group: z.nullable(z.object({ id: z.uuid(), name: z.string() })),
@@ -30,7 +27,9 @@ export const ApiKey = z.object({
 })
 export type ApiKey = z.infer<typeof ApiKey>
 
-/** An API key that was just created, including its secret. No later answer contains the secret. */
+/**
+ * An API key that was just created, including its secret. No later response contains the secret.
+ */
 export const NewApiKey = z.extend(ApiKey, {
   /** The key itself, which calls send as `Authorization: Bearer vdm_…`. */
   key: z.string()
@@ -63,8 +62,8 @@ const settings = {
 }
 
 /**
- * Creates an API key of the caller. Only this answer contains the secret key, so a repeated call
- * cannot return it again: it creates another key.
+ * Creates an API key of the caller. Only this response contains the secret key. A repeated call
+ * creates another key.
  */
 export const createApiKey = endpoint({
   method: 'POST',
@@ -78,9 +77,9 @@ export const createApiKey = endpoint({
 })
 
 /**
- * Creates an API key of a company. The key belongs to a group, and its deposits count towards the
- * limits of that group. Its deposits show the name of the key in place of a person's name. The key
- * stays valid when its creator leaves the company.
+ * Creates an API key of a company. The key belongs to a group, and deposits made with the key count
+ * towards the limits of that group. The records of these deposits contain the name of the key in
+ * place of a person's name. The key stays valid when its creator leaves the company.
  */
 export const createCompanyApiKey = endpoint({
   method: 'POST',

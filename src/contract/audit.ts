@@ -60,7 +60,7 @@ export type AuditAction = z.infer<typeof AuditAction>
 export const AuditChange = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() })
 export type AuditChange = z.infer<typeof AuditChange>
 
-/** An entry of a company's audit log: a change that an administrator or an operator made. */
+/** An entry of a company's audit log: one change, who made it, and when. */
 export const AuditLogEntry = z.object({
   id: z.uuid(),
   /** Number of the entry in the company's log, without gaps, from 1. */
@@ -91,8 +91,8 @@ export const AuditLogEntry = z.object({
     /** Kind of the item, which is the first word of the action: `user`, `group`. */
     kind: z.string(),
     /**
-     * Current name of the item. For a deleted item, the name that it had when it was deleted.
-     * `null` if the name is unknown.
+     * Current name of the item. For a deleted item, its name in `changes` of this entry. `null` if
+     * the name is unknown.
      */
     name: z.nullable(z.string())
   }),
@@ -133,8 +133,8 @@ export const listAuditEntries = listEndpoint({
 
 /**
  * Exports the entries of a company's audit log that match the filter as one CSV file, oldest first.
- * The file is UTF-8 with a byte order mark. Each line contains all values of the entry's hash, so
- * that anybody can compute the hash again.
+ * The file is UTF-8 with a byte order mark. Each line contains the hash of the entry and the text
+ * that was hashed, so that anybody can check the log.
  */
 export const exportAuditEntries = stream({
   method: 'GET',

@@ -28,8 +28,8 @@ export const Category = z.object({
    */
   keep_originals: KeepOriginals,
   /**
-   * Whether the category is used for deposits that name no category. A company has at most one
-   * default category.
+   * Whether the category is used for deposits that name no category, if the caller may use several.
+   * A company has at most one default category.
    */
   default: z.boolean(),
   /**
@@ -52,8 +52,8 @@ export const Category = z.object({
 export type Category = z.infer<typeof Category>
 
 /**
- * Lists the categories in which the caller may deposit: the company's default category first, then
- * the others, oldest first.
+ * Lists the categories that the caller may use through their groups. The first is the company's
+ * default category, if it is among them. The others follow, oldest first.
  */
 export const listCategories = endpoint({
   method: 'GET',

@@ -84,10 +84,11 @@ export const listCompanies = listEndpoint({
 
 /**
  * Creates a company with its first domain and invites its first administrator. The invitation is
- * sent when the domain is verified, because no page of the company opens earlier. Domains below a
- * wildcard domain of the operator's own company are verified immediately, and so is `*.localhost`
- * on a developer's machine. Answers `host_taken` if another company has proved that it owns the
- * host. Also answers `host_taken` if a company of the same name exists and has claimed the host.
+ * sent when the domain is verified, because no page of the company opens earlier. Some domains are
+ * verified immediately: all in an installation without DNS checks, those below a wildcard domain of
+ * the operator's own company, and `*.localhost` on a developer's machine. Fails with `host_taken`
+ * if another company has proved that it owns the host, or if a company of the same name has claimed
+ * the host.
  */
 export const createCompany = endpoint({
   method: 'POST',

@@ -142,8 +142,8 @@ export const updateCategory = endpoint({
 })
 
 /**
- * Deletes a category. Answers `in_use` if a deposit was ever begun in the category, if a group may
- * use it, or if it is the default category.
+ * Deletes a category. Fails with `in_use` if a deposit was ever begun in the category, if a group
+ * may use it, or if it is the default category.
  */
 export const deleteCategory = endpoint({
   method: 'DELETE',

@@ -8,7 +8,10 @@ import { ProcessedRequest, StoredContent } from './requests.ts'
 export const CompanyDeposit = z.object({
   id: RecordId,
   request_id: z.uuid(),
-  /** The person who made the deposit. The name is `null` if the account was deleted. */
+  /**
+   * Who made the deposit. The name is `null` for a deleted account and for an API key of the
+   * company.
+   */
   user: z.object({ id: z.uuid(), name: z.nullable(z.string()) }),
   name: z.string(),
   /** Size in bytes of the deposited file, or of its reduced copy if that is stored. */
@@ -30,9 +33,9 @@ export const CompanyDeposit = z.object({
 export type CompanyDeposit = z.infer<typeof CompanyDeposit>
 
 /**
- * Lists the recorded deposits of a company, newest first unless `sort` says otherwise. `GET
- * /process` also lists deposits that are not recorded. The answer contains no fingerprints and no
- * files.
+ * Lists the recorded deposits of a company, newest first unless `sort` says otherwise. Deposits
+ * that are not recorded, such as failed ones, are only in `GET /process`. The response contains no
+ * fingerprints and no files.
  */
 export const listDeposits = listEndpoint({
   path: '/company/{id}/deposits',

@@ -4,8 +4,8 @@ import { Id } from './kit/ids.ts'
 import { listEndpoint, sortParameter } from './kit/lists.ts'
 
 /**
- * A register that a verification searches in addition to the company's deposits. No API call can
- * create a data source yet.
+ * A register that verifications will search in a later release, in addition to the company's
+ * deposits. In this release, no API call can create a data source.
  */
 export const DataSource = z.object({
   id: z.uuid(),

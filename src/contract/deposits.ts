@@ -74,10 +74,10 @@ export const PictureTransform = z.strictObject({
 export type PictureTransform = z.infer<typeof PictureTransform>
 
 /**
- * Creates a deposit and reserves storage for it. Answers 201 with a history entry (`request`) and
+ * Creates a deposit and reserves storage for it. Returns 201 with a history entry (`request`) and
  * the URL to which the file is uploaded (`upload`). `size` is the number of bytes that will be
  * uploaded. A category that stores only fingerprints needs no upload: the deposit is then recorded
- * immediately. Answers 200 and reserves nothing if the caller has deposited the same file before
+ * immediately. Returns 200 and reserves nothing if the caller has deposited the same file before
  * (`duplicate`), or has begun to upload the file in the same category (`continued`).
  */
 export const createDeposit = endpoint({
@@ -137,7 +137,7 @@ export const createDeposit = endpoint({
   ]
 })
 
-/** Why one file of a batch deposit was refused, with the fields of an error answer. */
+/** Why one file of a batch deposit was refused, with the fields of an error response. */
 const ItemProblem = z.looseObject({
   status: z.number(),
   code: z.string(),
@@ -160,9 +160,9 @@ export const BatchItem = z.strictObject({
 /**
  * Deposits up to 50 small files in one call. The body is `multipart/form-data`: a part `items` with
  * a JSON list, then one part with the bytes of each file, in the order of the list. Each file has
- * its own idempotency key and its own result: what `POST /deposit` answers, or a problem. A refused
- * file does not affect the other files. The answer is sent after every accepted file is on disk and
- * recorded. If the body is incomplete or malformed, nothing is stored.
+ * its own idempotency key and its own result: the output of `POST /deposit`, or a problem. A
+ * refused file does not affect the other files. The response is sent after every accepted file is
+ * on disk and recorded. If the body is incomplete or malformed, nothing is stored.
  */
 export const createDepositBatch = stream({
   method: 'POST',
@@ -199,7 +199,7 @@ export const createDepositBatch = stream({
 
 /**
  * Deposits a file in one call, such as `curl -T a.pdf "…/deposit?name=a.pdf"`. The body is the
- * file, and the server computes its fingerprint. Answers 201 with the history entry and the
+ * file, and the server computes its fingerprint. Returns 201 with the history entry and the
  * fingerprint when the deposit has been recorded, or 202 if this takes minutes. If the connection
  * breaks, the received bytes are discarded. Accepts an `Idempotency-Key`.
  */
@@ -309,8 +309,8 @@ export const createContentLink = endpoint({
 })
 
 /**
- * Sends the exact stored bytes of a deposit as an attachment. With a `Range` header, sends only
- * that part.
+ * Sends the exact stored bytes of a deposit as an attachment. With a `Range` header, sends only the
+ * requested part.
  */
 export const getDepositContent = stream({
   method: 'GET',
@@ -331,7 +331,10 @@ export const getDepositContent = stream({
 
 const UploadInput = z.object({ id: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$/)) })
 
-/** Returns in `Upload-Offset` how many bytes of an upload the server has (tus 1.0). */
+/**
+ * Returns the number of bytes of an upload that the server has, in the header `Upload-Offset` (tus
+ * 1.0).
+ */
 export const headUpload = stream({
   method: 'HEAD',
   path: '/uploads/{id}',
@@ -344,9 +347,9 @@ export const headUpload = stream({
 
 /**
  * Appends bytes to an upload at `Upload-Offset` (tus 1.0). When the last bytes have arrived, the
- * status 204 promises that the deposit will be recorded. Two calls cannot write to an upload at the
- * same time: the later call answers `upload_busy`. If the client of the earlier call has stopped
- * sending bytes, the earlier call answers `upload_busy` instead.
+ * status 204 promises that the deposit will be recorded. Only one call at a time writes to an
+ * upload. Other calls wait, or fail with `upload_busy` or `upload_offset`. The writing call fails
+ * with `upload_busy` if its client stops sending bytes while another call waits.
  */
 export const patchUpload = stream({
   method: 'PATCH',

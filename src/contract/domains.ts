@@ -9,8 +9,8 @@ const Colour = z
   .check(matchesPattern(/^#[0-9a-f]{6}$/, 'a colour in lower case such as #112233'))
 
 /**
- * The colors of a company's pages. An absent color has the value of the standard theme. `dark`
- * makes the dark mode the default.
+ * The colors of a domain's pages. An absent color has the value of the standard theme. `dark` makes
+ * the dark mode the default.
  */
 export const Colors = z.object({
   dark: z.boolean(),
@@ -26,8 +26,8 @@ export const Colors = z.object({
 export type Colors = z.infer<typeof Colors>
 
 /**
- * The theme of a company's pages: colors, and `favicon` and `logo` as SVG text. In dark mode pages
- * show `logo_dark` instead of `logo`.
+ * The theme of a domain's pages: colors, and `favicon` and `logo` as SVG text. In dark mode, pages
+ * show `logo_dark`, if present, instead of `logo`.
  */
 export const Theme = z.object({
   colors: Colors,
@@ -119,10 +119,10 @@ export const DomainState = z.enum(['unverified', 'verified', 'failing', 'quarant
 export type DomainState = z.infer<typeof DomainState>
 
 /**
- * Result of asking DNS for the record that proves a domain. `found`: the record exists. `no_name`:
- * the name of the record does not exist. `no_record`: the name exists but has no TXT record.
- * `other_value`: the name has TXT records, but with other values. `no_answer`: no DNS server
- * answered in time. `server_failed`: the DNS servers answered with an error.
+ * Result of a DNS query for the TXT record that proves who owns a domain. `found`: the record
+ * exists. `no_name`: the name of the record does not exist. `no_record`: the name exists but has no
+ * TXT record. `other_value`: the name has TXT records, but with other values. `no_answer`: no DNS
+ * server answered in time. `server_failed`: the DNS servers answered with an error.
  */
 export const DnsOutcome = z.enum([
   'found',
@@ -150,13 +150,16 @@ export const Domain = z.object({
   created: z.iso.datetime(),
   state: DomainState,
   /**
-   * Whether this is the company's primary domain, to which links in mails lead. An administrator
-   * chooses it. While no page is served on the chosen domain, the oldest suitable domain is the
-   * primary domain. A mail that somebody requests on another host links to that host, unless the
-   * host belongs to a wildcard domain. The primary domain cannot be removed.
+   * Whether this is the company's primary domain, to which links in mails lead by default. An
+   * administrator chooses it. While the chosen domain is not verified, the oldest verified domain
+   * that is no wildcard takes its place. A mail that somebody requests on another host links to
+   * that host, unless the host belongs to a wildcard domain. The primary domain cannot be removed.
    */
   primary: z.boolean(),
-  /** The DNS record that proves the domain. `null` if the domain needs no proof. */
+  /**
+   * The DNS record with which the company proves that it owns the host. `null` if the domain needs
+   * no proof.
+   */
   proof: z.nullable(
     z.object({
       /** Name of the TXT record, such as `_domain-check.docs.acme.fr`. */
@@ -167,7 +170,7 @@ export const Domain = z.object({
       zone: z.string()
     })
   ),
-  /** Result of the last check of the proof. `null` if DNS was not asked yet. */
+  /** Result of the last check of the DNS record. `null` before the first check. */
   check: z.nullable(
     z.object({
       at: z.iso.datetime(),
@@ -176,7 +179,10 @@ export const Domain = z.object({
       values: z.array(z.string())
     })
   ),
-  /** Time since which the DNS record has been missing. `null` while it exists. */
+  /**
+   * Time since which the DNS record of a verified domain has been missing. `null` if the record is
+   * not missing, or if the domain was never verified.
+   */
   failing_since: z.nullable(z.iso.datetime()),
   /**
    * Time at which the domain's pages went offline, because the DNS record had been missing for
@@ -266,7 +272,7 @@ export const listDomains = listEndpoint({
 /**
  * Claims a host for the company. Pages are served on the host as soon as DNS has the record that
  * `proof` of the output describes. Several companies may claim the same host. Each gets a different
- * record, and the first company whose record is found owns the host. Answers `host_taken` if
+ * record, and the first company whose record is found owns the host. Fails with `host_taken` if
  * another company owns the host, or if this company has claimed it already. No proof is needed
  * below a verified wildcard domain of the company, for `*.localhost` on a developer's machine, and
  * in an installation without DNS checks. The new domain gets the theme of the company's oldest
@@ -346,8 +352,8 @@ export const updateDomain = endpoint({
 })
 
 /**
- * Removes a domain. Its pages, session tokens and event streams stop working immediately. Answers
- * `domain_needed` for the company's primary domain and for its only domain.
+ * Removes a domain. Its pages, session tokens and event streams stop working immediately. Fails
+ * with `domain_needed` for the company's primary domain and for its only domain.
  */
 export const deleteDomain = endpoint({
   method: 'DELETE',
@@ -361,8 +367,9 @@ export const deleteDomain = endpoint({
 })
 
 /**
- * Asks DNS immediately for the record that proves a domain. If the record is found, the domain
- * becomes verified. Returns the domain with the result of the check.
+ * Checks immediately whether DNS has the record that `proof` describes. If so, the domain becomes
+ * verified, unless another company has proved that it owns the host. Returns the domain with the
+ * result of the check.
  */
 export const checkDomain = endpoint({
   method: 'POST',
@@ -374,9 +381,10 @@ export const checkDomain = endpoint({
 })
 
 /**
- * Moves a domain to another company. The domain's session tokens and event streams stop working
- * immediately, and its pages show the other company. Answers `domain_needed` for the primary domain
- * of its company, and `host_taken` if the other company has already claimed the host.
+ * Moves a domain to another company, where it gets a new id and the theme of that company. The
+ * domain's session tokens and event streams stop working immediately. Fails with `domain_needed`
+ * for the primary or only domain of a company, and with `host_taken` if the other company has
+ * already claimed the host.
  */
 export const moveDomain = endpoint({
   method: 'POST',
@@ -391,8 +399,8 @@ export const moveDomain = endpoint({
 
 /**
  * Makes a domain the company's primary domain. Links in mails that were already sent do not change.
- * Does nothing if the domain is the primary one already. Answers `domain_unsuitable` for a wildcard
- * and for a domain that is not verified.
+ * Does nothing if the domain is the primary one already. Fails with `domain_unsuitable` for a
+ * wildcard and for a domain that is not verified.
  */
 export const makeDomainPrimary = endpoint({
   method: 'POST',

@@ -133,8 +133,8 @@ export const updateGroup = endpoint({
 })
 
 /**
- * Deletes a group. Answers `in_use` if the group has members, or if a deposit or verification
- * counts towards the group's limits.
+ * Deletes a group. Fails with `in_use` if the group has members or API keys, or if a deposit or
+ * verification counts towards its limits. Fails with `default_group_needed` for the default group.
  */
 export const deleteGroup = endpoint({
   method: 'DELETE',

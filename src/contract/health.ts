@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint } from './kit/endpoint.ts'
 
-/** Answers 200 while the server process runs. Does not check the database. */
+/** Returns 200 while the server process runs. Does not check the database. */
 export const getHealth = endpoint({
   method: 'GET',
   path: '/healthz',

@@ -58,7 +58,8 @@ export const importLimits = {
  * - `checking`, `running`, `undoing`: a job is working; `progress` says how far it is.
  * - `checked`: every row has a verdict. Rows can be corrected, and the import can run.
  * - `done`: the run has ended; `result` says what it did.
- * - `failed`: the run has changed nothing, for the reason in `failure`. A new check is possible.
+ * - `failed`: the check or the run has failed, for the reason in `failure`, and has changed no
+ *   person. A new check is possible.
  * - `undone`: the undo has ended; `undone` says what it did.
  */
 export const ImportState = z.enum([
@@ -92,7 +93,7 @@ export const ImportCounts = z.object({
 })
 export type ImportCounts = z.infer<typeof ImportCounts>
 
-/** The counts of an import that was not checked yet. */
+/** Counts of 0 for every verdict, for an import that has no counts yet. */
 export const zeroImportCounts: ImportCounts = {
   new: 0,
   changed: 0,
@@ -102,9 +103,10 @@ export const zeroImportCounts: ImportCounts = {
 }
 
 /**
- * Why a run or an undo of an import changed nothing. `changed_meanwhile`: people or groups of the
- * company have changed since the check, for example because somebody has invited a person of the
- * file. `interrupted`: an error of the server, which is in the server's log.
+ * Why a check, a run or an undo of an import has failed and changed no person. `changed_meanwhile`:
+ * people or groups of the company have changed since the check, for example because somebody has
+ * invited a person of the file. `interrupted`: an error of the server, which is in the server's
+ * log.
  */
 export const ImportFailure = z.enum(['changed_meanwhile', 'interrupted'])
 export type ImportFailure = z.infer<typeof ImportFailure>
@@ -141,11 +143,11 @@ export const Import = z.object({
    * (`total`). `null` unless the state is `checking`, `running` or `undoing`.
    */
   progress: z.nullable(z.object({ done: z.number(), total: z.number() })),
-  /** Number of rows with each verdict. `null` before the first check. */
+  /** Number of rows with each verdict. `null` until a check has ended. */
   counts: z.nullable(ImportCounts),
   /**
-   * In the state `failed`, why the run changed nothing. In the state `done`, why an undo changed
-   * nothing. Otherwise `null`.
+   * Why the check or the run has failed (state `failed`), or why an undo has failed (state `done`).
+   * Otherwise `null`.
    */
   failure: z.nullable(ImportFailure),
   /**
@@ -265,8 +267,8 @@ export const listImports = listEndpoint({
 })
 
 /**
- * Creates an import of people. It has no rows yet. Answers `too_many_imports` if the company has 20
- * imports that are neither done nor undone.
+ * Creates an import of people. It has no rows yet. Fails with `too_many_imports` if the company has
+ * 20 imports that are neither done nor undone.
  */
 export const createImport = endpoint({
   method: 'POST',
@@ -278,7 +280,7 @@ export const createImport = endpoint({
     file_name: textLine(255),
     /** The number of rows of the file, without its header. */
     rows: z.int().check(z.gte(1), z.lte(importLimits.rows)),
-    /** The size of the file, or of the pasted text. */
+    /** The size of the file, or of the pasted text, in bytes. */
     bytes: z.int().check(z.gte(1), z.lte(importLimits.bytes)),
     groups: z.optional(z.array(Id).check(z.maxLength(importLimits.groups))),
     send_invitations: z.boolean(),
@@ -299,9 +301,9 @@ export const getImport = endpoint({
 
 /**
  * Stores consecutive rows of an import, the first under the number `from`. Overwrites rows that are
- * stored already. Faulty cells are stored, too: only the check finds them. In the state `checked`,
- * the stored rows and all rows with the same e-mails get new verdicts before the call answers.
- * Answers `import_state` unless the state is `open`, `checked` or `failed`.
+ * stored already. Faulty cells are stored, too: only the check finds them. If the import has been
+ * checked already, these rows and all rows with the same e-mails get new verdicts before the call
+ * returns. Fails with `import_state` unless the state is `open`, `checked` or `failed`.
  */
 export const storeImportRows = endpoint({
   method: 'PUT',
@@ -320,10 +322,10 @@ export const storeImportRows = endpoint({
 })
 
 /**
- * Returns at most `limit` stored rows in the order of the file, beginning after the row number
- * `after`. With `verdict`, returns only rows with this verdict. With `kept`, returns only rows of
- * people whom the undo did not change. `next` is the value of `after` for the next call, or `null`
- * if no more rows follow.
+ * Returns at most `limit` stored rows (100 if absent) in the order of the file, beginning after the
+ * row number `after`. With `verdict`, returns only rows with this verdict. With `kept`, returns
+ * only rows of people whom the undo did not change. `next` is the value of `after` for the next
+ * call, or `null` if no more rows follow.
  */
 export const listImportRows = endpoint({
   method: 'GET',
@@ -340,8 +342,8 @@ export const listImportRows = endpoint({
 })
 
 /**
- * Starts the check of all rows. Answers `import_incomplete` if rows are missing, and `import_state`
- * unless the state is `open`, `checked` or `failed`.
+ * Starts the check of all rows. Fails with `import_incomplete` if rows are missing, and with
+ * `import_state` unless the state is `open`, `checked` or `failed`.
  */
 export const checkImport = endpoint({
   method: 'POST',
@@ -355,9 +357,9 @@ export const checkImport = endpoint({
 
 /**
  * Marks rows as skipped, so that the run leaves them out. `skip: false` removes the mark. Before
- * the call answers, these rows and all rows with the same e-mails get new verdicts: if the first of
- * two rows with the same e-mail is skipped, the second is no longer a duplicate. A later check does
- * not remove the marks, but `storeImportRows` does for the rows that it overwrites. Answers
+ * the call returns, these rows and all rows with the same e-mails get new verdicts: if the first of
+ * two rows with the same e-mail is skipped, the second is no longer a duplicate. A later check
+ * keeps the marks, but `storeImportRows` removes them from the rows that it overwrites. Fails with
  * `import_state` unless the state is `checked`.
  */
 export const skipImportRows = endpoint({
@@ -379,9 +381,9 @@ export const skipImportRows = endpoint({
 /**
  * Starts the run of a checked import. With `skip_refused`, the run leaves out refused rows, and
  * rows whose person was invited or changed after the check. Without `skip_refused`, the run makes
- * either all changes or none, and the call answers `import_refused_rows` if a row is refused. A run
- * never grants a permission, never changes a password and never changes an administrator. Answers
- * `import_state` unless the state is `checked`.
+ * either all changes or none, and the call fails with `import_refused_rows` if a row is refused. A
+ * run never grants a permission, never changes a password and never changes an administrator. Fails
+ * with `import_state` unless the state is `checked`.
  */
 export const runImport = endpoint({
   method: 'POST',
@@ -395,8 +397,9 @@ export const runImport = endpoint({
 
 /**
  * Starts the undo of a run. The undo removes people whom the import has created, unless they have
- * activated their account. It restores the former values of people whom the import has changed,
- * except values that somebody has changed since. Answers `import_state` unless the state is `done`.
+ * activated their account or become administrators. It restores the former values of people whom
+ * the import has changed, except values that somebody has changed since. Fails with `import_state`
+ * unless the state is `done`.
  */
 export const undoImport = endpoint({
   method: 'POST',
@@ -410,7 +413,7 @@ export const undoImport = endpoint({
 
 /**
  * Erases an import with its rows. The changes that its run has made stay, and they can no longer be
- * undone. Answers `import_state` while a job works on the import.
+ * undone. Fails with `import_state` while a job works on the import.
  */
 export const deleteImport = endpoint({
   method: 'DELETE',

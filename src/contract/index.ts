@@ -11,7 +11,7 @@ import type { Endpoint, Stream } from './kit/endpoint.ts'
 import { memberStreams } from './members.ts'
 import { requestStreams } from './requests.ts'
 
-/** All API calls with a JSON answer. Guard tests and the API documentation use this list. */
+/** All API calls with a JSON response, by name. Tests and the API documentation use this list. */
 export const endpoints = {
   ...calls,
   ...adminCalls,
@@ -21,7 +21,10 @@ export const endpoints = {
   ...domainCalls
 } satisfies Record<string, Endpoint>
 
-/** All API calls whose answer is not one JSON value, such as downloads and event streams. */
+/**
+ * All API calls whose request or response is not plain JSON, such as downloads and event streams,
+ * by name.
+ */
 export const streams = {
   ...docStreams,
   ...depositStreams,

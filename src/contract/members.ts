@@ -144,9 +144,8 @@ export const deleteMember = endpoint({
 
 /**
  * Invites a person again who has not activated the account yet. If no mail server is configured,
- * the answer contains the invitation link instead. A link for a person with permissions is
- * powerful, so the caller must then have entered their own password again; otherwise the call
- * answers `confirmation_required`.
+ * the response contains the invitation link. For a person with permissions, the caller must then
+ * have entered their own password again. Otherwise the call fails with `confirmation_required`.
  */
 export const resendInvitation = endpoint({
   method: 'POST',
@@ -166,8 +165,8 @@ export const resendInvitation = endpoint({
 
 /**
  * Mails the confirmation link again to a person in the state `waiting`. Without a mail server, the
- * answer contains the link. The link confirms the e-mail in the browser of the sign-up. In another
- * browser, the person must choose a new password, too.
+ * response contains the link. The link confirms the e-mail in the browser of the sign-up. In
+ * another browser, the person must choose a new password, too.
  */
 export const sendVerifyLink = endpoint({
   method: 'POST',
@@ -267,7 +266,7 @@ export const maxBulkPeople = 200
 
 /**
  * Input fields of a bulk call. `ids` are the ids of the people, if the call has no `filter`.
- * `cursor` is the value of `next` from the previous answer.
+ * `cursor` is the value of `next` from the previous response to a call with `filter`.
  */
 const people = {
   ids: z.optional(z.array(Id).check(z.minLength(1), z.maxLength(maxBulkPeople))),
@@ -280,12 +279,14 @@ const people = {
 export const BulkResult = z.object({
   /**
    * Number of people whom the whole bulk change would process, over all its calls. Present only in
-   * the answer to a dry run.
+   * the response to a dry run.
    */
   matching: z.optional(z.number()),
   /** Ids of the changed people. */
   done: z.array(z.uuid()),
-  /** Ids of people who were not changed, for example because they are members already. */
+  /**
+   * Ids of people who needed no change, for example because they are members of the group already.
+   */
   unchanged: z.array(z.uuid()),
   /** People who could not be changed, each with the error code that says why. */
   refused: z.array(z.object({ id: z.uuid(), code: z.string() })),
@@ -301,9 +302,9 @@ export type BulkResult = z.infer<typeof BulkResult>
 
 /**
  * Changes many people: either the people in `ids` or the people who match `filter`. One call
- * processes at most 200 people, in the order of their ids. `next` of the answer is the `cursor` of
- * the next call. If one person cannot be changed, the others still are. With `dry_run` nothing
- * changes, and the answer says how many people match. `add_to_group` and `remove_from_group` need
+ * processes at most 200 people, in the order of their ids. `next` of the response is the `cursor`
+ * of the next call. If one person cannot be changed, the others still are. With `dry_run` nothing
+ * changes, and the response says how many people match. `add_to_group` and `remove_from_group` need
  * `group_id`, and `disable` needs a `reason`.
  */
 export const changeUsers = endpoint({
@@ -323,7 +324,7 @@ export const changeUsers = endpoint({
   errors: ['host_needed', 'idempotency_in_flight', 'idempotency_key_reused']
 })
 
-/** Invitation links that an administrator passes on, and how to continue. */
+/** Invitation links from one call. The administrator passes them on to the invited people. */
 export const InvitationLinks = z.object({
   links: z.array(
     z.object({ id: z.uuid(), username: z.string(), email: z.string(), link: z.string() })
@@ -337,11 +338,12 @@ export type InvitationLinks = z.infer<typeof InvitationLinks>
 
 /**
  * Creates invitation links, which the caller passes on. The links are for the people in `ids`, or
- * for the people who match `filter`. People who have activated their account are skipped. In
- * `filter`, `import` is the id of an import that created the people. One call processes at most 200
- * people, in the order of their ids. `next` of the answer is the `cursor` of the next call. Earlier
- * links of the same people stay valid until they expire. Answers `forbidden` if a mail server is
- * configured, because the server then mails the links itself.
+ * for the people who match `filter`. People who cannot be invited are skipped, such as those who
+ * have activated their account. In `filter`, `import` is the id of an import that created the
+ * people. One call processes at most 200 people, in the order of their ids. `next` of the response
+ * is the `cursor` of the next call. Earlier links of the same people stay valid until they expire.
+ * Fails with `forbidden` if a mail server is configured, because the server then mails the links
+ * itself.
  */
 export const createInvitationLinks = endpoint({
   method: 'POST',

@@ -41,7 +41,7 @@ export const getUsage = endpoint({
 })
 
 /**
- * Kinds of things that an administrator should act on:
+ * Kinds of findings that an administrator should act on:
  * - `people_waiting`: people who have signed up and have not confirmed their e-mail.
  * - `invitations_expired`: invited people whose mailed link has expired.
  * - `invitations_by_hand`: invited people who wait for a link from an administrator, because no

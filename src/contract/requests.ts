@@ -24,8 +24,8 @@ export const Verdict = z.enum(['authentic', 'not_found'])
 export type Verdict = z.infer<typeof Verdict>
 
 /**
- * Which fingerprint of a deposit equals that of the verified file: the fingerprint of the original
- * file, or the fingerprint of the stored copy. They differ if the stored copy is a reduced picture.
+ * Which fingerprint of a deposit matches the verified file: the fingerprint of the original file,
+ * or that of the stored copy. They differ only if the stored copy is a reduced picture.
  */
 export const MatchedFingerprint = z.enum(['original', 'stored_copy'])
 export type MatchedFingerprint = z.infer<typeof MatchedFingerprint>
@@ -43,8 +43,8 @@ export type StoredContent = z.infer<typeof StoredContent>
 const RequestKind = z.enum(['deposit', 'verify'])
 
 /**
- * One entry of the history: a deposit or a verification in any state. It is called a request, and
- * its API calls begin with `/process`.
+ * One entry of the history, also called a request: a deposit or a verification in any state. The
+ * API calls for entries begin with `/process`.
  */
 export const ProcessedRequest = z.object({
   id: z.uuid(),
@@ -53,9 +53,8 @@ export const ProcessedRequest = z.object({
   kind: RequestKind,
   created: z.iso.datetime(),
   /**
-   * Sequence number of the entry's last change. All entries of a company share one sequence. A
-   * client that already has this entry with a higher number must ignore this answer, because its
-   * copy is newer.
+   * Sequence number of the entry's last change. All entries of a company share one sequence. If a
+   * client already has the entry with a higher number, the client's copy is newer.
    */
   seq: z.number(),
   state: RequestState,
@@ -158,8 +157,8 @@ export const getRequest = endpoint({
 /**
  * Streams changes of the caller's history. An event without a name contains a changed entry. `tick`
  * contains the sequence number of the last change, and is sent at the start and then every 15 s.
- * `reset` tells the client to load its list again. `bye` or `disabled` is the last event of a
- * stream.
+ * `reset` tells the client to load its list again. The last event is `disabled` if the person or
+ * the company was disabled, otherwise `bye`.
  */
 export const streamRequests = stream({
   method: 'GET',

@@ -9,8 +9,8 @@ import { Email } from './users.ts'
 const ChallengePurpose = z.enum(challengePurposes)
 
 /**
- * Returns a challenge, which the caller signs to sign in. The answer does not reveal whether the
- * e-mail has an account.
+ * Returns a challenge for the caller to sign. `purpose` is what the signature is for, by default
+ * `login`. The response does not reveal whether the e-mail has an account.
  */
 export const getChallenge = endpoint({
   method: 'GET',
@@ -40,7 +40,7 @@ export const logIn = endpoint({
   errors: ['login_failed']
 })
 
-/** Ends the session that makes the call. */
+/** Ends the session that makes the call or, with `all`, every session of the caller. */
 export const logOut = endpoint({
   method: 'POST',
   path: '/user/logout',

@@ -21,7 +21,7 @@ export const getSetup = endpoint({
     company: z.string(),
     /**
      * The demonstration company of the installation, absent if there is none. `address` is the URL
-     * of its pages. `account` is an account that visitors may use, absent if there is none.
+     * of its pages. `account` is present only if the call comes from a developer's machine.
      */
     demo: z.optional(
       z.object({
@@ -33,8 +33,8 @@ export const getSetup = endpoint({
 })
 
 /**
- * Returns the account of the demonstration company. Works only on that company's host and only on a
- * developer's machine.
+ * Returns the account of the demonstration company. `account` is absent on the hosts of other
+ * companies, and if the call does not come from a developer's machine.
  */
 export const getDemoAccount = endpoint({
   method: 'GET',

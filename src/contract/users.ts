@@ -137,9 +137,10 @@ const Invitation = z.strictObject({
 })
 
 /**
- * Output of a sign-up or an invitation. `link` is the invitation link, present only if no mail
- * server is configured. `queued_until` is the time at which the invitation is mailed, present only
- * if a limit delays the mail: 3 invitations an hour to one e-mail, or 5,000 a day by one company.
+ * Output of a call that signs up or invites a person, or sends the person a new link. `link` is a
+ * link for the administrator to pass on, present only if no mail server is configured.
+ * `queued_until` is the time at which the link is mailed, present only if a limit delays the mail:
+ * 3 invitations an hour to one e-mail, or 5,000 a day by one company.
  */
 export const InvitedUser = z.object({
   id: z.uuid(),

@@ -15,7 +15,7 @@ export interface CallOptions {
   idempotencyKey?: string | undefined
   /**
    * Version number of the resource when the caller read it, sent as `If-Match`. If somebody has
-   * changed the resource since, the call changes nothing and fails.
+   * changed the resource since, the call changes nothing and fails with `changed_meanwhile`.
    */
   version?: number | undefined
   /**
@@ -28,11 +28,12 @@ export interface CallOptions {
 }
 
 /**
- * Calls an endpoint of the API and returns the parsed output. Throws an `AppError`:
+ * Calls an endpoint of the API and returns the parsed output. An abort of `options.signal` throws
+ * the reason of the abort. Other failures throw an `AppError`:
  * - `invalid_input` before anything is sent if the input breaks the schema.
  * - `offline` if the server cannot be reached.
  * - `unexpected_answer` if the output breaks the schema.
- * - Otherwise the error that the server answers.
+ * - Otherwise the error that the server returns.
  */
 export async function call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   endpoint: Endpoint<Input, Output>,

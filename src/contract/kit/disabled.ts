@@ -19,7 +19,7 @@ export type DisabledState = z.infer<typeof DisabledState>
 const maxTextLength = 2_048
 
 /**
- * Returns the `disabled` part of an error answer: what is disabled, why, and since when. Replaces
+ * Returns the `disabled` part of an error response: what is disabled, why, and since when. Replaces
  * an unknown reason by `other`.
  */
 export function disabledDetails(

@@ -18,7 +18,7 @@ export type KeyScope = z.infer<typeof KeyScope>
 type Shape = z.ZodMiniType
 
 /**
- * One API call with a JSON answer. The server mounts it, browsers call it, and the documentation
+ * One API call with a JSON response. The server mounts it, browsers call it, and the documentation
  * lists it.
  */
 export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Shape> {
@@ -34,9 +34,9 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
    */
   input: Input
   output: Output
-  /** HTTP status of a successful answer. It is 204 when `output` is `z.void()`. */
+  /** HTTP status of a successful response. It is 204 when `output` is `z.void()`. */
   status: 200 | 201 | 202 | 204
-  /** The error codes that this call may answer in addition to `commonErrorCodes`. */
+  /** The error codes with which this call may fail, in addition to `commonErrorCodes`. */
   errors: readonly ErrorCode[]
   /**
    * Whether the call accepts (`honoured`) or requires an `Idempotency-Key`. When absent, the call
@@ -53,11 +53,11 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   /**
    * Set if the output has a `version` number, which the header `ETag` repeats. A caller may send
    * this number as `If-Match` with a call that changes the resource (PUT, DELETE, or POST with the
-   * error code `changed_meanwhile`). If the resource has another version by then, the call answers
-   * `changed_meanwhile`. Without `If-Match`, the call does not check the version.
-   * - `content`: every change of the output changes the version, so GET answers 304 to a matching
+   * error code `changed_meanwhile`). If the resource has another version by then, the call fails
+   * with `changed_meanwhile`. Without `If-Match`, the call does not check the version.
+   * - `content`: every change of the output changes the version, so GET returns 304 for a matching
    *   `If-None-Match`.
-   * - `settings`: some figures in the output change without a new version, so GET never answers
+   * - `settings`: some figures in the output change without a new version, so GET never returns
    *   304.
    */
   versioned?: 'content' | 'settings'
@@ -80,7 +80,7 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   acting?: boolean
   /**
    * Whether the caller must have entered their password again, by `POST /user/confirm`, in this
-   * session and in the last five minutes. Otherwise the call answers `confirmation_required`.
+   * session and in the last five minutes. Otherwise the call fails with `confirmation_required`.
    */
   confirmation?: boolean
   /**
@@ -90,11 +90,14 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   scopes?: readonly KeyScope[]
 }
 
-/** An API call whose answer is not one JSON value: an event stream, a download or a tus upload. */
+/**
+ * An API call whose request or response is not plain JSON, such as an upload, a download or an
+ * event stream.
+ */
 export interface Stream<Input extends Shape = Shape, Message extends Shape = Shape> {
   kind: 'stream'
   /**
-   * Whether the call also answers HEAD requests. The answer to HEAD has the headers of GET and no
+   * Whether the call also accepts HEAD requests. The response to HEAD has the headers of GET and no
    * body.
    */
   head?: boolean
@@ -102,7 +105,10 @@ export interface Stream<Input extends Shape = Shape, Message extends Shape = Sha
   path: string
   access: Access
   input: Input
-  /** Schema of one event of the stream. `z.void()` if the call sends or receives bytes. */
+  /**
+   * Schema of one event of an event stream, or of the JSON response of an upload. `z.void()` if the
+   * response is neither.
+   */
   message: Message
   errors: readonly ErrorCode[]
   /**
@@ -128,8 +134,8 @@ interface EndpointOptions<Input extends Shape, Output extends Shape>
 }
 
 /**
- * Defines an API call with a JSON answer. Its status is 204 if `output` is `z.void()`. Otherwise it
- * is `options.status`, by default 200.
+ * Defines an API call with a JSON response. Its status is 204 if `output` is `z.void()`. Otherwise
+ * it is `options.status`, by default 200.
  */
 export function endpoint<Input extends Shape, Output extends Shape>(
   options: EndpointOptions<Input, Output>
@@ -140,7 +146,10 @@ export function endpoint<Input extends Shape, Output extends Shape>(
   return { ...options, kind: 'endpoint', status, errors }
 }
 
-/** Defines an API call whose answer is not one JSON value. */
+/**
+ * Defines an API call whose request or response is not plain JSON, such as an upload, a download or
+ * an event stream.
+ */
 export function stream<Input extends Shape, Message extends Shape>(
   options: Omit<Stream<Input, Message>, 'kind' | 'errors'> & { errors?: readonly ErrorCode[] }
 ): Stream<Input, Message> {

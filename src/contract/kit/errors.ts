@@ -139,7 +139,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** Error codes that every API call may answer. An `Endpoint` lists only its further codes. */
+/** Error codes with which every API call may fail. An `Endpoint` lists only its further codes. */
 export const commonErrorCodes = [
   'invalid_input',
   'unauthenticated',
@@ -181,8 +181,8 @@ export interface LimitFigures {
 }
 
 /**
- * How many things of each kind still use an item, so that it cannot be deleted: `{ users: 3,
- * deposits: 12 }`
+ * How many people, deposits and other objects still use an item, so that it cannot be deleted, by
+ * kind: `{ users: 3, deposits: 12 }`
  */
 export type DependentCounts = Record<string, number>
 
@@ -207,7 +207,7 @@ interface AppErrorDetails {
 
 /**
  * An expected failure of a call. Programs read its code, and people read the translation of the
- * code. Any other thrown error is a bug and is answered as `internal`.
+ * code. Any other thrown error is a bug, for which the caller gets the code `internal`.
  */
 export class AppError extends Error {
   readonly code: ErrorCode

@@ -21,7 +21,7 @@ export interface IssueLike {
   errors?: readonly (readonly IssueLike[])[] | undefined
 }
 
-/** Maximum number of refused fields that an error answer lists. */
+/** Maximum number of refused fields that an error response lists. */
 const maxFields = 20
 const maxFieldNameLength = 64
 

@@ -52,8 +52,8 @@ interface ListOptions<
 /**
  * Defines a call that lists items in pages. The output is an array. If more items follow, the
  * header `Link` has the address of the next page as `rel="next"`. `cursor` is the id of the last
- * item on the previous page. If that item has been deleted, the call answers `not_found`, and the
- * caller must begin again without a cursor.
+ * item on the previous page. If that item has been deleted, the call fails with `not_found`, and
+ * the caller must begin again without a cursor.
  */
 export function listEndpoint<
   Item extends z.ZodMiniType,

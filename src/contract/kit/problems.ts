@@ -9,7 +9,7 @@ import {
   type LimitFigures
 } from './errors.ts'
 
-/** The JSON body of an error answer (RFC 9457). */
+/** The JSON body of an error response (RFC 9457). */
 export interface Problem {
   type: 'about:blank'
   title: string
@@ -50,7 +50,9 @@ const titles: Record<number, string> = {
   503: 'Service Unavailable'
 }
 
-/** Returns the body of the error answer for an error. `instance` is the id of the HTTP request. */
+/**
+ * Returns the body of the error response for an error. `instance` is the id of the HTTP request.
+ */
 export function toProblem(error: AppError, instance?: string): Problem {
   return {
     type: 'about:blank',
@@ -69,8 +71,9 @@ export function toProblem(error: AppError, instance?: string): Problem {
 }
 
 /**
- * Returns the `AppError` that the body of an error answer describes, or `unexpected_answer` if the
- * body is not a `Problem`. `retryAfter` is in seconds.
+ * Returns the `AppError` that the body of an error response describes. If the body has no known
+ * code, the code is `unauthenticated` for the status 401, otherwise `unexpected_answer`.
+ * `retryAfter` is in seconds.
  */
 export function fromProblem(status: number, body: unknown, retryAfter?: number): AppError {
   const problem = isRecord(body) ? body : {}

@@ -11,7 +11,7 @@ export function maxCodeUnits(limit: number) {
 
 /**
  * Returns a check that accepts only texts that match `regex`. `sentence` is the English description
- * of these texts for error answers.
+ * of these texts for error responses.
  */
 export function matchesPattern(regex: RegExp, sentence: string) {
   return z.regex(regex, { abort: true, error: sentence })
@@ -19,7 +19,7 @@ export function matchesPattern(regex: RegExp, sentence: string) {
 
 /**
  * Returns a check that accepts a text if `isValid` returns true for it. For a refused text, the
- * error answer contains the name of the rule (`rule`) and the English description (`sentence`).
+ * error response contains the name of the rule (`rule`) and the English description (`sentence`).
  */
 export function customCheck(
   { rule, limit }: { rule: string; limit?: number },

@@ -42,7 +42,7 @@ export interface JsonSchema {
   additionalProperties?: boolean | JsonSchema
   /**
    * Rules of a value that JSON Schema cannot express. If a value breaks one of them, the error
-   * answer contains the same rule in `fields`.
+   * response contains the same rule in `fields`.
    */
   'x-rules'?: FieldError[]
 }
@@ -72,7 +72,7 @@ const nouns = [
 
 /**
  * The names of the schemas of objects that the contract files export, such as `Category`. The
- * documentation describes each of these objects once, even if many answers contain it.
+ * documentation describes each of these objects once, even if many responses contain it.
  */
 const names = z.registry<{ id: string }>()
 for (const [id, value] of nouns.flatMap(noun => Object.entries<unknown>(noun))) {

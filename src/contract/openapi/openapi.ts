@@ -105,14 +105,14 @@ export const streamHttpDetails: Record<string, StreamHttpDetails> = {
 }
 
 /**
- * Statuses of success that a call may answer besides `Endpoint.status`, by the name of the call.
+ * Statuses of success that a call may return besides `Endpoint.status`, by the name of the call.
  */
 const otherStatuses: Record<string, number[]> = {
   // a file that has been deposited before
   createDeposit: [200]
 }
 
-/** Returns all HTTP statuses of success that a call may answer. */
+/** Returns all HTTP statuses with which a call may succeed. */
 export function successStatusesOf(name: string, route: ApiCall): number[] {
   if (route.kind === 'stream') return streamHttpDetails[name]?.statuses ?? [200]
   return [route.status, ...(otherStatuses[name] ?? [])]
@@ -125,7 +125,7 @@ const ofBrowser: ErrorCode[] = ['offline', 'unexpected_answer', 'file_unreadable
 export const serverErrorCodes = (Object.keys(errorCodes) as ErrorCode[]) // as: the keys of a constant
   .filter(code => !ofBrowser.includes(code))
 
-/** Returns all error codes that a call may answer: its own and those common to all calls. */
+/** Returns all error codes with which a call may fail: its own and those common to all calls. */
 export function errorCodesOf(route: ApiCall): ErrorCode[] {
   const ofBody = ['body_too_large', 'unsupported_media_type']
   const common = commonErrorCodes.filter(
