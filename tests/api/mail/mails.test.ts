@@ -233,31 +233,30 @@ test('speaks the person’s language, else that of the host', async () => {
 })
 
 test('sends several letters at a time, and those of another company between them', async () => {
-  const isOpen = Promise.withResolvers<void>()
-  const sent: string[] = []
-  let atWork = 0
-  let most = 0
+  const begun: string[] = []
+  const ends: (() => void)[] = []
   await using app = await makeApp({
     mails: {
       async send(one) {
-        atWork++
-        most = Math.max(most, atWork)
-        await isOpen.promise
-        atWork--
-        sent.push(one.to)
+        begun.push(one.to)
+        await new Promise<void>(resolve => ends.push(resolve))
         return 'sent'
       }
     }
   })
   for (let n = 0; n < 12; n++) await queue(app, `${n}@acme.example`)
   await queue(app, 'beta@beta.example', 'beta.localhost')
-  await expect.poll(() => atWork).toBe(4)
-  isOpen.resolve()
+  await expect.poll(() => begun.length).toBe(4)
+  // One letter ends at a time, so that the order of the next ones does not depend on which
+  // transaction is faster.
+  for (let ended = 0; ended < 13; ended++) {
+    await expect.poll(() => begun.length).toBe(Math.min(4 + ended, 13))
+    ends[ended]?.()
+  }
   await app.allMailsSent()
-  expect(most).toBe(4)
-  expect(new Set(sent).size).toBe(13)
-  expect(sent).toHaveLength(13)
-  expect(sent.indexOf('beta@beta.example')).toBeLessThan(9)
+  expect(new Set(begun).size).toBe(13)
+  expect(begun).toHaveLength(13)
+  expect(begun.indexOf('beta@beta.example')).toBeLessThan(6)
 })
 
 test('brings many letters over few connections', async () => {
