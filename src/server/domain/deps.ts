@@ -125,8 +125,8 @@ export interface Keys {
    */
   seal(plain: Uint8Array, aad: string): Buffer
   /**
-   * Encrypts as `seal` does, but gives equal results for equal bytes and equal `aad`, so that a
-   * query can find them.
+   * Encrypts deterministically: equal bytes with equal `aad` give equal results, so that a query
+   * can find them. The result has the same form as that of `seal`.
    */
   sealSame(plain: Uint8Array, aad: string): Buffer
   /**
@@ -270,8 +270,8 @@ export interface Blobs {
    */
   stage(company: CompanyId, upload: string, bytes: Uint8Array): Promise<void>
   /**
-   * Deletes all files of a company: those of deposits and those of uploads in progress. Leaves the
-   * note of `noteRemoval`.
+   * Deletes all files of a company: those of deposits and those of uploads in progress. Does not
+   * delete the note that `noteRemoval` wrote.
    */
   removeCompany(company: CompanyId): Promise<void>
   /**
@@ -360,8 +360,8 @@ export interface DnsLookup {
 /** Sends letters through the mail server. */
 export interface MailSender {
   /**
-   * Sends a letter. Returns `refused` if the mail server rejects the address or the letter for
-   * good. Throws if another attempt may succeed.
+   * Sends a letter. Returns `refused` if the mail server permanently rejects the address or the
+   * letter. Throws if another attempt may succeed.
    */
   send(letter: Letter): Promise<'sent' | 'refused'>
 }
@@ -429,7 +429,7 @@ export interface Signal<T = CompanyId> {
   on(listener: (value: T) => void): () => void
 }
 
-/** The log of the process. Each line has a text and, as `facts`, fields for machines. */
+/** The log of the process. Each line has a text, and structured fields (`facts`) for log tools. */
 export interface Log {
   info(facts: object, text: string): void
   warn(facts: object, text: string): void

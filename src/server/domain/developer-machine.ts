@@ -31,9 +31,10 @@ export function isDeveloperMachine(
 }
 
 /**
- * Returns `mail` if there is a mail server, which sends the links. Otherwise returns `outbox` on a
- * developer's machine, where mails are written to a folder, and `administrator` elsewhere, where an
- * administrator passes the links on.
+ * Returns how links, such as the one that confirms an e-mail, reach people:
+ * - `mail`: by mail, if a mail server is configured;
+ * - `outbox`: as files in a folder, on a developer's machine without a mail server;
+ * - `administrator`: through an administrator, in all other cases.
  */
 export function linkDelivery(
   { mailServer }: Pick<Settings, 'mailServer'>,

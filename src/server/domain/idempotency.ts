@@ -5,7 +5,9 @@ import { prepareStatement } from '../db/prepared-statements.ts'
 import { singleStatementInCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
-/** The answer to a call is stored for this many days, for repeated calls. */
+/**
+ * The response to a call with an idempotency key is stored for this many days, for repeated calls.
+ */
 const keptDays = 7
 const forgottenAtOnce = 1000
 
@@ -25,11 +27,11 @@ export interface IdempotentCall {
 }
 
 /**
- * Runs `effect` for the first call with an idempotency key and stores its result. A repeated call
- * gets the stored result, with `replayed` true. A call without a key always runs `effect`. Effect
- * and result are in one transaction, so a crash undoes both. Throws `idempotency_in_flight` while
- * another call with the same key runs, and `idempotency_key_reused` if the first call had another
- * input.
+ * Runs `effect` for the first call with an idempotency key and stores its result. For a repeated
+ * call, returns the stored result with `replayed` true. A call without a key always runs `effect`.
+ * Effect and result are in one transaction, so a crash undoes both. Throws `idempotency_in_flight`
+ * while another call with the same key runs, and `idempotency_key_reused` if the first call had
+ * another input.
  */
 export async function runOnce<Body extends object>(
   tx: Tx,
@@ -72,8 +74,8 @@ const keepAnswer = prepareStatement(
 )
 
 /**
- * Frees the idempotency key of a call whose effect was undone, by deleting the stored answer. Does
- * nothing if the call has no key, or if the answer stored for the key is not `body`.
+ * Frees the idempotency key of a call whose effect was undone, by deleting the stored response.
+ * Does nothing if the call has no key, or if the response stored for the key is not `body`.
  */
 export async function deleteStoredAnswer(
   tx: Tx,
@@ -90,8 +92,8 @@ export async function deleteStoredAnswer(
 }
 
 /**
- * Deletes up to 1000 stored answers of idempotent calls that are older than a week. Returns whether
- * there may be more.
+ * Deletes up to 1000 stored responses of idempotent calls that are older than a week. Returns
+ * whether there may be more.
  */
 export async function deleteExpiredAnswers(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -109,7 +111,7 @@ export async function deleteExpiredAnswers(
 }
 
 /**
- * The statement that deletes a company's oldest stored answers: `batch` at most, and only those
+ * The statement that deletes a company's oldest stored responses: `batch` at most, and only those
  * stored before `before`.
  */
 export const deleteAnswersStatement = prepareStatement(
@@ -140,10 +142,10 @@ async function claim(tx: Tx, row: Claim): Promise<boolean> {
 export type IdempotencyKeyOutcome<Body> =
   /**
    * The key was new. The caller of `claimIdempotencyKeys` must run the call, and then store its
-   * answer or free its key.
+   * response or free its key.
    */
   | 'claimed'
-  /** The key was used before. `body` is the answer that was stored. */
+  /** The key was used before. `body` is the response that was stored. */
   | { body: Body }
   | AppError
 
@@ -273,7 +275,7 @@ const readAnswers = prepareStatement(
       and key = any(${keys}::text[])`
 )
 
-/** Stores the answers to calls whose keys `claimIdempotencyKeys` has claimed. */
+/** Stores the responses to calls whose keys `claimIdempotencyKeys` has claimed. */
 export async function storeAnswers(
   tx: Tx,
   scope: CallsOfOne,
@@ -343,8 +345,8 @@ const insertKey = prepareStatement(
 )
 
 /**
- * Returns the stored answer to a call, or undefined if it has expired. Throws
- * `idempotency_key_reused` if the stored answer belongs to another input.
+ * Returns the stored response to a call, or undefined if it has expired. Throws
+ * `idempotency_key_reused` if the stored response belongs to another input.
  */
 async function stored<Body>(
   tx: Tx,

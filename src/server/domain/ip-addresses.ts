@@ -53,8 +53,8 @@ const countedPrefixes = [64, 56, 48]
 /**
  * Returns the networks whose counters count a call from an address, smallest first. For an IPv4
  * address, returns only the address, without `::ffff:`. For a text that is no address, returns only
- * the text. `'2001:db8::1'` →
- * `['2001:db8::/64', '2001:db8::/56', '2001:db8::/48']`
+ * the text.
+ * `'2001:db8::1'` → `['2001:db8::/64', '2001:db8::/56', '2001:db8::/48']`
  */
 export function countedNetworks(text: string): string[] {
   const address = parse(text)

@@ -10,7 +10,7 @@ import { defaultLimit } from '../../contract/kit/lists.ts'
 import { searchWords } from '../../core/text/search-words.ts'
 import type { Tx } from '../db/scope.ts'
 
-/** The page of a list that a caller asks for. */
+/** The page of a list that a caller requests. */
 export interface PageInput<Sort extends string = string> {
   limit?: number | undefined
   /** Id of the last item of the previous page. Undefined for the first page. */
@@ -38,18 +38,15 @@ interface Orders<DB, TB extends keyof DB> {
   /** The column with the ids of the items, which are used as cursors. `id` by default. */
   cursor?: StringReference<DB, TB>
   sorts: Record<string, readonly SortKey<DB, TB>[]>
-  /**
-   * The value of `sort` for a call that names none. A value that begins with `-` sorts in
-   * descending order.
-   */
+  /** The default value of `sort`. A value that begins with `-` sorts in descending order. */
   usual: string
 }
 
 /**
  * Reads a page of a list. `all` selects the rows of the whole list. `select` adds search, filters
- * and columns. The page begins after the row whose id is the cursor, at the place where that row is
- * now. So adding or removing rows between two pages does not make other rows appear twice or go
- * missing. Throws `not_found` if the list has no row with the cursor's id.
+ * and columns. The page begins after the row whose id is the cursor, at the current position of
+ * that row. Rows that were added or removed since the previous page therefore cause no repetitions
+ * or gaps. Throws `not_found` if the list has no row with the cursor's id.
  */
 export async function readPage<DB, TB extends keyof DB, Row extends { id: string }>(
   all: SelectQueryBuilder<DB, TB, object>,

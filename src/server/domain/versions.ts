@@ -22,8 +22,9 @@ export function requireVersion(present: number, expected: number | undefined): v
 }
 
 /**
- * Returns a note for the audit log that the caller of a change named no version. Such a caller may
- * have overwritten a change without having seen it. Returns no fields if the caller named one.
+ * Returns the field `if_match: 'none'` for the audit log if the caller of a change named no
+ * version. Such a caller may have overwritten a change without having seen it. Otherwise returns
+ * `{}`.
  */
 export function missingVersionNote(expected: number | undefined): { if_match?: 'none' } {
   return expected === undefined ? { if_match: 'none' } : {}

@@ -37,8 +37,8 @@ type CreatedCompany = Company & { invitation?: InvitationResult }
  * Creates a company with its first domain and its first administrator. Invites the administrator if
  * the domain is verified immediately. If the call repeats an idempotency key, creates nothing and
  * returns the earlier result with `replayed` true. Throws `host_not_allowed` if the installation
- * does not accept the host name. Throws `host_taken` if another company has proved the host, or if
- * a company of the same name has claimed it.
+ * does not accept the host name. Throws `host_taken` if another company has proved that it owns the
+ * host, or if a company of the same name has claimed it.
  */
 export async function createCompanyWithAdministrator(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,

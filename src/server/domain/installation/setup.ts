@@ -17,15 +17,16 @@ import { consumeRateLimit, refundRateLimit } from '../limits/rate-limits.ts'
 
 /**
  * Maximum number of setup codes that are valid at the same time. Each start of a process creates a
- * code, and so does each call of the command line. If there are too many, the oldest code becomes
- * invalid.
+ * code, and so does each run of the command `vidimus setup-code`. If there are too many, the oldest
+ * code becomes invalid.
  */
 const maxCodes = 5
 const codeMs = 24 * 3_600_000
 
 /**
- * Creates a setup code, with which the first operator proves access to the machine. Returns the
- * code and its link, or undefined if there is an operator already or no company yet.
+ * Creates a setup code, with which the first operator proves access to the server. Returns the code
+ * and the link of the setup page, which contains the code. Returns undefined if there is an
+ * operator already or no company yet.
  */
 export async function createSetupCode(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
@@ -80,9 +81,11 @@ interface NewOperator {
 }
 
 /**
- * Creates the first operator and gives the company its name. Removes the demonstration if
- * `input.demo` is `remove`. `demo` of the result says what became of the demonstration. Throws
- * `setup_code_wrong` or `setup_code_expired`.
+ * Creates the first operator and gives the company the name `input.company`. Removes the
+ * demonstration if `input.demo` is `remove`. The returned `demo` says whether it was removed.
+ * Throws `not_found` if there is an operator already, or if the host does not belong to the
+ * installation's own company. Throws `setup_code_wrong` or `setup_code_expired` if the setup code
+ * is not valid.
  */
 export async function createOperator(
   deps: Deps,
@@ -118,8 +121,9 @@ export async function createOperator(
 }
 
 /**
- * Removes the demonstration if `choice` is `remove`. Returns whether there was none, or whether it
- * was kept or removed. An error is only logged, because the operator has already been created.
+ * Removes the demonstration if `choice` is `remove`. Returns what became of it, or `none` if there
+ * was no demonstration. If the removal fails, logs the error and returns `kept`, because the
+ * operator has already been created.
  */
 async function settleDemo(
   deps: Deps,

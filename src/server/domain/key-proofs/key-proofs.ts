@@ -49,8 +49,8 @@ export function verifyKeyProof({
 }
 
 /**
- * Uses up the challenge in a key proof, so that the proof works only once. Throws
- * `challenge_invalid` if the challenge is expired, used or for another purpose.
+ * Uses up the challenge (`nonce`) that a public-key JWT contains, so that the JWT works only once.
+ * Throws `challenge_invalid` if the challenge is expired, was used before or does not fit the JWT.
  */
 export async function spendKeyProof(
   tx: Tx,

@@ -46,9 +46,9 @@ interface ReserveInput {
 /**
  * Reserves requests (entries of the history) and bytes for a person, in one of their groups. If
  * several groups have enough left, chooses the one with the most requests left. Throws
- * `request_limit_reached` or `storage_limit_reached` if no group has enough. After an error, the
- * caller must roll the transaction back. The statement that reserves also checks the limit, so
- * parallel calls cannot exceed it.
+ * `request_limit_reached` or `storage_limit_reached` if no group has enough. Throws `forbidden` if
+ * no group of the person allows the category. After an error, the caller must roll the transaction
+ * back. The statement that reserves also checks the limit, so parallel calls cannot exceed it.
  */
 export async function reserveQuota(
   tx: Tx,
@@ -82,8 +82,9 @@ interface ChargesInput {
 }
 
 /**
- * Returns what `chargeDeposits` would return for these charges now, but charges nothing. Locks
- * nothing, so parallel calls can still use up the quota before the deposits are charged.
+ * Returns for each charge the id of the group to which `chargeDeposits` would charge it now, or the
+ * error if no group has enough left. Charges and locks nothing, so parallel calls can still use up
+ * the quota before the deposits are charged.
  */
 export async function planDepositCharges(
   tx: Tx,
@@ -93,10 +94,10 @@ export async function planDepositCharges(
 }
 
 /**
- * Charges several deposits of a person. Each is charged to the one of the person's groups that has
- * the most requests left. Returns for each charge the id of the group, or the error with which it
- * was refused. First locks the usage of all these groups, in the order of their ids, and reads it
- * again. The number of statements depends on the groups, not on the deposits.
+ * Charges several deposits of a person. Each is charged to the group with the most requests left,
+ * among the person's groups that allow its category and have enough left. Returns for each charge
+ * the id of the group, or the error if there is no such group. Throws `unavailable` if the person's
+ * groups change meanwhile. Locks the usage of the groups in the order of their ids.
  */
 export async function chargeDeposits(tx: Tx, input: ChargesInput): Promise<(string | AppError)[]> {
   const { user_id } = input
@@ -128,8 +129,8 @@ export async function chargeDeposits(tx: Tx, input: ChargesInput): Promise<(stri
 }
 
 /**
- * Adds requests and bytes to the usage of a group without checking its limits. With zeros it only
- * locks the rows.
+ * Adds requests and bytes to the usage of a group without checking its limits. If both numbers are
+ * 0, this only locks the group's usage.
  */
 async function addUsed(
   tx: Tx,
@@ -144,8 +145,8 @@ async function addUsed(
 }
 
 /**
- * Returns, for each category of the charges, the limits and usage (quotas) of the groups that allow
- * it.
+ * Returns the quotas (limits and usage) of the person's groups that allow a category, for each
+ * category in `input.charges`. The keys of the map are the ids of the categories.
  */
 async function readQuotasByCategory(
   tx: Tx,
@@ -408,8 +409,8 @@ function additionTo(into: Addition['into']) {
 }
 
 /**
- * Returns an error that asks the caller to try again, if `error` says that the group of a charge
- * was deleted meanwhile. Throws any other `error`.
+ * Returns the error `unavailable` if `error` says that the group to charge was deleted meanwhile.
+ * Throws any other `error`.
  */
 function refuseDeleted(error: unknown): AppError {
   const { code, constraint } = Object(error)
@@ -476,8 +477,9 @@ const figuresAddition = prepareStatement(
 )
 
 /**
- * Locks two rows of a group: first its used requests, then its used storage. `reserveQuota` locks
- * them in the same order. A single update would lock them in the order of its query plan.
+ * Locks the two rows of the table `usage` that count the reservation: first the row of requests,
+ * then the row of storage. `reserveQuota` locks them in the same order. A single update would lock
+ * them in the order of its query plan.
  */
 async function lockUsage(tx: Tx, held: Reservation): Promise<void> {
   await sql`

@@ -47,7 +47,7 @@ const rules = {
   mail_email: rule(() => 3, hour),
   /**
    * Password resets that are requested for one e-mail address, per network address. Requests from
-   * other network addresses do not count, so nobody else can keep the owner from requesting one.
+   * other network addresses have counters of their own, so they cannot use up the owner's limit.
    */
   reset_email: rule(() => 3, hour),
   /**
@@ -80,8 +80,8 @@ const rules = {
    */
   login_device: rule(() => 10, 15 * minute),
   /**
-   * Wrong passwords of a signed-in person who must enter the current one, for example to change the
-   * e-mail. The limit keeps somebody with a stolen session from guessing the password.
+   * Failed attempts of a signed-in person to enter their current password again, for example to
+   * change the e-mail. The limit keeps somebody with a stolen session from guessing the password.
    */
   rekey_user: rule(() => 10, 15 * minute),
   /**
@@ -145,11 +145,12 @@ export type LimitKey = readonly [company: string, ...parts: (string | { address:
 const tierFactors = [1, 4, 16]
 
 /**
- * Counts `points` toward the limit `name`, but never more points than the limit has. Counts an IPv6
- * address in its networks /64, /56 and /48, each of which has its own limit (`tierFactors`). If a
- * limit is exceeded, throws its error, which says after how many seconds a call may succeed; the
- * points are counted nevertheless. Returns in `isFirst` whether these are the first points in the
- * current period. For an IPv6 address, `isFirst` speaks of its /48 network.
+ * Counts `points` toward the limit `name`, but at most as many points as the limit allows in one
+ * period. If the limit is exceeded, throws its error (`rate_limited` or `lookup_limited`), and the
+ * points stay counted. The error says after how many seconds a call may succeed. An IPv6 address is
+ * counted in its networks /64, /56 and /48, each of which has its own limit (`tierFactors`). The
+ * returned `isFirst` says whether these are the first points in the current period. For an IPv6
+ * address, `isFirst` refers to its /48 network.
  */
 export async function consumeRateLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,

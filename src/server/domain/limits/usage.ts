@@ -33,8 +33,8 @@ interface OwnUsage {
 }
 
 /**
- * Returns the usage of a person. `total` is the result of `readPersonUsage`. `own` maps the id of
- * each of the person's groups to what the person has used in it.
+ * Returns the limits and usage of a person's groups. `total` has the sums over all groups. `own`
+ * maps the id of each group to what this person has used in it.
  */
 export async function readPersonUsageByGroup(
   tx: Tx,
@@ -70,7 +70,8 @@ export async function readPersonUsageByGroup(
 }
 
 /**
- * The limits of a group and how much of each is used. `requestsTaken` and `bytesTaken` include
+ * The limits of a group and how much of each is used. Requests are counted from `period_start` to
+ * `resets_at`, which is `null` if they are never reset. `requestsTaken` and `bytesTaken` include
  * reservations. `requestsLeft` and `bytesLeft` are `null` without a limit.
  */
 export interface GroupQuota {
@@ -110,8 +111,9 @@ function groupsOfPerson(db: StatementBuilder, query: PersonQuotaQuery) {
 }
 
 /**
- * Builds the query of groups with their limits and usage. A group has a row for each period that
- * has usage and may be its current period. If there is no such period, the group has one row.
+ * Builds the query of groups with their limits and usage. Each group has a row for each period with
+ * usage, apart from periods that cannot be the current one. A group without such a period has one
+ * row.
  */
 function groupsFrom(db: StatementBuilder, query: QuotaQuery) {
   return db

@@ -63,11 +63,13 @@ export async function prepareLetter(
 }
 
 /**
- * Returns the company of a mail, with the host to which the link in the mail leads. Usually that is
- * the host on which the mail was requested. It is the company's primary host if the requested host
- * is no longer served. It is also the primary host if the requested host belongs to a wildcard
- * domain, because anybody can invent such a host. If there is no primary host, only a host of a
- * wildcard domain is used. Otherwise returns undefined.
+ * Returns the company of a mail, with the host to which the link in the mail leads. The host is the
+ * first of these that exists:
+ * - the host on which the mail was requested, if the company still has it and it does not belong to
+ *   a wildcard domain, because anybody can invent a host of a wildcard domain;
+ * - the company's primary host;
+ * - the requested host of a wildcard domain.
+ * Returns undefined if none of them exists.
  */
 async function findSender(
   deps: Pick<Deps, 'db'>,

@@ -35,7 +35,10 @@ export async function queueMail(
   await queueMails(tx, deps, tenant, [mail])
 }
 
-/** Queues several mails, as `queueMail` does. */
+/**
+ * Queues several mails in the transaction of the change that they report. If the transaction rolls
+ * back, none of them is sent.
+ */
 export async function queueMails(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
@@ -63,7 +66,7 @@ const delaySeconds = [10, 30, 60, 120, 300, 600, 900]
 const keptMs = 3 * 86_400_000
 
 /**
- * Sends the mail of the company that has been due longest. Returns false if no mail was due or if
+ * Sends the company's mail that has been due longest. Returns false if no mail was due or if
  * sending failed. If the process crashes right after sending a mail, the mail is sent again, with
  * another token.
  */

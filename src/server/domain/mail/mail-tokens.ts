@@ -51,8 +51,8 @@ interface NewTokens {
 }
 
 /**
- * Creates a token for each of `people`, as `createMailToken` does. Returns the tokens in the same
- * order. All of them expire at the returned time `until`.
+ * Creates the token of a mailed link for each of `people`. Returns the tokens in the same order.
+ * All of them expire at the returned time `until`. The database stores only their hashes.
  */
 export async function createMailTokens(
   tx: Tx,
@@ -99,8 +99,8 @@ export async function hasRecentToken(
 }
 
 /**
- * Returns a link with a token in its fragment. Browsers do not send the fragment to a server, so
- * the token gets into no log.
+ * Returns a link with a token and an e-mail in its fragment (after `#`). Browsers do not send the
+ * fragment to a server, so the token appears in no server log.
  */
 export function mailLink(
   origin: string,
@@ -113,8 +113,8 @@ export function mailLink(
 }
 
 /**
- * Returns for what a mail token was created: the id of a person or sign-up (`subject`), and the
- * e-mail. Does not use up the token. Throws `mail_token_used` if the token was used before. Throws
+ * Returns the id of the person or sign-up (`subject`) and the e-mail for which a mail token was
+ * created. Does not use up the token. Throws `mail_token_used` if the token was used before. Throws
  * `mail_token_invalid` if it is unknown or expired, or if the person's key has changed since the
  * token was created.
  */
@@ -151,7 +151,7 @@ export async function readMailToken(
 
 /**
  * Checks that the token of a mailed link can be used. For an invitation, returns the person's name.
- * Throws as `readMailToken` does.
+ * Throws `mail_token_used` or `mail_token_invalid` if the token cannot be used.
  */
 export async function checkMailLink(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -168,7 +168,8 @@ export async function checkMailLink(
 
 /**
  * Uses up a mail token. Of parallel calls, only one succeeds. The caller must have locked the row
- * of the person or sign-up, so that no key changes meanwhile. Throws as `readMailToken` does.
+ * of the person or sign-up, so that no key changes meanwhile. Throws `mail_token_used` or
+ * `mail_token_invalid` if the token cannot be used.
  */
 export async function spendMailToken(
   tx: Tx,

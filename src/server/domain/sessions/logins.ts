@@ -44,9 +44,10 @@ interface LogIn {
 }
 
 /**
- * Creates a session for a signed challenge. Throws `login_failed` for every wrong login. The
- * response time is the same for each, so nothing reveals whether the account exists. Throws
- * `account_disabled` only if the password is correct.
+ * Creates a session for a signed challenge and returns its access token. The browser sends the
+ * returned `device` with later logins, to prove that the person has signed in with this browser
+ * before. Every wrong login throws `login_failed` after the same time, so nothing reveals whether
+ * the account exists. Throws `account_disabled` only if the password is correct.
  */
 export async function logIn(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'counters'>,
@@ -178,10 +179,9 @@ const waitingOf = prepareStatement((db, { company_id, email, now }: Waiting) =>
 )
 
 /**
- * Returns the accounts that a login tries if the challenge is not signed with the key of the person
- * with this e-mail. These are the unconfirmed sign-ups of the e-mail, then the person once more,
- * because a sign-up may have just become a person. The list always has the same length, filled up
- * with undefined.
+ * Returns the accounts that a login tries after the person with this e-mail has not matched: the
+ * unconfirmed sign-ups of the e-mail, then the person once more, because a sign-up may have just
+ * become a person. The list is filled up with undefined, so it always has the same length.
  */
 async function findWaiting(
   tx: Tx,

@@ -59,8 +59,10 @@ const renewMinutes = 40
 const seenMinutes = 10
 
 /**
- * Returns a new token for the caller if the current one expires within 40 minutes or is outdated,
- * otherwise undefined. The new token is valid for an hour, but not longer than the session.
+ * Returns a new token for the caller, or undefined if none is needed or the session has ended. A
+ * new token is needed if the current one is outdated, or if it expires within 40 minutes and the
+ * session lasts longer. The new token is valid for an hour, but not longer than the session. A
+ * renewal also records when the person and the session were last seen.
  */
 export async function renewToken(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
@@ -245,7 +247,10 @@ export async function logOut(
   })
 }
 
-/** Ends all sessions of people, also those that parallel logins are creating. */
+/**
+ * Ends all sessions of the given people, including those that parallel logins are creating, and
+ * closes their event streams.
+ */
 export async function signOutEverywhere(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,
@@ -292,8 +297,8 @@ export async function listSessions(
 }
 
 /**
- * Returns a page of a person's sessions that have a valid token, in the order of `listSessions`.
- * `session_id` is the session of this call.
+ * Returns a page of a person's sessions that have a valid token. The session of this call
+ * (`session_id`) comes first, then the others, most recently used first.
  */
 export async function readSessions(
   tx: Tx,
