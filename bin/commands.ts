@@ -7,7 +7,7 @@ import { createLog } from '../src/server/adapters/log.ts'
 import { readConfig } from '../src/server/config.ts'
 import { listWaitingSignUps } from '../src/server/domain/accounts/signups.ts'
 import { type AuditCheckReport, checkAuditLog } from '../src/server/domain/audit/audit-check.ts'
-import { listCompanyIds, removeCompany } from '../src/server/domain/companies/companies.ts'
+import { listCompanyIds, removeDemoCompany } from '../src/server/domain/companies/companies.ts'
 import { originOf } from '../src/server/domain/companies/served-hosts.ts'
 import { createDemo, demoHost, fillDemo, findDemo } from '../src/server/domain/demo/demo.ts'
 import { demoAccount } from '../src/server/domain/demo-account.ts'
@@ -334,7 +334,7 @@ async function seedDemo(deps: Deps): Promise<Answer> {
 
 async function removeDemo(deps: Deps): Promise<Answer> {
   const demo = await findDemo(deps)
-  if (!demo || !(await removeCompany(deps, demo.company_id))) {
+  if (!demo || !(await removeDemoCompany(deps, demo.company_id))) {
     throw new Refusal('There is no demonstration.')
   }
   return { facts: { removed: demo.company_id }, text: 'The demonstration has been removed.' }

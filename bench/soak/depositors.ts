@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../src/contract/kit/errors.ts'
-import { fromProblem } from '../../src/contract/kit/problems.ts'
+import { errorFromProblem } from '../../src/contract/kit/problems.ts'
 import { type Client, type HttpAnswer, signUpAt } from '../../tests/helpers/client.ts'
 import type { Random } from '../../tests/helpers/random.ts'
 
@@ -168,7 +168,7 @@ function requireStatus(answer: HttpAnswer, status: number): void {
   if (answer.body.length === 0 && answer.status >= 500) {
     throw new AppError('unavailable', `answered ${answer.status}`)
   }
-  throw fromProblem(answer.status, bodyOf(answer))
+  throw errorFromProblem(answer.status, bodyOf(answer))
 }
 
 function codeOf(answer: HttpAnswer): unknown {

@@ -12,7 +12,7 @@ import { verificationCalls } from './verifications.ts'
  * The API calls that pages outside the administration make. The calls of the administration are in
  * `adminCalls`, so that other pages do not load them.
  */
-export const calls = {
+export const nonAdminCalls = {
   ...userCalls,
   ...accountCalls,
   ...exportCalls,

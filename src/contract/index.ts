@@ -1,6 +1,6 @@
 import { adminCalls } from './admin-calls.ts'
 import { auditStreams } from './audit.ts'
-import { calls } from './calls.ts'
+import { nonAdminCalls } from './calls.ts'
 import { companyDepositCalls } from './company-deposits.ts'
 import { cspReportStreams } from './csp-reports.ts'
 import { depositStreams } from './deposits.ts'
@@ -13,7 +13,7 @@ import { requestStreams } from './requests.ts'
 
 /** All API calls with a JSON response, by name. Tests and the API documentation use this list. */
 export const endpoints = {
-  ...calls,
+  ...nonAdminCalls,
   ...adminCalls,
   ...companyDepositCalls,
   ...healthCalls,

@@ -36,7 +36,7 @@ import type { TenantCache } from './domain/companies/served-hosts.ts'
 import { createFingerprintVerifier } from './domain/deposits/verifications.ts'
 import type { CompanyId, Deps } from './domain/deps.ts'
 import { createEventStreams } from './domain/history/event-streams.ts'
-import { collectLimitStatuses, type LimitStatus } from './domain/limits/rate-limits.ts'
+import { collectLimitStatuses, type RateLimitStatus } from './domain/limits/rate-limits.ts'
 import { createLogThrottle } from './http/log-throttle.ts'
 
 const allowedHeaders =
@@ -186,9 +186,9 @@ function otherCompany(c: ApiContext): CompanyId | undefined {
  * Returns the rate limit headers that draft-ietf-httpapi-ratelimit-headers-11 defines, for example
  * `ratelimit: "verify_user_minute";r=599;t=60`.
  */
-function rateLimitHeaders(statuses: LimitStatus[]): Record<string, string> {
+function rateLimitHeaders(statuses: RateLimitStatus[]): Record<string, string> {
   if (statuses.length === 0) return {}
-  const list = (item: (status: LimitStatus) => string) => statuses.map(item).join(', ')
+  const list = (item: (status: RateLimitStatus) => string) => statuses.map(item).join(', ')
   return {
     'ratelimit-policy': list(({ name, limit, seconds }) => `"${name}";q=${limit};w=${seconds}`),
     ratelimit: list(

@@ -1,4 +1,4 @@
-import { type DisabledState, parseDisabled } from '../contract/kit/disabled.ts'
+import { type DisabledState, parseDisabledParameter } from '../contract/kit/disabled.ts'
 import { formatDateTime } from '../core/text/format.ts'
 import { localizedPath, translator, type Words } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
@@ -11,7 +11,7 @@ import { isSignedIn, onClick, onThisAndLaterPages, pageLocale } from './kit/page
  */
 export function startAccountDisabledPage(): void {
   onThisAndLaterPages(() => {
-    draw(parseDisabled(new URLSearchParams(location.search).get('disabled')))
+    draw(parseDisabledParameter(new URLSearchParams(location.search).get('disabled')))
     drawAnswer()
   })
   $disabledState.listen(drawAnswer)
@@ -28,7 +28,7 @@ function drawAnswer(): void {
   const box = sheet()
   // The API may be a release newer: a reason that this page does not know keeps the general
   // sentence.
-  if (blocked) draw(parseDisabled(JSON.stringify(blocked)))
+  if (blocked) draw(parseDisabledParameter(JSON.stringify(blocked)))
   else if (box && $user.get()) {
     write(box, 'what', words()('disabled.active'))
     for (const part of ['reason', 'next']) show(box, part, false)

@@ -1,5 +1,5 @@
 import { isLocale, type Locale, translator } from '../i18n/index.ts'
-import { keepOnlyDraftsOfPage, pagePathInDefaultLocale } from '../stores/form-drafts.ts'
+import { deleteDraftsOfOtherPages, pagePathInDefaultLocale } from '../stores/form-drafts.ts'
 import { isSignedIn, onClick, onEachPage, pageVersion, shellTranslator } from './kit/page.ts'
 
 /**
@@ -8,7 +8,7 @@ import { isSignedIn, onClick, onEachPage, pageVersion, shellTranslator } from '.
  * the home page if the path of the page has parameters.
  */
 export function startLanguageLinks(): void {
-  onEachPage(() => keepOnlyDraftsOfPage(pagePathInDefaultLocale()))
+  onEachPage(() => deleteDraftsOfOtherPages(pagePathInDefaultLocale()))
   onClick('a[data-locale]', (link, event) => {
     const { locale } = link.dataset
     if (!isLocale(locale) || event.metaKey || event.ctrlKey || event.shiftKey) return

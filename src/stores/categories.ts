@@ -2,7 +2,7 @@ import type { Category } from '../contract/categories.ts'
 import { AppError } from '../contract/kit/errors.ts'
 import { environment } from './environment.ts'
 import { personalAtom } from './personal-atoms.ts'
-import { api, sessionNumber } from './sessions.ts'
+import { api, sessionGeneration } from './sessions.ts'
 import { $user } from './signed-in-user.ts'
 
 export type CategoriesState =
@@ -41,10 +41,10 @@ export function watchCategories(): () => void {
 export async function loadCategories(): Promise<void> {
   if ($categories.get().status === 'loading') return
   if ($categories.get().status !== 'ready') $categories.set({ status: 'loading' })
-  const session = sessionNumber()
+  const session = sessionGeneration()
   try {
     const categories = await api('listCategories', {})
-    if (session !== sessionNumber()) return
+    if (session !== sessionGeneration()) return
     const before = $categories.get()
     // another default category does not replace the one that the person sees
     const known = before.status === 'ready' ? before.chosen : environment().readStored(chosenKey)
@@ -52,7 +52,7 @@ export async function loadCategories(): Promise<void> {
     $categories.set({ status: 'ready', categories, chosen: chosen?.id })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    if (session !== sessionNumber() || $categories.get().status !== 'loading') return
+    if (session !== sessionGeneration() || $categories.get().status !== 'loading') return
     $categories.set({ status: 'failed', error })
   }
 }

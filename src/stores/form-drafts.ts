@@ -40,12 +40,12 @@ export function takeDraft(path: string, name: string): unknown {
  * Deletes the stored values of all pages except `path`, the page that has just been opened. On the
  * sign-in page, also keeps the values of a person whose session has ended.
  */
-export function keepOnlyDraftsOfPage(path: string): void {
+export function deleteDraftsOfOtherPages(path: string): void {
   if (place !== path && !(owner && path.endsWith('/sign-in'))) drafts.clear()
 }
 
 /** Deletes the stored values if they belong to a person other than the one who has signed in. */
-export function keepOnlyDraftsOfPerson(person: string | undefined): void {
+export function deleteDraftsOfOtherPeople(person: string | undefined): void {
   if (owner !== undefined && owner !== person) drafts.clear()
 }
 

@@ -12,7 +12,7 @@ export type FieldElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectEl
  * Returns the values of a form by field name. Several values of one field are joined by newlines.
  * If no checkbox of a field is checked, the value of the field is empty.
  */
-export function valuesOf(form: HTMLFormElement): Values {
+export function readFormValues(form: HTMLFormElement): Values {
   const values: Values = {}
   for (const box of form.querySelectorAll<HTMLInputElement>('[type=checkbox]'))
     values[box.name] = ''
@@ -56,7 +56,7 @@ export function formDraftName(values: Values): string {
  * `/en/verify`.
  */
 export function keepFormDraft(path: string, form: HTMLFormElement): void {
-  const values = valuesOf(form)
+  const values = readFormValues(form)
   const name = formDraftName(values)
   // a form whose script has not run yet has not filled in what was stored before
   const earlier = new Map<string, unknown>(Object.entries(Object(takeDraft(path, name))))

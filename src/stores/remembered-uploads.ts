@@ -39,7 +39,7 @@ const store = createStore('vidimus-uploads', 'upload')
 const lockPrefix = 'vidimus:uploads:'
 
 /** Deletes the remembered uploads of every person who used this browser. */
-export async function forgetUploads(): Promise<void> {
+export async function deleteRememberedUploads(): Promise<void> {
   await attempt(() => clear(store))
 }
 

@@ -1,7 +1,7 @@
 import { atom } from 'nanostores'
 import type * as z from 'zod/mini'
 import type { adminCalls } from '../contract/admin-calls.ts'
-import type { calls } from '../contract/calls.ts'
+import type { nonAdminCalls } from '../contract/calls.ts'
 import type { CallOptions } from '../contract/kit/call.ts'
 import type { Endpoint } from '../contract/kit/endpoint.ts'
 import { AppError } from '../contract/kit/errors.ts'
@@ -101,7 +101,7 @@ export function apiOrigin(): string {
   return `${protocol}//api.${host}`
 }
 
-type Calls = typeof calls & typeof adminCalls
+type Calls = typeof nonAdminCalls & typeof adminCalls
 export type CallName = keyof Calls
 export type CallInput<Name extends CallName> = z.input<Calls[Name]['input']>
 export type CallOutput<Name extends CallName> = z.output<Calls[Name]['output']>
@@ -158,8 +158,8 @@ let loading: ReturnType<typeof importCalls> | undefined
 export async function loadCalls() {
   loading ??= importCalls()
   try {
-    const [{ call }, { calls }] = await loading
-    return { call, calls }
+    const [{ call }, { nonAdminCalls }] = await loading
+    return { call, nonAdminCalls }
   } catch (cause) {
     loading = undefined // the network may be back at the next call
     throw new AppError('offline', 'The calls of the API could not be loaded', { cause })
@@ -168,11 +168,14 @@ export async function loadCalls() {
 
 /** Loads and returns the endpoint object of a call: its method, path and schemas. */
 export async function loadEndpoint(name: CallName): Promise<Endpoint> {
-  const { calls } = await loadCalls()
-  return isPageCall(name, calls) ? calls[name] : loadAdminCall(name)
+  const { nonAdminCalls } = await loadCalls()
+  return isPageCall(name, nonAdminCalls) ? nonAdminCalls[name] : loadAdminCall(name)
 }
 
-function isPageCall(name: CallName, list: typeof calls): name is keyof typeof calls {
+function isPageCall(
+  name: CallName,
+  list: typeof nonAdminCalls
+): name is keyof typeof nonAdminCalls {
   return name in list
 }
 
@@ -202,7 +205,7 @@ export function sessionToken(): string | undefined {
  * Returns a number that changes when the session ends. Callers compare it before and after an API
  * call, and drop the response if the number has changed.
  */
-export function sessionNumber(): number {
+export function sessionGeneration(): number {
   return sessions
 }
 
@@ -368,8 +371,8 @@ export async function forgetSession(): Promise<void> {
   clearSession('signed-out')
   environment().store(verifiedFileNamesStorageKey, undefined)
   try {
-    const { forgetUploads } = await import('./remembered-uploads.ts')
-    await forgetUploads()
+    const { deleteRememberedUploads } = await import('./remembered-uploads.ts')
+    await deleteRememberedUploads()
   } catch {
     // offline before this file was loaded: the next person's visit deletes the uploads
   }

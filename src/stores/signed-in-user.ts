@@ -12,7 +12,7 @@ import {
   api,
   replaceToken,
   type SessionStart,
-  sessionNumber,
+  sessionGeneration,
   userScopedName
 } from './sessions.ts'
 import { joinTabGroup, type TabGroup } from './tab-leader.ts'
@@ -66,9 +66,9 @@ export async function changeUsername(username: string): Promise<void> {
 }
 
 async function change(fields: { locale: Locale } | { username: string }): Promise<void> {
-  const session = sessionNumber()
+  const session = sessionGeneration()
   const user = await api('updateUser', fields)
-  if (session === sessionNumber()) publish(user)
+  if (session === sessionGeneration()) publish(user)
 }
 
 async function begin(start: SessionStart): Promise<void> {
@@ -88,10 +88,10 @@ async function begin(start: SessionStart): Promise<void> {
 }
 
 async function showNews(news: unknown): Promise<void> {
-  const session = sessionNumber()
+  const session = sessionGeneration()
   const { UserInfo } = await import('../contract/users.ts')
   const user = UserInfo.safeParse(news)
-  if (user.success && session === sessionNumber()) show(user.data)
+  if (user.success && session === sessionGeneration()) show(user.data)
 }
 
 function end(): void {
@@ -150,14 +150,14 @@ function refreshNow(): void {
  */
 export async function refreshUser(): Promise<void> {
   if (isLeading) scheduleRefresh()
-  const session = sessionNumber()
+  const session = sessionGeneration()
   try {
     const user = await api('getUser', {})
-    if (session !== sessionNumber()) return
+    if (session !== sessionGeneration()) return
     publish(user)
     await settleLocale(user)
   } catch (error) {
-    if (session === sessionNumber() && error instanceof AppError && error.disabled)
+    if (session === sessionGeneration() && error instanceof AppError && error.disabled)
       $disabledState.set(error.disabled)
   }
 }

@@ -1,5 +1,5 @@
 import type { PictureTransform } from '../contract/deposits.ts'
-import { reduceAboveBytes } from '../contract/kit/limits.ts'
+import { maxUnreducedPictureBytes } from '../contract/kit/limits.ts'
 import type { ReducedPicture } from './image.ts'
 import { createPool, type TaskOptions } from './pool.ts'
 
@@ -21,7 +21,9 @@ export interface PictureReduction {
  * animation.
  */
 export function isReduciblePicture({ size, type }: Pick<Blob, 'size' | 'type'>): boolean {
-  return size > reduceAboveBytes && type.startsWith('image/') && !type.startsWith('image/svg')
+  return (
+    size > maxUnreducedPictureBytes && type.startsWith('image/') && !type.startsWith('image/svg')
+  )
 }
 
 /**

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini'
 import { type Endpoint, hasJsonBody, pathParameters } from './endpoint.ts'
 import { AppError, type FieldErrors } from './errors.ts'
 import { fieldErrors } from './field-errors.ts'
-import { fromProblem } from './problems.ts'
+import { errorFromProblem } from './problems.ts'
 
 export interface CallOptions {
   /** Origin of the API, such as `https://api.docs.acme.fr`. */
@@ -72,7 +72,7 @@ export function inputErrors(
 export async function errorFromResponse(response: Response): Promise<AppError> {
   const body: unknown = await response.json().catch(() => undefined)
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
-  return fromProblem(response.status, body, Number.isNaN(retryAfter) ? undefined : retryAfter)
+  return errorFromProblem(response.status, body, Number.isNaN(retryAfter) ? undefined : retryAfter)
 }
 
 function request(endpoint: Endpoint, input: unknown, options: CallOptions): Request {

@@ -22,7 +22,7 @@ const maxTextLength = 2_048
  * Returns the `disabled` part of an error response: what is disabled, why, and since when. Replaces
  * an unknown reason by `other`.
  */
-export function disabledDetails(
+export function toDisabledState(
   scope: DisabledState['scope'],
   { reason, since }: { reason: string; since: string }
 ): DisabledState {
@@ -33,7 +33,7 @@ export function disabledDetails(
  * Parses the query parameter `disabled`, which contains a `DisabledState` as JSON. Returns
  * undefined for an invalid value.
  */
-export function parseDisabled(text: string | null): DisabledState | undefined {
+export function parseDisabledParameter(text: string | null): DisabledState | undefined {
   if (text === null || text.length > maxTextLength) return undefined
   try {
     return DisabledState.parse(JSON.parse(text))

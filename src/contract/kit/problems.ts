@@ -75,7 +75,7 @@ export function toProblem(error: AppError, instance?: string): Problem {
  * code, the code is `unauthenticated` for the status 401, otherwise `unexpected_answer`.
  * `retryAfter` is in seconds.
  */
-export function fromProblem(status: number, body: unknown, retryAfter?: number): AppError {
+export function errorFromProblem(status: number, body: unknown, retryAfter?: number): AppError {
   const problem = isRecord(body) ? body : {}
   // a 403 with this object means a disabled account, whatever its code
   const isDisabled = status === 403 && isRecord(problem['disabled'])

@@ -6,7 +6,7 @@ import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import {
   countUnfinished,
   type DepositSummary,
-  listPositionOf
+  listRankOf
 } from '../../stores/deposits/deposit-states.ts'
 import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
 import {
@@ -49,7 +49,7 @@ export function DepositList({ deposits, onAnother }: DepositListProps) {
   const hasEnded = open === 0
   const limit = limitOf(deposits)
   const ordered = deposits.toSorted(
-    (a, b) => listPositionOf(a.$state.get()) - listPositionOf(b.$state.get())
+    (a, b) => listRankOf(a.$state.get()) - listRankOf(b.$state.get())
   )
   const hidden = deposits.length - shown
 

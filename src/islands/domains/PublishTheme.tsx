@@ -1,6 +1,11 @@
 import { useRef } from 'react'
 import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
-import { $themes, discardDraft, publishDraft, reloadThemes } from '../../stores/admin/domains.ts'
+import {
+  $themes,
+  discardThemeDraft,
+  publishThemeDraft,
+  reloadThemes
+} from '../../stores/admin/domains.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { showMessage } from '../kit/show-message.ts'
@@ -32,8 +37,8 @@ export function PublishTheme({ domain, themes, draft }: PublishThemeProps) {
     what: 'Publishing the look failed',
     async send(isPublished: boolean) {
       await draft.save()
-      if (isPublished) await publishDraft(id, shown())
-      else await discardDraft(id, shown())
+      if (isPublished) await publishThemeDraft(id, shown())
+      else await discardThemeDraft(id, shown())
       draft.reset()
       showMessage(t(isPublished ? 'domains.look.published' : 'domains.look.discarded', { host }))
       // the buttons are gone

@@ -4,8 +4,8 @@ import {
   $themes,
   type EditedTheme,
   reloadThemes,
-  saveDraft,
-  themeToEdit
+  themeToEdit,
+  updateThemeDraft
 } from '../../stores/admin/domains.ts'
 import { useVersionedSave } from '../forms/use-versioned-save.ts'
 import { useAction } from '../kit/use-action.ts'
@@ -46,7 +46,7 @@ export function useThemeDraft(id: string, themes: DomainThemes) {
   }
   const { change, conflict, resolve } = useVersionedSave<EditedTheme, Partial<EditedTheme>>({
     async save(changes, version) {
-      await saveDraft(id, changes as ThemeChanges, version)
+      await updateThemeDraft(id, changes as ThemeChanges, version)
       isSaved.current = true
     },
     load: async () => themeToEdit(await reloadThemes(id))

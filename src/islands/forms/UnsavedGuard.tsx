@@ -2,8 +2,8 @@ import type { TransitionBeforePreparationEvent } from 'astro:transitions/client'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { localizedPath } from '../../i18n/index.ts'
 import {
+  deleteDraftsOfOtherPeople,
   keepDraft,
-  keepOnlyDraftsOfPerson,
   pagePathInDefaultLocale
 } from '../../stores/form-drafts.ts'
 import { formDraftName, isFieldChanged, type Values } from '../../stores/form-values.ts'
@@ -17,7 +17,7 @@ import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { useWords } from '../kit/use-words.ts'
 import type { FormState } from './use-form.ts'
 
-addSessionStartListener(() => keepOnlyDraftsOfPerson(signedInUserId()))
+addSessionStartListener(() => deleteDraftsOfOtherPeople(signedInUserId()))
 
 interface UnsavedGuardProps {
   form?: Pick<FormState, 'props' | 'read' | 'isWorking' | 'isDone'>

@@ -13,8 +13,8 @@ import {
   formDraftName,
   isCheckable,
   isFieldChanged,
-  type Values,
-  valuesOf
+  readFormValues,
+  type Values
 } from '../../stores/form-values.ts'
 import { type ActionOptions, useAction } from '../kit/use-action.ts'
 import { takePageDraft } from './page-drafts.ts'
@@ -81,7 +81,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
     }
   })
 
-  const read = (): Values => (form.current ? valuesOf(form.current) : {})
+  const read = (): Values => (form.current ? readFormValues(form.current) : {})
 
   const fillInDraft = useEffectEvent(() => {
     const draft = { ...Object(takePageDraft(formDraftName(read()))) }

@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { parseCompanyId } from '../db/scope.ts'
-import type { Blobs, CompanyId, FileDigest, StagedFile } from '../domain/deps.ts'
+import type { BlobStore, CompanyId, FileDigest, StagedFile } from '../domain/deps.ts'
 
 /**
  * Opens the storage that keeps documents as files below `directory`:
@@ -27,7 +27,7 @@ import type { Blobs, CompanyId, FileDigest, StagedFile } from '../domain/deps.ts
  *
  * `staging` and `blobs` are on one file system, so that a rename moves the file.
  */
-export function openBlobs(directory: string): Blobs {
+export function openBlobs(directory: string): BlobStore {
   const staged = (file: StagedFile) => join(directory, 'staging', file.company_id, nameOf(file))
   const kept = (company: CompanyId, tag: Uint8Array) => {
     const name = Buffer.from(tag).toString('hex')

@@ -15,8 +15,8 @@ import * as emailChanges from '../domain/accounts/email-changes.ts'
 import * as invitations from '../domain/accounts/invitations.ts'
 import * as resets from '../domain/accounts/password-resets.ts'
 import * as signUps from '../domain/accounts/signups.ts'
-import { linkDelivery } from '../domain/developer-machine.ts'
-import { runCountingTokenFailures } from '../domain/limits/rate-limits.ts'
+import { chooseLinkDelivery } from '../domain/developer-machine.ts'
+import { runWithMailTokenLimit } from '../domain/limits/rate-limits.ts'
 import * as mailTokens from '../domain/mail/mail-tokens.ts'
 import {
   type Api,
@@ -109,7 +109,7 @@ function tenantAndAddress(c: ApiContext) {
  * it does not reveal which accounts exist.
  */
 function deliveryOf(c: ApiContext): { delivery: LinkDelivery } {
-  return { delivery: linkDelivery(c.get('deps').settings, isFromDeveloperMachine(c)) }
+  return { delivery: chooseLinkDelivery(c.get('deps').settings, isFromDeveloperMachine(c)) }
 }
 
 /**
@@ -117,5 +117,5 @@ function deliveryOf(c: ApiContext): { delivery: LinkDelivery } {
  * the failure toward the limit of failures of the caller's network address.
  */
 function runWithMailedToken<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
-  return runCountingTokenFailures(c.get('deps'), tenantAndAddress(c), run)
+  return runWithMailTokenLimit(c.get('deps'), tenantAndAddress(c), run)
 }

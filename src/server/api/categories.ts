@@ -19,7 +19,7 @@ export function mountCategories(app: Api): void {
   mountAdminEndpoint(app, deleteCategory, categories.deleteCategory)
 
   mountEndpoint(app, listCategories, (_input, c) =>
-    categories.listCategories(c.get('deps'), hostCompanyAndCaller(c))
+    categories.listAllowedCategories(c.get('deps'), hostCompanyAndCaller(c))
   )
 
   mountIdempotent(app, createCategory, (settings, c, idempotencyKey) =>

@@ -11,7 +11,7 @@ import * as confirmations from '../domain/accounts/confirmations.ts'
 import * as invitations from '../domain/accounts/invitations.ts'
 import * as passwordChanges from '../domain/accounts/password-changes.ts'
 import * as users from '../domain/accounts/users.ts'
-import type { Person } from '../domain/sessions/sessions.ts'
+import type { AuthenticatedCaller } from '../domain/sessions/sessions.ts'
 import { administeredTenant } from './kit/administered-company.ts'
 import { hasAccess } from './kit/admission.ts'
 import { type Api, type ApiContext, isFromDeveloperMachine, signedInPerson } from './kit/context.ts'
@@ -77,7 +77,7 @@ export function mountUsers(app: Api): void {
  * `forbidden` for anybody else. The endpoint itself is public, because people who sign up use it
  * too.
  */
-function administrator(c: ApiContext): Person {
+function administrator(c: ApiContext): AuthenticatedCaller {
   const found = c.get('person')
   if (!found) throw new AppError('unauthenticated', 'Inviting somebody needs a bearer token')
   if (!hasAccess(found, 'admin')) {

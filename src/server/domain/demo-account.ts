@@ -10,7 +10,7 @@ export const demoAccount = {
 }
 
 /** The public key that a browser derives from e-mail and password of `demoAccount`. */
-export const demoKey: PublicKeyJwk = {
+export const demoPublicKey: PublicKeyJwk = {
   kty: 'EC',
   crv: 'P-256',
   x: 'Zg4BM_QSGR1tcXV0scqdq_9aZxnfZey8ChUcPq0TLhI',

@@ -16,7 +16,7 @@ export interface Deps {
   tokens: TokenReader
   /** The counters of the rate limits, in memory. `rate-limits.ts` builds their keys. */
   counters: Map<string, RateLimiterMemory>
-  blobs: Blobs
+  blobs: BlobStore
   mails: MailSender
   /** Queries DNS. Undefined in an installation without DNS checks. */
   dns: DnsLookup | undefined
@@ -209,7 +209,7 @@ export interface StagedFile {
  * its bytes arrive. A kept file belongs to all deposits of the same bytes. Its name is the tag of
  * the file: the keyed hash of its bytes.
  */
-export interface Blobs {
+export interface BlobStore {
   /**
    * Returns the size of the disk that stores the documents, and how much of it is free, in bytes.
    */

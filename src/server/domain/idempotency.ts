@@ -77,7 +77,7 @@ const keepAnswer = prepareStatement(
  * Frees the idempotency key of a call whose effect was undone, by deleting the stored response.
  * Does nothing if the call has no key, or if the response stored for the key is not `body`.
  */
-export async function deleteStoredAnswer(
+export async function deleteStoredResponse(
   tx: Tx,
   { actor, route, key }: Omit<IdempotentCall, 'input'>,
   body: object
@@ -95,7 +95,7 @@ export async function deleteStoredAnswer(
  * Deletes up to 1000 stored responses of idempotent calls that are older than a week. Returns
  * whether there may be more.
  */
-export async function deleteExpiredAnswers(
+export async function deleteExpiredResponses(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
 ): Promise<boolean> {
@@ -188,7 +188,7 @@ export async function claimIdempotencyKeys<Body extends object>(
     // free
     if (!row?.body) return inFlight()
     if (!row.fingerprint.equals(fingerprint)) return idempotencyKeyReusedError()
-    return { body: row.body as Body } // as: kept by storeAnswers() for the same route
+    return { body: row.body as Body } // as: stored by storeIdempotentResponses() for the same route
   })
 }
 
@@ -276,7 +276,7 @@ const readAnswers = prepareStatement(
 )
 
 /** Stores the responses to calls whose keys `claimIdempotencyKeys` has claimed. */
-export async function storeAnswers(
+export async function storeIdempotentResponses(
   tx: Tx,
   scope: CallsOfOne,
   answers: readonly { key: string; body: object }[]

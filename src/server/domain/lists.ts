@@ -6,7 +6,7 @@ import {
   sql
 } from 'kysely'
 import { AppError } from '../../contract/kit/errors.ts'
-import { defaultLimit } from '../../contract/kit/lists.ts'
+import { defaultPageSize } from '../../contract/kit/lists.ts'
 import { searchWords } from '../../core/text/search-words.ts'
 import type { Tx } from '../db/scope.ts'
 
@@ -51,7 +51,7 @@ interface Orders<DB, TB extends keyof DB> {
 export async function readPage<DB, TB extends keyof DB, Row extends { id: string }>(
   all: SelectQueryBuilder<DB, TB, object>,
   orders: Orders<DB, TB>,
-  { limit = defaultLimit, cursor, sort = orders.usual }: PageInput,
+  { limit = defaultPageSize, cursor, sort = orders.usual }: PageInput,
   select: Select<DB, TB, Row>
 ): Promise<Page<Row>> {
   const order = orderOf(orders, sort)
@@ -70,7 +70,7 @@ export async function readMergedPage<DB, TB extends keyof DB, Row extends { id: 
   tx: Tx,
   parts: readonly SelectQueryBuilder<DB, TB, object>[],
   orders: Orders<DB, TB>,
-  { limit = defaultLimit, cursor, sort = orders.usual }: PageInput,
+  { limit = defaultPageSize, cursor, sort = orders.usual }: PageInput,
   select: Select<DB, TB, Row>
 ): Promise<Page<Row>> {
   const order = orderOf(orders, sort)

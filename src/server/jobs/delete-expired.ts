@@ -2,7 +2,7 @@ import { eraseExpiredFiles } from '../domain/deposits/file-retention.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
 import { expiredRowDeletions } from '../domain/expired-rows.ts'
 import { deleteExpiredEvents } from '../domain/history/events.ts'
-import { deleteExpiredAnswers } from '../domain/idempotency.ts'
+import { deleteExpiredResponses } from '../domain/idempotency.ts'
 import { deleteExpiredImports } from '../domain/imports/imports.ts'
 import { forEachCompany, runAndLogFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
@@ -19,7 +19,7 @@ export function deleteExpiredJob(deps: Deps): Job {
    */
   const deletions: ((deps: Deps, company: CompanyId) => Promise<unknown>)[] = [
     ...expiredRowDeletions,
-    deleteExpiredAnswers,
+    deleteExpiredResponses,
     deleteExpiredEvents,
     deleteExpiredImports,
     eraseExpiredFiles

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Deps } from '../domain/deps.ts'
-import { isSignedIn } from '../domain/sessions/authentication.ts'
-import type { Person } from '../domain/sessions/sessions.ts'
+import { hasValidSession } from '../domain/sessions/authentication.ts'
+import type { AuthenticatedCaller } from '../domain/sessions/sessions.ts'
 
 /**
  * The milliseconds between two checks of the API key of a running upload. The signal that a key was
@@ -15,13 +15,13 @@ const lookMs = 2000
  */
 export function closeWhenApiKeyEnds(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
-  person: Person,
+  person: AuthenticatedCaller,
   response: ServerResponse
 ): void {
   if (!person.key || response.closed) return
   const look = async () => {
     // while the database is busy the upload continues; the next look decides
-    if (!(await isSignedIn(deps, person).catch(() => true))) response.destroy()
+    if (!(await hasValidSession(deps, person).catch(() => true))) response.destroy()
   }
   const off = deps.signals.sessions.on(({ company, user }) => {
     if (company === person.company_id && user === person.id) void look()

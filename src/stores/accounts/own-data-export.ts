@@ -1,5 +1,5 @@
 import { AppError } from '../../contract/kit/errors.ts'
-import { api, type CallOutput, sessionNumber } from '../sessions.ts'
+import { api, type CallOutput, sessionGeneration } from '../sessions.ts'
 import { $verifiedFileNames } from '../verified-file-names.ts'
 
 export interface ExportOptions {
@@ -18,11 +18,12 @@ type Export = CallOutput<'exportOwnData'>
  * which only this browser knows. Throws `unauthenticated` if the session ends meanwhile.
  */
 export async function fetchOwnData({ signal, onProgress }: ExportOptions): Promise<Blob> {
-  const session = sessionNumber()
+  const session = sessionGeneration()
   const read = async (cursor?: string) => {
     const page = await api('exportOwnData', { cursor }, { signal })
     signal.throwIfAborted()
-    if (session !== sessionNumber()) throw new AppError('unauthenticated', 'Signed out meanwhile')
+    if (session !== sessionGeneration())
+      throw new AppError('unauthenticated', 'Signed out meanwhile')
     return page
   }
   const first = await read()

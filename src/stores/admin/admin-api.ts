@@ -7,14 +7,14 @@ import {
   type CallInput,
   type CallName,
   type CallOutput,
-  sessionNumber
+  sessionGeneration
 } from '../sessions.ts'
 
 /**
  * Calls the API for the company in the address of the page. If the server requires the password
  * again, asks for it and repeats the call.
  */
-export function adminApi<Name extends CallName>(
+export function callAdminApi<Name extends CallName>(
   name: Name,
   input: CallInput<Name>,
   options: ApiOptions = {}
@@ -43,8 +43,8 @@ export function createLatestLoadTracker(): () => () => boolean {
   let loads = 0
   return () => {
     loads += 1
-    const [session, mine] = [sessionNumber(), loads]
-    return () => session === sessionNumber() && mine === loads
+    const [session, mine] = [sessionGeneration(), loads]
+    return () => session === sessionGeneration() && mine === loads
   }
 }
 

@@ -1,7 +1,7 @@
 import type { AuditAction, AuditLogEntry } from '../../contract/audit.ts'
 import { pageLocale } from '../environment.ts'
 import { createList } from '../lists/lists.ts'
-import { adminApi } from './admin-api.ts'
+import { callAdminApi } from './admin-api.ts'
 
 /** The filters of the audit log. `from` and `to` are times in ISO 8601. */
 export interface AuditFilter {
@@ -16,5 +16,5 @@ export interface AuditFilter {
 export const auditList = createList<AuditLogEntry, AuditFilter>({
   query: {},
   load: (filter, page, company) =>
-    adminApi('listAuditEntries', { id: company, locale: pageLocale(), ...page, ...filter })
+    callAdminApi('listAuditEntries', { id: company, locale: pageLocale(), ...page, ...filter })
 })

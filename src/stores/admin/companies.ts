@@ -7,8 +7,8 @@ import { withPasswordConfirmation } from '../confirmation.ts'
 import { environment } from '../environment.ts'
 import { createList } from '../lists/lists.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import { api, type CallInput, type CallOutput, sessionNumber } from '../sessions.ts'
-import { adminApi, createLatestLoadTracker, resultOrError } from './admin-api.ts'
+import { api, type CallInput, type CallOutput, sessionGeneration } from '../sessions.ts'
+import { callAdminApi, createLatestLoadTracker, resultOrError } from './admin-api.ts'
 
 /** State of the first page of a company's administration. */
 export type CompanyOverviewState =
@@ -68,7 +68,10 @@ export async function loadCompanyOverview(id: string): Promise<void> {
     $companyOverview.set({ status: 'loading' })
   const isLatest = startLoad()
   const next = await resultOrError(() =>
-    Promise.all([adminApi('getCompany', { id }), adminApi('listGroups', { id, limit: mostGroups })])
+    Promise.all([
+      callAdminApi('getCompany', { id }),
+      callAdminApi('listGroups', { id, limit: mostGroups })
+    ])
   )
   if (!isLatest()) return
   if (next instanceof AppError) {
@@ -87,9 +90,9 @@ export async function loadCompanyOverview(id: string): Promise<void> {
  * Loads the name of a company into `$companyName`. If that fails, `$companyName` stays as it is.
  */
 export async function loadCompanyName(id: string): Promise<void> {
-  const session = sessionNumber()
-  const company = await resultOrError(() => adminApi('getCompany', { id }, { company: id }))
-  if (session === sessionNumber() && !(company instanceof AppError)) $companyName.set(company)
+  const session = sessionGeneration()
+  const company = await resultOrError(() => callAdminApi('getCompany', { id }, { company: id }))
+  if (session === sessionGeneration() && !(company instanceof AppError)) $companyName.set(company)
 }
 
 /**
@@ -100,13 +103,13 @@ export async function createCompany(
   input: CallInput<'createCompany'>,
   key: string
 ): Promise<CallOutput<'createCompany'>> {
-  const session = sessionNumber()
+  const session = sessionGeneration()
   const company = await withPasswordConfirmation(() =>
     api('createCompany', input, { idempotencyKey: key })
   )
   const link = company.invitation?.link
   const until = environment().now() + mailLinkMinutes.activate * 60_000
-  if (session === sessionNumber()) {
+  if (session === sessionGeneration()) {
     $firstAdminInvitation.set(
       link === undefined ? undefined : { company: company.id, email: input.email, link, until }
     )
@@ -126,22 +129,22 @@ export async function changeCompany(
   changes: CompanyChanges,
   version: number
 ): Promise<void> {
-  await showAnswer(adminApi('updateCompany', { ...changes, id }, { version }))
+  await showAnswer(callAdminApi('updateCompany', { ...changes, id }, { version }))
 }
 
 /** Loads a company again and shows its present state. */
 export function reloadCompany(id: string): Promise<Company> {
-  return showAnswer(adminApi('getCompany', { id }))
+  return showAnswer(callAdminApi('getCompany', { id }))
 }
 
 /** Suspends a company, or changes the reason of its suspension. */
 export async function suspendCompany(id: string, reason: DisabledReason): Promise<void> {
-  await showAnswer(adminApi('suspendCompany', { id, reason }))
+  await showAnswer(callAdminApi('suspendCompany', { id, reason }))
 }
 
 /** Ends the suspension of a company. */
 export async function resumeCompany(id: string): Promise<void> {
-  await showAnswer(adminApi('resumeCompany', { id }))
+  await showAnswer(callAdminApi('resumeCompany', { id }))
 }
 
 /**
@@ -149,11 +152,11 @@ export async function resumeCompany(id: string): Promise<void> {
  * another company or shows a newer version by then.
  */
 async function showAnswer(call: Promise<Company>): Promise<Company> {
-  const session = sessionNumber()
+  const session = sessionGeneration()
   const company = await call
   const before = $companyOverview.get()
   const isShown = before.status === 'ready' && before.company.id === company.id
-  if (session !== sessionNumber() || !isShown || company.version < before.company.version) {
+  if (session !== sessionGeneration() || !isShown || company.version < before.company.version) {
     return company
   }
   $companyOverview.set({ ...before, company: { ...before.company, ...company } })

@@ -2,7 +2,7 @@ import type { CompanyCategory } from '../../contract/company-categories.ts'
 import type { Group } from '../../contract/groups.ts'
 import { createList } from '../lists/lists.ts'
 import type { CallInput } from '../sessions.ts'
-import { adminApi, companyIdOfPage } from './admin-api.ts'
+import { callAdminApi, companyIdOfPage } from './admin-api.ts'
 import { createItemEntriesStore } from './item-entries.ts'
 import { createShownItem } from './shown-item.ts'
 
@@ -27,12 +27,12 @@ export interface CategoryQuery {
 export const categoryList = createList<CompanyCategory, CategoryQuery>({
   query: {},
   load: (query, page, company = '') =>
-    adminApi('listCompanyCategories', { id: company, ...page, ...query })
+    callAdminApi('listCompanyCategories', { id: company, ...page, ...query })
 })
 
-const category = createShownItem<CompanyCategory>(id => adminApi('getCategory', { id }))
+const category = createShownItem<CompanyCategory>(id => callAdminApi('getCategory', { id }))
 const groups = createItemEntriesStore<Group>(category.watch, (id, page) =>
-  adminApi('listGroups', { id: companyIdOfPage(), category: id, ...page })
+  callAdminApi('listGroups', { id: companyIdOfPage(), category: id, ...page })
 )
 
 /** The category that the page shows. */
@@ -60,7 +60,7 @@ export function createCategory(
   input: CallInput<'createCategory'>,
   key: string
 ): Promise<CompanyCategory> {
-  return adminApi('createCategory', input, { idempotencyKey: key })
+  return callAdminApi('createCategory', input, { idempotencyKey: key })
 }
 
 /**
@@ -72,21 +72,21 @@ export async function changeCategory(
   changes: CategoryChanges,
   version: number
 ): Promise<void> {
-  await category.change(id, () => adminApi('updateCategory', { ...changes, id }, { version }))
+  await category.change(id, () => callAdminApi('updateCategory', { ...changes, id }, { version }))
 }
 
 export async function deleteCategory({ id, version }: CompanyCategory): Promise<void> {
-  await adminApi('deleteCategory', { id }, { version })
+  await callAdminApi('deleteCategory', { id }, { version })
 }
 
 /** Lets the members of a group use the category. */
 export async function addGroupToCategory(id: string, group: Group): Promise<void> {
-  const call = () => adminApi('addGroupCategory', { groupId: group.id, category_id: id })
+  const call = () => callAdminApi('addGroupCategory', { groupId: group.id, category_id: id })
   await groups.add(id, group, call)
 }
 
 /** Removes a group from the groups whose members may use the category. */
 export async function removeGroupFromCategory(id: string, group: Group): Promise<void> {
-  const call = () => adminApi('removeGroupCategory', { groupId: group.id, categoryId: id })
+  const call = () => callAdminApi('removeGroupCategory', { groupId: group.id, categoryId: id })
   await groups.remove(id, group, call)
 }

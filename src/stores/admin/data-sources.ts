@@ -1,6 +1,6 @@
 import type { DataSource } from '../../contract/data-sources.ts'
 import { createList } from '../lists/lists.ts'
-import { adminApi } from './admin-api.ts'
+import { callAdminApi } from './admin-api.ts'
 import { createShownItem } from './shown-item.ts'
 
 export const dataSourceSortKeys = ['name', '-name', 'created', '-created'] as const
@@ -14,10 +14,10 @@ export interface DataSourceListQuery {
 export const dataSourceList = createList<DataSource, DataSourceListQuery>({
   query: {},
   load: (query, page, company = '') =>
-    adminApi('listDataSources', { id: company, ...page, ...query })
+    callAdminApi('listDataSources', { id: company, ...page, ...query })
 })
 
-const dataSource = createShownItem<DataSource>(id => adminApi('getDataSource', { id }))
+const dataSource = createShownItem<DataSource>(id => callAdminApi('getDataSource', { id }))
 
 /** The data source that the page shows. */
 export const $dataSource = dataSource.$item

@@ -7,7 +7,7 @@ import type {
 } from '../../contract/domains.ts'
 import { createList } from '../lists/lists.ts'
 import type { CallInput } from '../sessions.ts'
-import { adminApi, companyIdOfPage } from './admin-api.ts'
+import { callAdminApi, companyIdOfPage } from './admin-api.ts'
 import { createShownItem } from './shown-item.ts'
 
 export type DomainChanges = Omit<CallInput<'updateDomain'>, 'id' | 'theme'>
@@ -23,11 +23,12 @@ export interface DomainQuery {
 /** The domains of a company. `open()` takes the id of the company. */
 export const domainList = createList<Domain, DomainQuery>({
   query: {},
-  load: (query, page, company = '') => adminApi('listDomains', { id: company, ...page, ...query })
+  load: (query, page, company = '') =>
+    callAdminApi('listDomains', { id: company, ...page, ...query })
 })
 
-const domain = createShownItem<DomainDetails>(id => adminApi('getDomain', { id }))
-const themes = createShownItem<DomainThemes>(id => adminApi('getDomainThemes', { id }))
+const domain = createShownItem<DomainDetails>(id => callAdminApi('getDomain', { id }))
+const themes = createShownItem<DomainThemes>(id => callAdminApi('getDomainThemes', { id }))
 
 /** The domain that the page shows. */
 export const $domain = domain.$item
@@ -48,14 +49,14 @@ export function createDomain(
   input: CallInput<'createDomain'>,
   key: string
 ): Promise<DomainDetails> {
-  return adminApi('createDomain', input, { idempotencyKey: key })
+  return callAdminApi('createDomain', input, { idempotencyKey: key })
 }
 
 /** Returns the company's domain with this host, or undefined if there is none. */
 export async function findDomain(host: string): Promise<Domain | undefined> {
   // as long as a search may be
   const query = { q: host.slice(0, 100), limit: 200 }
-  const found = await adminApi('listDomains', { id: companyIdOfPage(), ...query })
+  const found = await callAdminApi('listDomains', { id: companyIdOfPage(), ...query })
   return found.find(each => each.host === host)
 }
 
@@ -68,7 +69,7 @@ export async function changeDomain(
   changes: DomainChanges,
   version: number
 ): Promise<void> {
-  await domain.change(id, () => adminApi('updateDomain', { ...changes, id }, { version }))
+  await domain.change(id, () => callAdminApi('updateDomain', { ...changes, id }, { version }))
 }
 
 /**
@@ -76,21 +77,21 @@ export async function changeDomain(
  * domain with the result.
  */
 export function checkDomain(id: string): Promise<DomainDetails> {
-  return domain.change(id, () => adminApi('checkDomain', { id }))
+  return domain.change(id, () => callAdminApi('checkDomain', { id }))
 }
 
 /** Makes a domain the company's primary one, and shows it. */
 export function makeDomainPrimary(id: string): Promise<DomainDetails> {
-  return domain.change(id, () => adminApi('makeDomainPrimary', { id }))
+  return domain.change(id, () => callAdminApi('makeDomainPrimary', { id }))
 }
 
 /** Moves a domain to another company. Returns the domain, which then belongs to that company. */
 export function moveDomain(id: string, company_id: string): Promise<DomainDetails> {
-  return adminApi('moveDomain', { id, company_id })
+  return callAdminApi('moveDomain', { id, company_id })
 }
 
 export async function deleteDomain({ id, version }: Domain): Promise<void> {
-  await adminApi('deleteDomain', { id }, { version })
+  await callAdminApi('deleteDomain', { id }, { version })
 }
 
 /** Loads the themes of a domain and shows them. */
@@ -116,23 +117,27 @@ export function themeToEdit({ draft, published, version }: DomainThemes): Edited
  * Saves the draft of a domain's theme. Throws `changed_meanwhile` if the domain's themes no longer
  * have the version `version`, and `svg_refused` if a picture is an SVG with forbidden parts.
  */
-export async function saveDraft(id: string, changes: ThemeChanges, version: number): Promise<void> {
-  await themes.change(id, () => adminApi('saveThemeDraft', { ...changes, id }, { version }))
+export async function updateThemeDraft(
+  id: string,
+  changes: ThemeChanges,
+  version: number
+): Promise<void> {
+  await themes.change(id, () => callAdminApi('saveThemeDraft', { ...changes, id }, { version }))
 }
 
 /** Deletes the draft of a domain's theme and shows the remaining themes. */
-export async function discardDraft(id: string, version: number): Promise<void> {
-  await adminApi('deleteThemeDraft', { id }, { version })
+export async function discardThemeDraft(id: string, version: number): Promise<void> {
+  await callAdminApi('deleteThemeDraft', { id }, { version })
   await themes.reload(id)
 }
 
 /** Publishes the draft of a domain's theme: the pages show it from now on. */
-export function publishDraft(id: string, version: number): Promise<DomainThemes> {
-  return themes.change(id, () => adminApi('publishTheme', { id }, { version }))
+export function publishThemeDraft(id: string, version: number): Promise<DomainThemes> {
+  return themes.change(id, () => callAdminApi('publishTheme', { id }, { version }))
 }
 
 /** Publishes the domain's earlier theme with the number `number` again. */
 export function restoreTheme(id: string, number: number, version?: number): Promise<DomainThemes> {
   const options = version === undefined ? {} : { version }
-  return themes.change(id, () => adminApi('restoreTheme', { id, number }, options))
+  return themes.change(id, () => callAdminApi('restoreTheme', { id, number }, options))
 }

@@ -1,6 +1,6 @@
 import type { Group } from '../../contract/groups.ts'
 import { createList } from '../lists/lists.ts'
-import { adminApi, companyIdOfPage } from './admin-api.ts'
+import { callAdminApi, companyIdOfPage } from './admin-api.ts'
 
 export const groupSortKeys = ['name', '-name', 'created', '-created'] as const
 
@@ -12,14 +12,15 @@ export interface GroupQuery {
 /** The groups of a company. `open()` takes the id of the company. */
 export const groupList = createList<Group, GroupQuery>({
   query: {},
-  load: (query, page, company = '') => adminApi('listGroups', { id: company, ...page, ...query })
+  load: (query, page, company = '') =>
+    callAdminApi('listGroups', { id: company, ...page, ...query })
 })
 
 /** Returns the name of a group, or undefined if it cannot be loaded. */
 export async function fetchGroupName(id: string): Promise<string | undefined> {
   try {
     const known = groupList.$rows.get().find(group => group.id === id)
-    return (known ?? (await adminApi('getGroup', { id }))).name
+    return (known ?? (await callAdminApi('getGroup', { id }))).name
   } catch {
     return undefined // the list says what is wrong with its filters
   }
@@ -35,7 +36,7 @@ export async function fetchAllGroups(query: GroupQuery): Promise<Group[]> {
     const cursor = groups.at(-1)?.id
     const place = cursor === undefined ? {} : { cursor }
     const input = { id: company, limit: mostOnPage, ...query, ...place }
-    const page = await adminApi('listGroups', input, { company })
+    const page = await callAdminApi('listGroups', input, { company })
     groups.push(...page)
     if (page.length < mostOnPage) return groups
   }

@@ -3,24 +3,24 @@ import type { Group } from '../../contract/groups.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { Member } from '../../contract/members.ts'
 import type { CallInput } from '../sessions.ts'
-import { adminApi, companyIdOfPage, resultOrError } from './admin-api.ts'
+import { callAdminApi, companyIdOfPage, resultOrError } from './admin-api.ts'
 import { createItemEntriesStore } from './item-entries.ts'
 import { createShownItem } from './shown-item.ts'
 
 export type GroupChanges = Omit<CallInput<'updateGroup'>, 'id'>
 
-const group = createShownItem<Group>(id => adminApi('getGroup', { id }))
+const group = createShownItem<Group>(id => callAdminApi('getGroup', { id }))
 
 /** The group that the page shows. */
 export const $group = group.$item
 const members = createItemEntriesStore<Member>(group.watch, (id, page) =>
-  adminApi('listUsers', { id: companyIdOfPage(), group: id, ...page })
+  callAdminApi('listUsers', { id: companyIdOfPage(), group: id, ...page })
 )
 export const $groupMembers = members.$entries
 /** The text by which the members are searched. Empty if all are shown. */
 export const $memberSearch = members.$q
 const categories = createItemEntriesStore<Category>(group.watch, (id, page) =>
-  adminApi('listCompanyCategories', { id: companyIdOfPage(), group: id, ...page })
+  callAdminApi('listCompanyCategories', { id: companyIdOfPage(), group: id, ...page })
 )
 export const $groupCategories = categories.$entries
 
@@ -36,7 +36,7 @@ export const reloadGroup = group.reload
 
 /** Creates a group and returns it. `key` is the idempotency key. */
 export function createGroup(input: CallInput<'createGroup'>, key: string): Promise<Group> {
-  return adminApi('createGroup', input, { idempotencyKey: key })
+  return callAdminApi('createGroup', input, { idempotencyKey: key })
 }
 
 /**
@@ -48,11 +48,11 @@ export async function changeGroup(
   changes: GroupChanges,
   version: number
 ): Promise<void> {
-  await group.change(id, () => adminApi('updateGroup', { ...changes, id }, { version }))
+  await group.change(id, () => callAdminApi('updateGroup', { ...changes, id }, { version }))
 }
 
 export async function deleteGroup({ id, version }: Group): Promise<void> {
-  await adminApi('deleteGroup', { id }, { version })
+  await callAdminApi('deleteGroup', { id }, { version })
 }
 
 /**
@@ -74,12 +74,12 @@ export const searchMembers = members.search
 export const loadGroupCategories = categories.load
 
 export async function addMember(id: string, member: Member): Promise<void> {
-  const call = () => adminApi('addGroupUser', { groupId: id, user_id: member.id })
+  const call = () => callAdminApi('addGroupUser', { groupId: id, user_id: member.id })
   if (await members.add(id, member, call)) refreshMemberCount(id)
 }
 
 export async function removeMember(id: string, member: Member): Promise<void> {
-  const call = () => adminApi('removeGroupUser', { groupId: id, userId: member.id })
+  const call = () => callAdminApi('removeGroupUser', { groupId: id, userId: member.id })
   if (await members.remove(id, member, call)) refreshMemberCount(id)
 }
 
@@ -116,18 +116,18 @@ export async function addMembers(
 }
 
 async function addByEmail(id: string, email: string, company: string): Promise<void> {
-  const [member] = await adminApi('listUsers', { id: company, email, limit: 1 }, { company })
+  const [member] = await callAdminApi('listUsers', { id: company, email, limit: 1 }, { company })
   if (!member) throw new AppError('not_found', 'Nobody of the company has this e-mail')
-  await adminApi('addGroupUser', { groupId: id, user_id: member.id }, { company })
+  await callAdminApi('addGroupUser', { groupId: id, user_id: member.id }, { company })
 }
 
 export async function addGroupCategory(id: string, category: Category): Promise<void> {
-  const call = () => adminApi('addGroupCategory', { groupId: id, category_id: category.id })
+  const call = () => callAdminApi('addGroupCategory', { groupId: id, category_id: category.id })
   await categories.add(id, category, call)
 }
 
 export async function removeGroupCategory(id: string, category: Category): Promise<void> {
-  const call = () => adminApi('removeGroupCategory', { groupId: id, categoryId: category.id })
+  const call = () => callAdminApi('removeGroupCategory', { groupId: id, categoryId: category.id })
   await categories.remove(id, category, call)
 }
 

@@ -3,7 +3,7 @@ import { byteOrderMark, csvRecord } from '../../core/csv/cells.ts'
 import { environment } from '../environment.ts'
 import { createRetries } from '../retries.ts'
 import type { CallInput } from '../sessions.ts'
-import { adminApi, companyIdOfPage } from './admin-api.ts'
+import { callAdminApi, companyIdOfPage } from './admin-api.ts'
 import { type MemberFilter, maxPeoplePerCall } from './member-list.ts'
 
 /**
@@ -45,7 +45,7 @@ export async function createInvitationLinkFile(
   const lines: string[] = []
   let until = ''
   const create = async (input: Input): Promise<string | null> => {
-    const made = await retries.run(() => adminApi('createInvitationLinks', input, { company }))
+    const made = await retries.run(() => callAdminApi('createInvitationLinks', input, { company }))
     until ||= made.until
     for (const { username, email, link } of made.links) {
       lines.push(csvRecord([username, email, link, made.until]))

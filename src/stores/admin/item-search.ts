@@ -2,23 +2,23 @@ import type { ListedCompany } from '../../contract/companies.ts'
 import type { CompanyCategory } from '../../contract/company-categories.ts'
 import type { Group } from '../../contract/groups.ts'
 import type { Member } from '../../contract/members.ts'
-import { adminApi, companyIdOfPage } from './admin-api.ts'
+import { callAdminApi, companyIdOfPage } from './admin-api.ts'
 
 // For an empty text, each returns the first items of its list.
 
 /** Returns people of the company whose name or e-mail contains the text. */
 export function findPeople(text: string): Promise<Member[]> {
-  return adminApi('listUsers', queryOf(text))
+  return callAdminApi('listUsers', queryOf(text))
 }
 
 /** Returns groups of the company whose name contains the text. */
 export function findGroups(text: string): Promise<Group[]> {
-  return adminApi('listGroups', queryOf(text))
+  return callAdminApi('listGroups', queryOf(text))
 }
 
 /** Returns categories of the company whose name contains the text. */
 export function findCategories(text: string): Promise<CompanyCategory[]> {
-  return adminApi('listCompanyCategories', queryOf(text))
+  return callAdminApi('listCompanyCategories', queryOf(text))
 }
 
 /**
@@ -27,7 +27,7 @@ export function findCategories(text: string): Promise<CompanyCategory[]> {
  */
 export async function findCompanies(text: string): Promise<ListedCompany[]> {
   const { id: present, ...query } = queryOf(text)
-  const found = await adminApi('listCompanies', query)
+  const found = await callAdminApi('listCompanies', query)
   return found.filter(({ id }) => id !== present)
 }
 

@@ -9,7 +9,7 @@ import type {
 import { personName } from '../../core/text/person-name.ts'
 import { createBulkRun } from '../lists/bulk-run.ts'
 import { createList } from '../lists/lists.ts'
-import { adminApi, companyIdOfPage } from './admin-api.ts'
+import { callAdminApi, companyIdOfPage } from './admin-api.ts'
 
 export const memberSortKeys = [
   'name',
@@ -39,7 +39,7 @@ export interface MemberQuery extends MemberFilter {
 /** The people of a company. `open()` takes the id of the company. */
 export const memberList = createList<Member, MemberQuery>({
   query: {},
-  load: (query, page, company = '') => adminApi('listUsers', { id: company, ...page, ...query })
+  load: (query, page, company = '') => callAdminApi('listUsers', { id: company, ...page, ...query })
 })
 
 /** Returns the filter of a query, without its sort order. */
@@ -50,7 +50,7 @@ export function memberFilterOf({ sort: _, ...filter }: MemberQuery): MemberFilte
 /** Returns how many people match the filter. */
 export async function countMembers(filter: MemberFilter): Promise<number> {
   // nothing is changed, whatever the action is
-  const { matching = 0 } = await adminApi('changeUsers', {
+  const { matching = 0 } = await callAdminApi('changeUsers', {
     action: 'sign_out',
     filter,
     dry_run: true
@@ -87,7 +87,7 @@ export const memberBulkRun = createBulkRun<BulkMemberChange, MemberFilter>({
   async send(change, { ids, ...others }, key) {
     const { action, company, group, reason, reasons } = change
     const send = (why: DisabledReason | undefined, some = ids, of = key) =>
-      adminApi(
+      callAdminApi(
         'changeUsers',
         { action, group_id: group?.id, reason: why, ...others, ...(some && { ids: [...some] }) },
         { company, idempotencyKey: of }
@@ -146,7 +146,7 @@ export async function fetchMemberNames(ids: readonly string[]): Promise<Map<stri
 
 async function loadName(id: string, company: string): Promise<string | undefined> {
   try {
-    return personName(await adminApi('getMember', { id }, { company }))
+    return personName(await callAdminApi('getMember', { id }, { company }))
   } catch {
     return undefined // the list of refusals then shows the id
   }

@@ -7,7 +7,7 @@ import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { CallInput } from '../sessions.ts'
-import { adminApi, companyIdOfPage, resultOrError } from './admin-api.ts'
+import { callAdminApi, companyIdOfPage, resultOrError } from './admin-api.ts'
 import { createShownItem } from './shown-item.ts'
 
 type Invitation = Exclude<CallInput<'createUser'>, { public_key_jwt: string }>
@@ -31,7 +31,7 @@ export interface LinkToPassOn {
 /** A function that undoes a change. It also works after the page has opened another company. */
 export type UndoFunction = () => Promise<void>
 
-const member = createShownItem<Member>(id => adminApi('getMember', { id }))
+const member = createShownItem<Member>(id => callAdminApi('getMember', { id }))
 
 /** The person whom the page shows. */
 export const $member = member.$item
@@ -61,7 +61,7 @@ export function reloadMember(id: string): Promise<Member> {
  */
 export async function loadMemberUsage(id: string): Promise<void> {
   const isStillShown = member.watch(id)
-  const usage = await resultOrError(() => adminApi('getUserUsage', { id }))
+  const usage = await resultOrError(() => callAdminApi('getUserUsage', { id }))
   if (!isStillShown()) return
   if (usage instanceof AppError) $memberUsage.set({ status: 'failed', error: usage })
   else $memberUsage.set({ status: 'ready', usage })
@@ -72,7 +72,7 @@ export async function loadMemberUsage(id: string): Promise<void> {
  * link in `$linkToPassOn`. `key` is the idempotency key.
  */
 export async function inviteUser(input: Invitation, key: string): Promise<InvitedUser> {
-  const invited = await adminApi('createUser', input, { idempotencyKey: key })
+  const invited = await callAdminApi('createUser', input, { idempotencyKey: key })
   keepLink(invited, 'activate')
   return invited
 }
@@ -81,7 +81,7 @@ export async function inviteUser(input: Invitation, key: string): Promise<Invite
  * Returns the id of the person of the company who has this e-mail, or undefined if there is none.
  */
 export async function findMemberIdByEmail(email: string): Promise<string | undefined> {
-  const [found] = await adminApi('listUsers', { id: companyIdOfPage(), email, limit: 1 })
+  const [found] = await callAdminApi('listUsers', { id: companyIdOfPage(), email, limit: 1 })
   return found?.id
 }
 
@@ -94,7 +94,7 @@ export async function changeMember(
   changes: MemberChanges,
   version: number
 ): Promise<void> {
-  await member.change(id, () => adminApi('updateMember', { ...changes, id }, { version }))
+  await member.change(id, () => callAdminApi('updateMember', { ...changes, id }, { version }))
 }
 
 /**
@@ -106,7 +106,7 @@ export async function setPermissions(
   permissions: Member['permissions'],
   version: number
 ): Promise<void> {
-  await member.change(id, () => adminApi('setPermissions', { id, permissions }, { version }))
+  await member.change(id, () => callAdminApi('setPermissions', { id, permissions }, { version }))
 }
 
 /** Disables a person. Returns the function that enables the person again. */
@@ -115,7 +115,7 @@ export async function disableMember(
   reason: DisabledReason,
   company = companyIdOfPage()
 ): Promise<UndoFunction> {
-  await adminApi('disableUser', { id, reason }, { company })
+  await callAdminApi('disableUser', { id, reason }, { company })
   await showAgain(id)
   return async () => void (await enableMember(id, reason, company))
 }
@@ -129,14 +129,14 @@ export async function enableMember(
   reason: DisabledReason,
   company = companyIdOfPage()
 ): Promise<UndoFunction> {
-  await adminApi('enableUser', { id }, { company })
+  await callAdminApi('enableUser', { id }, { company })
   await showAgain(id)
   return async () => void (await disableMember(id, reason, company))
 }
 
 /** Ends all sessions of a person. */
 export async function signOutMember(id: string): Promise<void> {
-  await adminApi('signOutUser', { id })
+  await callAdminApi('signOutUser', { id })
 }
 
 /**
@@ -145,13 +145,13 @@ export async function signOutMember(id: string): Promise<void> {
  */
 export async function sendLinkAgain({ id, state }: Member): Promise<InvitedUser> {
   const isWaiting = state === 'waiting'
-  const answer = await adminApi(isWaiting ? 'sendVerifyLink' : 'resendInvitation', { id })
+  const answer = await callAdminApi(isWaiting ? 'sendVerifyLink' : 'resendInvitation', { id })
   keepLink(answer, isWaiting ? 'verify' : 'activate')
   return answer
 }
 
 export async function deleteMember({ id, version }: Member): Promise<void> {
-  await adminApi('deleteMember', { id }, { version })
+  await callAdminApi('deleteMember', { id }, { version })
 }
 
 /** Returns the company's default group, which new people join. Undefined if there is none. */
@@ -159,7 +159,12 @@ export async function findDefaultGroup(): Promise<Group | undefined> {
   const id = companyIdOfPage()
   let cursor: string | undefined
   for (;;) {
-    const page = await adminApi('listGroups', { id, sort: 'created', limit: mostGroups, cursor })
+    const page = await callAdminApi('listGroups', {
+      id,
+      sort: 'created',
+      limit: mostGroups,
+      cursor
+    })
     const found = page.find(({ is_default }) => is_default)
     if (found || page.length < mostGroups) return found
     cursor = page.at(-1)?.id
@@ -186,7 +191,7 @@ export async function addToGroups(
   const additions: GroupAdditionResult[] = []
   for (const group of groups) {
     const input = { groupId: group.id, user_id: id }
-    const added = await resultOrError(() => adminApi('addGroupUser', input, { company }))
+    const added = await resultOrError(() => callAdminApi('addGroupUser', input, { company }))
     additions.push({ group, error: added instanceof AppError ? added : undefined })
   }
   await showAgain(id)
@@ -199,10 +204,10 @@ export async function removeFromGroup(
   { id: groupId }: NamedGroup
 ): Promise<UndoFunction> {
   const company = companyIdOfPage()
-  await adminApi('removeGroupUser', { groupId, userId: id })
+  await callAdminApi('removeGroupUser', { groupId, userId: id })
   await showAgain(id)
   return async () => {
-    await adminApi('addGroupUser', { groupId, user_id: id }, { company })
+    await callAdminApi('addGroupUser', { groupId, user_id: id }, { company })
     await showAgain(id)
   }
 }

@@ -2,7 +2,7 @@ import { AppError } from '../../contract/kit/errors.ts'
 import type { AllAttention, Attention, UsageDay } from '../../contract/overview.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { api } from '../sessions.ts'
-import { adminApi, createLatestLoadTracker, resultOrError } from './admin-api.ts'
+import { callAdminApi, createLatestLoadTracker, resultOrError } from './admin-api.ts'
 
 /** The problems that a company's administrators should solve, with the state of their loading. */
 export type AttentionState =
@@ -51,7 +51,7 @@ export async function loadAttention(company: string): Promise<void> {
   const isSame = before.status === 'ready' && before.company === company
   if (!isSame) $attention.set({ status: 'loading' })
   const isLatest = startCheck()
-  const next = await resultOrError(() => adminApi('getAttention', { id: company }))
+  const next = await resultOrError(() => callAdminApi('getAttention', { id: company }))
   if (!isLatest()) return
   if (!(next instanceof AppError)) {
     $attention.set({ status: 'ready', company, attention: next, isStale: false })
@@ -85,7 +85,7 @@ export async function loadUsageByDay(
   if (before.status !== 'ready' || before.of !== of) $usageByDay.set({ status: 'loading' })
   const isLatest = startLoad()
   const from = new Date(Date.now() - (period - 1) * dayMs).toISOString().slice(0, 10)
-  const next = await resultOrError(() => adminApi('getUsage', { id: company, group, from }))
+  const next = await resultOrError(() => callAdminApi('getUsage', { id: company, group, from }))
   if (!isLatest()) return
   if (next instanceof AppError) $usageByDay.set({ status: 'failed', error: next })
   else $usageByDay.set({ status: 'ready', of, days: next })

@@ -2,7 +2,12 @@ import type { AuditLogEntry } from '../../contract/audit.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { pageLocale } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import { adminApi, companyIdOfPage, createLatestLoadTracker, resultOrError } from './admin-api.ts'
+import {
+  callAdminApi,
+  companyIdOfPage,
+  createLatestLoadTracker,
+  resultOrError
+} from './admin-api.ts'
 
 /** The last changes of one item, such as a group. */
 export type RecentChanges =
@@ -27,7 +32,7 @@ export async function loadRecentChanges(target: string): Promise<void> {
   }
   const isLatest = startLoad()
   const input = { id: companyIdOfPage(), target, limit: mostRecent, locale: pageLocale() }
-  const entries = await resultOrError(() => adminApi('listAuditEntries', input))
+  const entries = await resultOrError(() => callAdminApi('listAuditEntries', input))
   if (!isLatest()) return
   if (entries instanceof AppError) $recentChanges.set({ status: 'failed', error: entries })
   else $recentChanges.set({ status: 'ready', target, entries })

@@ -1,6 +1,6 @@
 import { AppError } from '../../contract/kit/errors.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import { sessionNumber } from '../sessions.ts'
+import { sessionGeneration } from '../sessions.ts'
 import { companyIdOfPage } from './admin-api.ts'
 import { isMissingError } from './companies.ts'
 
@@ -38,8 +38,8 @@ export function createShownItem<Item extends { version: number }>(
    * Call `watch` before the API call, and the returned function when the answer has arrived.
    */
   function watch(id: string): () => boolean {
-    const [session, company] = [sessionNumber(), companyIdOfPage()]
-    return () => id === shown && session === sessionNumber() && company === companyIdOfPage()
+    const [session, company] = [sessionGeneration(), companyIdOfPage()]
+    return () => id === shown && session === sessionGeneration() && company === companyIdOfPage()
   }
 
   async function showAnswer(

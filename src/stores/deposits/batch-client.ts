@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import { type BatchItem, createDepositBatch } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { fromProblem } from '../../contract/kit/problems.ts'
+import { errorFromProblem } from '../../contract/kit/problems.ts'
 import { type sendUploadRequest, tryParseJson, type UploadResponse } from './http-upload.ts'
 
 /**
@@ -80,7 +80,11 @@ function formOf(files: readonly BatchFile[]): FormData {
 
 function problemOf({ status, header, body }: UploadResponse): AppError {
   const retryAfter = Number(header('Retry-After') ?? Number.NaN)
-  return fromProblem(status, tryParseJson(body), Number.isNaN(retryAfter) ? undefined : retryAfter)
+  return errorFromProblem(
+    status,
+    tryParseJson(body),
+    Number.isNaN(retryAfter) ? undefined : retryAfter
+  )
 }
 
 /**

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini'
 import type { BatchItem } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { maxBatchBytes, maxBatchItems } from '../../contract/kit/limits.ts'
-import { fromProblem } from '../../contract/kit/problems.ts'
+import { errorFromProblem } from '../../contract/kit/problems.ts'
 import type { BatchItemResult, SendBatch } from './batch-client.ts'
 
 /**
@@ -178,7 +178,7 @@ function settle(files: readonly WaitingFile[], results: readonly BatchItemResult
     if (own) resolve(own)
     else if (result && 'problem' in result) {
       const { status, retry_after } = result.problem
-      reject(fromProblem(status, result.problem, retry_after))
+      reject(errorFromProblem(status, result.problem, retry_after))
     } else reject(new AppError('unexpected_answer', 'The batch answered fewer results than files'))
   }
 }

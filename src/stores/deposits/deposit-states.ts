@@ -164,7 +164,7 @@ function ratioOf(state: DepositState, sent: number): number {
  * Returns the rank by which the list sorts deposits in this state; 0 comes first. Deposits that
  * wait for the person come first, then running and failed ones, then all others.
  */
-export function listPositionOf({ status }: DepositState): number {
+export function listRankOf({ status }: DepositState): number {
   return ranks.findIndex(rank => rank.includes(status))
 }
 

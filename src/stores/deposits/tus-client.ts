@@ -1,7 +1,7 @@
 import type { DetailedError, HttpRequest } from 'tus-js-client'
 import { AppError, type ErrorCode } from '../../contract/kit/errors.ts'
 import { uploadChunkBytes } from '../../contract/kit/limits.ts'
-import { fromProblem } from '../../contract/kit/problems.ts'
+import { errorFromProblem } from '../../contract/kit/problems.ts'
 import { type sendUploadRequest, tryParseJson, type UploadResponse } from './http-upload.ts'
 
 export interface SendOptions {
@@ -33,7 +33,7 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
     const code = method === 'HEAD' && headCodes[status]
     const problem = code
       ? new AppError(code, `HEAD answered ${status}`)
-      : fromProblem(status, tryParseJson(body))
+      : errorFromProblem(status, tryParseJson(body))
     onProblem?.(problem)
     return problem
   }

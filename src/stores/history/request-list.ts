@@ -37,7 +37,7 @@ export function createRequestList() {
 }
 
 /** Compares requests by `created`, then by id, newest first, as the server sorts its pages. */
-export function newestFirst(a: ProcessedRequest, b: ProcessedRequest): number {
+export function compareNewestFirst(a: ProcessedRequest, b: ProcessedRequest): number {
   return compare(b.created, a.created) || compare(b.id, a.id)
 }
 
@@ -56,7 +56,7 @@ export function mergeShownRows(
   const shown: ProcessedRequest[] = []
   for (let old = 0, at = insertionIndex(present, top); ; ) {
     const [held, next] = [before[old], present[at]]
-    const order = held === next ? 0 : !held ? 1 : !next ? -1 : newestFirst(held, next)
+    const order = held === next ? 0 : !held ? 1 : !next ? -1 : compareNewestFirst(held, next)
     if (held && order <= 0) shown.push(newest(held.id) ?? held)
     else if (next) shown.push(next)
     else return shown
@@ -74,7 +74,7 @@ export function insertionIndex(
   while (low < high) {
     const middle = (low + high) >> 1
     const at = sorted[middle]
-    if (at && newestFirst(at, request) < 0) low = middle + 1
+    if (at && compareNewestFirst(at, request) < 0) low = middle + 1
     else high = middle
   }
   return low

@@ -10,7 +10,7 @@ import {
   api,
   apiOrigin,
   handleAuthError,
-  sessionNumber,
+  sessionGeneration,
   sessionToken,
   userScopedName
 } from '../sessions.ts'
@@ -58,7 +58,7 @@ let tabs: TabGroup | undefined
  */
 let seen: string | undefined
 let isCatchingUp = false
-/** The `sessionNumber()` of the session whose requests this tab loads. */
+/** The `sessionGeneration()` of the session whose requests this tab loads. */
 let joined: number | undefined
 
 addSessionEndListener(reset)
@@ -77,19 +77,19 @@ export function addRequestListener(run: (request: ProcessedRequest) => void): ()
  * of one tab. The list is loaded once the stream is open, so that no change is missed.
  */
 export function loadRequests(): void {
-  if (joined === sessionNumber() || $session.get().status === 'out') return
-  joined = sessionNumber()
+  if (joined === sessionGeneration() || $session.get().status === 'out') return
+  joined = sessionGeneration()
   $historyStatus.set({ status: 'loading' })
   void join()
 }
 
 async function join(): Promise<void> {
-  const session = sessionNumber()
+  const session = sessionGeneration()
   const loading = import('./request-stream.ts')
   const stream = await loading.catch((cause: unknown) => {
     return new AppError('offline', 'The stream could not be loaded', { cause })
   })
-  if (session !== sessionNumber()) return
+  if (session !== sessionGeneration()) return
   if (stream instanceof AppError) {
     joined = undefined
     $historyStatus.set({ status: 'failed', error: stream })
@@ -232,13 +232,13 @@ export async function reloadHistory(): Promise<void> {
 }
 
 async function loadPage(filter: RequestFilter, page: PageRequest): Promise<ProcessedRequest[]> {
-  const session = sessionNumber()
+  const session = sessionGeneration()
   const [rows, newest] = await Promise.all([
     api('listRequests', { ...page, ...filter }),
     // listeners of `addRequestListener` also get changes that do not match the filter
     isFiltered(filter) && !page.cursor ? api('listRequests', { limit: page.limit }) : []
   ])
-  if (session === sessionNumber()) addRequests(newest)
+  if (session === sessionGeneration()) addRequests(newest)
   return rows
 }
 

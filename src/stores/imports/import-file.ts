@@ -15,7 +15,7 @@ import type { ImportKind, RowValues } from './import-kinds.ts'
 import { loadRememberedColumns, rememberColumns } from './import-memory.ts'
 
 /** Why a whole file cannot be imported. */
-export type FileRefusal = 'empty' | 'spreadsheet' | 'binary' | 'too_large'
+export type FileRefusalReason = 'empty' | 'spreadsheet' | 'binary' | 'too_large'
 
 /**
  * The file that the person has chosen to import. It stays on this device until the person starts
@@ -24,7 +24,7 @@ export type FileRefusal = 'empty' | 'spreadsheet' | 'binary' | 'too_large'
 export type ImportFile =
   | { status: 'none' }
   | { status: 'reading'; file: File }
-  | { status: 'refused'; file: File; why: FileRefusal }
+  | { status: 'refused'; file: File; why: FileRefusalReason }
   | { status: 'failed'; file: File; error: AppError }
   | OpenedFile
 

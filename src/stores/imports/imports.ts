@@ -4,7 +4,7 @@ import { companyIdOfPage } from '../admin/admin-api.ts'
 import { isMissingError } from '../admin/companies.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
-import { addSessionEndListener, sessionNumber } from '../sessions.ts'
+import { addSessionEndListener, sessionGeneration } from '../sessions.ts'
 import {
   $importFile,
   clearImportFile,
@@ -366,8 +366,8 @@ function fail(error: AppError): void {
  * was called, in the same session.
  */
 function watch(): () => boolean {
-  const [session, company, mine] = [sessionNumber(), companyIdOfPage(), opened]
-  return () => session === sessionNumber() && company === companyIdOfPage() && mine === opened
+  const [session, company, mine] = [sessionGeneration(), companyIdOfPage(), opened]
+  return () => session === sessionGeneration() && company === companyIdOfPage() && mine === opened
 }
 
 /** Returns a file name as the server accepts it: one line of at most 255 characters. */

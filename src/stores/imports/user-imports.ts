@@ -2,7 +2,7 @@ import type { Group } from '../../contract/groups.ts'
 import { type Import, importLimits, type UserImportRow } from '../../contract/imports.ts'
 import type { ImportField } from '../../core/csv/columns.ts'
 import type { Locale } from '../../i18n/index.ts'
-import { adminApi } from '../admin/admin-api.ts'
+import { callAdminApi } from '../admin/admin-api.ts'
 import { createList } from '../lists/lists.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { ImportKind, RowValues } from './import-kinds.ts'
@@ -60,7 +60,7 @@ const [roomBytes, roomValues] = [10_000, 100]
 const [longestCell, mostGroups] = [importLimits.cell + 100, 200]
 const past = createList<Import, Record<string, never>>({
   query: {},
-  load: (_, page, company = '') => adminApi('listImports', { id: company, ...page })
+  load: (_, page, company = '') => callAdminApi('listImports', { id: company, ...page })
 })
 
 /** The import of people into the company that is administered. */
@@ -71,30 +71,30 @@ export const userImports: ImportKind = {
   normalize: values => valuesOf(cellsOf(values)),
   create(input) {
     const { groups, locale, sendsInvitations } = $userImportOptions.get()
-    return adminApi('createImport', {
+    return callAdminApi('createImport', {
       ...input,
       groups: groups.map(({ id }) => id),
       send_invitations: sendsInvitations,
       ...(locale && { locale })
     })
   },
-  get: id => adminApi('getImport', { id }),
+  get: id => callAdminApi('getImport', { id }),
   async store(id, from, rows) {
     const cells = rows.map(cellsOf)
     // the rest follows in calls of its own where the rows are too large for one
     const most = rowsThatFit(cells)
-    const item = await adminApi('storeImportRows', { id, from, rows: cells.slice(0, most) })
+    const item = await callAdminApi('storeImportRows', { id, from, rows: cells.slice(0, most) })
     return most < rows.length ? userImports.store(id, from + most, rows.slice(most)) : item
   },
   async list(id, query) {
-    const { rows, next } = await adminApi('listImportRows', { id, ...query })
+    const { rows, next } = await callAdminApi('listImportRows', { id, ...query })
     return { rows: rows.map(storedRow), next }
   },
-  check: id => adminApi('checkImport', { id }),
-  skip: (id, rows, skip) => adminApi('skipImportRows', { id, rows, skip }),
-  run: (id, skip_refused) => adminApi('runImport', { id, skip_refused }),
-  undo: id => adminApi('undoImport', { id }),
-  remove: id => adminApi('deleteImport', { id }),
+  check: id => callAdminApi('checkImport', { id }),
+  skip: (id, rows, skip) => callAdminApi('skipImportRows', { id, rows, skip }),
+  run: (id, skip_refused) => callAdminApi('runImport', { id, skip_refused }),
+  undo: id => callAdminApi('undoImport', { id }),
+  remove: id => callAdminApi('deleteImport', { id }),
   past
 }
 

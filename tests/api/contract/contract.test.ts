@@ -10,7 +10,7 @@ import {
   type ErrorCode,
   errorCodes
 } from '../../../src/contract/kit/errors.ts'
-import { fromProblem, toProblem } from '../../../src/contract/kit/problems.ts'
+import { errorFromProblem, toProblem } from '../../../src/contract/kit/problems.ts'
 import { getChallenge, logIn } from '../../../src/contract/sessions.ts'
 import en from '../../../src/i18n/en/errors.json' with { type: 'json' }
 import fr from '../../../src/i18n/fr/errors.json' with { type: 'json' }
@@ -261,7 +261,7 @@ describe('the error codes', () => {
     })
     const problem = toProblem(sent, 'AAAAAAAAAAAA')
     if (errorCodes[code] > 0) expect(problem.title).not.toBe('Error')
-    const got = fromProblem(sent.status, JSON.parse(JSON.stringify(problem)), 7)
+    const got = errorFromProblem(sent.status, JSON.parse(JSON.stringify(problem)), 7)
     expect(got).toMatchObject({
       code,
       status: errorCodes[code],

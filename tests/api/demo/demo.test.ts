@@ -6,12 +6,12 @@ import { getDomainConfig } from '../../../src/contract/domains.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { inCompany, type toCompanyId } from '../../../src/server/db/scope.ts'
-import { removeCompany } from '../../../src/server/domain/companies/companies.ts'
+import { removeDemoCompany } from '../../../src/server/domain/companies/companies.ts'
 import { createDemo, demoHost, fillDemo, findDemo } from '../../../src/server/domain/demo/demo.ts'
 import { demoHistory, sha256Hex } from '../../../src/server/domain/demo/demo-documents.ts'
 import { endNextIdleUpload } from '../../../src/server/domain/deposits/idle-uploads.ts'
 import { createDepositFromNextUpload } from '../../../src/server/domain/deposits/upload-settlement.ts'
-import type { Blobs } from '../../../src/server/domain/deps.ts'
+import type { BlobStore } from '../../../src/server/domain/deps.ts'
 import { checkFilesJob } from '../../../src/server/jobs/check-files.ts'
 import { endStaleUploadsJob } from '../../../src/server/jobs/settle-uploads.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
@@ -144,7 +144,7 @@ test.each([
   const dieOnce = () => {
     if (steps++ === 8) throw new Error('killed')
   }
-  const dying: Pick<Blobs, 'stage' | 'keep'> = {
+  const dying: Pick<BlobStore, 'stage' | 'keep'> = {
     async stage(...document) {
       dieOnce()
       await stage(...document)
@@ -176,7 +176,7 @@ test.each([
 test('removes no company that is none', async () => {
   const acme = app.companies['acme.localhost']
   if (!acme) throw new Error('no company')
-  expect(await removeCompany(app.deps, acme)).toBe(false)
+  expect(await removeDemoCompany(app.deps, acme)).toBe(false)
   await inCompany(app.deps.db, acme, async tx => {
     await expect(tx.deleteFrom('deposit').execute()).rejects.toMatchObject({ code: '42501' })
   }).catch(() => undefined)
@@ -198,7 +198,7 @@ test('makes no demonstration of a company that is none, nor the other way round'
     )
     await expect(marked).rejects.toMatchObject({ code: '42501' })
   }
-  expect(await removeCompany(app.deps, acme)).toBe(false)
+  expect(await removeDemoCompany(app.deps, acme)).toBe(false)
 })
 
 test('stops and leaves no file when it is removed while it is being made', async () => {
@@ -208,7 +208,7 @@ test('stops and leaves no file when it is removed while it is being made', async
   if (!found) throw new Error('no demonstration')
   let acts = 0
   const filled = await fillDemo(other.deps, () => {
-    if (acts++ === 10) void removeCompany(other.deps, found.company_id)
+    if (acts++ === 10) void removeDemoCompany(other.deps, found.company_id)
     return false
   })
   expect(filled).toBe(true)
@@ -229,7 +229,7 @@ test('loses its files after a crash between its rows and its files, and what cam
   await late()
   const { removeCompany: removeFiles } = other.deps.blobs
   other.deps.blobs.removeCompany = () => Promise.reject(new Error('killed'))
-  await expect(removeCompany(other.deps, found.company_id)).rejects.toThrow('killed')
+  await expect(removeDemoCompany(other.deps, found.company_id)).rejects.toThrow('killed')
   other.deps.blobs.removeCompany = removeFiles
   expect(await filesOf(other, found.company_id)).not.toEqual([])
 
@@ -265,7 +265,7 @@ test('leaves nothing behind in any table or folder', async () => {
   }
   expect((await filesOf(app, demo.company_id)).length).toBeGreaterThan(30)
 
-  expect(await removeCompany(app.deps, demo.company_id)).toBe(true)
+  expect(await removeDemoCompany(app.deps, demo.company_id)).toBe(true)
 
   expect(Object.values(await rowsOf(demo.company_id)).every(count => count === 0)).toBe(true)
   expect(await filesOf(app, demo.company_id)).toEqual([])
@@ -273,7 +273,7 @@ test('leaves nothing behind in any table or folder', async () => {
   expect(rows).toEqual([])
   await expect(stranger.call(listRequests, {})).rejects.toMatchObject({ code: 'unknown_host' })
   expect(await witness.call(listRequests, {})).toHaveLength(1)
-  expect(await removeCompany(app.deps, demo.company_id)).toBe(false)
+  expect(await removeDemoCompany(app.deps, demo.company_id)).toBe(false)
 })
 
 interface Row {

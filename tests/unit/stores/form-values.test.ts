@@ -5,7 +5,7 @@ import {
   formDraftName,
   isFieldChanged,
   keepFormDraft,
-  valuesOf
+  readFormValues
 } from '../../../src/stores/form-values.ts'
 
 const path = '/en/sign-up'
@@ -20,7 +20,12 @@ lines</textarea>
     <input type="checkbox" name="feature" value="b">
     <input type="checkbox" name="feature" value="c" checked>
     <input type="checkbox" name="other" value="d">`)
-  expect(valuesOf(form)).toEqual({ name: 'Ada', note: 'two\nlines', feature: 'a\nc', other: '' })
+  expect(readFormValues(form)).toEqual({
+    name: 'Ada',
+    note: 'two\nlines',
+    feature: 'a\nc',
+    other: ''
+  })
 })
 
 test('knows which fields have changed since they were drawn', () => {

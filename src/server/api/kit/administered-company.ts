@@ -7,7 +7,7 @@ import { Id } from '../../../contract/kit/ids.ts'
 import { getAdministeredCompanyId } from '../../domain/companies/companies.ts'
 import { getTenantOfCompany, readHostForMailLinks } from '../../domain/companies/served-hosts.ts'
 import type { CompanyId, SendingCompany, Tenant } from '../../domain/deps.ts'
-import type { Person } from '../../domain/sessions/sessions.ts'
+import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 import { requirePermission } from './admission.ts'
 import { type ApiContext, signedInPerson } from './context.ts'
 import { refusedFieldError } from './refused-fields.ts'
@@ -26,7 +26,7 @@ import { refusedFieldError } from './refused-fields.ts'
 export async function resolveAdministeredCompany(
   c: ApiContext,
   route: CallAccessFields,
-  by: Person
+  by: AuthenticatedCaller
 ): Promise<void> {
   if (!administersCompany(route)) return
   const header = c.req.header('company')
@@ -81,6 +81,9 @@ export async function administeredSendingCompany(
  * Returns the caller and the id of the company that the call administers. Throws for an endpoint
  * that administers no company.
  */
-export function callerAndCompany(c: ApiContext): { company_id: CompanyId; by: Person } {
+export function callerAndCompany(c: ApiContext): {
+  company_id: CompanyId
+  by: AuthenticatedCaller
+} {
   return { company_id: administeredCompany(c), by: signedInPerson(c) }
 }

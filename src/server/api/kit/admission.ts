@@ -1,12 +1,12 @@
 import type * as z from 'zod/mini'
-import { disabledDetails } from '../../../contract/kit/disabled.ts'
+import { toDisabledState } from '../../../contract/kit/disabled.ts'
 import type { Endpoint } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { Deps, Tenant } from '../../domain/deps.ts'
 import { consumeRateLimit } from '../../domain/limits/rate-limits.ts'
 import { looksLikeApiKey } from '../../domain/sessions/api-key-secrets.ts'
 import { authenticate } from '../../domain/sessions/authentication.ts'
-import type { Person } from '../../domain/sessions/sessions.ts'
+import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 import type { InFlightCall } from './in-flight-calls.ts'
 import { parseFields, refusedFieldError } from './refused-fields.ts'
 
@@ -36,7 +36,7 @@ export async function admitPerson(
   route: AccessRules,
   token: string | undefined,
   { address, inFlight }: Caller
-): Promise<Person> {
+): Promise<AuthenticatedCaller> {
   if (token === undefined) {
     throw new AppError('unauthenticated', 'This call needs a bearer token')
   }
@@ -58,7 +58,7 @@ export async function admitPerson(
  * Throws `person_required` if a program calls a route that only people may call, and
  * `scope_missing` if its API key has none of the scopes of the route.
  */
-function requireScope({ key }: Person, { scopes }: AccessRules): void {
+function requireScope({ key }: AuthenticatedCaller, { scopes }: AccessRules): void {
   if (!key) return
   if (!scopes) throw new AppError('person_required', 'Keys for programs may not make this call')
   if (scopes.some(scope => key.scopes.includes(scope))) return
@@ -66,13 +66,13 @@ function requireScope({ key }: Person, { scopes }: AccessRules): void {
 }
 
 /** Throws `forbidden` when the person lacks the required permission. */
-export function requirePermission(person: Person, access: Endpoint['access']): void {
+export function requirePermission(person: AuthenticatedCaller, access: Endpoint['access']): void {
   if (hasAccess(person, access)) return
   throw new AppError('forbidden', `This call needs the permission ${access}`)
 }
 
 /** Throws `confirmation_required` when the caller must enter the password again before the call. */
-export function requireConfirmation(person: Person, route: AccessRules): void {
+export function requireConfirmation(person: AuthenticatedCaller, route: AccessRules): void {
   if (!route.confirmation || person.confirmed) return
   throw new AppError('confirmation_required', 'Confirm the password first: POST /user/confirm')
 }
@@ -84,7 +84,7 @@ export function requireConfirmation(person: Person, route: AccessRules): void {
 export function refuseSuspendedCompany({ disabled }: Tenant, route: AccessRules): void {
   if (!disabled || route.suspended) return
   throw new AppError('account_disabled', 'The company is suspended', {
-    disabled: disabledDetails('company', disabled)
+    disabled: toDisabledState('company', disabled)
   })
 }
 
@@ -92,7 +92,7 @@ export function refuseSuspendedCompany({ disabled }: Tenant, route: AccessRules)
  * Returns whether a person has the permission that `access` requires. Operators have every
  * permission.
  */
-export function hasAccess(person: Person, access: Endpoint['access']): boolean {
+export function hasAccess(person: AuthenticatedCaller, access: Endpoint['access']): boolean {
   if (access === 'public' || access === 'user') return true
   return person.permissions.includes(access) || person.permissions.includes('operator')
 }

@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../../domain/deps.ts'
 import { isDeveloperMachine } from '../../domain/developer-machine.ts'
 import type { EventStream } from '../../domain/history/event-streams.ts'
-import type { Person } from '../../domain/sessions/sessions.ts'
+import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 import type { InFlightCall } from './in-flight-calls.ts'
 
 /** The values that the middlewares of `app.ts` provide to the endpoints. */
@@ -26,7 +26,7 @@ export interface ContextVariables {
    * call from within the process, which is not counted.
    */
   inFlight: InFlightCall | undefined
-  person: Person | undefined
+  person: AuthenticatedCaller | undefined
   /**
    * The id of the company that the call administers. Undefined for an endpoint that administers no
    * company.
@@ -66,7 +66,7 @@ export type Api = Hono<ApiEnv>
 export type ApiContext = Context<ApiEnv>
 
 /** Returns the signed-in person who makes a call. Throws if the call has no token. */
-export function signedInPerson(c: ApiContext): Person {
+export function signedInPerson(c: ApiContext): AuthenticatedCaller {
   const found = c.get('person')
   if (!found) throw new Error('a public endpoint asked for its person')
   return found

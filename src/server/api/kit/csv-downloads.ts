@@ -1,5 +1,5 @@
 import { attachmentHeader } from '../../../core/http/content-disposition.ts'
-import { isSignedIn } from '../../domain/sessions/authentication.ts'
+import { hasValidSession } from '../../domain/sessions/authentication.ts'
 import { type ApiContext, signedInPerson } from './context.ts'
 
 /**
@@ -23,7 +23,8 @@ export async function csvDownload(
   const deps = c.get('deps')
   const first = await chunks.next() // errors up to here still get a status
   const day = deps.clock().toISOString().slice(0, 10)
-  const isAllowed = () => isSignedIn(deps, signedInPerson(c), permissions, sessionCheckConnection)
+  const isAllowed = () =>
+    hasValidSession(deps, signedInPerson(c), permissions, sessionCheckConnection)
   return new Response(bytesOf(chunks, first, isAllowed), {
     headers: {
       'content-type': 'text/csv; charset=utf-8; header=present',

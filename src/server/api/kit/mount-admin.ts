@@ -2,7 +2,7 @@ import type * as z from 'zod/mini'
 import type { Endpoint } from '../../../contract/kit/endpoint.ts'
 import type { CompanyId, Deps } from '../../domain/deps.ts'
 import type { Page } from '../../domain/lists.ts'
-import type { Person } from '../../domain/sessions/sessions.ts'
+import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 import { administeredCompany, callerAndCompany } from './administered-company.ts'
 import type { Api } from './context.ts'
 import { mountEndpoint, mountList } from './mount.ts'
@@ -15,7 +15,7 @@ interface AdminCaller {
   /** Id of the company that the call administers. */
   company_id: CompanyId
   /** The person who makes the call. */
-  by: Person
+  by: AuthenticatedCaller
   /** The version in the header `If-Match`. Undefined if the call accepts any version. */
   version: number | undefined
 }

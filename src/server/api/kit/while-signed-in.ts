@@ -1,6 +1,6 @@
 import type { Deps } from '../../domain/deps.ts'
-import { isSignedIn } from '../../domain/sessions/authentication.ts'
-import type { Person } from '../../domain/sessions/sessions.ts'
+import { hasValidSession } from '../../domain/sessions/authentication.ts'
+import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 
 const bytesPerCheck = 4 * 1024 * 1024
 const msPerCheck = 10_000
@@ -12,7 +12,7 @@ const msPerCheck = 10_000
  */
 export function streamWhileSignedIn(
   deps: Pick<Deps, 'db' | 'clock'>,
-  person: Person,
+  person: AuthenticatedCaller,
   body: ReadableStream<Uint8Array>
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader()
@@ -29,7 +29,7 @@ export function streamWhileSignedIn(
           bytes = 0
           checkedAt = now
           // while the database is busy the download continues; the next check decides
-          if (!(await isSignedIn(deps, person).catch(() => true))) {
+          if (!(await hasValidSession(deps, person).catch(() => true))) {
             await reader.cancel()
             throw new Error('the session has ended')
           }

@@ -19,7 +19,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 import { createApiKeySecret } from '../sessions/api-key-secrets.ts'
-import { type Person, signalSessionChanges } from '../sessions/sessions.ts'
+import { type AuthenticatedCaller, signalSessionChanges } from '../sessions/sessions.ts'
 
 const usualDays = 365
 const dayMs = 86_400_000
@@ -49,7 +49,7 @@ export async function listApiKeys(
 
 interface Creation extends z.output<typeof call.input> {
   company_id: CompanyId
-  by: Person
+  by: AuthenticatedCaller
   /**
    * Id of the group to which a new key of the company belongs. Undefined for a new key of the
    * person `by`.
@@ -98,7 +98,7 @@ export async function createApiKey(
 }
 
 interface Revocation extends Owner {
-  by: Person
+  by: AuthenticatedCaller
   id: string
 }
 
@@ -182,7 +182,7 @@ function toKey(row: Row): ApiKey {
  * cannot be deleted, and parallel calls that create API keys for this person wait. Throws
  * `unauthenticated` if the account is already deleted.
  */
-async function lockOwner(tx: Tx, { id }: Person): Promise<void> {
+async function lockOwner(tx: Tx, { id }: AuthenticatedCaller): Promise<void> {
   const found = await selectById(tx, 'user', id)
     .where('deleted_at', 'is', null)
     .select('id')

@@ -6,7 +6,7 @@ import { addPeopleToGroup, removePeopleFromGroup } from '../companies/group-memb
 import { requireGroup } from '../companies/groups.ts'
 import type { Deps, SendingCompany } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
-import type { Person } from '../sessions/sessions.ts'
+import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { queueNewInvitations, requireInvitable } from './invitations.ts'
 import { type LockedMembers, lockMemberRows } from './locked-members.ts'
 import {
@@ -41,7 +41,7 @@ export type BulkSelection =
 interface Bulk {
   /** The company whose people are changed, and the host to which the links in their mails lead. */
   sender: SendingCompany
-  by: Person
+  by: AuthenticatedCaller
   change: BulkChange
   people: BulkSelection
   idempotencyKey: string | undefined

@@ -5,12 +5,12 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit, eraseAuditValues } from '../audit/audit.ts'
 import type { Deps, SendingCompany, Tenant } from '../deps.ts'
 import { queueMails } from '../mail/mail-queue.ts'
-import { type Person, signalSessionChanges } from '../sessions/sessions.ts'
+import { type AuthenticatedCaller, signalSessionChanges } from '../sessions/sessions.ts'
 import { type PasswordDeps, requirePassword } from './user-keys.ts'
 
 interface Deletion {
   tenant: Tenant
-  person: Person
+  person: AuthenticatedCaller
   challenge_response: string
 }
 
@@ -38,7 +38,7 @@ interface Erasure {
    * The person who deletes the accounts: an administrator, or a person who deletes their own
    * account.
    */
-  by: Person
+  by: AuthenticatedCaller
   people: readonly { id: string; email: string; locale: string }[]
 }
 

@@ -8,7 +8,7 @@ import { replacePublicKey, sealedKeyColumns, verifyKeyProof } from '../key-proof
 import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
-import { endSessions, type Person } from '../sessions/sessions.ts'
+import { type AuthenticatedCaller, endSessions } from '../sessions/sessions.ts'
 import {
   lockPerson,
   lockPublicKey,
@@ -22,7 +22,7 @@ const waitingMs = 3_600_000
 
 interface NewEmail {
   tenant: Tenant
-  person: Person
+  person: AuthenticatedCaller
   /** Network address of the caller. */
   address: string
   /** The new e-mail, in the form that `canonicalEmail` returns. */
@@ -84,7 +84,7 @@ export async function changeEmail(
  */
 export async function confirmEmail(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
-  { person, token }: { person: Person; token: string }
+  { person, token }: { person: AuthenticatedCaller; token: string }
 ): Promise<void> {
   const { company_id, id: user_id, session_id } = person
   try {

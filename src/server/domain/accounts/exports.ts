@@ -4,7 +4,7 @@ import type { UserInfo } from '../../../contract/users.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { readRequests } from '../history/requests.ts'
-import { type Person, readSessions } from '../sessions/sessions.ts'
+import { type AuthenticatedCaller, readSessions } from '../sessions/sessions.ts'
 import { readUser } from './users.ts'
 
 const pageLength = 200
@@ -17,7 +17,11 @@ const maxSessions = 100
  */
 export async function exportOwnData(
   deps: Pick<Deps, 'db' | 'clock'>,
-  { tenant, person, cursor }: { tenant: Tenant; person: Person; cursor?: string | undefined }
+  {
+    tenant,
+    person,
+    cursor
+  }: { tenant: Tenant; person: AuthenticatedCaller; cursor?: string | undefined }
 ): Promise<{
   account: UserInfo
   sessions: Session[]

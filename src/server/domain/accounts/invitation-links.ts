@@ -4,9 +4,9 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { readImport } from '../imports/imports.ts'
-import type { Person } from '../sessions/sessions.ts'
+import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { type BulkSelection, readNextPeopleIds } from './bulk-changes.ts'
-import { createLinksToPassOn, requireInvitable } from './invitations.ts'
+import { createActivationLinks, requireInvitable } from './invitations.ts'
 import { type LockedMember, type LockedMembers, lockMemberRows } from './locked-members.ts'
 
 /**
@@ -17,7 +17,7 @@ import { type LockedMember, type LockedMembers, lockMemberRows } from './locked-
  */
 export async function createInvitationLinks(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
-  { tenant, by, people }: { tenant: Tenant; by: Person; people: BulkSelection }
+  { tenant, by, people }: { tenant: Tenant; by: AuthenticatedCaller; people: BulkSelection }
 ): Promise<InvitationLinks> {
   if (deps.settings.mailServer) {
     throw new AppError('forbidden', 'The service has a mail server, which mails the links')
@@ -26,7 +26,7 @@ export async function createInvitationLinks(
     const { ids, next } = await readNextPeopleIds(tx, deps, await narrowed(tx, people))
     const members = await lockMemberRows(tx, deps, { by, ids })
     const invited = ids.flatMap(id => invitable(members, id))
-    const { links, until } = await createLinksToPassOn(tx, deps, tenant, invited)
+    const { links, until } = await createActivationLinks(tx, deps, tenant, invited)
     for (const { id } of invited) {
       audit(tx, deps, { by, action: 'user.invitation_link', target: id })
     }

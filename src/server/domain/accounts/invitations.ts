@@ -9,8 +9,8 @@ import type { CompanyId, Deps, SendingCompany, Tenant } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { queueMails } from '../mail/mail-queue.ts'
-import { createMailTokens, mailLink } from '../mail/mail-tokens.ts'
-import type { Person } from '../sessions/sessions.ts'
+import { buildMailLink, createMailTokens } from '../mail/mail-tokens.ts'
+import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { type LockedMember, lockMemberRow } from './locked-members.ts'
 import { addUser } from './new-users.ts'
 import { lockPerson, setPublicKeyWithMailToken } from './user-keys.ts'
@@ -19,7 +19,7 @@ interface Invitation {
   /** The company that invites. */
   tenant: Tenant
   /** The administrator who invites. */
-  by: Person
+  by: AuthenticatedCaller
   /** The invited person's e-mail, in the form that `canonicalEmail` returns. */
   email: string
   username: string | undefined
@@ -64,7 +64,7 @@ export async function inviteUser(
 }
 
 interface InvitedPerson {
-  by: Pick<Person, 'id' | 'company_id'>
+  by: Pick<AuthenticatedCaller, 'id' | 'company_id'>
   email: string
   username?: string | undefined
   locale: 'en' | 'fr' | undefined
@@ -74,8 +74,8 @@ interface InvitedPerson {
 
 /**
  * Adds a person without a password to the transaction's company, and returns the person's id. Does
- * not queue the invitation mail; `sendInvitation` does that. Throws `email_taken` if the e-mail has
- * an account, and `not_found` for a group that the company does not have.
+ * not queue the invitation mail; `queueFirstInvitation` does that. Throws `email_taken` if the
+ * e-mail has an account, and `not_found` for a group that the company does not have.
  */
 export async function insertInvitedPerson(
   tx: Tx,
@@ -105,7 +105,7 @@ export async function insertInvitedPerson(
  * Queues the first invitation mail to a person whom `insertInvitedPerson` has added. If no mail
  * server is configured, the result contains the link.
  */
-export async function sendInvitation(
+export async function queueFirstInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, id }: { tenant: Tenant; id: string }
 ): Promise<InvitationResult> {
@@ -166,7 +166,7 @@ async function sendNow(
  */
 export async function resendInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
-  { tenant, by, id }: { tenant: Tenant; by: Person; id: string }
+  { tenant, by, id }: { tenant: Tenant; by: AuthenticatedCaller; id: string }
 ): Promise<InvitationResult> {
   return inCompany(deps.db, tenant.company_id, async tx => {
     const member = await lockMemberRow(tx, deps, { by, id })
@@ -199,7 +199,11 @@ export function requireInvitable({ state }: Pick<LockedMember, 'state'>): void {
 export async function queueNewInvitations(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'signals'>,
-  { sender, by, members }: { sender: SendingCompany; by: Person; members: readonly LockedMember[] }
+  {
+    sender,
+    by,
+    members
+  }: { sender: SendingCompany; by: AuthenticatedCaller; members: readonly LockedMember[] }
 ): Promise<Queued[]> {
   for (const { id } of members) audit(tx, deps, { by, action: 'user.invite_again', target: id })
   return queueInvitations(tx, deps, sender, members)
@@ -287,7 +291,7 @@ async function linkWithoutMail(
   invitee: Invitee
 ): Promise<Pick<InvitationResult, 'link'>> {
   if (deps.settings.mailServer) return {}
-  const { links } = await createLinksToPassOn(tx, deps, tenant, [invitee])
+  const { links } = await createActivationLinks(tx, deps, tenant, [invitee])
   return links[0] === undefined ? {} : { link: links[0] }
 }
 
@@ -297,7 +301,7 @@ async function linkWithoutMail(
  * wildcard domain, they lead to the company's primary host instead, because anybody can invent a
  * host below a wildcard domain.
  */
-export async function createLinksToPassOn(
+export async function createActivationLinks(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'settings'>,
   { host, isWildcard, config }: Tenant,
@@ -309,7 +313,7 @@ export async function createLinksToPassOn(
   const origin = originOf(deps, primary?.host ?? host)
   const links = invitees.map(({ email, locale }, at) => {
     const path = `/${locale === 'und' ? config.locale : locale}/activate-account`
-    return mailLink(origin, path, { token: tokens[at] ?? '', email })
+    return buildMailLink(origin, path, { token: tokens[at] ?? '', email })
   })
   return { links, until }
 }

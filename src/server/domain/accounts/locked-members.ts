@@ -4,7 +4,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
-import type { Person } from '../sessions/sessions.ts'
+import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 
 /** A person whose row is locked until the transaction ends. */
 export interface LockedMember {
@@ -41,7 +41,7 @@ export interface LockedMembers {
 export async function lockMemberRows(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
-  { by, ids }: { by: Person; ids: readonly string[] }
+  { by, ids }: { by: AuthenticatedCaller; ids: readonly string[] }
 ): Promise<LockedMembers> {
   const rows = await selectInCompany(tx, 'user')
     .where(sql<boolean>`id = any (${[...ids, by.id]}::uuid[])`)
@@ -83,7 +83,7 @@ export async function lockMemberRows(
 export async function lockMemberRow(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
-  { by, id }: { by: Person; id: string }
+  { by, id }: { by: AuthenticatedCaller; id: string }
 ): Promise<LockedMember> {
   return (await lockMemberRows(tx, deps, { by, ids: [id] })).get(id)
 }

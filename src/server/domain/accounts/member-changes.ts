@@ -9,8 +9,8 @@ import { addPeopleToGroup, removePeopleFromGroup } from '../companies/group-memb
 import { requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps, SendingCompany } from '../deps.ts'
 import {
+  type AuthenticatedCaller,
   endSessions,
-  type Person,
   signalSessionChanges,
   signOutEverywhere
 } from '../sessions/sessions.ts'
@@ -29,7 +29,7 @@ type ChangeDeps = Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>
 
 interface MemberCall {
   company_id: CompanyId
-  by: Person
+  by: AuthenticatedCaller
   id: string
 }
 
@@ -72,7 +72,7 @@ export async function updateMember(
 async function replaceGroups(
   tx: Tx,
   deps: ChangeDeps,
-  by: Person,
+  by: AuthenticatedCaller,
   user_id: string,
   group_ids: readonly string[]
 ): Promise<void> {
@@ -178,7 +178,7 @@ async function changeOne(
 }
 
 interface Targets {
-  by: Person
+  by: AuthenticatedCaller
   members: readonly LockedMember[]
 }
 
@@ -186,13 +186,13 @@ interface Targets {
  * Throws `not_oneself` if `id` is the id of the caller `by`, because callers must not lock
  * themselves out.
  */
-export function requireNotOneself(by: Person, id: string): void {
+export function requireNotOneself(by: AuthenticatedCaller, id: string): void {
   if (id === by.id) throw new AppError('not_oneself', 'Nobody does this to themselves here')
 }
 
 interface Erasures {
   sender: SendingCompany
-  by: Person
+  by: AuthenticatedCaller
   people: LockedMembers
   ids: readonly string[]
 }

@@ -17,7 +17,7 @@ import { readGroups, requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { readPersonUsageByGroup } from '../limits/usage.ts'
 import { type Page, type PageInput, readMergedPage, withSearch } from '../lists.ts'
-import { type Person, readSessions } from '../sessions/sessions.ts'
+import { type AuthenticatedCaller, readSessions } from '../sessions/sessions.ts'
 import { waitingSignUpCondition } from './locked-members.ts'
 
 /** Selects people of a company: those who match every field that is set. */
@@ -84,7 +84,7 @@ export async function readMember(tx: Tx, deps: Pick<Deps, 'clock'>, id: string):
  */
 export async function listUserSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
-  { company_id, by, id }: { company_id: CompanyId; by: Person; id: string }
+  { company_id, by, id }: { company_id: CompanyId; by: AuthenticatedCaller; id: string }
 ): Promise<Session[]> {
   return inCompany(deps.db, company_id, async tx => {
     await readMember(tx, deps, id)

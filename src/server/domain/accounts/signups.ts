@@ -18,11 +18,16 @@ import { newId } from '../ids.ts'
 import { sealedKeyColumns, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
-import { createMailToken, mailLink, readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
 import {
+  buildMailLink,
+  createMailToken,
+  readMailToken,
+  spendMailToken
+} from '../mail/mail-tokens.ts'
+import {
+  type AuthenticatedCaller,
   confirmPendingSessions,
   endSessions,
-  type Person,
   signalSessionChanges
 } from '../sessions/sessions.ts'
 import { type InvitationResult, scheduleInvitation } from './invitations.ts'
@@ -88,7 +93,7 @@ export async function insertSignUp(
  */
 export async function sendVerification(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
-  { tenant, person, address }: { tenant: Tenant; person: Person; address: string }
+  { tenant, person, address }: { tenant: Tenant; person: AuthenticatedCaller; address: string }
 ): Promise<void> {
   const { company_id, id } = person
   // a person who has confirmed the e-mail needs no mail
@@ -104,7 +109,7 @@ export async function sendVerification(
 interface Confirmation {
   tenant: Tenant
   /** The person who is signed in to the browser that opened the link. Undefined if nobody is. */
-  person: Person | undefined
+  person: AuthenticatedCaller | undefined
   token: string
   /**
    * The username and public key of a person who opens the link in a different browser than the one
@@ -233,7 +238,7 @@ async function createVerifyLink(
   const token = await createMailToken(tx, deps, 'verify', { id, email })
   const language = locale === 'fr' ? 'fr' : 'en'
   const place = host ?? (await getPrimaryHost(tx))
-  return mailLink(originOf(deps, place), `/${language}/verify-account`, { token, email })
+  return buildMailLink(originOf(deps, place), `/${language}/verify-account`, { token, email })
 }
 
 /**
@@ -243,7 +248,7 @@ async function createVerifyLink(
  */
 export async function sendVerifyLink(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
-  { tenant, by, id }: { tenant: Tenant; by: Person; id: string }
+  { tenant, by, id }: { tenant: Tenant; by: AuthenticatedCaller; id: string }
 ): Promise<InvitationResult> {
   return inCompany(deps.db, tenant.company_id, async tx => {
     const signUp = await selectById(tx, 'signup', id)

@@ -12,10 +12,10 @@ import {
   spendKeyProof,
   verifyKeyProof
 } from '../key-proofs/key-proofs.ts'
-import { type SealedKey, verifyWithSealedKey } from '../key-proofs/public-keys.ts'
+import { type EncryptedPublicKey, verifyWithSealedKey } from '../key-proofs/public-keys.ts'
 import { consumeRateLimit, refundRateLimit } from '../limits/rate-limits.ts'
 import { readMailToken, revokeMailTokens, spendMailToken } from '../mail/mail-tokens.ts'
-import type { Person } from '../sessions/sessions.ts'
+import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 
 /** The dependencies of `requirePassword`. */
 export type PasswordDeps = Pick<Deps, 'keys' | 'clock' | 'settings' | 'log' | 'counters'>
@@ -23,7 +23,7 @@ export type PasswordDeps = Pick<Deps, 'keys' | 'clock' | 'settings' | 'log' | 'c
 /** A proof that the caller knows their current password. */
 export interface PasswordProof {
   tenant: Tenant
-  person: Person
+  person: AuthenticatedCaller
   /** A challenge, signed with the caller's current key. */
   challenge_response: string
 }
@@ -83,7 +83,10 @@ export async function lockPerson(
  * Locks the row of a person's current public key until the transaction ends. Logins and other
  * changes of the key wait meanwhile. Returns the key, or undefined if the person has none.
  */
-export async function lockPublicKey(tx: Tx, user_id: string): Promise<SealedKey | undefined> {
+export async function lockPublicKey(
+  tx: Tx,
+  user_id: string
+): Promise<EncryptedPublicKey | undefined> {
   const company_id = tx.companyId
   const row = await selectInCompany(tx, 'user_key')
     .where('user_id', '=', user_id)

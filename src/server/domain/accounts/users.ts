@@ -7,12 +7,12 @@ import { updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { linkDelivery } from '../developer-machine.ts'
+import { chooseLinkDelivery } from '../developer-machine.ts'
 import { runOnce } from '../idempotency.ts'
 import { spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consumeMailLimits, consumeRateLimit } from '../limits/rate-limits.ts'
 import { readPersonUsage } from '../limits/usage.ts'
-import { type Person, renewToken } from '../sessions/sessions.ts'
+import { type AuthenticatedCaller, renewToken } from '../sessions/sessions.ts'
 import { addUser } from './new-users.ts'
 import { insertSignUp } from './signups.ts'
 
@@ -63,7 +63,11 @@ export async function createUser(
 /** Returns the caller's own data, with a new `access_token` if the current one expires soon. */
 export async function getUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
-  { tenant, person, isDeveloper }: { tenant: Tenant; person: Person; isDeveloper: boolean }
+  {
+    tenant,
+    person,
+    isDeveloper
+  }: { tenant: Tenant; person: AuthenticatedCaller; isDeveloper: boolean }
 ): Promise<UserInfo> {
   const { user } = await inCompany(deps.db, person.company_id, async tx => {
     const user = readUser(tx, deps, tenant, person)
@@ -84,7 +88,7 @@ function withDelivery(
   user: UserInfo,
   isDeveloper: boolean
 ): UserInfo {
-  return user.pending ? { ...user, delivery: linkDelivery(settings, isDeveloper) } : user
+  return user.pending ? { ...user, delivery: chooseLinkDelivery(settings, isDeveloper) } : user
 }
 
 /** Changes the caller's username or language, or both. An undefined field keeps its value. */
@@ -98,7 +102,7 @@ export async function updateUser(
     locale
   }: {
     tenant: Tenant
-    person: Person
+    person: AuthenticatedCaller
     isDeveloper: boolean
     username?: string | undefined
     locale?: 'en' | 'fr' | undefined
@@ -153,7 +157,7 @@ export async function readUser(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   tenant: Tenant,
-  person: Person
+  person: AuthenticatedCaller
 ): Promise<UserInfo> {
   const { company_id, id, pending, permissions } = person
   const asked = tx

@@ -48,7 +48,7 @@ export async function checkAuditLog(
     for (const entry of page) {
       const seq = found.entries + 1
       if (entry.seq !== seq) return { ...found, broken: { seq, reason: 'it is missing' } }
-      hash = auditHash(hash, seq, auditTextOf(entry))
+      hash = auditHash(hash, seq, auditEntryCanonicalJson(entry))
       const reason = Buffer.from(hash).equals(entry.hash)
         ? faultOf(entry)
         : 'it does not follow from the entries before it'
@@ -124,7 +124,7 @@ async function readPage(
 }
 
 /** Returns an audit entry as canonical JSON, the text from which its hash is computed. */
-export function auditTextOf(entry: Selectable<Database['audit_entry']>): string {
+export function auditEntryCanonicalJson(entry: Selectable<Database['audit_entry']>): string {
   return auditEntryText({
     company: entry.company_id,
     id: entry.id,

@@ -8,7 +8,7 @@ import { type ConnectionOptions, inCompany, type Tx, toCompanyId } from '../../d
 import { exportCsv } from '../csv-export.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
-import { auditTextOf } from './audit-check.ts'
+import { auditEntryCanonicalJson } from './audit-check.ts'
 
 /**
  * Selects entries of the audit log. `locale` is the language of the names that are returned with
@@ -79,7 +79,7 @@ const columns: Record<string, (row: ExportedRow) => string | number | undefined>
   target: ({ entry }) => entry.target.name ?? undefined,
   changes: ({ value }) => value ?? undefined,
   salt: ({ salt }) => (salt ? toHex(salt) : undefined),
-  entry: row => auditTextOf(row),
+  entry: row => auditEntryCanonicalJson(row),
   hash: ({ hash }) => toHex(hash)
 }
 

@@ -35,7 +35,10 @@ interface Caller {
  * Returns the categories that a person may use through their groups. The company's default category
  * comes first.
  */
-export async function listCategories(deps: Pick<Deps, 'db'>, input: Caller): Promise<Category[]> {
+export async function listAllowedCategories(
+  deps: Pick<Deps, 'db'>,
+  input: Caller
+): Promise<Category[]> {
   return inCompany(deps.db, input.company_id, tx => readCategories(tx, input))
 }
 

@@ -292,7 +292,7 @@ export async function listCompanyIds(deps: Pick<Deps, 'db'>): Promise<CompanyId[
  * `deleteFilesOfRemovedCompanies` deletes them later. Returns false and deletes nothing if the
  * company is not a demonstration.
  */
-export async function removeCompany(
+export async function removeDemoCompany(
   deps: Pick<Deps, 'db' | 'blobs' | 'signals' | 'log'>,
   company_id: CompanyId
 ): Promise<boolean> {

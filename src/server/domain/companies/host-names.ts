@@ -47,7 +47,7 @@ export function dnsZoneOf(host: string): string {
 /**
  * Returns a new random value for the DNS record with which a company proves that it owns a host.
  */
-export function newProofToken({ random }: Pick<Deps, 'random'>): string {
+export function createProofToken({ random }: Pick<Deps, 'random'>): string {
   return Buffer.from(random(20)).toString('hex')
 }
 

@@ -5,7 +5,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { createCompanyKeys } from '../evidence/company-keys.ts'
 import { newId } from '../ids.ts'
 import { canonicalTheme } from './canonical-svg.ts'
-import { newProofToken } from './host-names.ts'
+import { createProofToken } from './host-names.ts'
 
 /** The data of a new company with its domains. */
 export interface NewCompany {
@@ -56,12 +56,12 @@ export async function createCompany(
   input: NewCompany
 ): Promise<CompanyId> {
   const company_id = toCompanyId(newId(deps))
-  await inCompany(deps.db, company_id, tx => insertCompany(tx, deps, input))
+  await inCompany(deps.db, company_id, tx => insertCompanyRows(tx, deps, input))
   return company_id
 }
 
 /** Adds the rows of a new company. `tx` must be a transaction of this company. */
-export async function insertCompany(
+export async function insertCompanyRows(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
   input: NewCompany
@@ -102,7 +102,7 @@ export async function insertCompany(
         privacy: null,
         terms: null,
         created_at,
-        proof_token: isVerified ? null : newProofToken(deps),
+        proof_token: isVerified ? null : createProofToken(deps),
         verified_at: isVerified ? created_at : null,
         covered_by: coveredBy ?? null
       })

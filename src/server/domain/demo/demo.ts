@@ -8,7 +8,7 @@ import { addUser } from '../accounts/new-users.ts'
 import { listCompanyIds } from '../companies/companies.ts'
 import { createCompany } from '../companies/new-companies.ts'
 import { findTenant } from '../companies/served-hosts.ts'
-import { demoAccount, demoKey } from '../demo-account.ts'
+import { demoAccount, demoPublicKey } from '../demo-account.ts'
 import { endNextIdleUpload } from '../deposits/idle-uploads.ts'
 import { createDeposit } from '../deposits/new-deposits.ts'
 import { createDepositFromUpload, postponeDepositCreation } from '../deposits/upload-settlement.ts'
@@ -155,7 +155,7 @@ interface DemoPerson {
 async function seedPerson(deps: Deps, { company_id }: Demo): Promise<DemoPerson> {
   return inCompany(deps.db, company_id, async tx => {
     const { email } = demoAccount
-    const key = { kdf: 'a1', jwk: demoKey } as const
+    const key = { kdf: 'a1', jwk: demoPublicKey } as const
     // does nothing if the person exists
     await addUser(tx, deps, { company_id, email, username: demoUsername, locale: undefined, key })
     const found = await selectInCompany(tx, 'user')

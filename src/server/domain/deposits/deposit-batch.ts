@@ -12,7 +12,7 @@ import {
   claimIdempotencyKeys,
   freeIdempotencyKeys,
   idempotencyKeyReusedError,
-  storeAnswers
+  storeIdempotentResponses
 } from '../idempotency.ts'
 import { newId, newRecordId } from '../ids.ts'
 import { chargeDeposits, planDepositCharges } from '../limits/quotas.ts'
@@ -511,7 +511,8 @@ class Batch {
       const answer = this.#answers[at]
       return answer && !(answer instanceof AppError) ? [{ key: item.key, body: answer.body }] : []
     })
-    if (answers.length > 0) this.#tx.sendWithCommit(storeAnswers(this.#tx, this.#scope, answers))
+    if (answers.length > 0)
+      this.#tx.sendWithCommit(storeIdempotentResponses(this.#tx, this.#scope, answers))
   }
 }
 

@@ -5,7 +5,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { getRequest } from '../history/requests.ts'
-import { deleteStoredAnswer, type IdempotentCall, runOnce } from '../idempotency.ts'
+import { deleteStoredResponse, type IdempotentCall, runOnce } from '../idempotency.ts'
 import { getCategoryRulesForFile } from './category-rules.ts'
 import { getDeposit } from './deposits.ts'
 import { createDeposit, openUpload } from './new-deposits.ts'
@@ -233,7 +233,7 @@ async function withCategory(tx: Tx, file: DirectFile): Promise<DirectFile & { ca
  * Frees the idempotency key of an upload that has ended, unless a later call has already used it.
  */
 async function forget(tx: Tx, file: DirectFile, upload: Upload): Promise<void> {
-  await deleteStoredAnswer(tx, callOf(file, undefined), { upload_id: upload.id })
+  await deleteStoredResponse(tx, callOf(file, undefined), { upload_id: upload.id })
 }
 
 function callOf({ actor, key }: DirectFile, input: unknown): IdempotentCall {

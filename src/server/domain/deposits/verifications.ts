@@ -13,11 +13,11 @@ import { publishRequest } from '../history/requests.ts'
 import { newId } from '../ids.ts'
 import { chargeRequests } from '../limits/quotas.ts'
 import { consumeCompanyDayLimit, consumeRateLimit } from '../limits/rate-limits.ts'
-import { actorIdOf, type Person } from '../sessions/sessions.ts'
+import { type AuthenticatedCaller, actorIdOf } from '../sessions/sessions.ts'
 
 interface VerifyInput {
   tenant: Tenant
-  person: Person | undefined
+  person: AuthenticatedCaller | undefined
   /** Network address of the caller. */
   address: string
   items: { sha256: string }[]
@@ -154,7 +154,7 @@ function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
 async function lookUp(
   tx: Tx,
   tags: Buffer[],
-  person: Person | undefined
+  person: AuthenticatedCaller | undefined
 ): Promise<FoundRecord[][]> {
   const caller = { company_id: tx.companyId, user_id: person?.id ?? null }
   const allowed = allowedCategoriesQuery(tx, caller).select('group_category.category_id')
@@ -184,14 +184,14 @@ async function lookUp(
   )
 }
 
-function isAdministrator(person: Person | undefined): boolean {
+function isAdministrator(person: AuthenticatedCaller | undefined): boolean {
   return person?.permissions.some(name => name === 'admin' || name === 'operator') ?? false
 }
 
 async function recordCheck(
   tx: Tx,
   deps: Deps,
-  person: Person,
+  person: AuthenticatedCaller,
   answers: VerificationResult[],
   at: Date
 ): Promise<string> {

@@ -6,7 +6,7 @@ import { createBatchLoader } from '../batch-loader.ts'
 import { findTenant } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { getSessionStatuses, type SessionStatus } from '../sessions/authentication.ts'
-import type { Person } from '../sessions/sessions.ts'
+import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { readEventBounds } from './events.ts'
 
 /** How often a reader reads new events, in milliseconds, even if no signal arrives. */
@@ -28,7 +28,7 @@ export interface EventText {
 
 /** An event stream that gets its events from an event reader. None of its methods may throw. */
 export interface EventSubscriber {
-  readonly person: Person
+  readonly person: AuthenticatedCaller
   /** The host on which the stream was opened. */
   readonly host: string
   /**

@@ -1,7 +1,7 @@
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { Deps, Limits } from '../deps.ts'
 import type { SessionStatus } from '../sessions/authentication.ts'
-import type { Person } from '../sessions/sessions.ts'
+import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import {
   createEventReaders,
   type EventReader,
@@ -51,7 +51,7 @@ export interface EventStream {
 }
 
 interface StreamOpening {
-  person: Person
+  person: AuthenticatedCaller
   /** The host on which the person opens the stream. */
   host: string
   /**
@@ -95,7 +95,7 @@ export function createEventStreams(deps: Deps): EventStreams {
 }
 
 class OpenStream implements EventStream, EventSubscriber {
-  readonly person: Person
+  readonly person: AuthenticatedCaller
   readonly host: string
   readonly #deps: Deps
   readonly #after: number | undefined
@@ -283,7 +283,7 @@ function markText(name: 'tick' | 'reset', seq: number): string {
  * of the person, the company and the process, until the object that it returns is disposed. It
  * throws `stream_limit_reached` if one of the limits is reached.
  */
-function createSeats(limits: Limits): (person: Person) => Disposable {
+function createSeats(limits: Limits): (person: AuthenticatedCaller) => Disposable {
   const taken = new Map<string, number>()
   return person => {
     const counted: [string, number][] = [

@@ -22,7 +22,7 @@ import {
   lockCompany,
   lockDomain
 } from '../companies/domain-rows.ts'
-import { isLocalhost, newProofToken, requireClaimableHost } from '../companies/host-names.ts'
+import { createProofToken, isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
 import { findPrimaryDomain } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
@@ -67,7 +67,7 @@ export async function createDomain(
         id,
         theme: JSON.stringify(theme),
         created_at: now,
-        proof_token: needsProof ? newProofToken(deps) : null,
+        proof_token: needsProof ? createProofToken(deps) : null,
         verified_at: needsProof ? null : now,
         covered_by: coveredBy ?? null
       })

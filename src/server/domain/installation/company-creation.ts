@@ -3,13 +3,13 @@ import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import {
   type InvitationResult,
   insertInvitedPerson,
-  sendInvitation
+  queueFirstInvitation
 } from '../accounts/invitations.ts'
 import { audit } from '../audit/audit.ts'
 import { isNameAndHostTaken, readCompany } from '../companies/companies.ts'
 import { hostTakenError, isProvedHost } from '../companies/domain-rows.ts'
 import { isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
-import { insertCompany } from '../companies/new-companies.ts'
+import { insertCompanyRows } from '../companies/new-companies.ts'
 import { getTenantOfCompany } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { findCoveringCompany, withHostTakenError } from '../host-proofs/domain-claims.ts'
@@ -58,7 +58,7 @@ export async function createCompanyWithAdministrator(
   if (replayed || !isVerified) return { body: company, replayed }
   // not stored for repeated calls, because whoever has the link can get in
   const tenant = await getTenantOfCompany(deps, toCompanyId(company.id))
-  const invitation = await sendInvitation(deps, { tenant, id: user_id })
+  const invitation = await queueFirstInvitation(deps, { tenant, id: user_id })
   return { body: { ...company, invitation }, replayed }
 }
 
@@ -86,7 +86,7 @@ async function insertCompanyWithAdministrator(
       const texts = { host, name, title: name, public: false, theme: productTheme }
       const domain = { ...texts, isVerified, coveredBy }
       const settings = { name, domains: [domain], locale: locale ?? 'en', limits: unlimited }
-      await insertCompany(tx, deps, settings)
+      await insertCompanyRows(tx, deps, settings)
       const after = { name, host }
       audit(tx, deps, { by, action: 'company.create', target: company_id, after })
       const invited = { email, locale, permissions: ['admin'] }

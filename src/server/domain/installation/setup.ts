@@ -7,7 +7,7 @@ import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { insertActiveUser } from '../accounts/users.ts'
 import { audit } from '../audit/audit.ts'
-import { listCompanyIds, removeCompany, renameCompany } from '../companies/companies.ts'
+import { listCompanyIds, removeDemoCompany, renameCompany } from '../companies/companies.ts'
 import { getPrimaryHost, originOf } from '../companies/served-hosts.ts'
 import { findDemo } from '../demo/demo.ts'
 import { demoAccount } from '../demo-account.ts'
@@ -133,7 +133,7 @@ async function settleDemo(
   if (!demo) return 'none'
   if (choice === 'keep') return 'kept'
   try {
-    return (await removeCompany(deps, demo.company_id)) ? 'removed' : 'none'
+    return (await removeDemoCompany(deps, demo.company_id)) ? 'removed' : 'none'
   } catch (error) {
     deps.log.error({ err: error }, 'the demonstration could not be removed')
     return 'kept'

@@ -7,7 +7,7 @@ import type { Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { readChallenge, spendChallenge } from './challenges.ts'
-import { sealPublicKey, verifyWithJwk } from './public-keys.ts'
+import { encryptPublicKey, verifyWithJwk } from './public-keys.ts'
 
 interface Proof {
   tenant: Tenant
@@ -76,7 +76,7 @@ export function sealedKeyColumns(
   { kdf, jwk }: Pick<PublicKeyPayload, 'kdf' | 'jwk'>
 ) {
   const key_id = newId(deps)
-  const pub_enc = sealPublicKey(deps.keys, { company_id, user_id, key_id, kdf }, jwk)
+  const pub_enc = encryptPublicKey(deps.keys, { company_id, user_id, key_id, kdf }, jwk)
   return { key_id, kdf, pub_enc, kek_id: deps.keys.rootSecretId }
 }
 

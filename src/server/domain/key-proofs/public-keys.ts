@@ -14,7 +14,7 @@ export interface KeyRow {
 }
 
 /** An encrypted public key, and the row for which it is encrypted. */
-export interface SealedKey extends KeyRow {
+export interface EncryptedPublicKey extends KeyRow {
   pub_enc: Buffer
 }
 
@@ -24,7 +24,7 @@ const version = 0x01
  * Encrypts a public key for its row. It is not stored in plain form, because whoever has it could
  * try passwords without asking the service.
  */
-export function sealPublicKey(keys: Keys, row: KeyRow, jwk: PublicKeyJwk): Buffer {
+export function encryptPublicKey(keys: Keys, row: KeyRow, jwk: PublicKeyJwk): Buffer {
   return Buffer.concat([Buffer.of(version), keys.seal(pointOf(jwk), aadOf(row))])
 }
 
@@ -33,7 +33,7 @@ export function sealPublicKey(keys: Keys, row: KeyRow, jwk: PublicKeyJwk): Buffe
  */
 export function verifyWithSealedKey(
   keys: Keys,
-  sealed: SealedKey,
+  sealed: EncryptedPublicKey,
   signed: Uint8Array,
   signature: Uint8Array
 ): boolean {

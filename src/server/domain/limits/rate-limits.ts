@@ -8,7 +8,7 @@ import { countedNetworks } from '../ip-addresses.ts'
  * What remains of a rate limit after a call, for the response headers. `seconds` is the length of
  * the limit's period. `resetSeconds` is the time until the period ends and the counter is reset.
  */
-export interface LimitStatus {
+export interface RateLimitStatus {
   name: string
   limit: number
   seconds: number
@@ -128,14 +128,14 @@ const rules = {
 } satisfies Record<string, Rule>
 
 /** The name of a rate limit. */
-export type LimitName = keyof typeof rules
+export type RateLimitName = keyof typeof rules
 
 /**
  * The key of a rate limit's counter. The first part is the id of a company, or a fixed word for a
  * counter that all companies share. The other parts are, for most limits, an e-mail, a person, a
  * browser or a network address.
  */
-export type LimitKey = readonly [company: string, ...parts: (string | { address: string })[]]
+export type RateLimitKey = readonly [company: string, ...parts: (string | { address: string })[]]
 
 /**
  * The factors by which a rate limit is multiplied for the IPv6 networks /64, /56 and /48 of an
@@ -154,8 +154,8 @@ const tierFactors = [1, 4, 16]
  */
 export async function consumeRateLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
-  name: LimitName,
-  counted: LimitKey,
+  name: RateLimitName,
+  counted: RateLimitKey,
   points = 1
 ): Promise<{ isFirst: boolean }> {
   let isFirst = true
@@ -167,7 +167,7 @@ export async function consumeRateLimit(
 
 async function consumeTier(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
-  name: LimitName,
+  name: RateLimitName,
   { tier, key }: { tier: number; key: string[] },
   points: number
 ): Promise<boolean> {
@@ -232,7 +232,7 @@ export async function consumeMailLimits(
  * failure toward the limit of the network address. If that limit is already reached, throws
  * `rate_limited` and does not call `run`.
  */
-export async function runCountingTokenFailures<T>(
+export async function runWithMailTokenLimit<T>(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   { tenant, address }: { tenant: Tenant; address: string },
   run: () => Promise<T>
@@ -244,7 +244,7 @@ export async function runCountingTokenFailures<T>(
   return result
 }
 
-const collectedStatuses = new AsyncLocalStorage<Map<string, LimitStatus>>()
+const collectedStatuses = new AsyncLocalStorage<Map<string, RateLimitStatus>>()
 
 /**
  * Runs `run`. Returns its result, and what remains of each limit that counted the call and is
@@ -252,13 +252,13 @@ const collectedStatuses = new AsyncLocalStorage<Map<string, LimitStatus>>()
  */
 export async function collectLimitStatuses<T>(
   run: () => Promise<T>
-): Promise<{ result: T; statuses: LimitStatus[] }> {
-  const statuses = new Map<string, LimitStatus>()
+): Promise<{ result: T; statuses: RateLimitStatus[] }> {
+  const statuses = new Map<string, RateLimitStatus>()
   const result = await collectedStatuses.run(statuses, run)
   return { result, statuses: [...statuses.values()] }
 }
 
-function recordStatus(name: LimitName, limit: number, result: RateLimiterRes): void {
+function recordStatus(name: RateLimitName, limit: number, result: RateLimiterRes): void {
   const { seconds, isReported } = rules[name]
   if (!isReported) return
   const remaining = Math.max(0, result.remainingPoints)
@@ -276,8 +276,8 @@ function secondsLeft({ msBeforeNext }: RateLimiterRes): number {
 /** Gives back points that `consumeRateLimit` has counted, such as those of a successful login. */
 export async function refundRateLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
-  name: LimitName,
-  counted: LimitKey,
+  name: RateLimitName,
+  counted: RateLimitKey,
   points = 1
 ): Promise<void> {
   for (const [tier, key] of tiersOf(counted).entries()) {
@@ -289,13 +289,13 @@ export async function refundRateLimit(
  * Returns the keys of the counters for `counted`. If it contains an address, there is a counter for
  * each network of the address, smallest first. Otherwise there is one counter.
  */
-function tiersOf(counted: LimitKey): string[][] {
+function tiersOf(counted: RateLimitKey): string[][] {
   const address = counted.find(part => typeof part === 'object')?.address
   const networks = address === undefined ? [''] : countedNetworks(address)
   return networks.map(network => counted.map(part => (typeof part === 'string' ? part : network)))
 }
 
-function limitOf(limits: Limits, name: LimitName, tier: number): number {
+function limitOf(limits: Limits, name: RateLimitName, tier: number): number {
   return rules[name].points(limits) * (tierFactors[tier] ?? 1)
 }
 
@@ -313,7 +313,7 @@ function commonPart(points: number): number {
 
 function limiter(
   { counters, settings }: Pick<Deps, 'counters' | 'settings'>,
-  name: LimitName,
+  name: RateLimitName,
   tier: number
 ): RateLimiterMemory {
   const points = limitOf(settings.limits, name, tier)
@@ -328,7 +328,7 @@ function limiter(
  * Returns a keyed hash of a counter's key, so that no network address and no e-mail stays in
  * memory.
  */
-function pseudonym(deps: Pick<Deps, 'keys'>, name: LimitName, key: string[]): string {
+function pseudonym(deps: Pick<Deps, 'keys'>, name: RateLimitName, key: string[]): string {
   const text = JSON.stringify([name, ...key])
   return deps.keys.mac('pseudonym', text).subarray(0, 16).toString('base64url')
 }

@@ -4,7 +4,7 @@ import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { findPrimaryDomain, findTenant, originOf } from '../companies/served-hosts.ts'
 import type { CompanyId, Deps, Letter, MailKind, Tenant } from '../deps.ts'
-import { createMailToken, hasRecentToken, mailLink } from './mail-tokens.ts'
+import { buildMailLink, createMailToken, hasRecentToken } from './mail-tokens.ts'
 
 /**
  * For this many milliseconds after a reset link was mailed to a person, no second one is mailed,
@@ -46,7 +46,7 @@ export async function prepareLetter(
   const locale = chosen.success ? chosen.data : config.locale
   const [origin, path] = [originOf(deps, tenant.host), `/${locale}/${page}`]
   const link =
-    token === undefined ? `${origin}${path}` : mailLink(origin, path, { token, email: to })
+    token === undefined ? `${origin}${path}` : buildMailLink(origin, path, { token, email: to })
   return {
     id: mail.id,
     kind,

@@ -102,7 +102,7 @@ export async function hasRecentToken(
  * Returns a link with a token and an e-mail in its fragment (after `#`). Browsers do not send the
  * fragment to a server, so the token appears in no server log.
  */
-export function mailLink(
+export function buildMailLink(
   origin: string,
   path: string,
   { token, email }: { token: string; email: string }

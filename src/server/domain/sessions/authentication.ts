@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { disabledDetails } from '../../../contract/kit/disabled.ts'
+import { toDisabledState } from '../../../contract/kit/disabled.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
@@ -14,7 +14,7 @@ import {
 } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
 import { digestOfApiKey, looksLikeApiKey } from './api-key-secrets.ts'
-import { isPasswordConfirmed, type Person } from './sessions.ts'
+import { type AuthenticatedCaller, isPasswordConfirmed } from './sessions.ts'
 
 /** The call that is being authenticated. It counts toward the limits of concurrent calls. */
 interface InFlight {
@@ -41,7 +41,7 @@ export async function authenticate(
   tenant: Tenant,
   token: string,
   inFlight?: InFlight
-): Promise<Person> {
+): Promise<AuthenticatedCaller> {
   if (looksLikeApiKey(token)) return authenticateKey(deps, tenant, token, inFlight)
   const claims = await deps.tokens.read(tenant, token, deps.clock())
   inFlight?.countPerson(claims.user_id)
@@ -76,7 +76,7 @@ async function authenticateKey(
   { company_id }: Tenant,
   secret: string,
   inFlight: InFlight | undefined
-): Promise<Person> {
+): Promise<AuthenticatedCaller> {
   const hash = digestOfApiKey(secret)
   const read = (tx: Tx) => tx.run(keyWithHash, { company_id, hash: hash ?? Buffer.alloc(0) })
   const [found] = hash
@@ -129,7 +129,7 @@ export type SessionStatus = 'valid' | 'ended' | 'disabled'
  */
 export async function getSessionStatus(
   deps: Pick<Deps, 'db' | 'clock'>,
-  person: Person
+  person: AuthenticatedCaller
 ): Promise<SessionStatus> {
   const statuses = await getSessionStatuses(deps, person.company_id, [person])
   return statuses.get(person) ?? 'ended'
@@ -140,9 +140,9 @@ export async function getSessionStatus(
  * whether the token has expired, because this is used during long work such as a download.
  * `options` say how the check waits for a database connection.
  */
-export async function isSignedIn(
+export async function hasValidSession(
   deps: Pick<Deps, 'db' | 'clock'>,
-  person: Person,
+  person: AuthenticatedCaller,
   permissions: readonly string[] = [],
   options: ConnectionOptions = {}
 ): Promise<boolean> {
@@ -156,7 +156,7 @@ export async function isSignedIn(
  * Returns the status of the session of each of `people`, with one query. All people must belong to
  * the company.
  */
-export async function getSessionStatuses<Holder extends Person>(
+export async function getSessionStatuses<Holder extends AuthenticatedCaller>(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId,
   people: Holder[]
@@ -164,7 +164,7 @@ export async function getSessionStatuses<Holder extends Person>(
   const ids = [...new Set(people.map(({ session_id }) => session_id))]
   const live = await findLive(deps, company_id, ids)
   const now = deps.clock()
-  const statusOf = ({ id, session_id, token_expires }: Person): SessionStatus => {
+  const statusOf = ({ id, session_id, token_expires }: AuthenticatedCaller): SessionStatus => {
     const session = live.get(session_id)
     if (token_expires <= now || session?.user_id !== id) return 'ended'
     return session.company_disabled || session.user_disabled ? 'disabled' : 'valid'
@@ -302,6 +302,6 @@ function refuseDisabled(scope: 'user' | 'company', mark: DisabledMark | null): v
 export function accountDisabledError(scope: 'user' | 'company', mark: DisabledMark): AppError {
   const who = scope === 'user' ? 'person' : 'company'
   return new AppError('account_disabled', `The ${who} is disabled`, {
-    disabled: disabledDetails(scope, mark)
+    disabled: toDisabledState(scope, mark)
   })
 }

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../contract/kit/errors.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { getSessionStatus } from './authentication.ts'
-import type { Person } from './sessions.ts'
+import type { AuthenticatedCaller } from './sessions.ts'
 
 /**
  * A download can be started with its link for this many seconds, enough for a click and its
@@ -25,7 +25,7 @@ interface Linked {
  */
 export function createDownloadLink(
   deps: Pick<Deps, 'keys' | 'clock'>,
-  { person, id }: { person: Person; id: string }
+  { person, id }: { person: AuthenticatedCaller; id: string }
 ): { link: string; expires: Date } {
   const expires = new Date((Math.floor(deps.clock().getTime() / 1000) + linkSeconds) * 1000)
   const { company_id, id: user_id, session_id } = person
@@ -41,7 +41,7 @@ export function createDownloadLink(
 export async function resolveDownloadLink(
   deps: Pick<Deps, 'db' | 'keys' | 'clock'>,
   { tenant, id, link }: { tenant: Tenant; id: string; link: string }
-): Promise<Person> {
+): Promise<AuthenticatedCaller> {
   const bytes = Buffer.from(link, 'base64url')
   if (bytes.length !== headBytes + macBytes || bytes.toString('base64url') !== link) throw invalid()
   const { company_id } = tenant
@@ -53,7 +53,7 @@ export async function resolveDownloadLink(
     expires: new Date(bytes.readUInt32BE(32) * 1000)
   }
   if (!timingSafeEqual(macOf(deps, linked), bytes.subarray(headBytes))) throw invalid()
-  const person: Person = {
+  const person: AuthenticatedCaller = {
     id: linked.user_id,
     session_id: linked.session_id,
     company_id,

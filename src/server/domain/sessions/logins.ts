@@ -5,19 +5,19 @@ import { joinInCompany } from '../../db/joins.ts'
 import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { demoKey } from '../demo-account.ts'
+import { demoPublicKey } from '../demo-account.ts'
 import type { CompanyId, Deps, Keys, Tenant } from '../deps.ts'
 import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'
 import {
-  type SealedKey,
-  sealPublicKey,
+  type EncryptedPublicKey,
+  encryptPublicKey,
   verifyWithJwk,
   verifyWithSealedKey
 } from '../key-proofs/public-keys.ts'
 import {
   consumeRateLimit,
-  type LimitKey,
-  type LimitName,
+  type RateLimitKey,
+  type RateLimitName,
   refundRateLimit
 } from '../limits/rate-limits.ts'
 import { issueToken, tokenExpiry } from './access-tokens.ts'
@@ -106,7 +106,7 @@ function isDemoKey(
   { challenge, signature }: { challenge: string; signature: Uint8Array }
 ): boolean {
   if (isDeveloper || !tenant.config.demo) return false
-  return verifyWithJwk(demoKey, Buffer.from(challenge), signature)
+  return verifyWithJwk(demoPublicKey, Buffer.from(challenge), signature)
 }
 
 /** A person, or a sign-up whose e-mail is not confirmed yet. */
@@ -116,7 +116,7 @@ interface Account {
   tokens_valid_after: Date
   /** When the sign-up expires. Undefined for a person. */
   waits_until?: Date
-  key: SealedKey
+  key: EncryptedPublicKey
 }
 
 const personOf = prepareStatement(
@@ -212,7 +212,7 @@ async function findWaiting(
 function holderAmong(
   keys: Keys,
   accounts: (Account | undefined)[],
-  decoy: SealedKey,
+  decoy: EncryptedPublicKey,
   { challenge, signature }: { challenge: string; signature: Uint8Array }
 ): Account | undefined {
   const signed = Buffer.from(challenge)
@@ -237,9 +237,9 @@ const decoyKey: PublicKeyJwk = {
  * Returns the decoy key, encrypted like the key of an account, because decrypting takes time as
  * well.
  */
-function sealDecoy(keys: Keys): SealedKey {
+function sealDecoy(keys: Keys): EncryptedPublicKey {
   const row = { company_id: 'decoy', user_id: 'decoy', key_id: 'decoy', kdf: 'a1' }
-  return { ...row, pub_enc: sealPublicKey(keys, row, decoyKey) }
+  return { ...row, pub_enc: encryptPublicKey(keys, row, decoyKey) }
 }
 
 /**
@@ -251,7 +251,7 @@ function failureLimits(
   deps: Pick<Deps, 'keys'>,
   { tenant, email, device, address }: LogIn,
   user_id: string | undefined
-): [LimitName, LimitKey][] {
+): [RateLimitName, RateLimitKey][] {
   const { company_id } = tenant
   if (device !== undefined && user_id && isDeviceProofOf(deps, device, company_id, user_id)) {
     return [['login_device', [company_id, device]]]

@@ -11,7 +11,7 @@ import { type Page, type PageInput, readPage } from '../lists.ts'
 import { issueToken, tokenExpiry, tokenMinutes } from './access-tokens.ts'
 
 /** The signed-in caller. Their permissions are read from the database for each call. */
-export interface Person {
+export interface AuthenticatedCaller {
   id: string
   session_id: string
   company_id: CompanyId
@@ -44,7 +44,7 @@ export interface Person {
  * Returns the id under which a caller's counters and idempotency keys are stored: that of the API
  * key if a program calls, otherwise that of the person.
  */
-export function actorIdOf({ id, key }: Pick<Person, 'id' | 'key'>): string {
+export function actorIdOf({ id, key }: Pick<AuthenticatedCaller, 'id' | 'key'>): string {
   return key?.id ?? id
 }
 
@@ -66,7 +66,7 @@ const seenMinutes = 10
  */
 export async function renewToken(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
-  { tenant, person }: { tenant: Tenant; person: Person }
+  { tenant, person }: { tenant: Tenant; person: AuthenticatedCaller }
 ): Promise<string | undefined> {
   const now = deps.clock()
   const expires = tokenExpiry(now, person.session_expires)
@@ -103,7 +103,7 @@ export async function renewToken(
 export async function recordPasswordConfirmation(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
-  { session_id }: Person
+  { session_id }: AuthenticatedCaller
 ): Promise<void> {
   await updateById(tx, 'session', session_id)
     .set({ confirmed_until: new Date(deps.clock().getTime() + confirmedMs) })
@@ -238,7 +238,7 @@ export function signalSessionChanges(
  */
 export async function logOut(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
-  { person, all }: { person: Person; all: boolean }
+  { person, all }: { person: AuthenticatedCaller; all: boolean }
 ): Promise<void> {
   const { company_id, id, session_id } = person
   await inCompany(deps.db, company_id, async tx => {
@@ -289,7 +289,7 @@ const sessionPage = 100
  */
 export async function listSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
-  { person, limit = sessionPage, ...page }: PageInput & { person: Person }
+  { person, limit = sessionPage, ...page }: PageInput & { person: AuthenticatedCaller }
 ): Promise<Page<Session>> {
   return inCompany(deps.db, person.company_id, tx =>
     readSessions(tx, deps, person, { limit, ...page })
@@ -303,7 +303,7 @@ export async function listSessions(
 export async function readSessions(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
-  { id, session_id }: Pick<Person, 'id' | 'session_id'>,
+  { id, session_id }: Pick<AuthenticatedCaller, 'id' | 'session_id'>,
   page: PageInput
 ): Promise<Page<Session>> {
   const now = deps.clock()
@@ -342,7 +342,7 @@ export async function readSessions(
  */
 export async function endSession(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
-  { person, session_id }: { person: Person; session_id: string }
+  { person, session_id }: { person: AuthenticatedCaller; session_id: string }
 ): Promise<void> {
   await inCompany(deps.db, person.company_id, async tx => {
     const isEnded = await revokeSession(tx, deps, person.id, session_id)

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   DisabledReason,
-  disabledDetails,
-  parseDisabled
+  parseDisabledParameter,
+  toDisabledState
 } from '../../../../src/contract/kit/disabled.ts'
 import '../../../helpers/soak.ts'
 
@@ -11,13 +11,13 @@ const since = '2026-05-03T12:00:00.000Z'
 
 test.each([...DisabledReason.options, 'other'])('reads what the API says: %s', reason => {
   const details = { scope: 'user', reason, since }
-  expect(parseDisabled(JSON.stringify(details))).toEqual(details)
+  expect(parseDisabledParameter(JSON.stringify(details))).toEqual(details)
 })
 
 test('takes no word of the address that it does not know', () => {
   const text = JSON.stringify({ scope: 'company', reason: 'Call +33 1 23', since, note: 'Call us' })
-  expect(parseDisabled(text)).toEqual({ scope: 'company', reason: 'other', since })
-  expect(disabledDetails('user', { reason: 'a joke', since }).reason).toBe('other')
+  expect(parseDisabledParameter(text)).toEqual({ scope: 'company', reason: 'other', since })
+  expect(toDisabledState('user', { reason: 'a joke', since }).reason).toBe('other')
 })
 
 test.each([
@@ -45,7 +45,7 @@ test.each([
   '{"scope":"user","reason":"left","since":"<b>2026</b>"}',
   `{"__proto__":{"scope":"user","reason":"left","since":"${since}"}}`,
   `{"scope":"user","reason":"left","since":"${since}","more":"${'a'.repeat(3_000)}"}`
-])('reads nothing from %.60j', text => expect(parseDisabled(text)).toBeUndefined())
+])('reads nothing from %.60j', text => expect(parseDisabledParameter(text)).toBeUndefined())
 
 test('never throws, and answers listed words and a date only', () => {
   const part = fc.constantFrom('scope', 'user', 'reason', 'left', 'since', since, '<b>', '\u0000')
@@ -57,7 +57,7 @@ test('never throws, and answers listed words and a date only', () => {
   )
   fc.assert(
     fc.property(text, given => {
-      const read = parseDisabled(given)
+      const read = parseDisabledParameter(given)
       if (!read) return
       expect(['user', 'company', 'domain']).toContain(read.scope)
       expect([...DisabledReason.options, 'other']).toContain(read.reason)

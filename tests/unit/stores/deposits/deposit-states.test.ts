@@ -3,7 +3,7 @@ import { AppError } from '../../../../src/contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../../../src/contract/requests.ts'
 import {
   type DepositState,
-  listPositionOf,
+  listRankOf,
   summarizeDeposits
 } from '../../../../src/stores/deposits/deposit-states.ts'
 
@@ -72,7 +72,7 @@ test('ranks what needs the person and what runs above what waits and what has en
     { status: 'uploading', ratio: 0.5, cut: false },
     { status: 'choosing' }
   ]
-  const ordered = states.toSorted((a, b) => listPositionOf(a) - listPositionOf(b))
+  const ordered = states.toSorted((a, b) => listRankOf(a) - listRankOf(b))
   expect(ordered.map(({ status }) => status)).toEqual([
     'choosing',
     'uploading',

@@ -4,9 +4,9 @@ import { AppError } from '../../../../src/contract/kit/errors.ts'
 import { toProblem } from '../../../../src/contract/kit/problems.ts'
 import type { ProcessedRequest } from '../../../../src/contract/requests.ts'
 import {
+  compareNewestFirst,
   createRequestList,
-  mergeShownRows,
-  newestFirst
+  mergeShownRows
 } from '../../../../src/stores/history/request-list.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
 import '../../../helpers/soak.ts'
@@ -43,7 +43,7 @@ test('holds each request once, in its newest state, whatever the order of replay
         newest.set(id, Math.max(newest.get(id) ?? 0, seq))
       }
       expect(new Map(list.all().map(({ id, seq }) => [id, seq]))).toEqual(newest)
-      expect(list.all()).toEqual(list.all().toSorted(newestFirst))
+      expect(list.all()).toEqual(list.all().toSorted(compareNewestFirst))
       for (const request of list.all()) expect(list.get(request.id)).toBe(request)
       expect(heard).toEqual(newest)
     })
@@ -53,27 +53,27 @@ test('holds each request once, in its newest state, whatever the order of replay
 test('sorts by time, then by id, newest first', () => {
   const [a, b, c] = [makeRequest(1, 1), { ...makeRequest(2, 1) }, makeRequest(3, 1)]
   b.created = a.created
-  expect([a, b, c].sort(newestFirst).map(({ id }) => id)).toEqual([c.id, b.id, a.id])
+  expect([a, b, c].sort(compareNewestFirst).map(({ id }) => id)).toEqual([c.id, b.id, a.id])
 })
 
 test('holds rows still: none comes or goes above the last, and each changes in place', () => {
   const nr = fc.integer({ min: 0, max: 30 })
   const some = fc
     .uniqueArray(nr)
-    .map(all => all.map(each => makeRequest(each, 1)).sort(newestFirst))
+    .map(all => all.map(each => makeRequest(each, 1)).sort(compareNewestFirst))
   fc.assert(
     fc.property(some, some, (before, present) => {
       const newest = (id: string) => present.find(each => each.id === id)
       const newer = present.map(each => ({ ...each, seq: 2 }))
       const shown = mergeShownRows(before, newer, id => newer.find(each => each.id === id))
-      expect(shown).toEqual(shown.toSorted(newestFirst))
+      expect(shown).toEqual(shown.toSorted(compareNewestFirst))
       expect(new Set(shown.map(({ id }) => id)).size).toBe(shown.length)
       for (const { id } of before) {
         expect(shown.find(each => each.id === id)?.seq).toBe(newest(id) ? 2 : 1)
       }
       const [top] = before
       const others = shown.filter(({ id }) => !before.some(each => each.id === id))
-      const older = newer.filter(each => !top || newestFirst(each, top) > 0)
+      const older = newer.filter(each => !top || compareNewestFirst(each, top) > 0)
       expect(others).toEqual(older.filter(({ id }) => !before.some(each => each.id === id)))
     })
   )
