@@ -1,7 +1,7 @@
 import { watchForNewBuild } from './builds/build-notice.ts'
 import { startDrawerSwipe } from './drawer-swipe.ts'
 import { preloadDropCode } from './drop/drop-anywhere.ts'
-import { onThisAndLaterPages } from './kit/page.ts'
+import { onThisAndLaterPages, runInBackground } from './kit/page.ts'
 import { startOfflineBanner } from './offline-banner.ts'
 import { startPalette } from './palette/palette.ts'
 import { startSmoothScroll } from './smooth-scroll.ts'
@@ -18,7 +18,7 @@ export function startDeferredParts(): void {
   startPalette()
   startOfflineBanner()
   startSmoothScroll()
-  onThisAndLaterPages(() => void loadCallsAhead())
+  onThisAndLaterPages(() => runInBackground(loadCallsAhead))
   preloadDropCode()
 }
 

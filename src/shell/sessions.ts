@@ -7,6 +7,7 @@ import {
   onClick,
   onEachPage,
   pageLocale,
+  runInBackground,
   runOnce,
   shellTranslator
 } from './kit/page.ts'
@@ -24,14 +25,14 @@ export function startSessions(): void {
   // the failure until a reload, and `reloadOnLostFiles` reloads each path once.
   const start = runOnce(watchSession)
   onEachPage(() => {
-    void guard()
+    runInBackground(guard)
     draw()
     // a visitor without a session needs none of this code
-    if (isSignedIn()) void start()
+    if (isSignedIn()) runInBackground(start)
   })
   // signing in does not always open another page, for instance in the setup
   document.addEventListener('vidimus:changed', () => {
-    if (isSignedIn()) void start()
+    if (isSignedIn()) runInBackground(start)
   })
   onClick('[data-act=sign-out]', () => void signOut())
 }

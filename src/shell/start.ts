@@ -6,7 +6,7 @@ import { startDropAnywhere } from './drop/drop-anywhere.ts'
 import { replayEarlyActions } from './early-actions.ts'
 import { startHeadingFocus } from './focus-heading.ts'
 import { loadFonts } from './fonts.ts'
-import { onEachPage, runOnce } from './kit/page.ts'
+import { onEachPage, runInBackground, runOnce } from './kit/page.ts'
 import { startLanguageLinks } from './languages.ts'
 import { copyInvitationParams } from './link-params.ts'
 import { startSessions } from './sessions.ts'
@@ -64,9 +64,9 @@ function loadRarePages(): void {
   )
   const startAdmin = runOnce(async () => (await import('./admin.ts')).startAdminPages())
   onEachPage(() => {
-    if (document.getElementById('home-files')) void startHome()
-    if (document.querySelector('[data-not-found]')) void startNotFound()
-    if (document.querySelector('[data-disabled]')) void startDisabled()
-    if (document.querySelector('[data-admin-page]')) void startAdmin()
+    if (document.getElementById('home-files')) runInBackground(startHome)
+    if (document.querySelector('[data-not-found]')) runInBackground(startNotFound)
+    if (document.querySelector('[data-disabled]')) runInBackground(startDisabled)
+    if (document.querySelector('[data-admin-page]')) runInBackground(startAdmin)
   })
 }

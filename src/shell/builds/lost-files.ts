@@ -4,17 +4,12 @@ import { isUploading } from '../upload-progress/running-uploads.ts'
 const pauseMs = 10_000
 /** For this many milliseconds after `beforeunload`, the browser counts as opening another page. */
 const leavingMs = 5000
-/**
- * Milliseconds for which nothing is done about a file that cannot be loaded. Firefox cancels the
- * imports of a page right before it replaces the page, which is then gone before the time is over.
- */
-const replacingMs = 500
 
 /**
  * Reloads the page when a file of the build cannot be loaded, or when a browser tool has changed
  * elements that React manages. Reloads each path at most once in ten seconds. While uploads run,
  * shows a message with a reload button instead. An import that fails while the browser opens
- * another page, which Firefox causes, is not reported and leads to no immediate reload.
+ * another page causes no immediate reload, because Firefox cancels imports then.
  */
 export function reloadOnLostFiles(): void {
   addEventListener('beforeunload', () => {
@@ -29,10 +24,7 @@ export function reloadOnLostFiles(): void {
   addEventListener('unhandledrejection', event => {
     if (isForeignDomChange(event.reason)) reloadOnce()
     if (!isLostFile(String(event.reason))) return
-    event.preventDefault() // reported later, if the page stays
-    setTimeout(() => {
-      if (!isLeaving()) reportError(event.reason)
-    }, replacingMs)
+    if (isLeaving()) event.preventDefault()
     reloadUnlessLeaving()
   })
   addEventListener(
@@ -53,15 +45,13 @@ function isLeaving(): boolean {
 }
 
 /**
- * Reloads the page half a second later, but not while the browser opens another page. In this case,
- * checks again after five seconds, because the page may have stayed open, for example if the person
- * only started a download.
+ * Reloads the page, but not while the browser opens another page. In this case, checks again after
+ * five seconds, because the page may have stayed open, for example if the person only started a
+ * download.
  */
 function reloadUnlessLeaving(): void {
-  setTimeout(
-    () => (isLeaving() ? reloadUnlessLeaving() : reloadOnce()),
-    isLeaving() ? leavingMs : replacingMs
-  )
+  if (isLeaving()) setTimeout(reloadUnlessLeaving, leavingMs)
+  else reloadOnce()
 }
 
 function reloadOnce(): void {

@@ -1,4 +1,4 @@
-import { isOnPage } from '../kit/page.ts'
+import { isOnPage, runInBackground } from '../kit/page.ts'
 import {
   companyIdOfUsersPage,
   type DropTarget,
@@ -53,8 +53,9 @@ function pasteTarget(): DropTarget {
  * offline.
  */
 export function preloadDropCode(): void {
-  void import('./drop-overlay.ts')
-  void import('./dropped-files.ts')
+  runInBackground(async () => {
+    await Promise.all([import('./drop-overlay.ts'), import('./dropped-files.ts')])
+  })
 }
 
 function offer(event: DragEvent): void {

@@ -7,6 +7,9 @@ import {
   type Words
 } from '../../i18n/index.ts'
 
+/** Milliseconds after which a page that the browser is about to replace is gone. */
+const replacingMs = 500
+
 /** Returns the language of the current page. */
 export function pageLocale(): Locale {
   const { locale } = document.body.dataset
@@ -64,6 +67,15 @@ export function runOnce(start: () => Promise<void>): () => Promise<void> {
       throw cause
     }
   }
+}
+
+/**
+ * Runs `work` without waiting for its end. If it fails, reports the error half a second later:
+ * Firefox cancels the imports of a page right before it replaces the page, and such a page is gone
+ * before it could report them.
+ */
+export function runInBackground(work: () => Promise<void>): void {
+  work().catch(error => setTimeout(() => void Promise.reject(error), replacingMs))
 }
 
 /** Runs a function when an element that matches `selector` is clicked, on any page. */

@@ -1,6 +1,6 @@
 import type { ReadableAtom } from 'nanostores'
 import type { DepositSummary } from '../../stores/deposits/deposit-states.ts'
-import { isOnPage, onEachPage, runOnce } from '../kit/page.ts'
+import { isOnPage, onEachPage, runInBackground, runOnce } from '../kit/page.ts'
 
 /** Summary of the upload queue. Undefined until the queue is loaded. */
 let $summary: ReadableAtom<DepositSummary> | undefined
@@ -32,7 +32,7 @@ export function waitForUploads(): Promise<void> {
 export function loadQueueOnDepositPage(): void {
   const watch = runOnce(loadQueue)
   onEachPage(() => {
-    if (isOnPage('deposit')) void watch()
+    if (isOnPage('deposit')) runInBackground(watch)
   })
 }
 
