@@ -128,6 +128,16 @@ test('a person makes a group, deposits to its limit, follows, changes the langua
     await expect.poll(() => stranger.faults).toEqual([expect.stringContaining('img-src')])
   })
 
+  await test.step('leaves a page whose code still loads, without an error', async () => {
+    const hasty = await firefox.openTab()
+    const held = await hasty.hold('/_astro/drop-overlay.')
+    await hasty.goto(`${site}/en`)
+    await expect.poll(() => held.length, { timeout: 30_000 }).toBeGreaterThan(0)
+    await hasty.goto(`${site}/en/verify`)
+    await hasty.see('heading', 'Verify')
+    expect(hasty.faults).toEqual([])
+  })
+
   await test.step('signs out, and in again', async () => {
     await page.click('button', 'C Camille')
     await page.click('menuitem', 'Se déconnecter')

@@ -150,6 +150,23 @@ function makeTab(wire: Wire, context: string, userContext: string) {
         await open()
       }
     },
+    /**
+     * Holds back each request of the tab whose URL contains `part`, until the page is left. Returns
+     * the URLs that are held back.
+     */
+    async hold(part: string): Promise<readonly string[]> {
+      const held: string[] = []
+      wire.listen('network.beforeRequestSent', ({ context: from, isBlocked, request }) => {
+        if (from !== context || !isBlocked) return
+        if (request.url.includes(part)) held.push(request.url)
+        else wire.send('network.continueRequest', { request: request.request }).catch(() => {}) // left
+      })
+      await wire.send('network.addIntercept', {
+        phases: ['beforeRequestSent'],
+        contexts: [context]
+      })
+      return held
+    },
     async click(role: string, name: string): Promise<void> {
       await click(await find(role, name))
     },
@@ -257,6 +274,8 @@ interface Commands {
   'browsingContext.navigate': object
   'browsingContext.locateNodes': { nodes: Node[] }
   'input.performActions': object
+  'network.addIntercept': object
+  'network.continueRequest': object
   'input.setFiles': object
 }
 
@@ -264,7 +283,8 @@ interface Events {
   'log.entryAdded': { level: string; text: string; source: { context?: string } }
   'network.beforeRequestSent': {
     context: string | null
-    request: { method: string; url: string; bodySize: number }
+    isBlocked: boolean
+    request: { request: string; method: string; url: string; bodySize: number }
   }
 }
 
