@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { stream } from './kit/endpoint.ts'
+import { rawEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint } from './kit/lists.ts'
 
@@ -136,7 +136,7 @@ export const listAuditEntries = listEndpoint({
  * The file is UTF-8 with a byte order mark. Each line contains the hash of the entry and the text
  * that was hashed, so that anybody can check the log.
  */
-export const exportAuditEntries = stream({
+export const exportAuditEntries = rawEndpoint({
   method: 'GET',
   path: '/company/{id}/audit/export',
   access: 'admin',
@@ -146,4 +146,4 @@ export const exportAuditEntries = stream({
 
 export const auditCalls = { listAuditEntries }
 
-export const auditStreams = { exportAuditEntries }
+export const rawAuditEndpoints = { exportAuditEntries }

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini'
-import { stream } from './kit/endpoint.ts'
+import { rawEndpoint } from './kit/endpoint.ts'
 
 /**
  * Receives reports from browsers about pages that violate their content security policy. Accepts
  * the formats `application/reports+json` and `application/csp-report`. Logs only the directive, the
  * page and the source of each report.
  */
-export const receiveCspReports = stream({
+export const receiveCspReports = rawEndpoint({
   method: 'POST',
   path: '/csp-report',
   access: 'public',
@@ -15,4 +15,4 @@ export const receiveCspReports = stream({
 })
 
 /** The calls by which browsers report violations of the content security policy. */
-export const cspReportStreams = { receiveCspReports }
+export const rawCspReportEndpoints = { receiveCspReports }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { endpoint, stream } from './kit/endpoint.ts'
+import { endpoint, rawEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { maxBatchItems } from './kit/limits.ts'
 import { customCheck, matchesPattern, maxCodeUnits } from './kit/text-checks.ts'
@@ -164,7 +164,7 @@ export const BatchItem = z.strictObject({
  * refused file does not affect the other files. The response is sent after every accepted file is
  * on disk and recorded. If the body is incomplete or malformed, nothing is stored.
  */
-export const createDepositBatch = stream({
+export const createDepositBatch = rawEndpoint({
   method: 'POST',
   path: '/deposit/batch',
   access: 'user',
@@ -203,7 +203,7 @@ export const createDepositBatch = stream({
  * fingerprint when the deposit has been recorded, or 202 if this takes minutes. If the connection
  * breaks, the received bytes are discarded. Accepts an `Idempotency-Key`.
  */
-export const putDeposit = stream({
+export const putDeposit = rawEndpoint({
   method: 'PUT',
   path: '/deposit',
   access: 'user',
@@ -312,7 +312,7 @@ export const createContentLink = endpoint({
  * Sends the exact stored bytes of a deposit as an attachment. With a `Range` header, sends only the
  * requested part.
  */
-export const getDepositContent = stream({
+export const getDepositContent = rawEndpoint({
   method: 'GET',
   path: '/deposit/{id}/content',
   access: 'user',
@@ -335,7 +335,7 @@ const UploadInput = z.object({ id: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$
  * Returns the number of bytes of an upload that the server has, in the header `Upload-Offset` (tus
  * 1.0).
  */
-export const headUpload = stream({
+export const headUpload = rawEndpoint({
   method: 'HEAD',
   path: '/uploads/{id}',
   access: 'user',
@@ -351,7 +351,7 @@ export const headUpload = stream({
  * upload. Other calls wait, or fail with `upload_busy` or `upload_offset`. The writing call fails
  * with `upload_busy` if its client stops sending bytes while another call waits.
  */
-export const patchUpload = stream({
+export const patchUpload = rawEndpoint({
   method: 'PATCH',
   path: '/uploads/{id}',
   access: 'user',
@@ -373,7 +373,7 @@ export const patchUpload = stream({
  * Cancels an unfinished upload with its deposit, and releases the reserved storage (tus 1.0
  * termination).
  */
-export const deleteUpload = stream({
+export const deleteUpload = rawEndpoint({
   method: 'DELETE',
   path: '/uploads/{id}',
   access: 'user',
@@ -385,7 +385,7 @@ export const deleteUpload = stream({
 
 export const depositCalls = { createDeposit, createContentLink, getDeposit, getUnfinishedUpload }
 
-export const depositStreams = {
+export const rawDepositEndpoints = {
   createDepositBatch,
   putDeposit,
   getDepositContent,

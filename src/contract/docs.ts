@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { endpoint, stream } from './kit/endpoint.ts'
+import { endpoint, rawEndpoint } from './kit/endpoint.ts'
 
 /**
  * Returns the OpenAPI 3.1 document of all API calls. The document's `servers` contains the URL of
@@ -14,7 +14,7 @@ export const getOpenApi = endpoint({
 })
 
 /** Redirects to the page that documents the API. */
-export const getDocs = stream({
+export const getDocs = rawEndpoint({
   method: 'GET',
   path: '/docs',
   access: 'public',
@@ -24,4 +24,4 @@ export const getDocs = stream({
 
 export const docCalls = { getOpenApi }
 
-export const docStreams = { getDocs }
+export const rawDocEndpoints = { getDocs }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { Group } from './groups.ts'
 import { DisabledReason } from './kit/disabled.ts'
-import { endpoint, stream } from './kit/endpoint.ts'
+import { endpoint, rawEndpoint } from './kit/endpoint.ts'
 import { Id } from './kit/ids.ts'
 import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
 import { matchesPattern } from './kit/text-checks.ts'
@@ -73,7 +73,7 @@ export const listUsers = listEndpoint({
  * Exports the people of a company who match the filter as one CSV file, ordered by id. The file is
  * UTF-8 with a byte order mark.
  */
-export const exportUsers = stream({
+export const exportUsers = rawEndpoint({
   method: 'GET',
   path: '/company/{id}/users/export',
   access: 'admin',
@@ -375,4 +375,4 @@ export const memberCalls = {
   createInvitationLinks
 }
 
-export const memberStreams = { exportUsers }
+export const rawMemberEndpoints = { exportUsers }

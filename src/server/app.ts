@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { endpoints, streams } from '../contract/index.ts'
+import { endpoints, rawEndpoints } from '../contract/index.ts'
 import { AppError } from '../contract/kit/errors.ts'
 import { mountAccounts } from './api/accounts.ts'
 import { mountApiKeys } from './api/api-keys.ts'
@@ -216,11 +216,13 @@ function answerError(c: ApiContext, error: AppError): Response {
   return problemResponse(error, c.get('requestId') ?? '')
 }
 
-const routes = [...Object.values(endpoints), ...Object.values(streams)].map(({ method, path }) => ({
-  method,
-  path,
-  pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`)
-}))
+const routes = [...Object.values(endpoints), ...Object.values(rawEndpoints)].map(
+  ({ method, path }) => ({
+    method,
+    path,
+    pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`)
+  })
+)
 
 function methodsOf(pathname: string): string[] {
   const specific = routes.filter(route => route.path !== '/{domain}')

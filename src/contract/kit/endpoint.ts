@@ -94,8 +94,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
  * An API call whose request or response is not plain JSON, such as an upload, a download or an
  * event stream.
  */
-export interface Stream<Input extends Shape = Shape, Message extends Shape = Shape> {
-  kind: 'stream'
+export interface RawEndpoint<Input extends Shape = Shape, Message extends Shape = Shape> {
+  kind: 'raw'
   /**
    * Whether the call also accepts HEAD requests. The response to HEAD has the headers of GET and no
    * body.
@@ -150,10 +150,10 @@ export function endpoint<Input extends Shape, Output extends Shape>(
  * Defines an API call whose request or response is not plain JSON, such as an upload, a download or
  * an event stream.
  */
-export function stream<Input extends Shape, Message extends Shape>(
-  options: Omit<Stream<Input, Message>, 'kind' | 'errors'> & { errors?: readonly ErrorCode[] }
-): Stream<Input, Message> {
-  return { ...options, kind: 'stream', errors: options.errors ?? [] }
+export function rawEndpoint<Input extends Shape, Message extends Shape>(
+  options: Omit<RawEndpoint<Input, Message>, 'kind' | 'errors'> & { errors?: readonly ErrorCode[] }
+): RawEndpoint<Input, Message> {
+  return { ...options, kind: 'raw', errors: options.errors ?? [] }
 }
 
 /** Returns whether a call takes its input from a JSON body. Other calls take it from the query. */
@@ -165,7 +165,8 @@ export function hasJsonBody({ method, body }: Pick<Endpoint, 'method' | 'body'>)
  * The fields of an API call that decide whether the call administers a company: see
  * `administersCompany`.
  */
-export type CallAccessFields = Pick<Endpoint | Stream, 'access' | 'path'> & Pick<Endpoint, 'acting'>
+export type CallAccessFields = Pick<Endpoint | RawEndpoint, 'access' | 'path'> &
+  Pick<Endpoint, 'acting'>
 
 /**
  * Returns whether an API call administers a company, which is the caller's own company by default.

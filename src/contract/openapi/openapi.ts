@@ -1,11 +1,11 @@
-import { endpoints, streams } from '../index.ts'
+import { endpoints, rawEndpoints } from '../index.ts'
 import { DisabledReason } from '../kit/disabled.ts'
 import {
   administersCompany,
   type Endpoint,
   hasJsonBody,
   pathParameters,
-  type Stream
+  type RawEndpoint
 } from '../kit/endpoint.ts'
 import { commonErrorCodes, type ErrorCode, errorCodes } from '../kit/errors.ts'
 import { maxListedCategories } from '../kit/limits.ts'
@@ -13,10 +13,10 @@ import { inputSchema, type JsonSchema, outputSchema } from './json-schema.ts'
 import { exampleOf } from './schema-examples.ts'
 
 /** Any API call of the contract. */
-export type ApiCall = Endpoint | Stream
+export type ApiCall = Endpoint | RawEndpoint
 
 /** All API calls of the contract by name, such as `createDeposit`. */
-export const apiCalls: Record<string, ApiCall> = { ...endpoints, ...streams }
+export const apiCalls: Record<string, ApiCall> = { ...endpoints, ...rawEndpoints }
 
 interface OpenApiOptions {
   /** Title of the document: the name of the company that runs the API. */
@@ -31,7 +31,7 @@ interface OpenApiOptions {
  * The HTTP details of a call with a body of bytes or events: statuses, media types and headers. The
  * `Stream` object of the call does not contain them.
  */
-export interface StreamHttpDetails {
+export interface RawHttpDetails {
   statuses: number[]
   /** Media type of the request body. Absent if the call has no body. */
   requestType?: string
@@ -45,7 +45,7 @@ export interface StreamHttpDetails {
  * The HTTP details of each call with a body of bytes or events, by the name of the call. The
  * OpenAPI document lists them.
  */
-export const streamHttpDetails: Record<string, StreamHttpDetails> = {
+export const rawHttpDetails: Record<string, RawHttpDetails> = {
   getDepositContent: {
     statuses: [200, 206],
     responseType: 'application/octet-stream',
@@ -114,7 +114,7 @@ const otherStatuses: Record<string, number[]> = {
 
 /** Returns all HTTP statuses with which a call may succeed. */
 export function successStatusesOf(name: string, route: ApiCall): number[] {
-  if (route.kind === 'stream') return streamHttpDetails[name]?.statuses ?? [200]
+  if (route.kind === 'raw') return rawHttpDetails[name]?.statuses ?? [200]
   return [route.status, ...(otherStatuses[name] ?? [])]
 }
 
@@ -249,10 +249,10 @@ function parameters(name: string, route: ApiCall): object[] {
     const schema = { type: 'string', pattern: '^"\\d{1,15}"$' }
     found.push({ name: precondition, in: 'header', schema })
   }
-  for (const header of streamHttpDetails[name]?.requiredHeaders ?? []) {
+  for (const header of rawHttpDetails[name]?.requiredHeaders ?? []) {
     found.push({ name: header, in: 'header', required: true, schema: { type: 'string' } })
   }
-  for (const header of streamHttpDetails[name]?.optionalHeaders ?? []) {
+  for (const header of rawHttpDetails[name]?.optionalHeaders ?? []) {
     found.push({ name: header, in: 'header', schema: { type: 'string' } })
   }
   return found
@@ -263,16 +263,16 @@ function parameters(name: string, route: ApiCall): object[] {
  * change, `If-None-Match` for a read. Undefined if the call takes no version.
  */
 function preconditionOf(route: ApiCall): 'If-Match' | 'If-None-Match' | undefined {
-  if (route.kind === 'stream' || !route.versioned || route.method === 'POST') return undefined
+  if (route.kind === 'raw' || !route.versioned || route.method === 'POST') return undefined
   if (route.method !== 'GET') return 'If-Match'
   return route.versioned === 'content' ? 'If-None-Match' : undefined
 }
 
 function requestBody(name: string, route: ApiCall): object | undefined {
-  const type = streamHttpDetails[name]?.requestType
+  const type = rawHttpDetails[name]?.requestType
   if (type) return { required: true, content: { [type]: formOf(route) } }
   const { body } = inputPositions(route)
-  if (route.kind === 'stream' || !hasBody(route)) return undefined
+  if (route.kind === 'raw' || !hasBody(route)) return undefined
   const { properties = {}, required = [], ...rest } = inputSchema(route.input)
   const needed = required.filter(name => body.includes(name))
   const schema = {
@@ -288,7 +288,7 @@ function requestBody(name: string, route: ApiCall): object | undefined {
  * parts with bytes. Returns an empty object for a call without a form.
  */
 function formOf(route: ApiCall): object {
-  if (route.kind !== 'stream' || !route.form) return {}
+  if (route.kind !== 'raw' || !route.form) return {}
   const items = { contentMediaType: 'application/json', contentSchema: inputSchema(route.form) }
   const file = { type: 'array', items: { type: 'string', format: 'binary' } }
   const properties = { items: { type: 'string', ...items }, file }
@@ -299,7 +299,7 @@ function formOf(route: ApiCall): object {
 }
 
 function success(name: string, route: ApiCall, told: ReturnType<typeof answerOf>): object {
-  const facts = streamHttpDetails[name]
+  const facts = rawHttpDetails[name]
   const statuses = successStatusesOf(name, route)
   const headers = [...(facts?.responseHeaders ?? [])]
   if (route.kind === 'endpoint' && route.idempotency) headers.push('Idempotent-Replayed')

@@ -3,14 +3,14 @@ import * as auditLog from '../domain/audit/audit-log.ts'
 import { administeredCompany } from './kit/administered-company.ts'
 import { type Api, signedInPerson } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
-import { mountStream } from './kit/mount.ts'
+import { mountRawEndpoint } from './kit/mount.ts'
 import { mountAdminList } from './kit/mount-admin.ts'
 
 /** Mounts the endpoints that show a company's audit log. */
 export function mountAudit(app: Api): void {
   mountAdminList(app, listAuditEntries, auditLog.listAuditEntries)
 
-  mountStream(app, exportAuditEntries, async ({ id: _, ...filter }, c) => {
+  mountRawEndpoint(app, exportAuditEntries, async ({ id: _, ...filter }, c) => {
     const chunks = auditLog.exportAuditEntries(c.get('deps'), {
       company_id: administeredCompany(c),
       ...filter,

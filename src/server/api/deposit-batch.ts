@@ -17,7 +17,7 @@ import { newRecordId } from '../domain/ids.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
 import { type Api, type ApiContext, hostCompanyId, signedInPerson } from './kit/context.ts'
 import { createInFlightCalls } from './kit/in-flight-calls.ts'
-import { defaultBodyBytes, mountStream, parseJson, readBodyChunks } from './kit/mount.ts'
+import { defaultBodyBytes, mountRawEndpoint, parseJson, readBodyChunks } from './kit/mount.ts'
 import { parseFields, refusedFieldError } from './kit/refused-fields.ts'
 
 /** Maximum number of calls of `POST /deposit/batch` that one person may run at the same time. */
@@ -52,7 +52,7 @@ export function mountDepositBatch(app: Api): void {
     perPerson: maxPerPerson,
     perCompany: maxPerCompany
   })
-  mountStream(app, createDepositBatch, async (_input, c) => {
+  mountRawEndpoint(app, createDepositBatch, async (_input, c) => {
     const deps = c.get('deps')
     const company_id = hostCompanyId(c)
     const user_id = signedInPerson(c).id

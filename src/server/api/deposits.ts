@@ -17,7 +17,7 @@ import { createDownloadLink } from '../domain/sessions/download-links.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
 import { callerAndCompany } from './kit/administered-company.ts'
 import { type Api, hostCompanyAndCaller, hostCompanyId, signedInPerson } from './kit/context.ts'
-import { mountEndpoint, mountIdempotent, mountList, mountStream } from './kit/mount.ts'
+import { mountEndpoint, mountIdempotent, mountList, mountRawEndpoint } from './kit/mount.ts'
 import { streamWhileSignedIn } from './kit/while-signed-in.ts'
 
 export function mountDeposits(app: Api): void {
@@ -58,7 +58,7 @@ export function mountDeposits(app: Api): void {
     return { url: `${path}?link=${link}`, expires: expires.toISOString() }
   })
 
-  mountStream(app, getDepositContent, async ({ id }, c) => {
+  mountRawEndpoint(app, getDepositContent, async ({ id }, c) => {
     const content = await deposits.getStoredFile(c.get('deps'), { ...hostCompanyAndCaller(c), id })
     const { size, tag, sha256 } = content
     const etag = `"${Buffer.from(sha256).toString('hex')}"`

@@ -3,7 +3,7 @@ import { createOpenApi } from '../../contract/openapi/openapi.ts'
 import words from '../../i18n/en/docs.json' with { type: 'json' }
 import { translator } from '../../i18n/index.ts'
 import type { Api, ApiContext } from './kit/context.ts'
-import { mountEndpoint, mountStream } from './kit/mount.ts'
+import { mountEndpoint, mountRawEndpoint } from './kit/mount.ts'
 
 export function mountDocs(app: Api): void {
   const t = translator('en', words)
@@ -17,7 +17,7 @@ export function mountDocs(app: Api): void {
     return { ...document, info, servers: [{ url: originOf(c, 'api.') }] }
   })
 
-  mountStream(app, getDocs, async (_input, c) => c.redirect(`${originOf(c)}/docs`, 302))
+  mountRawEndpoint(app, getDocs, async (_input, c) => c.redirect(`${originOf(c)}/docs`, 302))
 }
 
 /**

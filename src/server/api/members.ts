@@ -31,7 +31,7 @@ import {
 } from './kit/administered-company.ts'
 import { type Api, type ApiContext, signedInPerson } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
-import { mountEndpoint, mountIdempotent, mountList, mountStream } from './kit/mount.ts'
+import { mountEndpoint, mountIdempotent, mountList, mountRawEndpoint } from './kit/mount.ts'
 import { mountAdminEndpoint } from './kit/mount-admin.ts'
 import { refusedFieldError } from './kit/refused-fields.ts'
 import { canonicalEmailOf } from './users.ts'
@@ -45,7 +45,7 @@ export function mountMembers(app: Api): void {
     })
   )
 
-  mountStream(app, exportUsers, ({ id: _, ...filter }, c) => {
+  mountRawEndpoint(app, exportUsers, ({ id: _, ...filter }, c) => {
     const { caller } = c.get('inFlight') ?? {}
     const texts = exportMembers(c.get('deps'), {
       company_id: administeredCompany(c),

@@ -11,7 +11,7 @@ import * as requests from '../domain/history/requests.ts'
 import { requirePermission } from './kit/admission.ts'
 import { type Api, hostCompanyAndCaller, hostCompanyId, signedInPerson } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
-import { mountEndpoint, mountList, mountStream } from './kit/mount.ts'
+import { mountEndpoint, mountList, mountRawEndpoint } from './kit/mount.ts'
 import { refusedFieldError } from './kit/refused-fields.ts'
 
 /** Mounts the endpoints of the history, whose entries are called requests. */
@@ -31,7 +31,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
   })
 
   // registered before /process/{id}, which would also match this path
-  mountStream(app, exportRequests, async ({ locale, ...filter }, c) => {
+  mountRawEndpoint(app, exportRequests, async ({ locale, ...filter }, c) => {
     const texts = requestExport.exportRequests(c.get('deps'), {
       locale: locale ?? 'en',
       ...filter,
@@ -41,7 +41,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
     return csvDownload(c, 'history', texts)
   })
 
-  mountStream(app, streamRequests, async (_input, c) => {
+  mountRawEndpoint(app, streamRequests, async (_input, c) => {
     const stream = await streams.open({
       person: signedInPerson(c),
       host: c.get('tenant').host,

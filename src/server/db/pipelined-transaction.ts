@@ -96,7 +96,7 @@ export class PipelinedTransaction {
    * Prepares for a statement that takes `lock`, and must be called right before it. Sends the
    * statements kept back by `sendLast` whose locks come before `lock` in `lockOrder`.
    */
-  lock(lock: LogHeadLock): void {
+  prepareLock(lock: LogHeadLock): void {
     this.#sendKept(lockOrder.slice(0, lockOrder.indexOf(lock)))
     this.#locked.add(lock)
   }

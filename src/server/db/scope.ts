@@ -87,8 +87,8 @@ export function singleStatementInCompany<T>(
  * Runs `run` in a transaction that belongs to no company. The transaction sees only the tables
  * whose rows belong to no company, and may call the database functions that read across companies.
  */
-export function inNoCompany<T>(db: Db, run: (tx: NoCompanyTx) => Promise<T>): Promise<T> {
-  return inTransaction(db, noCompanyConsumer, 'begin', sent => new NoCompanyTx(sent), run)
+export function inNoCompany<T>(db: Db, run: (tx: TxWithoutCompany) => Promise<T>): Promise<T> {
+  return inTransaction(db, noCompanyConsumer, 'begin', sent => new TxWithoutCompany(sent), run)
 }
 
 /**
@@ -182,13 +182,13 @@ export class Tx extends BaseTx {
    * statements kept back by `sendLast` whose locks must be taken before `lock`. Does not take the
    * lock itself.
    */
-  lock(lock: LogHeadLock): void {
-    this.sent.lock(lock)
+  prepareLock(lock: LogHeadLock): void {
+    this.sent.prepareLock(lock)
   }
 }
 
 /** A transaction of no company. Row-level security hides the rows of all companies from it. */
-export class NoCompanyTx extends BaseTx {
+export class TxWithoutCompany extends BaseTx {
   readonly companyId = undefined
 }
 

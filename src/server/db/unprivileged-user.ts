@@ -48,8 +48,9 @@ export async function choosePostgresUser(dir: string, postgres: string): Promise
 }
 
 /**
- * Returns the user that must run `initdb`, which needs a user with a name. This is `as`, or
- * `nobody` if `as` is the nameless user that runs PostgreSQL when this process is root.
+ * Returns the user that must run `initdb`, which needs a user with a name. PostgreSQL may run as a
+ * user that has only a number, if this process is root. Returns `nobody` in place of that user, and
+ * otherwise `as`.
  */
 export function initdbUser(as: PostgresUser): PostgresUser {
   return as.kind === 'user' && as.uid === databaseUser.uid ? nobody : as

@@ -12,8 +12,8 @@ import { createDepositBatches } from './deposit-batches.ts'
 import {
   type DepositEntry,
   type DepositList,
+  discardReservation,
   type PreparedFile,
-  resetAttempt,
   restoreEntry,
   toRememberedUpload
 } from './deposit-list.ts'
@@ -60,7 +60,7 @@ interface DeliveryContext {
  * Creates the functions for the steps of a deposit, from preparing the file to its record on the
  * server.
  */
-export function createDepositDelivery(parts: DeliveryDependencies, context: DeliveryContext) {
+export function createDepositSteps(parts: DeliveryDependencies, context: DeliveryContext) {
   const { list, retries } = context
   const batches = createDepositBatches(parts.sendBatch)
   /** Deposits that wait for their record. The server has already received all their bytes. */
@@ -91,7 +91,7 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
       // another version of the browser makes other bytes of the same picture, so the upload cannot
       // continue
       release(entry)
-      resetAttempt(entry)
+      discardReservation(entry)
     }
     entry.expected = undefined
     entry.prepared = { original, stored, bytes: reduction?.blob ?? file, reduction }
@@ -305,7 +305,7 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
     if (request.state === 'done') {
       list.change(entry, { status: 'done', request })
     } else {
-      resetAttempt(entry)
+      discardReservation(entry)
       list.fail(entry, new AppError(codeOf(request), `The deposit ended as ${request.state}`))
     }
     context.onSettled(entry)

@@ -147,7 +147,7 @@ export function toRememberedUpload(
  * Discards the reservation and the idempotency key of a deposit, so that the next try makes a new
  * reservation.
  */
-export function resetAttempt(entry: DepositEntry): void {
+export function discardReservation(entry: DepositEntry): void {
   entry.key = crypto.randomUUID()
   entry.reserved = undefined
   entry.sent = 0

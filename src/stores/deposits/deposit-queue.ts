@@ -5,12 +5,13 @@ import { maxFileBytes } from '../../contract/kit/limits.ts'
 import { acceptsMediaType } from '../../core/media-types.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'
 import { createRetries, isTransient } from '../retries.ts'
+import { createDepositSteps, type DeliveryDependencies, mediaTypeOf } from './deposit-delivery.ts'
 import {
-  createDepositDelivery,
-  type DeliveryDependencies,
-  mediaTypeOf
-} from './deposit-delivery.ts'
-import { createDepositList, createEntry, type DepositEntry, resetAttempt } from './deposit-list.ts'
+  createDepositList,
+  createEntry,
+  type DepositEntry,
+  discardReservation
+} from './deposit-list.ts'
 import {
   countUnfinished,
   type DepositCategory,
@@ -60,7 +61,7 @@ export interface DepositQueueDependencies extends DeliveryDependencies {
 export function createDepositQueue(parts: DepositQueueDependencies) {
   const list = createDepositList(parts)
   const retries = createRetries(parts)
-  const delivery = createDepositDelivery(parts, {
+  const delivery = createDepositSteps(parts, {
     list,
     retries,
     findLimit,
@@ -173,7 +174,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
         // the same file was recorded while this entry was paused, so the server answers that it is
         // a duplicate
         delivery.release(entry)
-        resetAttempt(entry)
+        discardReservation(entry)
       }
       void run(entry, send).finally(() => {
         sending[way] -= 1
@@ -260,7 +261,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     // the server keeps the bytes of an upload that has begun
     if (!entry.reserved) {
       parts.forget(entry.id)
-      resetAttempt(entry)
+      discardReservation(entry)
     }
     list.change(entry, { status: 'paused', by: 'limit', ratio: entry.sent, error })
     if (!isFull) return
@@ -314,7 +315,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     const state = entry.$state.get()
     if (state.status !== 'failed' || !state.retryable) return
     const { error } = state
-    if (!isTransient(error)) resetAttempt(entry)
+    if (!isTransient(error)) discardReservation(entry)
     if (stalePreparation.has(error.code)) entry.prepared = undefined
     if (error.code === 'transform_not_allowed') {
       entry.choice = 'original'
@@ -325,7 +326,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
 
   function depositAgain(entry: DepositEntry): void {
     if (entry.$state.get().status !== 'duplicate') return
-    resetAttempt(entry)
+    discardReservation(entry)
     entry.again = true
     enqueue(entry)
   }

@@ -31,7 +31,7 @@ export interface NewImport {
 }
 
 /** The filters with which stored rows of an import are loaded. */
-export interface RowQuery {
+export interface ImportRowQuery {
   verdict?: ImportVerdict
   kept?: 'true'
   after?: number
@@ -54,7 +54,7 @@ export interface ImportKind {
    * check, replaces the stored rows with the same numbers, to correct them.
    */
   store(id: string, from: number, rows: readonly RowValues[]): Promise<Import>
-  list(id: string, query: RowQuery): Promise<{ rows: StoredRow[]; next: number | null }>
+  list(id: string, query: ImportRowQuery): Promise<{ rows: StoredRow[]; next: number | null }>
   check(id: string): Promise<Import>
   /** Excludes rows from the run or, if `skip` is false, includes them again. */
   skip(id: string, rows: number[], skip: boolean): Promise<Import>

@@ -168,7 +168,7 @@ test('locks the head behind the rows, wherever in its transaction an act is ente
 
 test('refuses an act that is entered behind the head of the log', async () => {
   const acting = inCompany(app.deps.db, acme, async tx => {
-    tx.lock('log head')
+    tx.prepareLock('log head')
     enter(tx)
   })
   await expect(acting).rejects.toThrow('the audit head is locked before the log head')

@@ -10,7 +10,7 @@ import {
   type Endpoint,
   hasJsonBody,
   pathParameters,
-  type Stream
+  type RawEndpoint
 } from '../../../src/contract/kit/endpoint.ts'
 import { type ErrorCode, errorCodes } from '../../../src/contract/kit/errors.ts'
 import { getUser } from '../../../src/contract/users.ts'
@@ -59,7 +59,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const names = Object.keys(routes)
 const plain = names.filter(name => !isUploadRoute(routeOf(name)))
-const isForm = (route: Endpoint | Stream) => route.kind === 'stream' && route.form !== undefined
+const isForm = (route: Endpoint | RawEndpoint) => route.kind === 'raw' && route.form !== undefined
 const withForm = plain.filter(name => isForm(routeOf(name)))
 const withBody = plain.filter(
   name => ['POST', 'PUT'].includes(routeOf(name).method) && !isForm(routeOf(name))
@@ -776,7 +776,7 @@ const insides =
  */
 function expectRefusal(
   response: RawResponse,
-  route: Endpoint | Stream,
+  route: Endpoint | RawEndpoint,
   what: string,
   expected?: ErrorCode
 ): void {
@@ -823,11 +823,11 @@ function objectsOf(value: Record<string, unknown>): (string | number)[][] {
 const same = (one: (string | number)[], other: (string | number)[]) => one.join() === other.join()
 
 /** Returns the most bytes of the body of a call. */
-function maxBytesOf(route: Endpoint | Stream): number {
+function maxBytesOf(route: Endpoint | RawEndpoint): number {
   return (route.kind === 'endpoint' && route.maxBytes) || 256 * 1024
 }
 
-function optionalPaths(route: Endpoint | Stream): (string | number)[][] {
+function optionalPaths(route: Endpoint | RawEndpoint): (string | number)[][] {
   interface Node {
     properties?: Record<string, Node>
     required?: string[]
@@ -863,7 +863,7 @@ function changed(
   return copy
 }
 
-function bodyOf(route: Endpoint | Stream, input: Record<string, unknown>) {
+function bodyOf(route: Endpoint | RawEndpoint, input: Record<string, unknown>) {
   const parameters = pathParameters(route.path)
   return Object.fromEntries(Object.entries(input).filter(([name]) => !parameters.includes(name)))
 }

@@ -7,8 +7,8 @@ import { errorCodes } from '../../../src/contract/kit/errors.ts'
 import {
   createOpenApi,
   errorCodesOf,
-  serverErrorCodes,
-  streamHttpDetails
+  rawHttpDetails,
+  serverErrorCodes
 } from '../../../src/contract/openapi/openapi.ts'
 import en from '../../../src/i18n/en/docs.json' with { type: 'json' }
 import fr from '../../../src/i18n/fr/docs.json' with { type: 'json' }
@@ -79,9 +79,9 @@ test('holds every call once, with a sentence, and every reference leads somewher
 })
 
 test('says what the bytes and headers of each stream are', () => {
-  const described = names.filter(name => routeOf(name).kind === 'stream')
-  const place = 'streamHttpDetails in src/contract/openapi/openapi.ts'
-  expect(Object.keys(streamHttpDetails).sort(), place).toEqual(described.sort())
+  const described = names.filter(name => routeOf(name).kind === 'raw')
+  const place = 'rawHttpDetails in src/contract/openapi/openapi.ts'
+  expect(Object.keys(rawHttpDetails).sort(), place).toEqual(described.sort())
 })
 
 test('lists for each call the codes it may answer, by their status', () => {

@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod/mini'
-import { type Endpoint, pathParameters, type Stream } from '../../../src/contract/kit/endpoint.ts'
+import {
+  type Endpoint,
+  pathParameters,
+  type RawEndpoint
+} from '../../../src/contract/kit/endpoint.ts'
 import { AppError, errorCodes } from '../../../src/contract/kit/errors.ts'
 import { getUser } from '../../../src/contract/users.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
@@ -155,7 +159,7 @@ function expectNoFailure(): void {
  * Returns a fast-check generator of inputs: valid inputs with some fields replaced, and random
  * inputs in the form of the schema.
  */
-function inputOf(route: Endpoint | Stream, valid: Record<string, unknown>) {
+function inputOf(route: Endpoint | RawEndpoint, valid: Record<string, unknown>) {
   const schema = z.toJSONSchema(route.input, { io: 'input', unrepresentable: 'any' }) as Node // as: it is one
   const wild = arbitraryOf(schema, 0)
   const changed = fc
@@ -270,7 +274,7 @@ function idsOf(name: string): Record<string, string> {
 }
 
 async function send(
-  route: Endpoint | Stream,
+  route: Endpoint | RawEndpoint,
   input: Record<string, unknown>,
   isSignedIn: boolean,
   body: Uint8Array | undefined
@@ -295,7 +299,7 @@ async function send(
 }
 
 /** Expects an answer that the contract allows: its output, or one of its error codes below 500. */
-function expectContract(route: Endpoint | Stream, answer: RawResponse): void {
+function expectContract(route: Endpoint | RawEndpoint, answer: RawResponse): void {
   const where = `${route.method} ${route.path} answered ${answer.status} ${answer.body.subarray(0, 300)}`
   expect(answer.status, where).toBeLessThan(500)
   if (answer.status >= 400) {

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { putDeposit } from '../../../src/contract/deposits.ts'
-import { endpoints, streams } from '../../../src/contract/index.ts'
+import { endpoints, rawEndpoints } from '../../../src/contract/index.ts'
 import { logOut } from '../../../src/contract/sessions.ts'
 import { getUser } from '../../../src/contract/users.ts'
 import { type Account, type MultiHostApp, makeMultiHostApp } from '../../helpers/accounts.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
-const routes = [...Object.values(endpoints), ...Object.values(streams)].filter(
+const routes = [...Object.values(endpoints), ...Object.values(rawEndpoints)].filter(
   route => route.access !== 'public'
 )
 

@@ -4,7 +4,7 @@ import {
   type CallAccessFields,
   type Endpoint,
   hasJsonBody,
-  type Stream
+  type RawEndpoint
 } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { attachmentHeader } from '../../../core/http/content-disposition.ts'
@@ -147,25 +147,25 @@ function isUnchanged(
  * Adds a route whose `run` returns the whole HTTP response, such as a download or an event stream.
  * For each call it first checks access and parses the input, as `mountEndpoint` does.
  */
-export function mountStream<Input extends z.ZodMiniType>(
+export function mountRawEndpoint<Input extends z.ZodMiniType>(
   app: Api,
-  stream: Stream<Input>,
+  endpoint: RawEndpoint<Input>,
   run: (input: z.output<Input>, c: ApiContext) => Promise<Response>
 ): void {
-  app.on(stream.method, honoPath(stream.path), async c => {
+  app.on(endpoint.method, honoPath(endpoint.path), async c => {
     // Hono answers HEAD with the GET route and discards the body unread, so nothing would close its
     // source
-    if (c.req.method !== stream.method && !stream.head) {
+    if (c.req.method !== endpoint.method && !endpoint.head) {
       throw new AppError('method_not_allowed', 'Use GET')
     }
-    await admit(c, stream)
-    return run(parseInput(stream, { ...query(c), ...c.req.param() }), c)
+    await admit(c, endpoint)
+    return run(parseInput(endpoint, { ...query(c), ...c.req.param() }), c)
   })
 }
 
 async function admit(
   c: ApiContext,
-  route: AccessRules & CallAccessFields & Pick<Stream, 'method' | 'linked'>
+  route: AccessRules & CallAccessFields & Pick<RawEndpoint, 'method' | 'linked'>
 ): Promise<void> {
   c.set('route', route.path)
   const tenant = c.get('tenant')

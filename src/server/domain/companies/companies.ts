@@ -8,9 +8,9 @@ import type { Database, DisabledMark } from '../../db/schema.ts'
 import {
   inCompany,
   inNoCompany,
-  type NoCompanyTx,
   singleStatementInCompany,
   type Tx,
+  type TxWithoutCompany,
   toCompanyId
 } from '../../db/scope.ts'
 import { type AdminCall, audit } from '../audit/audit.ts'
@@ -67,7 +67,7 @@ export async function listCompanies(
  * counted from the start of the current month.
  */
 async function readUsage(
-  tx: NoCompanyTx,
+  tx: TxWithoutCompany,
   companies: { id: string }[],
   now: Date
 ): Promise<Map<string, ListedCompany['usage']>> {
@@ -120,7 +120,7 @@ export async function getCompany(
 }
 
 /** Returns a company as operators see it in the list of companies, but without its usage. */
-export async function readCompany(tx: Tx | NoCompanyTx, id: CompanyId): Promise<Company> {
+export async function readCompany(tx: Tx | TxWithoutCompany, id: CompanyId): Promise<Company> {
   const row = await selectCompanies(tx)
     .selectAll()
     .where('company.id', '=', id)
@@ -142,7 +142,7 @@ export async function isNameAndHostTaken(
   return found !== undefined
 }
 
-function selectCompanies(tx: Tx | NoCompanyTx) {
+function selectCompanies(tx: Tx | TxWithoutCompany) {
   return tx.selectFrom(sql<CompanyRow>`all_companies()`.as('company'))
 }
 

@@ -56,7 +56,7 @@ export async function publishRequests(
     wireOf({ ...draft, code: draft.code ?? null, created_at: draft.created })
   )
   const of = <Value>(read: (draft: NewRequestState) => Value) => drafts.map(read)
-  tx.lock('log head')
+  tx.prepareLock('log head')
   const result = await tx.raw<{ seq: number }>({
     name: 'publish',
     text: publishSql,
@@ -210,9 +210,9 @@ function filtered(
 }
 
 /**
- * Throws `not_found` if the filter names a category that the company does not have. If
- * the filter selects the requests (entries of the history) of one person, also throws `not_found` if
- * the person may not use the category and has no request in it.
+ * Throws `not_found` if the filter names a category that the company does not have. A filter for
+ * the requests (entries of the history) of one person also causes `not_found` if the person may not
+ * use the category and has no request in it.
  */
 export async function requireCategoryOfFilter(
   tx: Tx,

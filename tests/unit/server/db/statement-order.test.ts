@@ -126,7 +126,7 @@ test('sends nothing behind a statement that locks the head of the log', async ()
 test('sends what locks the audit before the statement that locks the log, and refuses it later', async () => {
   const running = inCompany(db, company, async tx => {
     tx.sendLast('audit head', audited)
-    tx.lock('log head')
+    tx.prepareLock('log head')
     await ways.raw.send(tx)
     tx.sendLast('audit head', audited)
   })
