@@ -7,9 +7,9 @@ import {
 } from '../../stores/accounts/password-strength.ts'
 
 /**
- * Returns the rules of two fields: of the field `name`, for a new password, and of the field
- * `repeat`, in which people type it again. Error messages use `label`, the label of
- * the password field. `more` are further rules for the password.
+ * Returns the rules for a field with a new password and for the field `repeat`, in which people type
+ * it again. `name` is the name of the password field, and `label` its label in error messages.
+ * `more` are further rules for the password.
  */
 export function newPasswordRules(
   name: string,

@@ -48,8 +48,8 @@ export async function choosePostgresUser(dir: string, postgres: string): Promise
 }
 
 /**
- * Returns the user that must run `initdb`, which needs a user with a name. PostgreSQL may run as a
- * user that has only a number, if this process is root. Returns `nobody` in place of that user, and
+ * Returns the user to run `initdb` as. If this process is root, PostgreSQL may run under a user id
+ * that has no user name, with which `initdb` fails. Returns `nobody` in place of this user id, and
  * otherwise `as`.
  */
 export function initdbUser(as: PostgresUser): PostgresUser {

@@ -37,8 +37,8 @@ const member = createShownItem<Member>(id => callAdminApi('getMember', { id }))
 export const $member = member.$item
 export const $memberUsage = personalAtom<MemberUsageState>({ status: 'loading' })
 /**
- * The last link that an administrator must pass on. Only the page of the person who needs the link
- * shows it.
+ * The most recent link that the administrator must pass on to a person. The administrator sees it
+ * only on the page about this person.
  */
 export const $linkToPassOn = personalAtom<LinkToPassOn | undefined>(undefined)
 

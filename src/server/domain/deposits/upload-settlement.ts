@@ -91,7 +91,7 @@ export async function digestOfStoredFile(
 
 /**
  * Keeps the job `settle-uploads` from creating the deposit of an upload before the time `until`.
- * The upload may still be incomplete.
+ * Can also be called while the upload is incomplete.
  */
 export async function postponeDepositCreation(
   deps: Pick<Deps, 'db'>,
