@@ -7,8 +7,8 @@ import {
 } from '../../stores/accounts/password-strength.ts'
 
 /**
- * Returns the rules for a field with a new password and for the field `repeat`, in which people type
- * it again. `name` is the name of the password field, and `label` its label in error messages.
+ * Returns the rules for a field with a new password and for the field `repeat`, in which people
+ * type it again. `name` is the name of the password field, and `label` its label in error messages.
  * `more` are further rules for the password.
  */
 export function newPasswordRules(
