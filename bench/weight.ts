@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { posix } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { DomainConfig } from '../src/contract/domains.ts'
-import { notFoundPage, pages, renderedPath } from '../src/core/pages/page-table.ts'
+import { cachePathOf, notFoundPage, pages } from '../src/core/pages/page-table.ts'
 import { productTheme } from '../src/server/domain/installation/product-theme.ts'
 import { type Build, readBuild } from '../src/server/site/astro-build.ts'
 import { createSiteHandler } from '../src/server/site/site.ts'
@@ -15,7 +15,7 @@ import type { ReportRow } from './table.ts'
  */
 export const pageBudgets: Record<string, number> = Object.fromEntries(
   [...Object.values(pages), { ...notFoundPage, path: '/nowhere' }].map(page => [
-    renderedPath(page).replace(/\/$/, ''),
+    cachePathOf(page).replace(/\/$/, ''),
     page.scriptBudget
   ])
 )

@@ -114,11 +114,10 @@ export async function verifyFiles(chosen: readonly File[]): Promise<void> {
 }
 
 /**
- * If the text is a fingerprint or a list of fingerprints, starts to verify them and returns true.
- * Otherwise returns false and hides earlier results, because they would look like results of this
- * text.
+ * Starts to verify the fingerprints in a text. Returns false for a text that is neither a
+ * fingerprint nor a list of fingerprints, and hides the results of earlier texts.
  */
-export function verifyIfFingerprints(text: string): boolean {
+export function verifyFingerprintsIn(text: string): boolean {
   const found = parseFingerprints(text)
   if (!found) {
     $shownBatch.set(undefined)

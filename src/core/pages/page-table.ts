@@ -111,7 +111,7 @@ export function pathOf<Name extends PageName>(
  * `/admin/{company}` → `/admin/-`. All values of a parameter share one path, so that invented
  * addresses cannot fill the cache.
  */
-export function renderedPath({ path }: PageEntry): string {
+export function cachePathOf({ path }: PageEntry): string {
   return path.replaceAll(parameters, anySegment)
 }
 

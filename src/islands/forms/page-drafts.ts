@@ -4,7 +4,7 @@ import * as drafts from '../../stores/form-drafts.ts'
  * Returns and removes the value that was stored under `name` for this page, when the person changed
  * the language or when the session ended. Returns undefined if there is none.
  */
-export function takePageDraft(name: string): unknown {
+export function takeUnsavedInput(name: string): unknown {
   return drafts.takeDraft(drafts.pagePathInDefaultLocale(), name)
 }
 
@@ -12,7 +12,7 @@ export function takePageDraft(name: string): unknown {
  * From now on, stores the result of `read` under `name` whenever the person changes the language of
  * the page. Returns a function that stops this.
  */
-export function keepPageDraft(name: string, read: () => unknown): () => void {
+export function keepUnsavedInput(name: string, read: () => unknown): () => void {
   const keep = () => drafts.keepDraft(drafts.pagePathInDefaultLocale(), name, read())
   document.addEventListener('vidimus:language', keep)
   return () => document.removeEventListener('vidimus:language', keep)

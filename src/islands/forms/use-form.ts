@@ -17,7 +17,7 @@ import {
   type Values
 } from '../../stores/form-values.ts'
 import { type ActionOptions, useAction } from '../kit/use-action.ts'
-import { takePageDraft } from './page-drafts.ts'
+import { takeUnsavedInput } from './page-drafts.ts'
 
 export type { Values } from '../../stores/form-values.ts'
 
@@ -84,7 +84,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
   const read = (): Values => (form.current ? readFormValues(form.current) : {})
 
   const fillInDraft = useEffectEvent(() => {
-    const draft = { ...Object(takePageDraft(formDraftName(read()))) }
+    const draft = { ...Object(takeUnsavedInput(formDraftName(read()))) }
     // the person may have typed before the script had loaded
     for (const field of [...(form.current?.elements ?? [])].map(fieldOf))
       if (field && isFieldChanged(field)) delete draft[field.name]

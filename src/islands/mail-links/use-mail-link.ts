@@ -5,7 +5,7 @@ import {
   type MailLinkFragment,
   parseMailLinkFragment
 } from '../../stores/accounts/mail-link-fragment.ts'
-import { keepPageDraft, takePageDraft } from '../forms/page-drafts.ts'
+import { keepUnsavedInput, takeUnsavedInput } from '../forms/page-drafts.ts'
 import { loadCode } from '../kit/load-code.ts'
 
 export interface OpenedLink extends MailLinkFragment {
@@ -26,11 +26,11 @@ export interface OpenedLink extends MailLinkFragment {
 export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loading' {
   const [link, setLink] = useState<OpenedLink | 'none' | 'loading'>('loading')
   useEffect(() => {
-    const kept = takePageDraft('link') as MailLinkFragment | undefined // as: kept below
+    const kept = takeUnsavedInput('link') as MailLinkFragment | undefined // as: kept below
     const found = parseMailLinkFragment(location.hash) ?? kept
     if (found) void check(found, purpose).then(setLink)
     else setLink('none')
-    const stopKeeping = keepPageDraft('link', () => found)
+    const stopKeeping = keepUnsavedInput('link', () => found)
     // typing a link into the address bar has removed the state that the router needs
     const state = history.state ?? { index: 0, scrollX: 0, scrollY: 0 }
     history.replaceState(state, '', location.pathname + location.search)

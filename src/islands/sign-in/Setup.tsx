@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useState } from 'react'
 import { $setup, loadSetup } from '../../stores/accounts/setup.ts'
-import { keepPageDraft, takePageDraft } from '../forms/page-drafts.ts'
+import { keepUnsavedInput, takeUnsavedInput } from '../forms/page-drafts.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
@@ -21,13 +21,13 @@ export const Setup = withWords(function Setup() {
   const [demo, setDemo] = useState<string>()
 
   useEffect(() => {
-    const opened = location.hash.slice(1) || String(takePageDraft('code') ?? '')
+    const opened = location.hash.slice(1) || String(takeUnsavedInput('code') ?? '')
     setCode(opened)
     history.replaceState(history.state, '', location.pathname + location.search)
     // makes links that copy the fragment read it again
     dispatchEvent(new HashChangeEvent('hashchange'))
     void loadSetup()
-    return keepPageDraft('code', () => opened)
+    return keepUnsavedInput('code', () => opened)
   }, [])
 
   if (outcome !== 'none') {

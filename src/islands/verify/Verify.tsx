@@ -12,7 +12,7 @@ import {
   isAwaitingResult,
   type Verification,
   verifyFiles,
-  verifyIfFingerprints
+  verifyFingerprintsIn
 } from '../../stores/verifications.ts'
 import { DropZone } from '../files/DropZone.tsx'
 import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
@@ -153,7 +153,7 @@ function Paste() {
   }
   const take = (text: string) => {
     if (!input.current) return
-    const isTaken = verifyIfFingerprints(text)
+    const isTaken = verifyFingerprintsIn(text)
     setWrong(isTaken ? undefined : /[\r\n]/.test(text.trim()) ? 'invalidList' : 'invalid')
     if (isTaken) input.current.value = ''
     else input.current.focus()

@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { DomainConfig } from '../../contract/domains.ts'
 import { hstsHeader, workerPolicy } from '../../core/http/csp.ts'
-import { findPage, notFoundPage, renderedPath } from '../../core/pages/page-table.ts'
+import { cachePathOf, findPage, notFoundPage } from '../../core/pages/page-table.ts'
 import type { Build, BuiltFile, Locale } from './astro-build.ts'
 import { type CompressedBody, compressBody, sendCompressed } from './compression.ts'
 import { limitConcurrency } from './concurrency-limit.ts'
@@ -199,7 +199,7 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
       return
     }
     const isKnown = page !== notFoundPage
-    const address = `/${locale}${renderedPath(page)}`.replace(/\/$/, '')
+    const address = `/${locale}${cachePathOf(page)}`.replace(/\/$/, '')
     try {
       const owner = await options.resolve(host)
       if (!owner) return plain(response, 421, 'Misdirected Request')

@@ -44,7 +44,7 @@ test.for([
   ['the form with a tag', (hash: string) => `SHA256 (a (1).pdf) = ${hash}`, ['a (1).pdf']]
 ] as const)('takes %s, with the names', async ([, text, names]) => {
   const { store } = await open()
-  expect(store.verifyIfFingerprints(text(hashOf('x')))).toBe(true)
+  expect(store.verifyFingerprintsIn(text(hashOf('x')))).toBe(true)
   await vi.waitFor(() =>
     expect(store.$verifications.get().every(check => !store.isAwaitingResult(check))).toBe(true)
   )
@@ -61,7 +61,7 @@ test('takes the answer out of view with a paste that is refused', async () => {
   const { store } = await open()
   await store.verifyFiles([fileOf('1')])
   expect(store.$shownBatch.get()).toBe(store.$verifications.get()[0]?.batch)
-  expect(store.verifyIfFingerprints('no fingerprint')).toBe(false)
+  expect(store.verifyFingerprintsIn('no fingerprint')).toBe(false)
   expect(store.$shownBatch.get()).toBeUndefined()
   expect(store.$verifications.get()).toHaveLength(1)
 })
@@ -152,9 +152,9 @@ test('goes on with what the end of a session had interrupted', async () => {
 
 test('checks a pasted fingerprint, and tells what is none', async () => {
   const { store } = await open()
-  expect(store.verifyIfFingerprints('not a fingerprint')).toBe(false)
+  expect(store.verifyFingerprintsIn('not a fingerprint')).toBe(false)
   expect(store.$verifications.get()).toEqual([])
-  expect(store.verifyIfFingerprints(`SHA256:${hashOf('x').toUpperCase()}`)).toBe(true)
+  expect(store.verifyFingerprintsIn(`SHA256:${hashOf('x').toUpperCase()}`)).toBe(true)
   await vi.waitFor(() => expect(store.$verifications.get()[0]?.state.step).toBe('done'))
   expect(store.$verifications.get()[0]).toMatchObject({ name: undefined, sha256: hashOf('x') })
 })
