@@ -108,7 +108,6 @@ async function sha256sum({ path }: BenchFile): Promise<number> {
 /** The exported functions of the built module, by their names in the build. */
 type HashModule = Record<string, (file: File) => Promise<string>>
 
-/** Adds a file input to the page, into which `choose()` puts files. */
 async function addInput(page: Page): Promise<void> {
   await page.evaluate(() => {
     const input = document.createElement('input')
@@ -136,7 +135,7 @@ async function openBareDigest(browser: Browser, address: string) {
     Object.assign(globalThis, { bareWorker: new Worker(url) })
   })
   return {
-    /** Hashes the file. Returns the seconds until it is hashed. */
+    /** Returns the seconds until the file is hashed. */
     async digest(file: BenchFile): Promise<number> {
       await choose(page, [file])
       return page.evaluate(async () => {
@@ -162,7 +161,7 @@ async function openHashing(browser: Browser, build: Build, address: string) {
   await page.goto(address)
   await addInput(page)
   return {
-    /** Hashes the files. Returns the seconds until all are hashed. */
+    /** Returns the seconds until all files are hashed. */
     async hash(files: BenchFile[]): Promise<number> {
       await choose(page, files)
       return page.evaluate(async path => {
@@ -177,7 +176,6 @@ async function openHashing(browser: Browser, build: Build, address: string) {
         return (performance.now() - start) / 1000
       }, module)
     },
-    /** Reads the whole file and discards its bytes. */
     async read(file: BenchFile): Promise<void> {
       await choose(page, [file])
       await page.evaluate(async () => {

@@ -35,7 +35,7 @@ export async function measure({ runs, quick, say, signal }: BenchOptions): Promi
 
 /**
  * Scrolls to the end again and again until everything is loaded, as if somebody held the End key.
- * Returns the number of loaded requests.
+ * Returns how long that took in milliseconds.
  */
 async function loadAll(page: Page, signal: AbortSignal): Promise<number> {
   const started = performance.now()

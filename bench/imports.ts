@@ -136,8 +136,8 @@ async function importOnce(
 }
 
 /**
- * Runs `work` while another company calls the service. Returns how long `work` took and how long
- * the calls took.
+ * Runs `work` while another company calls the service. Returns the time of `work` and the 99th
+ * percentile of the time of the calls, both in milliseconds.
  */
 async function beside(
   other: Client,
@@ -176,7 +176,6 @@ async function prepareCopy(sql: pg.Client, folder: string) {
   const columns = rows[0]?.names
   const [people, members] = [join(folder, 'people.copy'), join(folder, 'members.copy')]
   return {
-    /** Writes the people whom the import `id` has created, and their memberships, to files. */
     async take(id: string): Promise<void> {
       const created = `(select user_id from import_row where import_id = '${id}')`
       await sql.query(`copy (select ${columns} from "user" where id in ${created}) to '${people}'`)

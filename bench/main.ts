@@ -21,7 +21,7 @@ import { measure as verifications } from './verifications.ts'
 import { measure as weight } from './weight.ts'
 
 /**
- * The benchmarks by name. Each one measures the product against a minimal program that does the
+ * The benchmarks by name. Most of them measure the product against a minimal program that does the
  * same work. `npm run bench` runs all; `npm run bench -- --only pages --runs 3` runs only the
  * benchmark `pages`, and repeats it three times. With `--quick`, the loads are small: the run takes
  * a few minutes and shows whether the benchmarks work, but its figures mean little. The program

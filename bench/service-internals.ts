@@ -46,7 +46,6 @@ export async function openServiceInternals(service: Service) {
   return {
     company_id,
     socketDir,
-    /** Sends a request to the API within this process. */
     fetch: (request: Request) => app.fetch(request),
     /** The connection pool of the tables' owner, to whom row-level security does not apply. */
     owner,

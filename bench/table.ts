@@ -1,13 +1,16 @@
 /**
- * One row of the report. The product (`ours`) and a minimal program (`peer`) are measured in the
- * same run, because machines differ.
+ * One row of the report. The product (`ours`) is measured in the same run as what it is compared
+ * with (`peer`), because machines differ.
  */
 export interface ReportRow {
   what: string
   ours: number
-  /** The figure of a minimal program that does the same work. */
+  /**
+   * The figure to compare with. In most rows it is that of a minimal program that does the same
+   * work.
+   */
   peer?: number
-  /** The unit of the figures: `/s`, `ms`, `MB`, `kB` or `s`. */
+  /** The unit of the figures, such as `/s`, `ms` or `MB`. */
   unit: string
   target?: Target
   note?: string
@@ -15,8 +18,8 @@ export interface ReportRow {
 
 /**
  * The target of a row, as a limit of the product's figure. `ratio`: at least this many times the
- * peer's figure. `ratioAtMost`: at most this many times the peer's figure. `atMost`: at most this
- * number, in the unit of the row.
+ * peer's figure. `ratioAtMost`: at most this many times the peer's figure. `atLeast` and `atMost`:
+ * at least and at most this number, in the unit of the row.
  */
 export interface Target {
   ratio?: number
@@ -33,7 +36,6 @@ export interface BenchOptions {
   runs: number
   /** Whether to run only a small load that shows whether the benchmark works. */
   quick: boolean
-  /** Prints a line about the progress. */
   say(text: string): void
   /** Aborted by Ctrl-C. Every benchmark then stops what it has started. */
   signal: AbortSignal

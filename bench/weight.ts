@@ -166,7 +166,6 @@ function scriptsOf(build: Build, html: string): string[] {
   )
 }
 
-/** Returns the files `roots` and all files that they import statically. */
 function withImports(build: Build, roots: string[]): string[] {
   const found = new Set<string>()
   const add = (path: string) => {

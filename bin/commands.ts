@@ -22,13 +22,12 @@ import { createSetupCode } from '../src/server/domain/installation/setup.ts'
 import { openDeps } from '../src/server/open-deps.ts'
 
 interface Command {
-  /** A short description of the command, shown in the list of commands. */
   summary: string
-  /** The command's options, each with a placeholder for its value and an explanation. */
+  /** Each option by its name. `value` is the placeholder for the option's value in the help. */
   options?: Record<string, { value: string; means: string }>
   /** An optional argument without an option name, such as the id in `deposit retry <id>`. */
   argument?: { name: string; means: string }
-  /** Runs the command. Returns its output as a text, and as `facts` to print with `--json`. */
+  /** Returns the output as a text, and as `facts` to print with `--json`. */
   run(options: Record<string, string | undefined>): Promise<Answer>
 }
 

@@ -24,10 +24,7 @@ export function runPlaywright(printFrom) {
   return run('playwright', ['test'], countPlaywright, { printFrom })
 }
 
-/**
- * Runs a test tool and returns the numbers of its report. Counts one failure if the run failed
- * outside of its tests or left no report.
- */
+/** Counts one failure if the run failed outside of its tests or left no report. */
 async function run(tool, args, count, { env = {}, printFrom } = {}) {
   const report = `${folder}/${tool}.json`
   mkdirSync(folder, { recursive: true })
@@ -60,11 +57,12 @@ function printLater({ stdout, stderr }, printFrom) {
 }
 
 /**
- * Returns the number of passed tests and the names of the failed tests in a report of Vitest. A file
- * that failed before its first test counts as one failed test.
+ * Returns the number of passed tests and the names of the failed tests in a report of Vitest. A
+ * file that failed before its first test counts as one failed test.
  *
  * @param {{ numPassedTests: number, testResults: { name: string, status: string, message?: string,
- *   assertionResults: { status: string, fullName: string, failureMessages?: string[] }[] }[] }} report
+ *   assertionResults: { status: string, fullName: string, failureMessages?: string[] }[]
+ *   }[] }} report
  */
 export function countVitest({ numPassedTests, testResults }) {
   const failed = testResults.flatMap(({ name, status, message, assertionResults }) => {
@@ -81,7 +79,8 @@ export function countVitest({ numPassedTests, testResults }) {
  * Returns the number of passed tests and the names of the failed and flaky tests in a report of
  * Playwright. A test that first failed and then passed when repeated is flaky.
  *
- * @typedef {{ title: string, specs?: { title: string, tests: { status: string, results?: { error?: { message?: string } }[] }[] }[], suites?: Suite[] }} Suite
+ * @typedef {{ title: string, specs?: { title: string, tests: { status: string,
+ *   results?: { error?: { message?: string } }[] }[] }[], suites?: Suite[] }} Suite
  * @param {{ stats: { expected: number }, suites: Suite[] }} report
  */
 export function countPlaywright({ stats, suites }) {
@@ -100,18 +99,13 @@ function withStatus({ title, specs = [], suites = [] }, status) {
   return [...own, ...nested].map(name => `${title} › ${name}`)
 }
 
-/**
- * Returns `: ` and the first line of an error message without terminal colors, to be appended to
- * the name of a failed test. Returns an empty text if there is no message.
- */
+/** Returns `: ` and the first line of an error message without terminal colors. */
 function cause(message = '') {
   const line = stripVTControlCharacters(message).trim().split('\n')[0]
   return line ? `: ${line.slice(0, 200)}` : ''
 }
 
-/**
- * Returns the last lines of the output: the names of the flaky and failed tests, then the totals.
- */
+/** Returns the last lines of output: the names of flaky and failed tests, then the totals. */
 export function summaryOf(results) {
   const all = what => results.flatMap(result => result[what])
   const passed = results.reduce((sum, result) => sum + result.passed, 0)

@@ -1,5 +1,5 @@
-// Prepares a clone for `npm start` or `npm test`; does nothing where it is prepared. The first run uses any
-// Node that came with npm, so this file has only plain ESM and `node:` built-ins.
+// Prepares a clone for `npm start` or `npm test`; does nothing where it is prepared. The first run
+// uses any Node that came with npm, so this file has only plain ESM and `node:` built-ins.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -35,10 +35,7 @@ function setUp() {
   }
 }
 
-/**
- * Runs `act` unless `isDone()` returns true. Holds the lock meanwhile, because another setup may be
- * doing the same.
- */
+/** Holds the lock while `act` runs, because another setup may be doing the same. */
 function ensure(isDone, act) {
   if (isDone()) return
   const release = lock()
@@ -72,10 +69,7 @@ function installStamp() {
     .digest('hex')
 }
 
-/**
- * Stops the setup unless Node 24 or newer runs this script or is on the PATH. The setup needs this
- * check on platforms for which the installed npm packages do not include Node 24.
- */
+/** Needed on platforms for which the installed npm packages do not include Node 24. */
 function requireNode24() {
   if (Number.parseInt(process.versions.node, 10) >= 24) return
   const { stdout } = spawnSync('node', ['-v'], { env, encoding: 'utf8' })
@@ -119,10 +113,7 @@ function buildStamp() {
   return hash.digest('hex')
 }
 
-/**
- * Returns all files below a path, sorted. Leaves out `src/server`, because it runs from its sources
- * and is not part of the build.
- */
+/** Leaves out `src/server`, because it runs from its sources and is not part of the build. */
 function filesIn(path) {
   const found = fs.statSync(join(root, path), { throwIfNoEntry: false })
   if (!found || path === 'src/server') return []
@@ -139,10 +130,7 @@ function readStamp(path) {
   }
 }
 
-/**
- * Finds or installs a Chromium for the browser tests. Prefers the headless shell, which takes a
- * fifth less processor time.
- */
+/** Prefers the headless shell, which takes a fifth less processor time. */
 function provideChromium() {
   const found =
     namedBrowser('CHROMIUM_PATH') || provideShell() || findChromium() || installChromium()
@@ -154,7 +142,6 @@ function provideChromium() {
   keepBrowser(chromiumPath, found)
 }
 
-/** Finds or installs Firefox. Without it, its browser tests are skipped. */
 function provideFirefox() {
   const found = namedBrowser('FIREFOX_PATH') || findFirefox() || installFirefox()
   if (!found) {
@@ -369,10 +356,7 @@ function isAlive(owner) {
   return now === undefined || now === started
 }
 
-/**
- * Returns the start time of a process, or undefined if there is none. It distinguishes the process
- * from a later one with the same id.
- */
+/** The start time distinguishes a process from a later one with the same id. */
 function startedAt(pid) {
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -1,5 +1,5 @@
-// Runs the database tests on the oldest supported PostgreSQL, 15, and on the bundled one, and prints the
-// results of both at the end.
+// Runs the database tests on the oldest supported PostgreSQL, 15, and on the bundled one, and
+// prints the results of both at the end.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { runVitest } from './results.mjs'
@@ -28,10 +28,7 @@ for (const [name, folder] of [
 }
 console.log(`\n${summary.join('\n')}`)
 
-/**
- * Returns the name and version of the PostgreSQL in a folder, from its output: `postgres
- * (PostgreSQL) 15.14 (Debian …)` → `PostgreSQL 15.14`
- */
+/** From the output of `postgres`: `postgres (PostgreSQL) 15.14 (Debian …)` → `PostgreSQL 15.14` */
 function versionOf(folder) {
   const { stdout } = spawnSync(`${folder}/postgres`, ['--version'], { encoding: 'utf8' })
   return `PostgreSQL ${/\) (\S+)/.exec(stdout ?? '')?.[1] ?? 'of unknown version'}`

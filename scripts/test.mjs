@@ -1,5 +1,5 @@
-// Runs Vitest and, at the same time, the browser tests on the build, because both wait as much as they
-// compute. Prints the one after the other, and writes the results to .cache/tests/summary.
+// Runs Vitest and, at the same time, the browser tests on the build, because both wait as much as
+// they compute. Prints the one after the other, and writes the results to .cache/tests/summary.
 import { rmSync, writeFileSync } from 'node:fs'
 import { runPlaywright, runVitest, summaryOf } from './results.mjs'
 

@@ -12,7 +12,10 @@ declare global {
 
   namespace App {
     interface Locals {
-      /** Set by `server/site/site.ts`: the API in this process, called without a socket. */
+      /**
+       * The API in this process, called without a socket. `server/site/site.ts` sets this field and
+       * the fields below it, up to `failPage`.
+       */
       api: typeof fetch
       /** Host of the page in normal form, without port. It is a domain of a company. */
       host: string

@@ -6,8 +6,8 @@ import { serveStreams } from './streams.ts'
 
 /**
  * A function that starts one of the programs below and returns its message handler. Each program
- * runs in its own process, started by `startPeerProcess` or `startClientProcess`. The first message to the
- * process is passed to this function as `setup`. Each later message is passed to the message
+ * runs in its own process, started by `startPeerProcess` or `startClientProcess`. The first message
+ * to the process is passed to this function as `setup`. Each later message is passed to the message
  * handler, and the handler's result is sent back.
  */
 // biome-ignore lint/suspicious/noExplicitAny: both ends of the wire are ours

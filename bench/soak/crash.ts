@@ -18,7 +18,6 @@ export interface CrashReport {
   figures: Record<string, number>
   /** The number of errors after which depositors tried again, by error code. */
   codes: Record<string, number>
-  /** The errors in the service's log, each with its count. */
   logged: Record<string, number>
   exit: number | string | null
   faults: string[]

@@ -27,8 +27,8 @@ export interface DiskFault {
   /** What the failing call was meant to do. */
   title: string
   /**
-   * The name of the system call that strace makes fail. `when` selects the calls of this name that
-   * fail, in the syntax of strace.
+   * The name of the system call that strace makes fail. `when` is the number of the call that
+   * fails: 1 for the first call of this name.
    */
   call: string
   when: number

@@ -55,7 +55,6 @@ function unreported(failing: DiskFault): PutFault {
   return { ...failing, from: 'halfway', isReported: false }
 }
 
-/** A file as its sender remembers it. */
 interface Sent {
   name: string
   bytes: Uint8Array

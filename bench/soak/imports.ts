@@ -92,7 +92,6 @@ export async function killDuringImports({ seed, rounds, rows, onKill = () => und
   if (broken) faults.push(`the audit log is broken: ${broken}`)
   return { seed, kills: rounds * 3, longest_wait_ms: Math.max(...waits), faults }
 
-  /** Asks `service` to begin a step of an import, and kills `service` during that step. */
   async function killWhile(
     service: ServiceProcess,
     begin: (more: { fetch: typeof fetch }) => Promise<Import>
@@ -152,10 +151,6 @@ async function storeRows(ada: Client, count: number, tag: string): Promise<strin
   return id
 }
 
-/**
- * Connects to the database of an installation. Returns functions that prepare it for imports and
- * read what imports have changed.
- */
 async function openPeople(socketDir: string) {
   const sql = new pg.Client(socketConnectionConfig(socketDir, 'vidimus', 'postgres'))
   await sql.connect()
@@ -189,7 +184,6 @@ async function openPeople(socketDir: string) {
                 'Known ' || n, now(), now()
            from generate_series(0, ${knownCount - 1}) n`
       ),
-    /** Waits until an import is in the state that `isReached` accepts. */
     async until(id: string, isReached: (now: Awaited<ReturnType<typeof read>>) => boolean) {
       for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(5)) {
         const now = await read(id)
@@ -197,7 +191,6 @@ async function openPeople(socketDir: string) {
       }
       throw new Error(`the import is still ${JSON.stringify(await read(id))}`)
     },
-    /** Returns the number of people, the number of their memberships, and a digest of this data. */
     people: () =>
       first<{ count: number; members: number; digest: string }>(
         `select count(*)::int as count, sum(cardinality(groups))::int as members,

@@ -17,10 +17,11 @@ type Scenario = (options: Options) => Promise<{ faults: string[] }>
 
 /**
  * The long tests by name. A name begins with the row of docs/security.md that the test proves. Only
- * `themes` has no row; this test needs a build. `npm test` runs the same tests with fewer rounds.
+ * `themes` has no row; this test needs a build. `npm test` runs most of these tests with fewer
+ * rounds, but not `C-01 held`, `C-04 full disk` and `C-10 waiting`. The program prints the seed
+ * first and a JSON report last, and exits with 1 if a test failed or could not run.
  * `npm run soak -- --only C-01 --scale 0.1 --seed 7` runs the tests whose names start with C-01,
- * with a tenth of the rounds. The program prints the seed first and a JSON report last, and exits
- * with 1 if a test failed or could not run.
+ * with a tenth of the rounds.
  */
 const scenarios: Record<string, Scenario> = {
   'A-02': runTests(['tests/unit/core/input/email.test.ts']),

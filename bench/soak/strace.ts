@@ -43,7 +43,6 @@ export async function traceSystemCalls(pids: number[], options: string[]) {
   await attached(child, pids.length)
   const saw = () => callsIn(readFileSync(output, 'utf8'))
   return {
-    /** Returns whether strace has made any call fail. */
     hasInjected: () => saw().some(call => call.injected),
     /** Stops tracing. Returns the traced calls in the order of their end. */
     async end(): Promise<SystemCall[]> {
@@ -56,7 +55,6 @@ export async function traceSystemCalls(pids: number[], options: string[]) {
   }
 }
 
-/** Resolves when strace has reported that it is attached to every process. */
 async function attached(child: ChildProcess, processes: number): Promise<void> {
   let said = ''
   await new Promise<void>((resolve, reject) => {

@@ -65,12 +65,10 @@ export const AuditLogEntry = z.object({
   id: z.uuid(),
   /** Number of the entry in the company's log, without gaps, from 1. */
   seq: z.number(),
-  /** Time of the change. */
   at: z.iso.datetime(),
-  /** Who made the change. */
   actor: z.object({
     id: z.uuid(),
-    /** Name of the person. `null` if the person's account was deleted. */
+    /** `null` if the person's account was deleted. */
     name: z.nullable(z.string()),
     /**
      * Name of the actor's company. Present only if an operator of another company made the change.

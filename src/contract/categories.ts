@@ -22,10 +22,6 @@ export const Category = z.object({
   id: z.uuid(),
   names: z.object({ en: z.string(), fr: z.string() }),
   visibility: Visibility,
-  /**
-   * Whether pictures over 1,000,000 bytes are sent in their original quality: never (`no`), if the
-   * depositor chooses so (`person`), or always (`yes`).
-   */
   keep_originals: KeepOriginals,
   /**
    * Whether the category is used for deposits that name no category, if the caller may use several.

@@ -10,7 +10,6 @@ import { Email, InvitedUser } from './users.ts'
 /** A company's name: one line of 1 to 80 characters, at least one of them visible. */
 export const CompanyName = textLine(80)
 
-/** Why and since when an operator has suspended a company. */
 const Suspension = z.object({ reason: z.string(), since: z.iso.datetime() })
 
 /** A company of the installation: a tenant with its own people, domains and documents. */
@@ -31,7 +30,7 @@ export const Company = z.object({
       verified: z.boolean()
     })
   ),
-  /** Why and since when the company is suspended. `null`: the company is not suspended. */
+  /** Why and since when an operator has suspended the company. `null`: it is not suspended. */
   suspended: z.nullable(Suspension),
   /** Whether the company is the demonstration, whose documents are fictional. */
   demo: z.boolean()

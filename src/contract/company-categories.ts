@@ -6,8 +6,8 @@ import { listEndpoint, SearchText, sortParameter } from './kit/lists.ts'
 import { matchesPattern, maxCodeUnits, textLine } from './kit/text-checks.ts'
 import { StoredContent } from './requests.ts'
 
-// Apart from the categories of depositors, because browsers load these calls on pages of the
-// administration only.
+// In a separate file from `categories.ts`, because browsers load these calls only on pages of the
+// administration.
 
 /**
  * How long a file is stored, as an ISO 8601 duration of one unit: days, months or years (`P90D`,
@@ -23,7 +23,6 @@ export const Retention = z
     )
   )
 
-/** Maximum number of media types that a category may list. */
 const maxMediaTypes = 50
 
 /**

@@ -24,7 +24,6 @@ export const CompanyDeposit = z.object({
   visibility: z.string(),
   created: z.iso.datetime(),
   recorded: z.iso.datetime(),
-  /** Whether the file or only its fingerprint was stored. */
   store: StoredContent,
   keep_until: ProcessedRequest.shape.keep_until,
   erased: ProcessedRequest.shape.erased,

@@ -14,5 +14,4 @@ export const receiveCspReports = rawEndpoint({
   message: z.void()
 })
 
-/** The calls by which browsers report violations of the content security policy. */
 export const rawCspReportEndpoints = { receiveCspReports }

@@ -95,13 +95,12 @@ const Line = textLine(80)
 
 const pageAddress = /^https:\/\/[^\s<>"]+$/
 
-/** Address of a web page that begins with `https:`. */
 const PageAddress = z.string().check(
   maxCodeUnits(500),
   customCheck({ rule: 'web_address' }, 'an address that begins with https://', text => {
     return pageAddress.test(text) && URL.canParse(text)
   }),
-  // never refuses what the rule accepts: it describes the address to programs
+  // refuses nothing that the check above accepts; the API documentation shows this pattern
   matchesPattern(pageAddress, 'an address that begins with https://')
 )
 

@@ -8,12 +8,13 @@ import { textLine } from './kit/text-checks.ts'
 // 1. `createImport`, then `storeImportRows` until all rows are stored. The rows are parsed by the
 //    caller; the server takes every cell as text.
 // 2. `checkImport`, a dry run. It gives each row a verdict and changes nothing else. The caller can
-//    then mend rows with `storeImportRows`, which judges them again, or leave rows out with
+//    then correct rows with `storeImportRows`, which checks them again, or leave rows out with
 //    `skipImportRows`.
 // 3. `runImport` does what the verdicts say: everything in one transaction, or nothing.
 // 4. `undoImport`, for 30 days.
-// Check, run and undo work in the background: their calls answer 202, and `getImport` shows how far
-// they are. The rows of an import are people; the schemas that say so have `User` in their names.
+// Check, run and undo work in the background: their calls return 202, and `getImport` shows how far
+// they are. Each row of an import is a person. Schemas that depend on this have `User` in their
+// names.
 
 /** Limits of an import. Pages show them before somebody chooses a file. */
 export const importLimits = {
@@ -43,7 +44,7 @@ export const importLimits = {
    * refused.
    */
   cell: 1_000,
-  /** Maximum number of groups in one row. */
+  /** Maximum number of groups in one row, and of groups that everybody in the file joins. */
   groups: 50,
   /**
    * Number of days after which an import and its rows are erased. Until then the import can be

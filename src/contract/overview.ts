@@ -111,7 +111,6 @@ export type AttentionItem = z.infer<typeof AttentionItem>
 
 /** What needs attention in a company. */
 export const Attention = z.object({
-  /** Time of the check. */
   checked: z.iso.datetime(),
   /**
    * Whether the service has a mail server. Without one, administrators must pass on links
@@ -136,7 +135,6 @@ export const getAttention = endpoint({
 
 /** What needs attention in all companies of the installation. */
 export const AllAttention = z.object({
-  /** Time of the check. */
   checked: z.iso.datetime(),
   /** Whether the service has a mail server. Without one, administrators pass links on. */
   has_mail_server: z.boolean(),

@@ -3,7 +3,7 @@ import { endpoint } from './kit/endpoint.ts'
 import { maxCodeUnits } from './kit/text-checks.ts'
 import { Email, Username } from './users.ts'
 
-/** Name of a company: one line of 1 to 80 characters, at least one of them visible. */
+/** A company's name has the same rules as a person's name. */
 const CompanyName = Username
 
 const DemoAccount = z.object({ email: z.string(), password: z.string() })

@@ -3,7 +3,6 @@ export const activityMs = 1000
 
 /** Remembers which companies have had an HTTP request within the last second. */
 export interface ActiveCompanies {
-  /** Notes that a company has an HTTP request. */
   note(company: string): void
   /** Returns whether a company other than `company` had an HTTP request in the last second. */
   hasOthers(company: string): boolean

@@ -1,7 +1,4 @@
-/**
- * A field for which the value that a person wants to save (`mine`) differs from the stored value
- * (`theirs`).
- */
+/** A field whose value to save (`mine`) differs from the stored value (`theirs`). */
 export interface Difference<Name extends string = string> {
   name: Name
   mine: unknown

@@ -35,8 +35,8 @@ export function islandWords(
 }
 
 /**
- * Adds the locale to a path that has none, for links in pages: `fr`, `/verify` → `/fr/verify`. Use
- * `localizedPath()` for a path that may already have a locale.
+ * Returns a path with `locale` in front, for links in pages that the server renders: `fr`,
+ * `/verify` → `/fr/verify`. Scripts in the browser use `localizedPath()`.
  */
 export function pathWithLocale(locale: Locale, path: string): string {
   return localizePath(path, locale)

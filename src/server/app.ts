@@ -173,10 +173,6 @@ function beginInFlightCall(c: ApiContext, inFlightCalls: InFlightCalls): InFligh
   })
 }
 
-/**
- * Returns the id of the company that a call administers, if it is not the caller's own company;
- * otherwise undefined.
- */
 function otherCompany(c: ApiContext): CompanyId | undefined {
   const acting = c.get('acting')
   return acting === c.get('person')?.company_id ? undefined : acting

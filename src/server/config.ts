@@ -205,7 +205,6 @@ function shown(key: string, given: Record<string, string | undefined>): string {
   return /^(DATABASE|SMTP)_\w*URL$/.test(key) ? key : `${key}=${given[key]}`
 }
 
-/** Splits a setting at its commas. */
 function listOf(text: string): string[] {
   return text
     .split(',')

@@ -78,7 +78,6 @@ function stop(code: number): void {
     )
 }
 
-/** Starts all parts of the service in the order of their dependencies. */
 async function start(): Promise<void> {
   const config = readConfig()
   output = createProcessOutput(process.stdout, config.logLevel)

@@ -71,10 +71,6 @@ export async function startManagementServer(options: {
   }
 }
 
-/**
- * Checks that the parts of the service work: connections, database, documents, disk and keys.
- * Returns true or false for each part.
- */
 async function checks({
   deps,
   connections

@@ -4,7 +4,6 @@ import type { Log } from './domain/deps.ts'
 
 /** The facts that the process prints when the service is ready. */
 export interface StartSummary {
-  /** Web address of the pages. */
   address: string
   /** Link to the page that creates the first operator. Undefined once there is an operator. */
   setupLink: string | undefined

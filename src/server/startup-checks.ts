@@ -6,7 +6,6 @@ import { type AddressRange, parseNetwork } from './domain/ip-addresses.ts'
 import { parseTrustedNetwork } from './http/hosts.ts'
 
 interface Circumstances {
-  /** Scheme of the address under which people reach the service. */
   scheme: 'http' | 'https'
   trustedProxies: string[]
   /** Address on which the server for pages and API listens. */

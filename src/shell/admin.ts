@@ -92,8 +92,8 @@ function showActing(): void {
 }
 
 /**
- * Shows the name of the company in the breadcrumb, but only to operators, who see several
- * companies.
+ * Shows the name of the company in the breadcrumb. Called for operators only, because only they see
+ * several companies.
  */
 function showInPath(name: string | undefined): void {
   const link = document.querySelector('.breadcrumb [data-page="company"]')

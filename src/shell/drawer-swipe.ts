@@ -17,7 +17,6 @@ export function startDrawerSwipe(): void {
   onThisAndLaterPages(markZoom)
 }
 
-/** Closes the drawer when the Tab key moves the focus to the page that it covers. */
 function closeWhenLeft(): void {
   const drawer = drawerOf()
   drawer?.addEventListener('focusout', ({ relatedTarget }) => {

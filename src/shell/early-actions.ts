@@ -1,7 +1,4 @@
-/**
- * The last action of the person in each island whose script does not run yet. The action is
- * repeated when the script runs.
- */
+/** The person's last action in each island whose script does not run yet. */
 const waiting = new WeakMap<Element, () => void>()
 
 /**

@@ -13,7 +13,6 @@ export function copyInvitationParams(): void {
   onClick('a[data-with-email]', addEmail)
 }
 
-/** Adds the e-mail that is typed in a form to the address of a link in the form. */
 function addEmail(link: HTMLElement): void {
   const field = link.closest('form')?.elements.namedItem('email')
   if (!(link instanceof HTMLAnchorElement && field instanceof HTMLInputElement)) return

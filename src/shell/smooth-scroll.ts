@@ -39,10 +39,7 @@ function scrollTo(target: HTMLElement): Promise<void> {
   })
 }
 
-/**
- * Easing function of the scroll: returns the fraction of the distance that is done after a fraction
- * of the time. The scroll starts fast and slows down.
- */
+/** Maps a fraction of the time to a fraction of the distance. Slows down at the end. */
 function ease(share: number): number {
   return 1 - (1 - share) ** 3
 }

@@ -50,10 +50,7 @@ function whenIdle(run: () => Promise<void>): void {
   else setTimeout(run, 200)
 }
 
-/**
- * Loads the code of the home page, the not-found page, the page of a disabled account and the
- * administration pages when such a page is opened.
- */
+/** Loads code that only some pages need when such a page is opened. */
 function loadRarePages(): void {
   const startHome = runOnce(async () =>
     (await import('./drop/home-drop-zone.ts')).startHomeDropZone()

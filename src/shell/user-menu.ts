@@ -137,8 +137,9 @@ export function createTypeAhead(): (key: string, at: number) => string {
 }
 
 /**
- * Returns the index of the first menu entry that begins with the typed letters, searching from the
- * entry `at`, or undefined. The same letter typed repeatedly moves from entry to entry.
+ * Returns the index of the first menu entry that begins with the typed letters. The search begins
+ * at the entry `at`. Returns undefined if no entry matches. The same letter typed repeatedly moves
+ * from entry to entry.
  */
 export function findTypedEntry(words: string[], at: number, typed: string): number | undefined {
   const wanted = typed.toLocaleLowerCase()

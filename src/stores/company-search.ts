@@ -19,13 +19,10 @@ export interface FoundItem {
 interface SearchOptions {
   company: string
   locale: Locale
-  /** Whether the person is an operator. If so, the search also finds companies by name. */
   isOperator: boolean
-  /** Aborts the calls of the search when its result is no longer needed. */
   signal: AbortSignal
 }
 
-/** Maximum number of items of each kind that a search returns. */
 const mostFound = 5
 /** Matches the texts that the API accepts as a search. */
 const searchable = /^[^\p{Cc}\p{Cs}]{1,100}$/u

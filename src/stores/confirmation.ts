@@ -12,10 +12,7 @@ export const $passwordQuestion = personalAtom<
   { answer: (isConfirmed: boolean) => void } | undefined
 >(undefined)
 
-/**
- * Promise of the open password dialog: resolves to true if the password is confirmed, and to false
- * if the person cancels. Undefined while no dialog is open. Concurrent calls share one dialog.
- */
+/** The answer of the open password dialog. Concurrent calls share one dialog. */
 let asking: Promise<boolean> | undefined
 
 addSessionEndListener(() => $passwordQuestion.get()?.answer(false))
@@ -55,7 +52,7 @@ export async function confirmPassword(password: string): Promise<void> {
 }
 
 async function askForPassword(): Promise<boolean> {
-  // no page can ask without the part that listens
+  // nothing on this page listens to the store, so no dialog would open
   if ($passwordQuestion.lc === 0) return false
   asking ??= new Promise(resolve => {
     $passwordQuestion.set({

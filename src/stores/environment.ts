@@ -20,17 +20,12 @@ export interface TabChannel {
   close(): void
 }
 
-/**
- * Options of a request for a lock. The functions run when the tab gets the lock (`onHeld`), must
- * wait for it, or loses it.
- */
+/** Options of `requestLock()`. `onHeld` runs when this tab gets the lock. */
 export interface LockRequest {
-  /** Whether to take the lock from the tab that has it. */
   steal: boolean
   onHeld: () => void
   /** Runs when another tab has the lock. `onHeld` runs later, when that tab releases it. */
   onWait: () => void
-  /** Runs when another tab has taken the lock. */
   onLost: () => void
 }
 
@@ -44,7 +39,6 @@ export interface Environment {
   /** Calls `run` once after `ms` milliseconds. Returns the function that cancels the call. */
   after(ms: number, run: () => void): () => void
   pageLocation(): PageLocation
-  /** Language tag of the page. */
   language(): string
   /** Loads `url` in place of this page and discards everything that this page has in memory. */
   replacePage(url: string): void
@@ -53,16 +47,12 @@ export interface Environment {
    * takes the place of the current entry in the browser's history.
    */
   openPage(href: string, replace: boolean): Promise<void>
-  /** Opens another site. */
   openSite(href: string): void
   readCookie(name: string): string | undefined
   writeCookie(text: string): void
   readStored(key: string): string | undefined
   /** Stores a value, or deletes it if it is undefined. */
   store(key: string, value: string | undefined): void
-  /**
-   * Opens a channel to the other tabs of this origin. `onMessage` runs for each message from them.
-   */
   openChannel(name: string, onMessage: (message: unknown) => void): TabChannel
   /**
    * Requests a lock that only one tab can have. Returns the function that releases the lock, or
@@ -80,9 +70,6 @@ export interface Environment {
    * that ends the subscription.
    */
   onWake(run: () => void): () => void
-  /**
-   * Calls `run` when the device loses its network. Returns the function that ends the subscription.
-   */
   onOffline(run: () => void): () => void
   startSigningWorker(email: string, password: string): Promise<SigningWorker>
   /**
@@ -92,7 +79,6 @@ export interface Environment {
   rateStrength(password: string, words: string[]): Promise<PasswordStrength>
   /** Returns the SHA-256 of a file in hex, computed on this device. */
   hashFile(file: Blob, options: TaskOptions): Promise<string>
-  /** Loads and returns the reader of CSV files, which works in a worker. */
   csvReader(): Promise<CsvReader>
 }
 

@@ -58,7 +58,7 @@ export function formDraftName(values: Values): string {
 export function keepFormDraft(path: string, form: HTMLFormElement): void {
   const values = readFormValues(form)
   const name = formDraftName(values)
-  // a form whose script has not run yet has not filled in what was stored before
+  // the script that fills in the stored values may not have run yet, so empty fields keep them
   const earlier = new Map<string, unknown>(Object.entries(Object(takeDraft(path, name))))
   for (const [field, value] of Object.entries(values))
     if (value === '' && earlier.has(field)) values[field] = String(earlier.get(field))

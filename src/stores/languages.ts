@@ -3,7 +3,6 @@ import { environment } from './environment.ts'
 import { saveLanguageCookie } from './language-cookie.ts'
 
 interface LanguageChange {
-  /** The address of this page in the new language, with query and hash. */
   address: string
   words: Words
   /** Whether saving the language in the account succeeded. If not, only this browser saved it. */

@@ -2,7 +2,6 @@ import { resolveNavigation } from '../core/pages/navigation.ts'
 import { environment } from './environment.ts'
 
 interface NavigationOptions {
-  /** Replaces the current page in the browser's history. */
   replace?: boolean
   /** Allows the address of another site. Without it, `navigate` throws for such an address. */
   external?: boolean

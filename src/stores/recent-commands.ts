@@ -4,14 +4,10 @@ import { personalAtom } from './personal-atoms.ts'
 /** A command that the person has chosen in the command palette. */
 export interface RecentCommand {
   id: string
-  /**
-   * The found item that the command opens. Absent for pages and actions, which the palette finds by
-   * their id.
-   */
+  /** Absent for pages and actions, which the palette finds by their id. */
   item?: FoundItem | undefined
 }
 
-/** Maximum number of commands that are remembered. */
 const most = 5
 
 /**

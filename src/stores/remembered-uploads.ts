@@ -95,10 +95,7 @@ export function createRememberedUploads() {
   }
 }
 
-/**
- * Accesses the browser's database. Returns undefined if storage is disabled or full: uploads
- * then continue only as long as the page is open.
- */
+/** If storage is disabled or full, uploads continue only as long as the page is open. */
 async function attempt<Result>(access: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await access()

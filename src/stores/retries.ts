@@ -26,7 +26,6 @@ export type Retries = ReturnType<typeof createRetries>
 
 interface RetryOptions {
   signal?: AbortSignal
-  /** Runs before each pause between two tries. */
   onPause?: () => void
 }
 
@@ -81,10 +80,7 @@ export function createRetries({
       }
     },
 
-    /**
-     * Ends all current pauses, so that the failed calls are repeated immediately. Called when the
-     * network is back.
-     */
+    /** Repeats the failed calls immediately. Called when the network is back. */
     endPauses(): void {
       for (const end of pauses) end()
     }

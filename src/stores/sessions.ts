@@ -30,7 +30,7 @@ const maxCookieBytes = 4096
  */
 const clockKey = 'vidimus:clock'
 /**
- * How many milliseconds before the expiry of its token a tab renews the token itself. Rarely
+ * Milliseconds before the expiry of its token at which a tab renews the token itself. Rarely
  * needed, because `signed-in-user.ts` normally replaces a token 40 minutes before its expiry.
  */
 const lateMs = 300_000
@@ -141,10 +141,7 @@ async function callAs<Name extends CallName>(
   return answer as CallOutput<Name> // as: parsed by the very schema that names the type
 }
 
-/**
- * Returns whether to make a call without the person's token. Needed for public calls that refuse
- * the token of a person whose e-mail is not confirmed yet.
- */
+/** Some public calls refuse the token of a person with an unconfirmed e-mail, so it is left out. */
 function isAnonymous({ access, pending }: Endpoint, token: string | undefined): boolean {
   return access === 'public' && !pending && decodeTokenPayload(token ?? '')?.['st'] === 'pending'
 }
@@ -179,10 +176,7 @@ function isPageCall(
   return name in list
 }
 
-/**
- * Loads and returns the endpoint object of a call for administrators. It is loaded separately,
- * because the pages of other people never need it.
- */
+/** Calls for administrators are loaded separately, because other people never need them. */
 async function loadAdminCall(name: keyof typeof adminCalls): Promise<Endpoint> {
   try {
     return (await import('../contract/admin-calls.ts')).adminCalls[name]
@@ -316,10 +310,7 @@ function saveToken(token: string): void {
   setSession(token, exp)
 }
 
-/**
- * Returns the server's time in milliseconds since the epoch. It is computed, because this device's
- * clock may be wrong.
- */
+/** In milliseconds since the epoch. Computed, because this device's clock may be wrong. */
 function serverNow(): number {
   const { now, readStored } = environment()
   const ahead = Number(readStored(clockKey) ?? 0)
@@ -336,10 +327,7 @@ function setSession(token: string, exp: number): void {
   $session.set({ status: 'in', token, exp })
 }
 
-/**
- * Renews the token in this tab. Normally one tab does this for all, but the browser may have frozen
- * that tab.
- */
+/** Normally one tab renews the token for all, but the browser may have frozen that tab. */
 async function renewLate(token: string): Promise<void> {
   const user = await api('getUser', {}).catch(() => undefined)
   if (sessionToken() !== token) return
@@ -349,7 +337,7 @@ async function renewLate(token: string): Promise<void> {
 
 async function notifyStart(start: SessionStart): Promise<void> {
   const person = signedInUserId()
-  // their session expired, and what waited for them to come back ends now
+  // somebody else has signed in after the last session expired, so its work must not continue
   if (lastPerson !== undefined && lastPerson !== person) notifyEnd('signed-out')
   lastPerson = person
   await Promise.all([...startListeners].map(run => run(start)))
@@ -387,7 +375,7 @@ function dropSession(end: SessionEnd): void {
 }
 
 function notifyEnd(end: SessionEnd): void {
-  // first what still runs, so that nothing fills the stores again
+  // stops running work before the reset, so that nothing fills the stores again
   for (const run of endListeners) run(end)
   resetPersonalAtoms(end === 'signed-out' ? 'person' : 'session')
   if (end === 'signed-out') lastPerson = undefined

@@ -35,12 +35,8 @@ const refreshMs = 30_000
  */
 const snapshotKey = 'vidimus:user'
 
-/**
- * How the session began. Set to undefined once the languages of page and account have been
- * compared.
- */
+/** Undefined once the languages of page and account have been compared. */
 let sessionStart: SessionStart | undefined
-/** The person's tabs in this browser. One of them loads `$user` for all. */
 let tabs: TabGroup | undefined
 let isLeading = false
 let stopTimer: () => void = () => {}
@@ -113,19 +109,12 @@ async function settleLocale(user: UserInfo): Promise<void> {
   else if (user.locale !== pageLocale()) switchLanguage(user.locale, start)
 }
 
-/**
- * Saves a language in a cookie. In a restored session, also reloads the page in this language.
- * After a sign-in, that is not necessary, because another page opens next.
- */
+/** Reloads the page only in a restored session: after a sign-in, another page opens anyway. */
 function switchLanguage(locale: Locale, start: SessionStart): void {
   const address = saveLanguageCookie(locale)
   if (start === 'restored') environment().replacePage(address)
 }
 
-/**
- * Loads the data of the person every 30 seconds and sends them to the other tabs. Returns the
- * function that ends this work.
- */
 function lead(): () => void {
   isLeading = true
   scheduleRefresh()
@@ -162,20 +151,14 @@ export async function refreshUser(): Promise<void> {
   }
 }
 
-/**
- * Shows new data of the person in all tabs, and replaces the token if the answer contains a new
- * one. The other tabs read the token from the cookie.
- */
+/** The other tabs read a new token from the cookie. */
 function publish({ access_token, ...user }: UserInfo): void {
   show(user)
   tabs?.send(user)
   if (access_token) replaceToken(access_token)
 }
 
-/**
- * Shows the data of the person in this tab. Saves the snapshot first, because `boot.js` reads it as
- * soon as `$user` changes.
- */
+/** Saves the snapshot first, because `boot.js` reads it as soon as `$user` changes. */
 function show(user: UserInfo): void {
   const { features, permissions } = user
   environment().store(snapshotKey, JSON.stringify({ features, permissions }))

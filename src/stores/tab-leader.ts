@@ -139,10 +139,7 @@ export function joinTabGroup({
   }
 }
 
-/**
- * Returns whether a value is a message in the format of this release. Another tab may run another
- * release of the page.
- */
+/** Another tab may run another release of the page, with another format of messages. */
 function isMessage(value: unknown): value is Message {
   if (typeof value !== 'object' || value === null || !('from' in value)) return false
   return value.from === 'follower' || (value.from === 'leader' && 'news' in value)

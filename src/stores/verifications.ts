@@ -96,7 +96,7 @@ addSessionStartListener(() => {
   )
 })
 
-/** Verifies files as one batch, and returns when all have a result or an error. */
+/** Verifies files as one batch. Returns when each has a result or an error, or was stopped. */
 export async function verifyFiles(chosen: readonly File[]): Promise<void> {
   const batch = addBatch(
     chosen.map(file => ({
@@ -224,8 +224,8 @@ interface Question {
 }
 
 /**
- * Returns the id and the fingerprint of a verification. Hashes the file if its fingerprint is not
- * known yet. If that fails, records the error and returns undefined.
+ * Hashes the file if its fingerprint is not known yet. If that fails, records the error and returns
+ * undefined.
  */
 async function fingerprint({ id, sha256 }: Verification): Promise<Question | undefined> {
   if (sha256) return { id, sha256 }
@@ -355,8 +355,8 @@ function fail(id: number, error: AppError): void {
 }
 
 /**
- * Shows the progress of a verification as a whole number of percent. Ignores a call with the number
- * that is shown already, because hashing a large file reports its progress thousands of times.
+ * Ignores a number that is shown already, because hashing a large file reports its progress
+ * thousands of times.
  */
 function progress(id: number, percent: number): void {
   const state = stateOf(id)

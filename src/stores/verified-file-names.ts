@@ -10,10 +10,7 @@ type Names = readonly string[]
  */
 export const $verifiedFileNames = personalAtom<ReadonlyMap<string, Names>>(new Map())
 
-/**
- * Maximum number of names that are stored. The oldest are deleted first, because browsers store
- * only a few megabytes.
- */
+/** The oldest names are deleted first, because browsers store only a few megabytes. */
 const maxNames = 5000
 
 addSessionStartListener(() => $verifiedFileNames.set(readNames()))

@@ -26,7 +26,6 @@ export interface CsvReader {
 }
 
 // as: the worker answers a request of each kind with the result of that kind
-/** The reader of CSV files in a worker of this page. */
 export const csvReader: CsvReader = {
   inspect: (file, dialect) => ask({ kind: 'inspect', file, dialect }) as Promise<FileInspection>,
   count: (file, dialect, options) =>

@@ -22,7 +22,7 @@ export interface RowFault {
 /** Result of reading a whole file. `rows` is the number of rows that are not blank. */
 export interface RowCountResult {
   rows: number
-  /** Number of cells of the first row. */
+  /** Number of cells of the first row that is not blank. */
   columns: number
   /**
    * Numbers of the first 1,000 blank rows. Rows are numbered from 1, including the header and blank
@@ -40,14 +40,12 @@ export interface RowCountResult {
     malformed?: RowFault
     /** Rows with an opening quotation mark that is never closed. */
     unclosed?: RowFault
-    /** Rows with NUL characters. */
     nul?: RowFault
     /** Rows with bytes that are not valid in the file's encoding. */
     unknown?: RowFault
   }
 }
 
-/** A row of a file with its number. */
 export interface NumberedRow {
   /** Number of the row in the file, from 1. The header and blank rows are counted, too. */
   row: number
@@ -63,7 +61,6 @@ export interface RowPage {
   next?: number
 }
 
-/** Maximum number of blank rows whose numbers are returned. */
 const notedBlanks = 1_000
 const sampleBytes = 256 * 1024
 const previewRows = 21

@@ -27,7 +27,6 @@ export interface RowRange {
   columns?: readonly number[] | undefined
 }
 
-/** A result of the worker that reads CSV files. */
 export type CsvResult = FileInspection | RowCountResult | RowPage
 
 const take = createRowRangeReader()

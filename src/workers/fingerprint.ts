@@ -91,10 +91,7 @@ async function whenFree<Result>(
   return working
 }
 
-/**
- * Reads a whole file into memory and returns its SHA-256 in hex. Returns undefined if the file
- * cannot be read as a whole.
- */
+/** Returns the SHA-256 in hex, or undefined if the file cannot be read into memory as a whole. */
 async function fingerprintWhole(
   file: Blob,
   subtle: Pick<SubtleCrypto, 'digest'>
@@ -108,10 +105,7 @@ async function fingerprintWhole(
   return bytesToHex(new Uint8Array(digest))
 }
 
-/**
- * Reads a whole file into memory. Returns undefined if the file cannot be read or the device lacks
- * memory.
- */
+/** Returns undefined if the file cannot be read or the device lacks memory. */
 async function readWhole(file: Blob): Promise<ArrayBuffer | undefined> {
   try {
     return await file.arrayBuffer()
@@ -120,10 +114,7 @@ async function readWhole(file: Blob): Promise<ArrayBuffer | undefined> {
   }
 }
 
-/**
- * Frees the memory of a buffer immediately. Otherwise whole files would pile up until the next
- * garbage collection.
- */
+/** Frees memory now. Otherwise whole files would pile up until the next garbage collection. */
 function free(buffer: ArrayBuffer): void {
   buffer.transfer?.(0)
 }
@@ -182,7 +173,6 @@ export async function createHasher(): Promise<Hasher> {
   }
 }
 
-/** Creates a SHA-256 hasher in JavaScript. */
 export function createJavaScriptHasher(): Hasher {
   const hasher = sha256.create()
   return { update: bytes => hasher.update(bytes), digest: () => bytesToHex(hasher.digest()) }

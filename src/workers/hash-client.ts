@@ -1,10 +1,7 @@
 import { createFileHasher } from './file-hasher.ts'
 import { createPool } from './pool.ts'
 
-/**
- * Maximum number of workers that hash files at the same time. More workers would not be faster,
- * because they share one disk and a phone's few cores.
- */
+/** More workers would not be faster, because they share one disk and a phone's few cores. */
 const maxWorkers = 2
 
 /**

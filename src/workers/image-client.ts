@@ -26,10 +26,7 @@ export function isReduciblePicture({ size, type }: Pick<Blob, 'size' | 'type'>):
   )
 }
 
-/**
- * Reduces a picture in a worker, one picture at a time, because a decoded picture takes four bytes
- * of memory per pixel.
- */
+/** One picture at a time, because a decoded picture takes four bytes of memory per pixel. */
 const askWorker = createPool<Blob, ReducedPicture | undefined>(
   1,
   () => new Worker(new URL('./image.ts', import.meta.url), { type: 'module' })

@@ -17,8 +17,8 @@ addEventListener('message', (event: MessageEvent<Blob>) => {
 })
 
 /**
- * Reduces a picture. The result is undefined for an animation and for a picture that the browser
- * cannot decode; the file is then deposited unchanged.
+ * The result is undefined for an animation and for a picture that the browser cannot decode. The
+ * file is then deposited unchanged.
  */
 async function run(file: Blob): Promise<WorkerReply<ReducedPicture | undefined>> {
   try {

@@ -69,10 +69,6 @@ export function createPool<Message, Result>(
     })
   }
 
-  /**
-   * Gives the slot of a finished message to the message that has waited longest. If no message
-   * waits, frees the slot.
-   */
   function releaseSlot(): void {
     const next = waiting.shift()
     if (next) next()

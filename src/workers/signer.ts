@@ -31,7 +31,7 @@ export interface PublicKeyJwtRequest {
   /** Host name of the page, from `location.hostname`. */
   aud: string
   purpose: PublicKeyPurpose
-  /** Token of the mailed link that the person has opened. Undefined if there is none. */
+  /** Token of the mailed link that the person has opened. */
   token?: string | undefined
   /**
    * Current e-mail of the person in canonical form, given only for a change of e-mail. The

@@ -391,7 +391,9 @@ function listen(context: BrowserContext) {
   return seen
 }
 
-/** Returns everything that a page has stored in the browser except cookies, which contain the token. */
+/**
+ * Returns everything that a page has stored in the browser except cookies, which contain the token.
+ */
 function storageOf(page: Page) {
   return page.evaluate(async () => {
     const rows: unknown[] = []
@@ -470,7 +472,9 @@ async function expectUnharmed(page: Page): Promise<void> {
   }).toPass({ timeout: 10_000 })
 }
 
-/** Tries to turn strings into markup or code in five ways. Returns the names of the refused ways. */
+/**
+ * Tries to turn strings into markup or code in five ways. Returns the names of the refused ways.
+ */
 function refusals(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const ways: Record<string, () => void> = {

@@ -386,7 +386,6 @@ for (const locale of locales) {
       const page = await context.newPage()
       const t: Translate = translatorOfAllWords(locale)
       const home = homeIn(locale)
-      /** Opens a page and waits until its scripts run. */
       const visit = async (url: string) => {
         await page.goto(url)
         await expect(page.locator('astro-island[ssr]')).toHaveCount(0)

@@ -118,7 +118,6 @@ test('a long check is stopped, and goes on when it is asked to', async ({ page }
   await expect(page.locator('li[data-step=done]')).toHaveCount(25)
 })
 
-/** Opens the verify page and waits until its form works. */
 async function open(page: Page): Promise<void> {
   await page.goto('/en/verify')
   await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeEnabled()

@@ -50,7 +50,6 @@ export async function makeMultiHostApp(settings: Partial<Settings> = {}) {
     deps.signals.domains.send(host)
   }
 
-  /** Sends one request to the API of a host, as if it came from `address`. */
   function fetchFrom(
     request: Request,
     { address, headers = {} }: CallOptions = {}
@@ -79,7 +78,6 @@ export async function makeMultiHostApp(settings: Partial<Settings> = {}) {
     return (await callAt(host, getChallenge, { email, purpose })).challenge
   }
 
-  /** Returns the input with which a browser signs up. */
   async function signUpInput(account: Account) {
     const nonce = await challengeFor(account, 'signup')
     const { host: aud, email } = account

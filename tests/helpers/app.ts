@@ -230,7 +230,6 @@ export async function makeApp(
     })
   }
 
-  /** Signs a new person up and in. */
   async function signUp(host = 'acme.localhost'): Promise<TestPerson> {
     const keys = makeKeys()
     const email = `person-${randomUUID()}@example.com`
@@ -321,7 +320,6 @@ export async function makeApp(
     return uploadOf(await person.call(createDeposit, input, options))
   }
 
-  /** Sends one tus PATCH to the real port. */
   function patch(person: TestPerson, upload: string, bytes: Uint8Array, offset = 0) {
     return request(`api.${person.host}`, {
       method: 'PATCH',
@@ -337,9 +335,7 @@ export async function makeApp(
     })
   }
 
-  /**
-   * Requests the state of an upload (HEAD), or cancels the upload (DELETE). Returns the response.
-   */
+  /** Requests the state of an upload (HEAD), or cancels the upload (DELETE). */
   function tus(person: TestPerson, method: 'HEAD' | 'DELETE', upload: string) {
     const headers = { authorization: `Bearer ${person.token}`, 'tus-resumable': '1.0.0' }
     return request(`api.${person.host}`, { method, path: upload, headers })
@@ -364,7 +360,6 @@ export async function makeApp(
     })
   }
 
-  /** Requests the bytes of a deposit. Returns the response. */
   function content(person: TestPerson, deposit_id: string, headers: Record<string, string> = {}) {
     return request(`api.${person.host}`, {
       path: `/deposit/${deposit_id}/content`,

@@ -289,7 +289,6 @@ export async function makeDataSource(
   return id
 }
 
-/** The kinds of imports that cases need, with the state of each. */
 const importStates = { import: 'open', 'checked import': 'checked', 'done import': 'done' }
 type ImportThing = keyof typeof importStates
 

@@ -95,9 +95,7 @@ function retryWhileBusy(fetch: typeof globalThis.fetch): typeof fetch {
   }
 }
 
-/**
- * Returns the request and the upload of a `POST /deposit` answer. Throws if it has no upload.
- */
+/** Returns the request and the upload of a `POST /deposit` answer. Throws if it has no upload. */
 export function uploadOf(answer: z.output<(typeof createDeposit)['output']>) {
   if ('duplicate' in answer || answer.upload === undefined) {
     throw new Error(`no upload was made: ${JSON.stringify(answer)}`)

@@ -48,7 +48,7 @@ export async function openStream(port: number, reader: Reader, lastEventId?: num
     wake()
   })
 
-  /** Waits until `ready` returns true or the stream ends. */
+  /** Waits until `ready` returns true or the stream ends. Throws after ten seconds. */
   async function until(ready: () => boolean): Promise<void> {
     const giveUpAt = Date.now() + patienceMs
     while (!ready() && !isOver) {
@@ -66,7 +66,6 @@ export async function openStream(port: number, reader: Reader, lastEventId?: num
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,
-    /** All events received so far. */
     events,
     /** Returns the next event, or undefined at the end of the stream. */
     async next(): Promise<EventSourceMessage | undefined> {

@@ -45,7 +45,6 @@ const folder = join(import.meta.dirname, '../api')
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(file =>
   file.endsWith('.cases.ts')
 )
-/** The exports of all modules `tests/api/<room>/<noun>.cases.ts`, one module per noun. */
 const nouns: Cases[] = await Promise.all(files.sort().map(file => import(join(folder, file))))
 
 export const routeCases: Record<string, RouteCase> = Object.assign(
@@ -53,10 +52,7 @@ export const routeCases: Record<string, RouteCase> = Object.assign(
   ...nouns.map(noun => noun.rows)
 )
 
-/**
- * Returns all functions that provoke an error code of a route. Each is named after route and code:
- * `'createUser email_taken'`.
- */
+/** Returns the functions of all nouns that provoke an error code. */
 export function refusalsOf(stage: RefusalContext): Refusals {
   return Object.assign({}, ...nouns.map(noun => noun.refusals?.(stage)))
 }
@@ -381,10 +377,7 @@ export async function addTwinCompany(owner: pg.Pool, company: string): Promise<v
   }
 }
 
-/**
- * Returns the names of a table's columns as a list in SQL. Leaves out the columns that PostgreSQL
- * computes itself.
- */
+/** Returns a table's columns as a list in SQL, without those that PostgreSQL computes itself. */
 async function writtenColumns(owner: pg.Pool, table: string): Promise<string> {
   const { rows: found } = await owner.query<{ name: string }>(
     `select quote_ident(attname) as name from pg_attribute

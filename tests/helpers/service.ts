@@ -97,7 +97,6 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
   return {
     folder,
     dataDir,
-    /** Returns the id of the running process. */
     pid(): number {
       const pid = running?.child.pid
       if (pid === undefined) throw new Error('the service is not running')
@@ -113,12 +112,9 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
     async ended(): Promise<number | string | null> {
       return running ? running.ended : null
     },
-    /** Kills the process with `kill -9`. */
     kill: () => end('SIGKILL'),
-    /** Ends the process as a supervisor does. Returns its exit code. */
     stop: () => end('SIGTERM'),
     killDatabase,
-    /** Returns status and body of `/readyz`. */
     readiness,
     socketDir: () => socketDirOf(dataDir),
     /** Runs one statement as the owner of the service's tables. Returns its rows. */

@@ -29,7 +29,8 @@ export interface CallOptions {
 
 /**
  * Calls an endpoint of the API and returns the parsed output. An abort of `options.signal` throws
- * the reason of the abort. Other failures throw an `AppError`:
+ * the reason of the abort. A successful response whose body is not JSON throws a `SyntaxError`.
+ * Other failures throw an `AppError`:
  * - `invalid_input` before anything is sent if the input breaks the schema.
  * - `offline` if the server cannot be reached.
  * - `unexpected_answer` if the output breaks the schema.

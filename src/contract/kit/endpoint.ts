@@ -120,10 +120,7 @@ export interface RawEndpoint<Input extends Shape = Shape, Message extends Shape 
    * of a session token.
    */
   linked?: boolean
-  /**
-   * The scopes that allow an API key to make the call: the key needs at least one of them. Without
-   * `scopes`, the call refuses all API keys with `person_required`.
-   */
+  /** The same as `Endpoint.scopes`. */
   scopes?: readonly KeyScope[]
 }
 

@@ -5,7 +5,7 @@ import type { DisabledState } from './disabled.ts'
  * the sentence that people read for each code.
  */
 export const errorCodes = {
-  // codes that every call may answer
+  // codes with which every call may fail
   invalid_input: 400,
   unauthenticated: 401,
   forbidden: 403,
@@ -104,7 +104,7 @@ export const errorCodes = {
   host_taken: 409,
   domain_needed: 409,
   domain_unsuitable: 409,
-  // a link in a mail needs a host that is served and no wildcard
+  // a link in a mail needs a host that is served and is not a wildcard
   host_needed: 409,
   name_taken: 409,
   in_use: 409,
@@ -180,10 +180,7 @@ export interface LimitFigures {
   resets_at: string | null
 }
 
-/**
- * How many people, deposits and other objects still use an item, so that it cannot be deleted, by
- * kind: `{ users: 3, deposits: 12 }`
- */
+/** How many objects use an item and so prevent its deletion: `{ users: 3, deposits: 12 }` */
 export type DependentCounts = Record<string, number>
 
 /** A category that the caller may choose, listed in the error `category_required`. */
@@ -222,10 +219,7 @@ export class AppError extends Error {
   /** Id of the failed HTTP request in the server's log. People can quote it to support. */
   instance: string | undefined
 
-  /**
-   * Creates an error. `detail` is an English sentence for developers; people read the translation
-   * of `code`.
-   */
+  /** Creates an error. `detail` is an English sentence for developers. */
   constructor(code: ErrorCode, detail: string, details: AppErrorDetails = {}) {
     super(detail, details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'AppError'

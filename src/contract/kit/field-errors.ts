@@ -21,13 +21,12 @@ export interface IssueLike {
   errors?: readonly (readonly IssueLike[])[] | undefined
 }
 
-/** Maximum number of refused fields that an error response lists. */
 const maxFields = 20
 const maxFieldNameLength = 64
 
 /**
- * The result of a failed validation: the first broken rule of each of at most `maxFields` refused
- * fields, and the number of further refused fields.
+ * The result of a failed validation: at most 20 refused fields, each with the first rule that it
+ * breaks, and the number of further refused fields.
  */
 export interface FirstFieldErrors {
   fields: FieldErrors
@@ -43,8 +42,8 @@ export function fieldErrors(error: { issues: readonly IssueLike[] }): FieldError
 }
 
 /**
- * Returns the first broken rule of at most 20 fields, and the number of further fields. `describe`
- * returns the English sentence for an issue.
+ * Returns the first broken rule of each of at most 20 fields, and the number of further fields.
+ * `describe` returns the English sentence for an issue.
  */
 export function firstFieldErrors(
   { issues }: { issues: readonly IssueLike[] },

@@ -5,7 +5,6 @@ import { matchesPattern, maxCodeUnits } from './text-checks.ts'
 
 /** Number of items on a page of a list if the call has no `limit`. */
 export const defaultPageSize = 50
-/** Maximum number of items on a page of a list: the largest `limit` that a call accepts. */
 const maxLimit = 200
 
 /**

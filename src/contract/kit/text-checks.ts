@@ -30,7 +30,6 @@ export function customCheck(
   return z.refine<string>(isValid, { abort: true, params, error: sentence })
 }
 
-/** Returns a check that refuses texts with lone surrogates. */
 function wellFormed() {
   return customCheck({ rule: 'format' }, 'well-formed Unicode text', text => text.isWellFormed())
 }

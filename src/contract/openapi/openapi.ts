@@ -23,13 +23,13 @@ interface OpenApiOptions {
   title: string
   /** Origin of the API, such as `https://api.docs.acme.fr`. */
   server: string
-  /** Returns the sentence that describes the call with this name in the document. */
+  /** Returns the sentence that describes the call `name`, or the whole API if `name` is `api`. */
   sentenceOf: (name: string) => string
 }
 
 /**
- * The HTTP details of a call with a body of bytes or events: statuses, media types and headers. The
- * `Stream` object of the call does not contain them.
+ * The HTTP details of a call whose request or response is not plain JSON: statuses, media types and
+ * headers. The `RawEndpoint` of the call does not contain them.
  */
 export interface RawHttpDetails {
   statuses: number[]
@@ -42,8 +42,8 @@ export interface RawHttpDetails {
 }
 
 /**
- * The HTTP details of each call with a body of bytes or events, by the name of the call. The
- * OpenAPI document lists them.
+ * The HTTP details of each call whose request or response is not plain JSON, by the name of the
+ * call. The OpenAPI document lists them.
  */
 export const rawHttpDetails: Record<string, RawHttpDetails> = {
   getDepositContent: {
@@ -104,9 +104,7 @@ export const rawHttpDetails: Record<string, RawHttpDetails> = {
   getDocs: { statuses: [302], responseHeaders: ['Location'] }
 }
 
-/**
- * Statuses of success that a call may return besides `Endpoint.status`, by the name of the call.
- */
+/** Success statuses of a call besides its `Endpoint.status`, by the name of the call. */
 const otherStatuses: Record<string, number[]> = {
   // a file that has been deposited before
   createDeposit: [200]
@@ -125,7 +123,7 @@ const ofBrowser: ErrorCode[] = ['offline', 'unexpected_answer', 'file_unreadable
 export const serverErrorCodes = (Object.keys(errorCodes) as ErrorCode[]) // as: the keys of a constant
   .filter(code => !ofBrowser.includes(code))
 
-/** Returns all error codes with which a call may fail: its own and those common to all calls. */
+/** Returns all error codes with which a call may fail: its own, and the common ones it can have. */
 export function errorCodesOf(route: ApiCall): ErrorCode[] {
   const ofBody = ['body_too_large', 'unsupported_media_type']
   const common = commonErrorCodes.filter(
@@ -174,9 +172,6 @@ export function createOpenApi({
   }
 }
 
-/**
- * Returns the names of a call's input fields, grouped by where they are sent: path, query or body.
- */
 function inputPositions(route: ApiCall): { path: string[]; query: string[]; body: string[] } {
   const { properties = {} } = inputSchema(route.input)
   const path = pathParameters(route.path)

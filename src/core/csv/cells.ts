@@ -1,17 +1,14 @@
 /**
  * Matches each position in a text at which a spreadsheet could see the start of a formula: in
- * `a;=1`, the position before `=`. It is at the start of the text or after a character that may
- * separate cells. French spreadsheets split a text at `;`, even inside quotes. A formula begins
- * with `=`, `+`, `-` or `@`, in normal or full width, or with a tab, a carriage return or NUL.
- * Quotes and apostrophes may precede this character.
+ * `a;=1`, the position before `=`. Such a position is at the start of the text or after a character
+ * that may separate cells. French spreadsheets split a text at `;`, even inside quotes. A formula
+ * begins with `=`, `+`, `-` or `@`, in normal or full width, or with a tab, a carriage return or
+ * NUL. Quotes and apostrophes may precede this character.
  */
 const formulaStart = /(?<=^|[,;\t\r\n])(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/g
-/** Matches each `'` that `withFormulaGuard()` has put into a text. */
 const guard = /(?<=^|[,;\t\r\n])'(?=["']*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20])/g
 
-/**
- * The character U+FEFF. At the start of a CSV file, it tells spreadsheets that the file is UTF-8.
- */
+/** At the start of a CSV file, this character tells spreadsheets that the file is UTF-8. */
 export const byteOrderMark = '\uFEFF'
 
 /**

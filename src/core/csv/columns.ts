@@ -92,7 +92,10 @@ export function assignColumn(
   return Object.fromEntries(column === undefined ? others : [...others, [field, column]])
 }
 
-/** Returns whether the first row of a file contains headings. */
+/**
+ * Guesses whether the first row of a file contains headings: known headings, or cells that are all
+ * filled and all different. A row with an e-mail contains no headings.
+ */
 export function detectHeader(
   fields: readonly ImportField[],
   rows: readonly (readonly string[])[]
@@ -108,10 +111,7 @@ export function detectHeader(
   )
 }
 
-/**
- * Returns a heading in lower case with only letters and digits and without accents: `E-Mail
- * (privé)` → `emailprive`
- */
+/** Ignores case, accents and punctuation: `E-Mail (privé)` → `emailprive` */
 function normalizeHeading(heading: string): string {
   return heading
     .normalize('NFD')

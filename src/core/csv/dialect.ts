@@ -13,11 +13,9 @@ export interface Dialect {
   /** Whether the file begins with a byte order mark. */
   hasMark: boolean
   newline: Newline
-  /** Whether the first row contains headings. */
   hasHeader: boolean
 }
 
-/** The maximum number of rows of a sample that are examined. */
 const comparedRows = 100
 
 /**

@@ -97,10 +97,7 @@ export function createChangesCommitment(
   return createCommitment({ origin: `audit/${company}`, id, name: 'changes', salt, value: changes })
 }
 
-/**
- * Returns the fields of an object that are neither null nor undefined, because canonical JSON has
- * no null.
- */
+/** Leaves out null and undefined, because canonical JSON has no null. */
 function fieldsOf(values: object): FieldValues {
   const present = Object.entries(values).filter(
     ([, value]) => value !== null && value !== undefined

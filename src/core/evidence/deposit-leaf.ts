@@ -6,8 +6,8 @@ import { isDigest, isRecordId, isTime } from './formats.ts'
 
 /**
  * The names of the fields of a deposit. The deposit's leaf (its entry in the log) has one
- * commitment for each field. For a field without a value, it is the commitment to an empty text, so
- * that all leaves have the same length.
+ * commitment for each field. A field without a value has the commitment to an empty text, so that
+ * all leaves have the same length.
  */
 export const depositFields = [
   'actor',
@@ -34,8 +34,8 @@ export type DepositLeafInput = {
   id: string
   values: Record<DepositField, string>
   /**
-   * A salt of 32 bytes for each field. The salts of `orig` and `stored` come from `deriveLinkSalts()`;
-   * the others are random.
+   * A salt of 32 bytes for each field. The salts of `orig` and `stored` come from
+   * `deriveLinkSalts()`; the others are random.
    */
   salts: Record<DepositField, Uint8Array>
 }

@@ -40,7 +40,10 @@ export function isRecordId(text: string): boolean {
   return /^[A-Za-z0-9_-]{21}[AQgw]$/.test(text)
 }
 
-/** Formats a time in UTC, rounded down to seconds: `2026-11-20T09:28:15Z` */
+/**
+ * Formats a time in UTC, rounded down to seconds: `2026-11-20T09:28:15Z`. Throws for a year that
+ * does not have four digits.
+ */
 export function formatTime(time: Date): string {
   const text = time.toISOString()
   if (text.length !== 24) throw new Error('time: year out of range')

@@ -25,7 +25,6 @@ export type SealDrawing = {
    */
   ticks: string[]
   ring: {
-    /** Path of the whole ring, on which the progress of an upload is drawn. */
     track: string
     /**
      * Path of the part of the ring that shows the progress of an upload, clockwise from the top.

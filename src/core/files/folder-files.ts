@@ -3,8 +3,8 @@ const maxNameBytes = 255
 const systemNames = new Set(['.ds_store', 'thumbs.db', 'desktop.ini'])
 
 /**
- * Returns whether a path is that of a file that operating systems or archive programs create for
- * themselves, such as `.DS_Store`.
+ * Returns whether `path` leads to a file that an operating system or archive program has created
+ * for itself, such as `.DS_Store`.
  */
 export function isSystemFile(path: string): boolean {
   const steps = path.split('/')

@@ -15,7 +15,7 @@ export function isStillPicture(bytes: Bytes): boolean {
   return true
 }
 
-/** Counts the frames of a GIF by its image descriptors. Stops counting at two. */
+/** Counts image descriptors, one per frame. Stops at two. */
 function countGifFrames(bytes: Bytes): number {
   const skipBlocks = (from: number) => {
     let at = from
@@ -36,10 +36,7 @@ function countGifFrames(bytes: Bytes): number {
   return frames
 }
 
-/**
- * Returns whether a PNG is animated: whether it has the chunk `acTL`, which precedes the data of an
- * animation.
- */
+/** An animated PNG has the chunk `acTL` before its image data (`IDAT`). */
 function isAnimatedPng(bytes: Bytes): boolean {
   for (let at = 8; at + 8 <= bytes.length; at += 12 + numberAt(bytes, at, 4, false)) {
     const name = textAt(bytes, at + 4, 4)
@@ -58,9 +55,7 @@ function isSequence(bytes: Bytes): boolean {
   return ['avis', 'msf1', 'hevc'].includes(textAt(bytes, 8, 4))
 }
 
-/**
- * Returns whether a TIFF has more than one page: whether its first directory points at another one.
- */
+/** A TIFF has a second page if its first directory points at another one. */
 function hasSecondPage(bytes: Bytes, littleEndian: boolean): boolean {
   const first = numberAt(bytes, 4, 4, littleEndian)
   const entries = numberAt(bytes, first, 2, littleEndian)

@@ -1,6 +1,5 @@
-/** A range of the bytes of a file. */
+/** A range of bytes in a file, from `start` to `end`. Both are included and counted from 0. */
 export interface ByteRange {
-  /** Position of the range's first byte, counted from 0. `end` is the position of its last byte. */
   start: number
   end: number
 }

@@ -40,8 +40,8 @@ export function isWildcardDomain(text: string, isTopLevel: IsTopLevel): boolean 
 }
 
 /**
- * Returns whether the text that a person has typed so far can become a domain name that begins with
- * `start`: `doc` can become one that begins with `docs.`.
+ * Returns whether a partly typed text can become a domain name that begins with `start`: `doc` with
+ * the start `docs.` → true
  */
 export function canBecomeDomain(text: string, start: string): boolean {
   const [typed, wanted] = [text.toLowerCase(), start.toLowerCase()]
@@ -50,8 +50,8 @@ export function canBecomeDomain(text: string, start: string): boolean {
 }
 
 /**
- * Returns the host that a person means by what they typed or pasted, in lower case and in ASCII:
- * ` https://Dépôt.fr/` → `xn--dpt-1caq.fr`
+ * Returns the host in a typed or pasted text, in lower case and in ASCII: ` https://Dépôt.fr/` →
+ * `xn--dpt-1caq.fr`
  */
 export function parseTypedHost(text: string): string {
   const [name = ''] = text

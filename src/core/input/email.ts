@@ -22,10 +22,7 @@ export function canonicalEmail(text: string): string | undefined {
   return email.length <= 254 ? email : undefined
 }
 
-/**
- * Removes blanks at both ends of a text. Uses a loop, because a regular expression would take
- * quadratic time on long blanks inside the text.
- */
+/** Avoids a regular expression, which would take quadratic time on long blanks inside the text. */
 function trimBlanks(text: string): string {
   const isBlank = (at: number) => ' \t\n\r'.includes(text.charAt(at))
   let start = 0

@@ -42,7 +42,7 @@ export function newPasswordFault(password: string): PasswordFault | undefined {
   return undefined
 }
 
-/** How hard a password is to guess, from 0 (first guesses) to 4 (very hard). */
+/** How hard a password is to guess, from 0 (very easy) to 4 (very hard). */
 export type PasswordStrength = 0 | 1 | 2 | 3 | 4
 
 /** The minimum strength of a new password. */

@@ -143,7 +143,7 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === null
 }
 
-/** Returns the number of code points of a text. An emoji counts as one. */
+/** Counts code points and not UTF-16 code units, so that `😀` counts as one. */
 function lengthOf(text: string): number {
   return [...text].length
 }

@@ -99,7 +99,6 @@ export function parseChallenge(text: string, purpose: ChallengePurpose): Challen
   }
 }
 
-/** Returns whether a value has exactly the fields of a challenge's payload, each in its format. */
 function isPayload(value: unknown): value is ChallengePayload {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const members = Object.entries(value)

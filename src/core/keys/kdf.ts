@@ -35,7 +35,7 @@ export const kdfParameters = {
   }
 } as const satisfies Record<string, Kdf>
 
-/** Id of a key derivation: of a way to derive a key from an e-mail and a password. */
+/** Id of a key derivation: of one set of parameters in `kdfParameters`. */
 export type KdfId = keyof typeof kdfParameters
 
 export interface Argon2idInput extends Pick<Kdf, 'memoryKib' | 'passes' | 'lanes' | 'bytes'> {

@@ -44,7 +44,6 @@ export const PublicKeyPayload = z.strictObject({
 })
 export type PublicKeyPayload = z.infer<typeof PublicKeyPayload>
 
-/** A parsed `public_key_jwt`. */
 export interface PublicKeyJwt {
   payload: PublicKeyPayload
   /** The bytes that the JWT's signature covers: header, dot and payload. */

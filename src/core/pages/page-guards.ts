@@ -14,7 +14,7 @@ export interface Visitor {
   isSignedIn: boolean
   /** Whether the visitor is signed in and the e-mail is not confirmed yet. */
   isPending: boolean
-  /** The visitor's permissions. Undefined until they are loaded. */
+  /** Undefined until the permissions are loaded. */
   permissions: readonly string[] | undefined
 }
 

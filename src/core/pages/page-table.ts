@@ -151,10 +151,6 @@ function page<Path extends string>(
   return { path, guard, scriptBudget, isListed, isReturnable }
 }
 
-/**
- * Returns the entry of an administration page of a company. `rest` is the part of the page's path
- * after the id of the company.
- */
 function adminPage<Rest extends string>(rest: Rest, guard: 'admin' | 'operator' = 'admin') {
   return page(`/admin/{company}${rest}`, guard, 125, 'returnable')
 }

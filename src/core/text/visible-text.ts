@@ -1,4 +1,3 @@
-/** Matches direction controls, such as U+202E, which change the order of letters on the screen. */
 const directionControls = /\p{Bidi_Control}/u
 /**
  * Matches a character that can be seen. Excludes U+3164, which is a letter, and U+2800, which is a

@@ -16,12 +16,10 @@ type CheckState =
 
 interface AttentionCardProps {
   state: CheckState
-  /** Text that is shown while the check runs. */
   loading: string
   check: () => void
   /** Whether nothing needs attention. */
   isInOrder: boolean
-  /** The findings of the check. */
   children: ReactNode
 }
 
@@ -193,10 +191,6 @@ interface FindingLinkProps extends Pick<AttentionItem, 'kind'> {
   company: string
 }
 
-/**
- * A link to the list of the people or domains that a finding is about. Shows nothing for findings
- * without a list.
- */
 function FindingLink({ kind, company }: FindingLinkProps): ReactNode {
   const { locale, t } = useWords()
   const target = findingTarget(kind)

@@ -130,7 +130,6 @@ function columnsOf(own: string, locale: Locale, t: Translate): TableColumn<Liste
   ]
 }
 
-/** Shows the first host of a company and the number of its other hosts. */
 function Hosts({ domains, t }: Pick<Company, 'domains'> & { t: Translate }) {
   const [first, ...others] = domains
   if (!first) return t('companies.list.noDomain')

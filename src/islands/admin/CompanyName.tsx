@@ -62,7 +62,7 @@ export function CompanyName({ company }: { company: Named }) {
 
 interface NameFormProps {
   company: Named
-  /** Saves a new name. `was` is the company as it was when the form was opened. */
+  /** `was` is the company as it was when the form was opened. */
   save: (name: string, was: Named) => Promise<void>
   close: () => void
 }

@@ -74,7 +74,6 @@ function Suspended({ company: { id, name }, suspended }: SuspendedProps) {
   )
 }
 
-/** Says that a company has no verified domain, and how to verify a domain. */
 function Unproved({ company: { id, domains, people } }: CompanyProps) {
   const { locale, t } = useWords()
   const [first] = domains
@@ -110,7 +109,6 @@ function Unproved({ company: { id, domains, people } }: CompanyProps) {
   )
 }
 
-/** Shows the link that the operator must pass on to the company's first administrator. */
 function InvitationLink({ email, link, until }: { email: string; link: string; until: number }) {
   const { locale, t } = useWords()
   return (

@@ -152,7 +152,6 @@ function CompanyCard({ overview }: { overview: Ready }) {
   )
 }
 
-/** Lists the five group limits with the largest used fraction, the largest first. */
 function NearestLimits({ overview }: { overview: Ready }) {
   const { locale, t } = useWords()
   const { company, groups, hasMoreGroups } = overview

@@ -72,7 +72,6 @@ export const CreateCompany = withWords(function CreateCompany() {
   )
 })
 
-/** Returns the input of the call from the values of the form, with the host name in lower case. */
 function inputOf({ name = '', host = '', email = '', locale }: Values) {
   return {
     name: name.trim(),

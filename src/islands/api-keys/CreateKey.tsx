@@ -17,7 +17,6 @@ import { GroupField } from './GroupField.tsx'
 const lifetimes = ['30', '90', '365', '1826'] as const
 
 interface CreateKeyProps {
-  /** Id of the company that gets the key. Undefined for a key of the signed-in person. */
   company: string | undefined
   done: (made: NewApiKey) => void
   close: () => void

@@ -10,7 +10,6 @@ import { apiKeyTranslator } from './api-key-translator.ts'
 
 interface GroupFieldProps {
   name: string
-  /** Error message of the field, if it has an error. */
   error: string | undefined
 }
 

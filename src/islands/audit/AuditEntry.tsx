@@ -15,7 +15,6 @@ import { changeTranslator, type TranslateChange } from './change-translator.ts'
 
 interface AuditEntryProps {
   entry: AuditLogEntry
-  /** Id of the company whose audit log has the entry. */
   company: string
 }
 
@@ -89,7 +88,6 @@ function Change({ change, t }: { change: ChangeDescription; t: TranslateChange }
   )
 }
 
-/** Returns the path of the changed item's page, or undefined if the item has none. */
 function pathOfTarget({ action, target }: AuditLogEntry, company: string): string | undefined {
   if (action.endsWith('.delete') || target.name === null) return undefined
   switch (target.kind) {

@@ -118,7 +118,6 @@ function kindLabel(kind: string, t: Translate): string {
   return t(`audit.kinds.${kind}` as 'audit.kinds.group')
 }
 
-/** A filter that is set, with a button that removes it. */
 function Chip({ label, onRemove }: { label: string; onRemove: () => void }) {
   const { t } = useWords()
   return (

@@ -81,9 +81,6 @@ export const AuditLog = withWords(function AuditLog() {
   )
 })
 
-/**
- * Returns the names of the people who made the changes and of the items that they changed, by id.
- */
 function namesIn(rows: readonly AuditLogEntry[]): Map<string, string> {
   const found = rows.flatMap(({ actor, target }) => [actor, target])
   return new Map(found.flatMap(({ id, name }) => (name === null ? [] : [[id, name] as const])))

@@ -10,7 +10,6 @@ import { AuditEntry } from './AuditEntry.tsx'
 import { changeTranslator } from './change-translator.ts'
 
 export interface RecentChangesProps {
-  /** Id of the item. */
   target: string
   /**
    * The values of the item that the page shows. When a value changes, the list of changes is loaded

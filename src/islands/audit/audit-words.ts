@@ -15,8 +15,8 @@ type Role = 'who' | 'what' | 'user' | 'category'
 const roles: readonly Role[] = ['who', 'what', 'user', 'category']
 
 /**
- * Returns, in parts, the sentence about an entry of the audit log: `['', { role: 'who', name: 'Ada'
- * }, ' created the group ', …]`.
+ * Returns the parts of the sentence about an entry of the audit log, for example
+ * `['', { role: 'who', name: 'Ada' }, ' created the group ', …]`.
  */
 export function changeSentence(entry: AuditLogEntry, t: TranslateChange): SentencePart[] {
   const { actor, target, action, acted_in } = entry
@@ -79,7 +79,7 @@ export interface ChangeDescription {
   after: string | undefined
 }
 
-/** Fields in which a missing value means that there is no limit. */
+/** Fields in which `null` has a meaning: no limit, or a limit whose count is never reset. */
 const limits = ['max_requests', 'max_requests_interval', 'max_storage']
 
 /** Fields whose value is the hash of a picture. */
@@ -190,9 +190,6 @@ function objectWords(field: string, value: object, around: Surroundings): string
     .join(', ')
 }
 
-/**
- * Returns the text of a translation key of `changes.json`, or `otherwise` if there is no such key.
- */
 function wordOr(key: string, otherwise: string, t: TranslateChange): string {
   // as: the key comes from what was stored, and may be one that this release does not know
   const found = t(key as 'nothing')

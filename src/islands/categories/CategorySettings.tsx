@@ -123,7 +123,6 @@ function labelOf(name: string, t: Translate): string {
   return t(`categories.${name as keyof Settings}.label`)
 }
 
-/** Returns the value of a setting in words. */
 function valueWords(name: string, value: unknown, locale: Locale, t: Translate): string {
   // as: the fields of `CategorySettings`
   switch (name as keyof Settings) {

@@ -51,16 +51,13 @@ export const CreateCategory = withWords(function CreateCategory() {
   )
 })
 
-/**
- * Returns the input of the API call from the values of the form. If the name in one language is
- * empty, uses the name in the language of the page.
- */
+/** Uses the name in the language of the page also for the other language, if that name is empty. */
 function inputOf(values: Values, locale: Locale) {
   const names = categoryNamesFromForm(values)
   const own = names[locale] ?? ''
   const { en = own, fr = own } = names
   const settings = categoryFromForm(values)
-  // the field is hidden then, and its value of no use
+  // the form hides the field when only fingerprints are stored
   const retention = settings.store === 'file' ? settings.retention : null
   return { ...settings, retention, names: { en, fr } }
 }

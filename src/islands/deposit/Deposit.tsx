@@ -176,10 +176,6 @@ function chosenOf({ categories, chosen }: ReadyCategories): Category | undefined
   return categories.find(({ id }) => id === chosen)
 }
 
-/**
- * Shows the rules of a category, such as its accepted file types, before the person chooses a
- * document.
- */
 function Rules({ category }: { category: Category }) {
   const { locale, t } = useWords()
   const { store, media_types } = category

@@ -139,9 +139,7 @@ function Action({ label, onClick }: { label: string; onClick: () => void }) {
   )
 }
 
-/**
- * A button that shows the next rows. The rows also appear when the person scrolls to the button.
- */
+/** Also shows the next rows when the person scrolls to the button. */
 function More({ label, onMore }: { label: string; onMore: () => void }) {
   const place = useRef<HTMLDivElement>(null)
   const more = useEffectEvent(onMore)
@@ -166,10 +164,7 @@ function More({ label, onMore }: { label: string; onMore: () => void }) {
   )
 }
 
-/**
- * Returns the error of the first upload that is paused because a limit is reached. Returns
- * undefined if no upload is paused for this reason.
- */
+/** Returns the error of the first upload that is paused because a limit is reached. */
 function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
   for (const { $state } of deposits) {
     const state = $state.get()

@@ -29,7 +29,6 @@ export interface DepositQueueProps {
    */
   onTaken: (rejected: RejectedFiles) => void
   onAnother: () => void
-  /** Shown until the first file is added. */
   children: ReactNode
 }
 

@@ -10,7 +10,6 @@ type Word = 'title' | 'open' | 'label' | 'submit' | 'cancel'
 
 interface DeleteForGoodProps extends DeletionOptions {
   words: (key: Word, values?: { typed: string }) => string
-  /** Text that says what is deleted and what stays. */
   note: string
   /** The text that the person must type to confirm, such as an e-mail. Case does not matter. */
   typed: string

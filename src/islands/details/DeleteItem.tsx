@@ -14,7 +14,7 @@ interface DeleteItemProps<Use extends string> extends DeletionOptions {
    * them.
    */
   uses: readonly Use[]
-  /** Returns the number of things that use the item in words: `3 members`. */
+  /** Says how many things use the item: `3 members`. */
   usesWords: (use: Use, count: number) => string
 }
 

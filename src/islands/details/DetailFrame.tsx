@@ -11,7 +11,6 @@ import { useSetPageName } from '../kit/use-set-page-name.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface DetailFrameProps<Item> {
-  /** The store of the item that the page shows. */
   store: ReadableAtom<ItemState<Item>>
   /** Loads the item into the store. Must be the same function at every render. */
   open: (id: string) => Promise<unknown>

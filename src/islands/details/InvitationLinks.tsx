@@ -24,7 +24,7 @@ export interface InvitationLinksProps {
   people: LinkRecipients
   /** Number of people who are selected in the list. Undefined if nobody is selected. */
   selected?: number
-  /** Closes this card. Undefined if the card cannot be closed. */
+  /** Undefined if the card cannot be closed. */
   onClose?: () => void
 }
 

@@ -9,12 +9,10 @@ import { useWords } from '../kit/use-words.ts'
 type Word = 'title' | 'find' | 'findHint' | 'added' | 'removed' | 'remove' | 'removeNamed'
 
 interface ItemEntriesProps<Entry> {
-  /** Id of the heading element. */
   id: string
   part: ItemEntriesState<Entry>
   /** Returns a text of the list. `name` is the name of the entry that the text is about. */
   words: (key: Word, values?: { name: string }) => string
-  /** Text that is shown if there are no entries to list. */
   none: string
   note?: string
   nameOf: (entry: Entry) => string
@@ -28,7 +26,6 @@ interface ItemEntriesProps<Entry> {
   load: (after?: string) => Promise<void>
   add: (entry: Entry) => Promise<void>
   remove: (entry: Entry) => Promise<void>
-  /** Draws the content of a row, beside the button that removes the entry. */
   row: (entry: Entry) => ReactNode
   /** Content between the search and the list. */
   children?: ReactNode

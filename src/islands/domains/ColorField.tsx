@@ -89,7 +89,7 @@ function correctionWords(
   return t(`domains.look.corrected.${isSurface ? 'surface' : mode}`, { given: original, used })
 }
 
-/** Returns a typed color as `#rrggbb`: `F70` → `#ff7700`. Returns undefined for any other text. */
+/** Returns a typed color as `#rrggbb`: `F70` → `#ff7700`. Returns undefined for other text. */
 function readColor(text: string): string | undefined {
   const [, digits = ''] = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text.trim()) ?? []
   if (digits === '') return undefined

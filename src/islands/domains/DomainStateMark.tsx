@@ -4,7 +4,6 @@ import { Icon } from '../kit/Icon.tsx'
 
 interface DomainStateMarkProps {
   state: DomainState
-  /** The state in words. */
   children: ReactNode
 }
 

@@ -7,9 +7,7 @@ interface PictureFieldProps {
   hint: string
   /** The picture as SVG text. Empty if there is none. */
   picture: string
-  /** Sentence that says why a picture was refused. Undefined if none was refused. */
   error: string | undefined
-  /** Whether the picture is shown on a dark background. */
   isDark?: boolean
   onChoose: (svg: string) => void
   onRemove?: (() => void) | undefined

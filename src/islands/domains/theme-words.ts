@@ -48,7 +48,6 @@ export function withThemeColor(
   return { dark: colors.dark, ...Object.fromEntries(given) }
 }
 
-/** Returns the label of a part of a theme. */
 export function labelOfThemePart(part: ThemePart, t: Translate): string {
   return t(part === 'colors' ? 'domains.look.colors.label' : `domains.look.${part}`)
 }

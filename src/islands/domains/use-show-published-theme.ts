@@ -26,10 +26,6 @@ export function useShowPublishedTheme(host: string, { published }: DomainThemes)
   }, [host, number, theme])
 }
 
-/**
- * Shows the pictures of a theme on the open page: the logo in the bar and the icon of the browser's
- * tab.
- */
 function showPictures({ logo, logo_dark, favicon }: Theme): void {
   document.querySelector('link[rel=icon]')?.setAttribute('href', svgDataUrl(favicon))
   const [light, dark] = document.querySelectorAll<HTMLImageElement>('.bar-logo img')

@@ -74,13 +74,12 @@ export function useThemeDraft(id: string, themes: DomainThemes) {
       const kept = Object.fromEntries(found.map(([part]) => [part, seen.current[part]]))
       show({ ...latest.current, ...kept })
       setRefused(before => ({ ...before, ...Object.fromEntries(found) }))
-      // the other parts
+      // saves the parts that were not refused
       schedule()
       return true
     }
   })
 
-  /** Saves the changes that are not saved yet. */
   const save = async () => {
     clearTimeout(timer.current)
     const changes = changedParts(latest.current, seen.current)
@@ -124,7 +123,6 @@ export function useThemeDraft(id: string, themes: DomainThemes) {
   }
 }
 
-/** Returns the parts of the theme `look` that differ from the theme `from`. */
 function changedParts(look: EditedTheme, from: EditedTheme): Partial<EditedTheme> {
   const parts = themeParts.filter(part => !isSame(look[part], from[part]))
   return Object.fromEntries(parts.map(part => [part, look[part]]))

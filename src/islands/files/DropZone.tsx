@@ -2,18 +2,16 @@ import { type ReactNode, useEffect, useEffectEvent, useId, useRef } from 'react'
 import type { FileHandoff } from '../../stores/file-handoff.ts'
 
 interface DropZoneProps {
-  /** The page that receives the files. */
   to: FileHandoff['to']
   label: string
   hint: string
   onFiles: (files: File[]) => void
   multiple?: boolean
-  /** Shown above the label. */
   children?: ReactNode
 }
 
 /**
- * A labelled file input. Also accepts files that were chosen before the script had loaded. Calls
+ * A labeled file input. Also accepts files that were chosen before the script had loaded. Calls
  * `onFiles` only with chosen files: dropped and pasted files come from `useFileHandoff()`.
  */
 export function DropZone({ to, label, hint, onFiles, multiple, children }: DropZoneProps) {

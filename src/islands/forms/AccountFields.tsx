@@ -4,7 +4,7 @@ import { useWords } from '../kit/use-words.ts'
 import { fieldErrorText } from './account-form.ts'
 import type { FormState } from './use-form.ts'
 
-// The fields of accounts. Words: `account` and `fields`.
+// Pages must pass the translations `account` and `fields` to islands that use these fields.
 
 export interface AccountFieldProps {
   form: Pick<FormState, 'errors' | 'read'>
@@ -17,7 +17,6 @@ interface EmailFieldProps extends AccountFieldProps {
    */
   use: 'email' | 'username'
   label?: string
-  /** Initial value of the field. */
   initial?: string | undefined
 }
 

@@ -6,7 +6,6 @@ interface BusyButtonProps {
   isOff?: boolean | undefined
   /** CSS classes of the button. If absent, the button looks like the main button of a form. */
   look?: string | undefined
-  /** Id of the element with the sentence that says what the button changes. */
   describedBy?: string
   /** Runs on a click. Undefined if the button submits a form. */
   onClick?: () => void

@@ -5,11 +5,8 @@ import { BusyButton } from './BusyButton.tsx'
 
 interface ButtonWithNoteProps {
   label: string
-  /** The sentence that says what the button changes. */
   note: string
-  /** CSS classes of the button. */
   look?: string
-  /** The action that a click runs. */
   action: {
     start: (input: undefined) => Promise<void>
     isWorking: boolean

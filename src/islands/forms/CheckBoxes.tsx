@@ -5,7 +5,6 @@ import type { SelectOption } from './SelectField.tsx'
 interface CheckBoxesProps extends FieldTexts {
   name: string
   options: SelectOption[]
-  /** The boxes that are checked at first. */
   initial?: readonly string[]
 }
 

@@ -5,11 +5,9 @@ import { useWords } from '../kit/use-words.ts'
 
 /** An entry in the list of a `Combobox`. */
 export interface ComboboxChoice<Item> {
-  /** The item that the person chooses with this entry. */
   item: Item
   id: string
   label: string
-  /** A second line, such as the e-mail of a person. */
   note?: string
 }
 
@@ -94,7 +92,7 @@ export function Combobox<Item>(props: ComboboxProps<Item>) {
       event.stopPropagation()
       setOpen(false)
     } else if (key === 'Enter') {
-      // of a form around it, this would send the form
+      // without this, Enter would send the form around the field
       event.preventDefault()
       pick(choices[active])
     } else if (key === 'ArrowDown' || key === 'ArrowUp') {

@@ -4,14 +4,11 @@ import { BusyButton } from './BusyButton.tsx'
 
 interface ConfirmButtonProps {
   label: string
-  /** Name of the button for screen readers. If absent, they read the label. */
   name?: string | undefined
-  /** CSS classes of the button. */
   look: string
   question: string
   yes: string
   no: string
-  /** The action that runs after the answer yes. */
   action: { start: (input: undefined) => Promise<void>; isWorking: boolean }
 }
 

@@ -7,9 +7,7 @@ import { UnsavedGuard } from './UnsavedGuard.tsx'
 
 /** The texts of a list of changed fields: their labels and their values. */
 export interface DifferenceWords {
-  /** Returns the label of a field. */
   labelOf: (name: string) => string
-  /** Returns a value of a field as text. */
   wordsOf: (name: string, value: unknown) => string
 }
 
@@ -51,10 +49,6 @@ export function EditConflict({ versioned, title, ...words }: EditConflictProps) 
 
 interface DifferenceFormProps extends DifferenceWords {
   differences: readonly Difference[]
-  /**
-   * Saves the person's values of the fields `mine`. The other fields keep the values that somebody
-   * else has saved.
-   */
   resolve: (mine: readonly string[]) => Promise<void>
 }
 

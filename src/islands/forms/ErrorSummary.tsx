@@ -11,7 +11,7 @@ export function ErrorSummary({ form }: { form: Pick<FormState, 'props' | 'errors
   const wrong = names.join(' ')
   const { ref } = form.props
   const [fields, setFields] = useState<ShownField[]>([])
-  // the labels are where the form is drawn
+  // the labels can be read only after the form is drawn
   useEffect(() => setFields(fieldsOf(ref.current, wrong.split(' '))), [ref, wrong])
   return (
     <div role="alert" className="alert alert-error alert-outline flex flex-col items-start gap-1">

@@ -10,7 +10,6 @@ const ErrorSummary = lazyComponent(async () => (await import('./ErrorSummary.tsx
 
 interface FormProps {
   form: Pick<FormState, 'props' | 'errors' | 'focus' | 'failure' | 'isWorking' | 'isDone'>
-  /** Text of the button that sends the form. */
   submit: string
   /** CSS classes of the button that sends the form. */
   look?: string
@@ -25,9 +24,7 @@ interface FormProps {
   className?: string
   /** Replaces the note about the error in `form.failure`. Undefined to show that note. */
   failure?: ReactNode
-  /** Content beside the button that sends the form, such as a Cancel button. */
   beside?: ReactNode
-  /** Content below the fields, the buttons and the status of the form. */
   below?: ReactNode
   children: ReactNode
 }

@@ -3,9 +3,7 @@ import { useFocusBack } from '../kit/use-focus-back.ts'
 import { Form } from './Form.tsx'
 
 interface InPlaceEditorProps {
-  /** Text of the button that opens the form. */
   label: string
-  /** CSS classes of the button that opens the form. */
   look?: string
   /** Content above the button while the form is closed. */
   shown?: ReactNode
@@ -39,7 +37,6 @@ export function InPlaceEditor(props: InPlaceEditorProps) {
 }
 
 interface InPlaceFormProps extends Omit<ComponentProps<typeof Form>, 'beside'> {
-  /** Text of the button that closes the form without saving. */
   cancel: string
   close: () => void
 }

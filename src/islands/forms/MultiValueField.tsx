@@ -4,7 +4,6 @@ import { useWords } from '../kit/use-words.ts'
 
 interface MultiValueFieldProps extends FieldTexts {
   name: string
-  /** The values that the field has at first. */
   initial?: readonly string[]
 }
 
@@ -69,7 +68,7 @@ export function MultiValueField({ name, initial = [], ...texts }: MultiValueFiel
     add(pasted)
   }
 
-  // a draft, or an emptied form, is written into the stored value
+  // the form fills in a draft through the hidden field, and a reset empties the field
   useEffect(() => {
     const { current } = store
     const follow = () => {

@@ -17,11 +17,8 @@ interface NamedItemFieldProps {
   name: string
   label: string
   hint: string
-  /** Error message of the field, if it has an error. */
   error: string | undefined
-  /** The item that is chosen at first. */
   preset?: NamedItem | undefined
-  /** Returns the items whose names contain the text. */
   find: (text: string) => Promise<readonly NamedItem[]>
   /** Content above the search. Hidden as soon as an item is chosen. */
   children?: ReactNode

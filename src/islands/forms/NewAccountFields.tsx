@@ -25,10 +25,6 @@ export function UsernameField({
 }
 
 interface NewPasswordFieldsProps extends AccountFieldProps {
-  /**
-   * Returns name and e-mail of the person who chooses the password, because a password that
-   * contains them is weak.
-   */
   owner: () => PasswordOwner
 }
 

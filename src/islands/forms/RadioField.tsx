@@ -4,7 +4,6 @@ import type { SelectOption } from './SelectField.tsx'
 
 interface RadioFieldProps extends Omit<FieldTexts, 'hint'> {
   name: string
-  /** The values, each with a sentence that explains it. */
   options: (SelectOption & { note: string })[]
   initial: string
 }

@@ -8,7 +8,6 @@ export interface SelectOption {
 interface SelectFieldProps extends FieldTexts {
   name: string
   options: SelectOption[]
-  /** Initial value of the field. */
   initial?: string | undefined
 }
 

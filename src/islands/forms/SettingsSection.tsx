@@ -12,7 +12,6 @@ interface SettingsSectionProps<Item>
   extends DifferenceWords,
     VersionedOptions<Item, Partial<Item>>,
     Pick<FormOptions<void>, 'what' | 'rules' | 'codeErrors'> {
-  /** Id of the heading element. */
   id: string
   title: string
   item: Item
@@ -20,7 +19,6 @@ interface SettingsSectionProps<Item>
   call: CallName
   /** Returns the text of a button: `edit` opens the form, `cancel` closes it. */
   words: (key: 'edit' | 'save' | 'cancel') => string
-  /** Whether the button that opens the form is hidden, because the settings must not change now. */
   isLocked?: boolean
   /** The settings as text. Shown while the form is closed. */
   shown: ReactNode
@@ -28,9 +26,7 @@ interface SettingsSectionProps<Item>
   className: string
   /** Draws the fields of the form. `was` is the item as it was when the form was opened. */
   fields: (form: FormState, was: Item) => ReactNode
-  /** Returns the settings from the values of the form. */
   read: (values: Values, was: Item) => Partial<Item>
-  /** Content below the settings. */
   children?: ReactNode
 }
 

@@ -9,8 +9,8 @@ export function takeUnsavedInput(name: string): unknown {
 }
 
 /**
- * From now on, stores the result of `read` under `name` whenever the person changes the language of
- * the page. Returns a function that stops this.
+ * Stores the result of `read` under `name` whenever the person changes the language of the page.
+ * Returns a function that stops this.
  */
 export function keepUnsavedInput(name: string, read: () => unknown): () => void {
   const keep = () => drafts.keepDraft(drafts.pagePathInDefaultLocale(), name, read())

@@ -31,15 +31,14 @@ export interface FormOptions<Result> extends ActionOptions<Values, Result> {
    */
   slowErrors?: (values: Values) => Promise<FieldErrors | undefined>
   /**
-   * The field errors that the form shows for an error code of the API: `{ name_taken: { name: {
-   * rule: 'taken' } } }`.
+   * The field errors that the form shows for an error code of the API:
+   * `{ name_taken: { name: { rule: 'taken' } } }`.
    */
   codeErrors?: Partial<Record<ErrorCode, FieldErrors>>
   /**
    * Name of the field that gets the focus if sending fails with an error that belongs to no field.
    */
   focusAfterFailure?: string
-  /** Whether the fields are emptied when the form has succeeded. */
   isEmptiedBySuccess?: boolean
 }
 
@@ -148,7 +147,6 @@ export function useForm<Result>(options: FormOptions<Result>) {
     showSeen()
   }
 
-  /** Empties all fields and removes their errors. */
   const clear = () => {
     seen.current.clear()
     refused.current = { values: {}, found: {} }
@@ -159,9 +157,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
   return {
     ...action,
     errors,
-    /** Returns the current values of the fields. */
     read,
-    /** Fills in values as if they were typed. */
     fill: (values: Values) => fillIn(form.current, values),
     focus,
     props: {
@@ -199,7 +195,6 @@ export function useForm<Result>(options: FormOptions<Result>) {
   }
 }
 
-/** Returns the element as a field of the form, or undefined if it is none. */
 function fieldOf(element: EventTarget): FieldElement | undefined {
   const isField =
     element instanceof Element &&

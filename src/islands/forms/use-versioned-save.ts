@@ -12,7 +12,6 @@ export interface VersionedOptions<Entity, Changes> {
    * `changed_meanwhile`.
    */
   save: (changes: Changes, version: number) => Promise<void>
-  /** Loads the item as it is stored now. */
   load: () => Promise<Entity>
 }
 

@@ -9,7 +9,7 @@ const features = ['deposit'] as const satisfies Group['features']
 
 interface GroupFieldsProps {
   form: Pick<FormState, 'errors'>
-  /** The group that is changed. Undefined for a new group. */
+  /** Undefined for a new group. */
   group?: Pick<Group, 'name' | 'features'>
 }
 

@@ -96,7 +96,7 @@ function Shown({ group }: GroupProps) {
 /** A button that makes a group the default group, which new people join. */
 function MakeDefault({ group }: GroupProps) {
   const { t } = useWords()
-  // nobody can set this back, so there is nothing to choose from
+  // only `true` can be saved, so no conflict is possible
   const { change } = useVersionedSave(versionsOf(group))
   const action = useAction({
     what: 'Changing the default group failed',

@@ -5,7 +5,6 @@ import { useWords } from '../kit/use-words.ts'
 import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
 
 interface EmptyHistoryProps {
-  /** Whether a search or a filter is set. */
   isFiltered: boolean
   /** The search text, or undefined if only filters are set. */
   query: string | undefined
@@ -31,7 +30,6 @@ export function EmptyHistory({ isFiltered, query, onClear }: EmptyHistoryProps) 
   )
 }
 
-/** Shown to a person who has no deposits or verifications yet. */
 function NoRequests() {
   const { locale, t } = useWords()
   const user = useStore($user, { ssr: 'initial' })

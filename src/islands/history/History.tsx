@@ -70,10 +70,6 @@ interface ResultsProps {
   onChange: (address: HistoryUrl) => void
 }
 
-/**
- * The list of requests (deposits and verifications) that match the filters, or a text that says why
- * the list is empty.
- */
 function Results({ address, names, onChange }: ResultsProps) {
   const { t } = useWords()
   const requests = useStore($requests, { ssr: 'initial' })
@@ -143,10 +139,7 @@ interface DetailsProps {
   onClose: () => void
 }
 
-/**
- * The details of a request (deposit or verification). Loads the code that draws them when the first
- * request is opened.
- */
+/** Loads the code of `HistoryDetails` when the first request is opened. */
 function Details({ id, names, onClose }: DetailsProps) {
   useStore($requests, { ssr: 'initial' })
   const drawer = useLazyComponent(async () => (await import('./HistoryDetails.tsx')).HistoryDetails)

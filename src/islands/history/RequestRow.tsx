@@ -25,7 +25,6 @@ export interface RequestRowProps {
    */
   isStop: boolean
   isSaving: boolean
-  /** Address of the request's details. */
   href: string
   onOpen: (id: string) => void
   onSave: (request: ProcessedRequest) => void

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Returns whether the browser is online. */
+/** Returns whether the browser is online. Returns true until the page's script runs. */
 export function useOnline(): boolean {
   return useSyncExternalStore(
     listen,

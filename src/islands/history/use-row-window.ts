@@ -23,7 +23,6 @@ export function useRowWindow(root: RefObject<HTMLElement | null>, lines: readonl
   return { measured, start, end }
 }
 
-/** Measures the heights of a day's heading and of a row, at the current width and text size. */
 function useHeights(root: RefObject<HTMLElement | null>): { day: number; row: number } {
   const [heights, setHeights] = useState({ day: 49, row: 73 })
   useLayoutEffect(() => {
@@ -43,7 +42,6 @@ function useHeights(root: RefObject<HTMLElement | null>): { day: number; row: nu
   return heights
 }
 
-/** Returns whether the page is being printed. */
 function usePrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false)
   useEffect(() => {
@@ -59,10 +57,6 @@ function usePrinting(): boolean {
   return isPrinting
 }
 
-/**
- * Returns the range of lines that are in the window or in a margin around it, from `start` up to
- * but not including `end`.
- */
 function useVisibleLines(root: RefObject<HTMLElement | null>, lines: LinePositions) {
   const [range, setRange] = useState({ start: 0, end: 24 })
   useLayoutEffect(() => {

@@ -138,7 +138,6 @@ export function CheckStep(props: CheckStepProps) {
   )
 }
 
-/** Shows the checked rows and the button that starts the import. */
 function Checked(props: CheckStepProps) {
   const { kind, state, runLabel, summary } = props
   const { t } = useWords()

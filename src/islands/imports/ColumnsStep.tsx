@@ -17,7 +17,6 @@ import type { ImportWizardProps } from './wizard-props.ts'
 interface ColumnsStepProps extends ImportWizardProps {
   file: OpenedFile
   onBack: () => void
-  /** Runs when the server has created the import. `id` is the id of the import. */
   onCreated: (id: string) => void
 }
 

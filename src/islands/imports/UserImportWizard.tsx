@@ -14,7 +14,6 @@ const InvitationLinks = lazyComponent<InvitationLinksProps>(
   async () => (await import('../details/InvitationLinks.tsx')).InvitationLinks
 )
 
-/** The example row of the template file. */
 const example = { email: 'ann@example.com', username: 'Ann Example', groups: 'A; B' }
 
 /** The import wizard with the fields, the texts and the options for people. */

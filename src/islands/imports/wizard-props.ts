@@ -9,16 +9,12 @@ export interface ImportWizardProps {
   kind: ImportKind
   /** The label of each field by its name. */
   labels: Readonly<Record<string, string>>
-  /** The hint of each field by its name. */
   hints: Readonly<Record<string, string>>
-  /** Returns the sentence that says why a cell is refused. */
   reasonText: (reason: RowRefusalReason) => string
-  /** Returns the label of the button that runs the import. */
   runLabel: (count: number) => string
   /** Returns the sentence that says why an undo left an imported item as it is. */
   keptText: (kept: NotUndoneReason) => string
   undoQuestion: string
-  /** Returns the sentence that says what an undo has done. */
   undoneText: (undone: NonNullable<Import['undone']>) => string
   /** File name and example row of the template file. */
   template: { name: string; cells: Readonly<Record<string, string>> }

@@ -7,7 +7,7 @@ interface SealProps {
   label?: string
   /** CSS classes that set the size, such as `size-12`. */
   className?: string
-  /** Draws fewer ticks. Use it at 32 px and below. */
+  /** Draws 16 ticks instead of 64, and thicker lines. */
   small?: boolean
 }
 

@@ -10,9 +10,8 @@ export interface ErrorNoteProps {
   error: AppError
   /** Shown in place of the translated sentence for the error's code. */
   text?: string | undefined
-  /** Tries again what failed. If given, the note has a button for it. */
+  /** If given, the note has a Retry button that runs it. */
   retry?: () => unknown
-  /** Further content, such as a link that lets the person continue. */
   children?: ReactNode
 }
 

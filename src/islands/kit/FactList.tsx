@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react'
 
 interface FactListProps {
-  /** The facts, each with a label and optionally a sentence that explains the value. */
   facts: readonly { label: string; value: ReactNode; note?: string | undefined }[]
 }
 

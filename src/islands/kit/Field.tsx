@@ -9,7 +9,6 @@ type Events = Pick<
 export interface FieldTexts {
   label: string
   hint?: string | undefined
-  /** Error message of the field, if it has an error. */
   error?: string | undefined
 }
 
@@ -20,11 +19,9 @@ interface FieldProps extends Events, FieldTexts {
   inputMode?: 'numeric' | 'decimal'
   spellCheck?: boolean
   mono?: boolean
-  /** Initial value of the field. */
   initial?: string | undefined
   /** Content inside the input at its end, such as a button that shows the password. */
   action?: ReactNode
-  /** Drawn below the field, between hint and error. */
   children?: ReactNode
   ref?: Ref<HTMLInputElement>
 }
@@ -84,7 +81,6 @@ interface ControlProps {
 }
 
 interface FieldFrameProps extends FieldTexts {
-  /** Draws the control. */
   control: (props: ControlProps) => ReactNode
   /** Drawn below the field, between hint and error. */
   children?: ReactNode

@@ -4,13 +4,12 @@ import { useWords } from './use-words.ts'
 
 interface LoadStatusProps {
   state: { status: 'loading' | 'missing' | 'ready' } | { status: 'failed'; error: AppError }
-  /** Loads the content again after a failure. */
   retry: () => unknown
 }
 
 /**
- * Says that the content of a card is being loaded, or why it could not be loaded. Shows nothing when
- * the content is ready.
+ * Says that the content of a card is being loaded, or why it could not be loaded. Shows nothing
+ * when the content is ready.
  */
 export function LoadStatus({ state, retry }: LoadStatusProps) {
   const { t } = useWords()

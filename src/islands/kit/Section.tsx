@@ -14,7 +14,10 @@ interface SectionProps {
   children: ReactNode
 }
 
-/** Draws a card with a heading and a note. The id of the note is the id of the heading with `-note`. */
+/**
+ * Draws a card with a heading and a note. The id of the note is the id of the heading followed by
+ * `-note`.
+ */
 export function Section({ id, title, note, ref, state, children }: SectionProps) {
   return (
     <section className="sheet flex flex-col gap-4" aria-labelledby={id} data-state={state}>

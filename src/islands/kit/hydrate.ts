@@ -27,7 +27,8 @@ export default (island: HTMLElement) =>
         const root = hydrateRoot(island, screen, {
           identifierPrefix: island.getAttribute('prefix') ?? '',
           onRecoverableError(error) {
-            // React reports an island that is removed before it has hydrated, and then draws nothing
+            // React reports an island that is removed before it has hydrated, and then draws
+            // nothing
             if (island.isConnected) reportError(error)
           }
         })

@@ -62,7 +62,6 @@ export function useAction<Input, Result>({ what, send, handle }: ActionOptions<I
   }
 }
 
-/** Returns whether the server may have carried out the call despite the error. */
 function mayHaveSucceeded({ status, code }: AppError): boolean {
   return status < 400 || status >= 500 || code === 'idempotency_in_flight'
 }

@@ -2,10 +2,8 @@ import { useEffect, useRef, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 
 interface LoadedOptions<Value> {
-  /** Description of the failure, in English: `Loading the default group failed`. */
   what: string
   load: () => Promise<Value>
-  /** Whether loading may begin, for example because the person is signed in. */
   isReady?: boolean
 }
 

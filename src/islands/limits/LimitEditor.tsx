@@ -162,8 +162,8 @@ function LimitForm<Shown extends GroupLimits>(props: LimitFormProps<Shown>) {
 }
 
 /**
- * Returns the message for limits that could not be saved: `Your limits are not saved. Documents: 7
- * documents per day. Storage: 2 GB.`
+ * Returns the message for limits that could not be saved:
+ * `Your limits are not saved. Documents: 7 documents per day. Storage: 2 GB.`
  */
 function notSaved(limits: GroupLimits, locale: Locale, t: Translate): string {
   return t('limits.notSaved', {

@@ -19,7 +19,7 @@ interface BulkPanelProps<Change> {
   onStop: () => void
   onResume: () => void
   onRetry: () => void
-  /** Undoes the change. Undefined if this is not possible. */
+  /** Undefined if the change cannot be undone. */
   onUndo: (() => void) | undefined
   /** Downloads all refused items with the reasons. */
   onSave: () => void

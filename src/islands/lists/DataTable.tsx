@@ -28,7 +28,6 @@ export interface TableColumn<Row> {
   width?: number
 }
 
-/** Properties of a table with rows that can be selected. */
 interface Selecting<Row> {
   selection: Selection
   onSelect: (selection: Selection) => void
@@ -170,7 +169,6 @@ export function DataTable<Row extends { id: string }>(props: DataTableProps<Row>
 
 interface BodyRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'hrefOf' | 'selecting'> {
   row: Row
-  /** Ids of all loaded rows, in their order. */
   shown: readonly string[]
   rowIndex: number
   /** Whether the Tab key focuses this row. */

@@ -34,7 +34,6 @@ export function FilterChip<Value extends string>(props: FilterChipProps<Value>) 
 }
 
 interface FilterBarProps {
-  /** Number of filters that are set. */
   count: number
   onClear: () => void
   children: ReactNode

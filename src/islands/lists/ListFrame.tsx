@@ -10,11 +10,9 @@ interface ListFrameProps {
   count: number
   /** Whether the code that draws the rows is still being loaded. */
   isPending?: boolean
-  /** Text that says what is being loaded. */
   loading: string
   /** Text that is shown if a further page of the list could not be loaded. */
   partial: string
-  /** Shown instead of the rows if there are none. */
   empty: ReactNode
   /**
    * Text that says that the rows may be out of date, because refreshing them failed. Undefined if

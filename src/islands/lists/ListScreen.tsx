@@ -28,9 +28,7 @@ interface Screen<Row> {
 interface ListScreenProps<Row> extends Omit<ListTableProps<Row>, 'empty'> {
   /** Label of the search field. */
   search: string
-  /** The link to the page that creates an item. */
   create: { href: string; text: string }
-  /** The heading and the text of a list without items. */
   empty: { title: string; text: string }
   filters?: ReactNode
 }
@@ -68,13 +66,10 @@ export function ListScreen<Row extends { id: string }>(props: ListScreenProps<Ro
 interface ListTableProps<Row>
   extends Omit<DataTableProps<Row>, 'rows' | 'sort' | 'onSort' | 'isBusy'> {
   screen: Screen<Row>
-  /** Text that says what is being loaded. */
   loading: string
   /** Says that no row matches the filters. */
   noneFiltered?: string
-  /** Replaces the table if the list is empty. */
   empty: ReactNode
-  /** Buttons above the rows. */
   tools?: ReactNode
   /**
    * Returns the text that says how many rows match a search or filter: `2 people`. If absent, the

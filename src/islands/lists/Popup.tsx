@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 
 interface PopupProps {
-  /** Content of the button that opens the popup. */
   button: ReactNode
   className: string
   /** Whether the button shows a value that the person has chosen. */

@@ -8,7 +8,6 @@ interface RowBlockProps {
    */
   isNeeded: boolean
   onKeyDown: (event: KeyboardEvent) => void
-  /** Draws the rows. */
   children: () => ReactNode
 }
 

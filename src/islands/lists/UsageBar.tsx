@@ -7,7 +7,7 @@ interface UsageBarProps {
   /** What the limit counts: `requests` (deposits and verifications), or bytes of `storage`. */
   of: 'requests' | 'storage'
   used: number
-  /** The limit. `null`: unlimited. */
+  /** `null` means unlimited. */
   limit: number | null
 }
 

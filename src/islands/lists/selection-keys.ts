@@ -39,7 +39,7 @@ export function selectionAfterKey(
   if (!shiftKey || (key !== 'ArrowDown' && key !== 'ArrowUp')) return undefined
   const focus = shown[shown.indexOf(here) + (key === 'ArrowDown' ? 1 : -1)]
   if (focus === undefined) return undefined
-  // a range that has no beginning yet begins at the row that is left
+  // a new range begins at the row that loses the focus
   const begun = selection.range ? selection : extendRange(selection, here, shown)
   return { selection: extendRange(begun, focus, shown), focus }
 }

@@ -10,9 +10,8 @@ import { useListAddress } from './use-address.ts'
 /**
  * Loads a list with the search, the filters and the order in the address of the page. Returns the
  * list, the values of the address, and functions that change the address. If the address has no
- * order, `usualSort` applies. `owner` says whose rows are loaded:
- * the id of an item, `all` for the rows of the whole installation, or, when it is absent, the
- * company in the address.
+ * order, `usualSort` applies. If `owner` is `all`, loads the rows of the whole installation. If
+ * `owner` is absent, loads the rows of the company in the address.
  */
 export function useListScreen<
   Row extends { id: string },
@@ -55,7 +54,6 @@ export function useListScreen<
     found: query.q,
     /** Whether the shown rows are the result of a search or a filter. */
     isNarrowed: Object.keys(query).some(name => name !== 'sort'),
-    /** Number of the filters that are set. */
     filterCount: addresses.filterCount(address ?? {}),
     /** Whether the company of the page does not exist. */
     isMissing: owner === undefined && status.status === 'failed' && isMissingError(status.error),

@@ -4,7 +4,6 @@ import { useWords } from '../kit/use-words.ts'
 
 interface LinkOutcomeProps {
   text: string
-  /** The page where the person can continue, and the text of the link to that page. */
   next?: { path: string; text: string } | undefined
   children?: ReactNode
 }

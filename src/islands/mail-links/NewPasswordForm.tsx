@@ -8,7 +8,6 @@ import { useForm } from '../forms/use-form.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface NewPasswordFormProps {
-  /** E-mail of the account that gets the password. */
   email: string
   company: string
   submit: string

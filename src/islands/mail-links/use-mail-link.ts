@@ -56,7 +56,6 @@ function linkStateFromError(error: AppError): 'used' | 'over' | undefined {
   return error.code === 'mail_token_invalid' ? 'over' : undefined
 }
 
-/** Returns why an opened link no longer works, or undefined if it works. */
 function closedLinkState(link: OpenedLink | 'none' | 'loading'): 'used' | 'over' | undefined {
   return typeof link === 'string' || link.state === 'open' ? undefined : link.state
 }

@@ -54,7 +54,7 @@ export function ExportOwnData() {
           {state.status === 'working' && t('me.data.working')}
           {state.status === 'saved' && t('me.data.saved')}
         </p>
-        {/* beside the status, or every page of the walk would be spoken */}
+        {/* outside the status, so that screen readers do not announce each step */}
         {state.status === 'working' && state.count > 0 && (
           <p className="tabular text-ink-soft text-sm">
             {t('me.data.progress', { count: state.count })}

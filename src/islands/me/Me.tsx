@@ -6,7 +6,7 @@ import { useWords, withWords } from '../kit/use-words.ts'
 import { Preferences } from './Preferences.tsx'
 import { ProfileForm } from './ProfileForm.tsx'
 
-// loaded while the person is
+// not needed until the signed-in person is known
 const UsageMeters = lazyComponent(async () => (await import('./UsageMeters.tsx')).UsageMeters)
 const AccountForms = lazyComponent(async () => (await import('./AccountForms.tsx')).AccountForms)
 

@@ -96,7 +96,7 @@ function Row({ session, isWorking, end }: RowProps) {
   )
 }
 
-/** Button that signs out everywhere. Asks for confirmation, because this cannot be undone. */
+/** Asks for confirmation, because this cannot be undone. */
 function SignOutEverywhere() {
   const { locale, t } = useWords()
   const [isAsking, setAsking] = useState(false)

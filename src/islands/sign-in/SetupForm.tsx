@@ -98,10 +98,6 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
  */
 const initCommand = ['npm run vidimus -- init', '--domain docs.example.com', '--name Orchard']
 
-/**
- * Shows the host names of the site and of its API, and says how to make them reachable for other
- * people.
- */
 function Address() {
   const { t } = useWords()
   const { host } = location

@@ -18,7 +18,6 @@ import { DemoAccount } from './DemoAccount.tsx'
 interface SignInProps {
   /** Whether people may sign up without an invitation. */
   isPublic: boolean
-  /** Whether the page belongs to the demonstration company. */
   isDemo: boolean
 }
 

@@ -16,7 +16,7 @@ import { DayChart } from './DayChart.tsx'
 
 interface UsageByDayProps {
   company: string
-  /** Id of the group. Undefined: the usage of the whole company. */
+  /** Undefined for the usage of the whole company. */
   group?: string | undefined
 }
 

@@ -13,9 +13,7 @@ type Details = Pick<BulkMemberChange, 'group' | 'reason'>
 
 interface BulkChangeDialogProps {
   action: BulkAction
-  /** Number of people who are selected. */
   count: number
-  /** Starts the change. */
   start: (details: Details) => void
   onClose: () => void
 }

@@ -71,7 +71,7 @@ export const CreateUser = withWords(function CreateUser() {
                 <a
                   className="link"
                   href={pathTo(taken)}
-                  // what was typed is of no use any more, so nothing asks about it
+                  // the typed values are no longer needed, so the page must not ask about them
                   onClick={() => form.props.ref.current?.reset()}
                 >
                   {t('invite.takenLink')}
@@ -117,9 +117,7 @@ export const CreateUser = withWords(function CreateUser() {
   )
 })
 
-/**
- * Returns the input of the call from the values of the form. Leaves out empty and unchanged fields.
- */
+/** Leaves out empty and unchanged fields. */
 function inputOf(values: Values, preset: NamedGroup | undefined) {
   const { email = '', username = '', locale, group_ids } = values
   const chosen = (['en', 'fr'] as const satisfies Locale[]).find(each => each === locale)

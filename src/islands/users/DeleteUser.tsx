@@ -16,7 +16,7 @@ interface DeleteUserProps {
 export function DeleteUser({ member, isOwn }: DeleteUserProps) {
   const { t } = useWords()
   const { id, email, state } = member
-  // a sign-up is removed where its state is shown
+  // `UserAccess` has the button that removes a sign-up
   if (state === 'waiting') return null
   return (
     <DeleteForGood

@@ -17,7 +17,6 @@ interface GroupPickerProps {
   initial?: NamedGroup | undefined
   /** The error if `initial` could not be loaded. */
   failure?: AppError | undefined
-  /** Tries to load `initial` again. */
   reload?: () => unknown
 }
 
@@ -51,7 +50,7 @@ export function GroupPicker(props: GroupPickerProps) {
     return found.filter(({ id }) => !taken.has(id))
   }
 
-  // the stored value is written by this part, by a draft, or by a form that is emptied
+  // this component and a draft write into the hidden field, and a reset empties the field
   useEffect(() => {
     const { current } = store
     const follow = () => setChosen(parseGroupPicker(current?.value))

@@ -115,10 +115,6 @@ function AddToGroups({ member: { id, groups } }: MemberProps) {
   )
 }
 
-/**
- * Says to which groups the person was added. Also lists the groups where adding the person failed,
- * with the reasons.
- */
 function Additions({ additions }: { additions: GroupAdditionResult[] | undefined }) {
   const { locale, t } = useWords()
   if (!additions || additions.length === 0) return null
@@ -152,9 +148,6 @@ function Additions({ additions }: { additions: GroupAdditionResult[] | undefined
   )
 }
 
-/**
- * Returns the names as a list in words: `Sales, Support and Tenants`, « Agence, Ventes et Support »
- */
 function listed(names: readonly string[], locale: Locale): string {
   return new Intl.ListFormat(languageTag(locale)).format(names)
 }

@@ -95,7 +95,7 @@ function IdentityFields({ form, member }: MemberProps & { form: FormState }) {
   )
 }
 
-/** Returns name and language from the values of the form. No language is set if none was chosen. */
+/** Leaves out the language if none was chosen. */
 function readIdentity({ username = '', locale }: Values): Partial<Member> {
   const chosen = (['en', 'fr'] as const).find(each => each === locale)
   return { username: username.trim(), ...(chosen ? { locale: chosen } : {}) }

@@ -31,7 +31,7 @@ export function UserPermissions({ member, isOwn }: UserPermissionsProps) {
     : state === 'waiting'
       ? t('person.permissions.waiting')
       : undefined
-  // only this switch changes permissions, so there is nothing to choose from
+  // only this switch changes permissions, so somebody else can only have made the same change
   const { change } = useVersionedSave<Permitted, Partial<Permitted>>({
     save: (changes, version) => setPermissions(member.id, changes.permissions ?? [], version),
     load: () => reloadMember(member.id)

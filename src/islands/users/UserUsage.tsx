@@ -82,8 +82,8 @@ function GroupUsage({ group }: { group: MemberUsage['groups'][number] }) {
 }
 
 /**
- * Returns the sentence about what a person may still use: `Can still record 3 documents and store
- * 1.2 GB.`
+ * Returns the sentence about what a person may still use:
+ * `Can still record 3 documents and store 1.2 GB.`
  */
 function leftWords(
   { requests_remaining, storage_remaining }: Usage,

@@ -37,7 +37,7 @@ export const Verify = withWords(function Verify({ company, perMinute }: VerifyPr
   const unreadable = useFileHandoff('verify', files => void verifyFiles(files))
 
   const batch = useStore($shownBatch, { ssr: 'initial' })
-  // shown before somebody left the page and came back
+  // the batch that was shown before the person left the page and came back
   const former = useRef($shownBatch.get())
   const current = checks.filter(check => check.batch === batch)
   const earlier = checks.filter(check => check.batch !== batch)
@@ -191,7 +191,6 @@ function Paste() {
   )
 }
 
-/** Lists the steps of a verification and shows which step is running. */
 function Steps({ check, company }: { check: Verification | undefined; company: string }) {
   const { locale, t } = useWords()
   const step = check?.state.step ?? 'waiting'

@@ -147,10 +147,6 @@ function nameOf({ id, generation }: StagedFile): string {
   return generation === 0 ? id : `${id}.${generation}`
 }
 
-/**
- * Parses the name of a staged file: `<upload id>` or `<upload id>.<generation>`. Returns undefined
- * for any other name.
- */
 function stagedOf(company_id: CompanyId, name: string): StagedFile | undefined {
   const [, id, generation = '0'] = /^([A-Za-z0-9_-]{22})(?:\.([1-9]\d{0,8}))?$/.exec(name) ?? []
   return id === undefined ? undefined : { company_id, id, generation: Number(generation) }

@@ -16,7 +16,6 @@ import type { Keys } from '../domain/deps.ts'
 import { signEs256 } from '../domain/es256.ts'
 
 export interface KeysOptions {
-  /** Folder of the key files. */
   directory: string
   /**
    * Id of the root secret (key encryption key), as recorded in the database. Undefined if the
@@ -201,7 +200,6 @@ async function readRootSecret(directory: string, name: string): Promise<Buffer> 
   return secret
 }
 
-/** Returns the id of a secret: the first 8 hex digits of its SHA-256. */
 function idOf(secret: Buffer): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, 8)
 }

@@ -37,10 +37,6 @@ export function mountApiKeys(app: Api): void {
   )
 }
 
-/**
- * Returns the fields that select the caller's own API keys: the company, and the caller as owner
- * (`user_id`) and as the person who makes the call (`by`).
- */
 function ofCaller(c: ApiContext) {
   const by = signedInPerson(c)
   return { company_id: hostCompanyId(c), user_id: by.id, by }

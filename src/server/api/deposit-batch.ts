@@ -20,9 +20,7 @@ import { createInFlightCalls } from './kit/in-flight-calls.ts'
 import { defaultBodyBytes, mountRawEndpoint, parseJson, readBodyChunks } from './kit/mount.ts'
 import { parseFields, refusedFieldError } from './kit/refused-fields.ts'
 
-/** Maximum number of calls of `POST /deposit/batch` that one person may run at the same time. */
 const maxPerPerson = 6
-/** Maximum number of calls of `POST /deposit/batch` that one company may run at the same time. */
 const maxPerCompany = 32
 
 const maxHeaderBytes = 2048
@@ -34,7 +32,6 @@ const joinedBytes = 64 * 1024
 
 type Item = z.output<typeof BatchItem>
 
-/** An item of a batch of deposits, after its bytes have been written to disk. */
 interface Received {
   item: Item
   staged: StagedFile
@@ -117,10 +114,6 @@ async function receive(c: ApiContext, staged: StagedFile[]): Promise<(Received |
   return Promise.all(received)
 }
 
-/**
- * Yields the parts of the multipart form in the body of a call. Throws if the body is not a form or
- * is incomplete.
- */
 async function* partsOf(c: ApiContext): AsyncGenerator<MultipartPart, void> {
   const type = c.req.header('content-type') ?? ''
   const boundary =
@@ -150,10 +143,6 @@ async function* partsOf(c: ApiContext): AsyncGenerator<MultipartPart, void> {
   }
 }
 
-/**
- * Yields the bytes of `chunks` in larger chunks: small chunks are joined until they have about
- * `joinedBytes` bytes.
- */
 async function* joined(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let waiting: Uint8Array[] = []
   let bytes = 0

@@ -96,10 +96,6 @@ export function mountMembers(app: Api): void {
   )
 }
 
-/**
- * Returns the caller and the company that the call administers, with the host for links in its
- * mails.
- */
 async function tenantAndCaller(c: ApiContext) {
   return { tenant: await administeredTenant(c), by: signedInPerson(c) }
 }

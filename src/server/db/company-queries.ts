@@ -12,9 +12,7 @@ import type { Tx } from './scope.ts'
 // Row-level security hides the rows of other companies anyway. The condition on the company lets
 // PostgreSQL use the primary keys.
 
-/** A table whose rows belong to companies. */
 type CompanyTable = TableWith<{ company_id: string }>
-/** A table whose rows belong to companies and have a column `id`. */
 type TableWithId = TableWith<{ company_id: string; id: string }>
 type TableWith<Columns> = {
   [Table in keyof Database]: Database[Table] extends Columns ? Table : never

@@ -63,10 +63,6 @@ interface Options {
   whenContended: { usual: number; heavy: number }
   /** The companies with an HTTP request within the last second. Only these count as active. */
   present: Pick<ActiveCompanies, 'hasOthers'>
-  /**
-   * The longest time that a transaction waits for a connection, in milliseconds, unless it sets its
-   * own limit.
-   */
   waitMs: number
 }
 
@@ -90,7 +86,6 @@ interface Waiting {
  * Deleted when the consumer has neither.
  */
 interface Account {
-  /** Whether the consumer is the background work of a company. */
   isBackground: boolean
   /**
    * When the consumer last got a connection, as a number that grows with each connection given out.
@@ -98,7 +93,6 @@ interface Account {
   turn: number
   /** The number of connections that the consumer holds, including those of long reads. */
   held: number
-  /** The number of connections that the consumer holds for long reads. */
   heldHeavy: number
   /**
    * The consumer's short transactions that wait for a connection, in the order of their arrival.
@@ -256,10 +250,6 @@ export class ConnectionAllocator {
     })
   }
 
-  /**
-   * Gives a connection to one waiting transaction. Returns false when no waiting transaction can
-   * get one now.
-   */
   #serveNext(): boolean {
     const usual = this.#next(false, account => account.held)
     const heavy = this.#next(true, account => account.heldHeavy)
@@ -333,7 +323,6 @@ export class ClientDisconnected extends Error {
   }
 }
 
-/** Thrown when a transaction has waited too long for a connection. */
 class WaitedTooLong extends Error {
   readonly code = tooManyConnections
 

@@ -56,7 +56,6 @@ function withTls(url: string): string {
   return `${address}?${parameters}`
 }
 
-/** Returns whether a host is a socket directory or a loopback address. */
 function isOnThisMachine(host: string): boolean {
   const isLoopback = isIPv4(host) && host.startsWith('127.')
   return host.startsWith('/') || host === 'localhost' || host === '::1' || isLoopback

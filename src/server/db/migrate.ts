@@ -20,7 +20,6 @@ export type MigrateOptions = DatabaseLocation & {
 
 /** The database role that owns the functions that read across companies. Nobody logs in with it. */
 const resolverRole = 'vidimus_resolver'
-/** The oldest supported major version of PostgreSQL. */
 const leastMajor = 15
 const ownMigrations = join(import.meta.dirname, 'migrations')
 

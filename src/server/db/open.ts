@@ -31,19 +31,8 @@ export type OpenOptions = DatabaseLocation & {
   onError?: (error: Error) => void
 }
 
-/**
- * The number of connections, apart from those of `reserve`. A company may hold all of them while no
- * other company is active.
- */
 const poolSize = 16
-/**
- * The number of additional connections. Only companies that hold no other connection can get them.
- */
 const reserve = 4
-/**
- * Maximum number of connections that the searches, exports and other long reads of all companies
- * hold together.
- */
 const heavySize = 4
 /**
  * Maximum number of connections that a company may hold while others are active: as many as the
@@ -158,7 +147,6 @@ function openedAs(db: Db): Opened {
   return found
 }
 
-/** Returns the id of the PostgreSQL process that serves a connection. */
 function processOf(client: pg.PoolClient): number {
   return (client as pg.PoolClient & { processID: number }).processID // as: pg does not declare it
 }

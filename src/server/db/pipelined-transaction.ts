@@ -198,7 +198,6 @@ export interface DeferredStatements {
 }
 
 interface TransactionOptions {
-  /** The SQL that begins the transaction. */
   begin: string
   /**
    * Whether the transaction has only one statement. The commit is then written directly after it.

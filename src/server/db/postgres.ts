@@ -210,7 +210,10 @@ async function otherClients(presence: pg.Client): Promise<number> {
 
 interface Attempt {
   pid: number | undefined
-  /** The last line of PostgreSQL's log, once its process has ended. Undefined until then. */
+  /**
+   * Why the start failed: the last `FATAL` line of PostgreSQL's log, or else its last line.
+   * Undefined while the process runs.
+   */
   failure: string | undefined
 }
 

@@ -12,7 +12,6 @@ export interface PreparedStatement<Values extends object, Row> {
   readonly row?: Row
 }
 
-/** A Kysely query or an `sql` text, from which SQL can be built. */
 interface Buildable<Row> {
   compile(builder: StatementBuilder): CompiledQuery<Row>
 }
@@ -45,7 +44,6 @@ export function prepareStatement<Values extends object, Row>(
   }
 }
 
-/** Stands for a value while the SQL of a statement is built. */
 class Placeholder {
   readonly #name: string
 

@@ -6,7 +6,6 @@ interface Bounds {
    * run in parallel.
    */
   slowMs: number
-  /** Maximum number of queries that run in parallel. */
   maxAtOnce: number
 }
 
@@ -58,10 +57,7 @@ export function createBatchLoader<Item, Answer>(
     loadNext()
   }
 
-  /**
-   * Takes the calls for the next query from the queue, oldest first. Takes as many calls as fit
-   * into `maxItems` items, but at least one call.
-   */
+  /** Takes the oldest calls: as many as fit into `maxItems` items, but at least one. */
   function take(): Call<Item, Answer>[] {
     let count = 0
     const fits = ({ items }: Call<Item, Answer>, at: number) => {

@@ -15,17 +15,13 @@ interface CsvExport<Item, Row> extends Pick<ConnectionOptions, 'caller'> {
    * are active. The second number is smaller, so that the export hardly delays their calls.
    */
   pageRows: { alone: number; whenContended: number }
-  /** Returns the items of a page, and the cursor of the next page. The last page has no `next`. */
+  /** `next` is the cursor of the next page. The last page has none. */
   readPage: (
     tx: Tx,
     page: { limit: number; cursor: string | undefined }
   ) => Promise<{ items: Item[]; next?: string | null | undefined }>
-  /**
-   * Converts the items of a page to rows of the CSV file. Runs after the transaction of `readPage`
-   * has ended.
-   */
+  /** Runs after the transaction of `readPage` has ended. */
   toRows: (items: Item[]) => Row[] | Promise<Row[]>
-  /** The columns of the CSV file, each with the function that returns the cell of a row. */
   columns: Record<string, (row: Row) => string | number | undefined>
 }
 

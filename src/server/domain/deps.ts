@@ -18,7 +18,7 @@ export interface Deps {
   counters: Map<string, RateLimiterMemory>
   blobs: BlobStore
   mails: MailSender
-  /** Queries DNS. Undefined in an installation without DNS checks. */
+  /** Undefined in an installation without DNS checks. */
   dns: DnsLookup | undefined
   clock: () => Date
   /** Returns `length` cryptographically random bytes. */
@@ -37,9 +37,8 @@ export interface Deps {
 
 /** The settings of the configuration that the domain needs. */
 export interface Settings {
-  /** Scheme of the installation's web addresses. */
   scheme: 'http' | 'https'
-  /** Port of the installation's web addresses. Undefined if it is the scheme's default. */
+  /** Undefined if it is the scheme's default. */
   port: number | undefined
   /** Whether the configuration says that this is a developer's machine. */
   dev: boolean
@@ -53,7 +52,6 @@ export interface Settings {
    * are logged.
    */
   mailServer: boolean
-  /** The largest accepted size of a file in bytes. */
   maxUploadBytes: number
   limits: Limits
 }
@@ -106,9 +104,7 @@ export type SendingCompany = Pick<Tenant, 'company_id' | 'host'>
  * `server/adapters/keys.ts`, sees the secrets.
  */
 export interface Keys {
-  /**
-   * The id of the root secret. It is stored with encrypted data, to tell which secret encrypted it.
-   */
+  /** Stored with encrypted data, to tell which root secret encrypted it. */
   rootSecretId: string
   /**
    * Returns an HMAC-SHA256 of `data`, 32 bytes. Each label has its own key, which is derived from
@@ -214,9 +210,7 @@ export interface BlobStore {
    * Returns the size of the disk that stores the documents, and how much of it is free, in bytes.
    */
   space(): Promise<{ total: number; free: number }>
-  /** Path of the folder of all staged files (of uploads in progress). */
   stagingDirectory: string
-  /** Returns the full path of a staged file (of an upload in progress). */
   stagingFile(staged: StagedFile): string
   /**
    * Returns the size of a staged file (of an upload in progress) in bytes, or undefined if it does
@@ -279,7 +273,6 @@ export interface BlobStore {
    * deleted the company's files, the next process finds the note and deletes them.
    */
   noteRemoval(company: CompanyId): Promise<void>
-  /** Returns the companies for which `noteRemoval` has written a note, and when it was written. */
   listRemovals(): Promise<{ company: CompanyId; at: Date }[]>
   /** Deletes the note that `noteRemoval` wrote. */
   forgetRemoval(company: CompanyId): Promise<void>
@@ -331,8 +324,7 @@ export type MailKind =
 /** The contents of one mail. The mail adapter turns a letter into text and HTML and sends it. */
 export interface Letter {
   /**
-   * Id of the mail. It is the same in every attempt to send the mail, so that a mail server can
-   * recognize a repetition.
+   * The same in every attempt to send the mail, so that a mail server can recognize a repetition.
    */
   id: string
   kind: 'verify' | 'known' | Exclude<MailKind, 'signup'>
@@ -351,13 +343,11 @@ export interface DnsAnswer {
   values: string[]
 }
 
-/** Queries DNS. */
 export interface DnsLookup {
   /** Returns the TXT records of a name. Never throws: a failure is returned as an `outcome`. */
   readTxt(name: string): Promise<DnsAnswer>
 }
 
-/** Sends letters through the mail server. */
 export interface MailSender {
   /**
    * Sends a letter. Returns `refused` if the mail server permanently rejects the address or the
@@ -366,7 +356,6 @@ export interface MailSender {
   send(letter: Letter): Promise<'sent' | 'refused'>
 }
 
-/** The SHA-256 and size of a file on disk, and the inode of the file that was read. */
 export interface FileDigest {
   sha256: Buffer
   size: number

@@ -5,7 +5,6 @@ import type { CompanyId, Deps } from './deps.ts'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Deletes the expired rows of one table of a company. */
 type Deletion = (deps: Pick<Deps, 'db' | 'clock'>, company_id: CompanyId) => Promise<void>
 
 /**
@@ -20,10 +19,6 @@ export const expiredRowDeletions: readonly Deletion[] = [
   deletionFrom('mail_token', 7 * dayMs)
 ]
 
-/**
- * Returns a function that deletes the rows of `table` that expired more than `keptMs` milliseconds
- * ago.
- */
 function deletionFrom(
   table: 'used_challenge' | 'session' | 'signup' | 'mail_token',
   keptMs: number

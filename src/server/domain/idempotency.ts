@@ -5,9 +5,7 @@ import { prepareStatement } from '../db/prepared-statements.ts'
 import { singleStatementInCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
-/**
- * The response to a call with an idempotency key is stored for this many days, for repeated calls.
- */
+/** How many days the response to a call with an idempotency key is stored. */
 const keptDays = 7
 const forgottenAtOnce = 1000
 
@@ -18,11 +16,8 @@ const forgottenAtOnce = 1000
 export interface IdempotentCall {
   actor: string
   route: string
-  /** The value of the header. Undefined without the header. */
   key: string | undefined
-  /**
-   * The parsed input of the call. A repeated call with the same key and another input is refused.
-   */
+  /** A repeated call with the same key and another input is refused. */
   input: unknown
 }
 
@@ -54,7 +49,6 @@ export async function runOnce<Body extends object>(
   return { body, replayed: false }
 }
 
-/** The columns of the primary key of the table `idempotency`. */
 interface KeyedCall {
   company_id: CompanyId
   actor: string

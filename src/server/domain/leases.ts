@@ -27,7 +27,6 @@ export interface Lease<Table extends LeasedTable> {
 
 interface Change {
   id: string
-  /** The condition for the change. A row that does not satisfy it is not changed. */
   where?: RawBuilder<SqlBool> | undefined
   /** Columns to set in the same statement, with their values. */
   set?: Record<string, unknown> | undefined

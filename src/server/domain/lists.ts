@@ -26,7 +26,6 @@ export interface Page<Item> {
   next: string | undefined
 }
 
-/** A column or an expression by which a list is sorted. */
 type SortKey<DB, TB extends keyof DB> = StringReference<DB, TB> | RawBuilder<unknown>
 
 /**
@@ -92,7 +91,6 @@ type Select<DB, TB extends keyof DB, Row> = (
   rows: SelectQueryBuilder<DB, TB, object>
 ) => SelectQueryBuilder<DB, TB, Row>
 
-/** The SQL expressions by which a list is sorted, and whether in descending order. */
 interface Order {
   keys: RawBuilder<unknown>[]
   isReverse: boolean
@@ -113,11 +111,7 @@ function sorted<DB, TB extends keyof DB, Row>(
   return keys.reduce((all, key) => all.orderBy(key, isReverse ? 'desc' : 'asc'), rows)
 }
 
-/**
- * Adds the condition that a row comes after the cursor's row in the order of the list. `place` has
- * the sort values of the cursor's row. An undefined `place` stands for the first page, and adds no
- * condition.
- */
+/** Adds the condition that a row comes after the cursor's row, whose sort values are `place`. */
 function behind<DB, TB extends keyof DB, Row>(
   rows: SelectQueryBuilder<DB, TB, Row>,
   { keys, isReverse }: Order,

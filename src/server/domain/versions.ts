@@ -5,10 +5,7 @@ import { AppError } from '../../contract/kit/errors.ts'
  * seen.
  */
 export interface VersionedChange {
-  /**
-   * The version of the object that the caller has seen. The change is refused if the object has
-   * changed since. Undefined accepts every version.
-   */
+  /** The change is refused if the object has changed since. Undefined accepts every version. */
   version: number | undefined
 }
 

@@ -117,7 +117,6 @@ function hasMoved(socket: Socket, { left, written }: SendProgress): boolean {
   return socket.bytesWritten !== written || unsent(socket) !== left
 }
 
-/** Returns the number of bytes that a socket has still to send. */
 function unsent(socket: Socket): number {
   // only the handle knows how much of a large chunk has already been sent
   const handle: unknown = Reflect.get(socket, '_handle')

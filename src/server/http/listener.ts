@@ -39,7 +39,6 @@ export interface ListenerOptions {
    * default.
    */
   headMs?: number
-  /** Headers that every response of the API has. */
   headers?: Record<string, string>
 }
 

@@ -20,7 +20,6 @@ export type RenderPage = (
 /** The result of `astro build`, read once at the start. */
 export interface Build {
   id: string
-  /** The time at which the pages were built. */
   built: Date
   /** The translations of every namespace, by language. */
   messages: Record<Locale, Words>
@@ -29,7 +28,6 @@ export interface Build {
   render: RenderPage
 }
 
-/** A static file of the build, with its bytes and its media type. */
 export interface BuiltFile {
   body: Buffer<ArrayBuffer>
   type: string

@@ -113,7 +113,6 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
     return true
   }
 
-  /** Returns the web address of a host: `'docs.acme.fr'` → `'https://docs.acme.fr'` */
   function originOf(host: string): string {
     return `${options.scheme}://${host}${options.port === undefined ? '' : `:${options.port}`}`
   }
@@ -257,7 +256,6 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
     throw new Error(`${path} ${reason} in place of ${status}`, { cause: failure })
   }
 
-  /** Sends the error page and logs the cause. */
   function fail(
     request: IncomingMessage,
     response: ServerResponse,

@@ -1,7 +1,6 @@
 import { AppError } from '../../contract/kit/errors.ts'
 import type { CompanyId } from '../domain/deps.ts'
 
-/** Maximum number of uploads of one person that may transfer bytes at the same time. */
 const maxTransfers = 3
 const retrySeconds = 5
 

@@ -53,7 +53,6 @@ interface DirectCall {
   request: IncomingMessage
   response: ServerResponse
   tenant: Tenant
-  /** Network address of the caller. */
   address: string
 }
 
@@ -109,9 +108,9 @@ async function readFile(
 }
 
 /**
- * Reads and hashes the body of `PUT /deposit` in one of the person's upload slots. Writes the bytes
- * to disk only if the call begins a new upload. Returns what the call has begun (`begun`) and the
- * SHA-256 of the body.
+ * Takes one of the person's upload slots, then reads and hashes the body of `PUT /deposit`. Writes
+ * the bytes to disk only if the call begins a new upload. Returns what the call has begun (`begun`)
+ * and the SHA-256 of the body.
  */
 async function takeFile(
   deps: Deps,
@@ -137,10 +136,6 @@ async function takeFile(
   }
 }
 
-/**
- * Writes the body to the file of the upload and returns its fingerprint. Abandons the upload when
- * the writing fails.
- */
 async function receive(
   deps: Deps,
   request: IncomingMessage,
@@ -190,7 +185,6 @@ async function abandon(
   }
 }
 
-/** Sends `100 Continue` if the client waits for it before it sends the body. */
 function askForBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
 }

@@ -302,7 +302,6 @@ export function createUploadHandler(deps: Deps): UploadHandler {
   }
 }
 
-/** Throws if an HTTP request lacks a header that tus requires, or if one has a wrong value. */
 function requireTusHeaders({ method, headers }: IncomingMessage): void {
   if (headers['tus-resumable'] !== tusVersion) throw badHeader('tus-resumable')
   if (method !== 'PATCH') return
@@ -339,7 +338,6 @@ function answer(
   response.writeHead(status, { 'tus-resumable': tusVersion, ...headers }).end()
 }
 
-/** Returns a signal that is aborted when the client disconnects. */
 function closeSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController()
   if (response.closed) gone.abort(interruptedError())

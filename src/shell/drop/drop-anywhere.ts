@@ -8,10 +8,7 @@ import {
 import type { DroppedItem } from './dropped-files.ts'
 
 let overlay: typeof import('./drop-overlay.ts') | undefined
-/**
- * The files that are being dragged over the window, with the target under the pointer. Undefined
- * while nothing is dragged.
- */
+/** Set while files are dragged over the window. `target` is the drop target under the pointer. */
 let drag: { target: HTMLElement | undefined } | undefined
 
 /**
@@ -104,10 +101,7 @@ function carriesFiles(event: DragEvent): boolean {
   return event.dataTransfer?.types.includes('Files') === true
 }
 
-/**
- * Returns the drop zone or overlay target under the pointer. In Firefox, the event's `target` may
- * be a text node inside it.
- */
+/** In Firefox, the `target` of an event may be a text node inside the drop target. */
 function targetOf({ target }: Event): HTMLElement | undefined {
   const element =
     target instanceof Element ? target : target instanceof Node ? target.parentElement : null

@@ -103,10 +103,7 @@ function visibleBox(zone: HTMLElement): Box | undefined {
   return isSeen && right > left && bottom > top ? { left, top, right, bottom } : undefined
 }
 
-/**
- * Returns the largest strip of the window beside all drop zones. Returns undefined if every strip
- * is too small to drop a file on.
- */
+/** Returns undefined if every strip beside the drop zones is too small to drop a file on. */
 function largestFreeStrip(
   taken: readonly Box[],
   { width, height }: { width: number; height: number }

@@ -1,7 +1,6 @@
 /** What the product does with a dropped file. */
 export type DropTarget = 'deposit' | 'verify' | 'import'
 
-/** Selector of the page's drop zones. */
 export const dropZoneSelector = '[data-drop-zone]'
 /** Selector of the page's drop zones and the overlay's targets. */
 export const dropTargetSelector = `${dropZoneSelector}, #drop-overlay [data-target]`

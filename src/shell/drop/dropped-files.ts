@@ -53,7 +53,6 @@ export async function handOffDroppedItems(
   await navigate(path)
 }
 
-/** Returns the path of the page that gets the files, without the locale. */
 function pathFor(to: DropTarget): string {
   return to === 'import'
     ? pathOf('importUsers', { company: companyIdOfUsersPage() ?? '' })
@@ -80,8 +79,8 @@ async function filesOf(items: readonly DroppedItem[]): Promise<Dropped> {
 }
 
 /**
- * Collects the files of an entry and, for a folder, of everything in it. Records a folder that
- * cannot be read as unreadable and continues with the others.
+ * Collects the files of an entry and, for a folder, of everything in it. Records a file or folder
+ * that cannot be read as unreadable and continues with the others.
  */
 async function walk(entry: FileSystemEntry, dropped: Dropped): Promise<void> {
   try {

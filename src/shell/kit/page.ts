@@ -7,7 +7,7 @@ import {
   type Words
 } from '../../i18n/index.ts'
 
-/** Milliseconds after which a page that the browser is about to replace is gone. */
+/** A page that the browser is replacing no longer exists after this many milliseconds. */
 const replacingMs = 500
 
 /** Returns the language of the current page. */

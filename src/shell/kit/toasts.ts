@@ -45,7 +45,6 @@ export function showIslandMessage({
   document.addEventListener('vidimus:changed', removeUndo)
 }
 
-/** Removes messages with an undo button when the person has signed out. */
 function removeUndo(): void {
   if (isSignedIn()) return
   for (const box of document.querySelectorAll('#toasts [data-undo]')) box.remove()

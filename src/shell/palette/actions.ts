@@ -16,7 +16,6 @@ function click(selector: string): void {
   document.querySelector<HTMLElement>(`#drawer ${selector}`)?.click()
 }
 
-/** Lets the person choose files, and passes them to the page that deposits or verifies them. */
 function chooseFiles(to: 'verify' | 'deposit'): void {
   const input = document.createElement('input')
   input.type = 'file'

@@ -36,9 +36,8 @@ export interface Command {
   note?: string
   /** Language of the label, if it is not that of the page. */
   lang?: string
-  /** The address that the command opens. Absent for an action. */
+  /** Absent for an action. */
   href?: string
-  /** The found item that the command opens, such as a person. */
   item?: FoundItem
 }
 
@@ -148,7 +147,6 @@ function actsFor(opener: PaletteContext, t: Translate<string>): Command[] {
   ]
 }
 
-/** Returns the command that opens an item. */
 export function commandForItem(item: FoundItem, locale: Locale): Command {
   const { kind, id, label, note, path } = item
   const href = localizedPath(locale, path)

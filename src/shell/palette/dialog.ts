@@ -32,10 +32,7 @@ export function openDialog(dialog: HTMLDialogElement, onClose: () => void): () =
   return end
 }
 
-/**
- * Adds the styles of the palette to the document. No page contains them, because few visits need
- * them.
- */
+/** No page contains the styles of the palette, because few visits need them. */
 function adoptStyles(): void {
   hasStyles = true
   const sheet = new CSSStyleSheet()

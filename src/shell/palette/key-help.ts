@@ -21,7 +21,7 @@ const keys: Record<string, Record<string, readonly string[]>> = {
   }
 }
 
-/** Opens the list of keyboard shortcuts. */
+/** Opens the list of keyboard shortcuts. Does nothing while the list or the palette is open. */
 export async function openShortcutHelp(): Promise<void> {
   if (document.querySelector('.palette')) return
   const t = await loadPaletteTranslator()

@@ -20,7 +20,6 @@ import { loadPaletteTranslator } from './palette-words.ts'
 const pauseMs = 200
 const optionId = (at: number) => `palette-option-${at}`
 
-/** The state of the search for items of the company. */
 type Search =
   | { status: 'none' | 'searching' | 'failed' }
   | { status: 'done'; items: readonly FoundItem[] }
@@ -41,10 +40,7 @@ export async function togglePalette(): Promise<void> {
   }
 }
 
-/**
- * Loads and returns the stores with the data of the signed-in person. Returns undefined for
- * visitors without a session.
- */
+/** Returns the stores with the data of the signed-in person, or undefined without a session. */
 async function loadPerson() {
   if (!isSignedIn()) return undefined
   const [{ $user }, { $recentCommands, rememberCommand }, { searchInCompany }] = await Promise.all([

@@ -4,9 +4,7 @@ export type ShortcutTarget = 'palette' | 'help'
 type Press = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'isComposing'>
 
 interface Place {
-  /** Whether the computer is made by Apple, where shortcuts have Cmd instead of Ctrl. */
   isApple: boolean
-  /** Whether the focus is in a text field, where characters are typed. */
   isInField: boolean
   /** Whether shortcuts of a single character are switched on (WCAG 2.1.4). */
   hasCharacterKeys: boolean

@@ -2,7 +2,7 @@ import type { ReadableAtom } from 'nanostores'
 import type { DepositSummary } from '../../stores/deposits/deposit-states.ts'
 import { isOnPage, onEachPage, runInBackground, runOnce } from '../kit/page.ts'
 
-/** Summary of the upload queue. Undefined until the queue is loaded. */
+/** Undefined until the upload queue is loaded. */
 let $summary: ReadableAtom<DepositSummary> | undefined
 
 /**
@@ -36,10 +36,7 @@ export function loadQueueOnDepositPage(): void {
   })
 }
 
-/**
- * Loads the upload queue. Called only on a page that needs it, because the code of the queue is as
- * large as that of a whole page.
- */
+/** Runs only on a page that needs the queue, because its code is as large as that of a page. */
 async function loadQueue(): Promise<void> {
   const [deposits, { showUploadProgress }] = await Promise.all([
     import('../../stores/deposits/deposits.ts'),

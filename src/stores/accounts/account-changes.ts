@@ -40,10 +40,6 @@ export async function deleteAccount({ email, password }: Credentials): Promise<v
   await forgetSession()
 }
 
-/**
- * Returns two proofs: the current key's response to a challenge, and a `public_key_jwt` that proves
- * possession of the next key.
- */
 async function proveBoth(
   present: Credentials,
   next: Credentials,

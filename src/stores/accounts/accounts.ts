@@ -3,7 +3,7 @@ import type { Locale } from '../../i18n/index.ts'
 import type { SigningWorker } from '../../workers/kdf-client.ts'
 import { environment } from '../environment.ts'
 import { api, beginSession } from '../sessions.ts'
-// this import loads the person, for whom signing in waits
+// signing in waits until this module, which listens to the session, has loaded the person
 import '../signed-in-user.ts'
 
 const deviceKey = 'vidimus:device'

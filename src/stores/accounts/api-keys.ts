@@ -4,8 +4,9 @@ import { withPasswordConfirmation } from '../confirmation.ts'
 import { api, type CallInput } from '../sessions.ts'
 import { createUnpagedList } from './unpaged-list.ts'
 
-// Of a person or, where `company` is given, of a company. Keys of a person are called for without a
-// company, because they belong to the person's own one wherever the person administers.
+// API keys belong to a person or, if `company` is given, to a company. Calls for a person's keys
+// name no company, because these keys belong to the person's own company, even while the person
+// administers another one.
 
 const list = createUnpagedList<ApiKey>(company =>
   company === ''

@@ -4,10 +4,7 @@ import { $verifiedFileNames } from '../verified-file-names.ts'
 
 export interface ExportOptions {
   signal: AbortSignal
-  /**
-   * Runs after each page of the API's response. `count` is the number of history entries (requests)
-   * loaded so far.
-   */
+  /** `count` is the number of history entries (requests) loaded so far. */
   onProgress: (count: number) => void
 }
 

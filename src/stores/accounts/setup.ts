@@ -9,7 +9,7 @@ import { signInWithNewKey } from './accounts.ts'
 /** The company with example data that a new installation contains. */
 export interface Demonstration {
   address: string
-  /** The demonstration's account, whose password is public. Undefined if there is none. */
+  /** The password of this account is public. */
   account?: { email: string; password: string } | undefined
 }
 

@@ -19,7 +19,7 @@ export function callAdminApi<Name extends CallName>(
   input: CallInput<Name>,
   options: ApiOptions = {}
 ): Promise<CallOutput<Name>> {
-  // the key of the action, the same when the call is made again
+  // the call that is repeated after the password has the same key
   const idempotencyKey = crypto.randomUUID()
   const sent = { company: companyIdOfPage(), idempotencyKey, ...options }
   return withPasswordConfirmation(() => api(name, input, sent))

@@ -27,7 +27,6 @@ export const $companyOverview = personalAtom<CompanyOverviewState>({ status: 'lo
  */
 export const $companyName = personalAtom<Pick<Company, 'id' | 'name'> | undefined>(undefined)
 
-/** The invitation link of a new company's first administrator. */
 export interface FirstAdminInvitation {
   company: string
   email: string
@@ -117,7 +116,6 @@ export async function createCompany(
   return company
 }
 
-/** The properties of a company that an administrator can change. */
 export type CompanyChanges = Partial<Pick<Company, 'name'>>
 
 /**
@@ -147,10 +145,7 @@ export async function resumeCompany(id: string): Promise<void> {
   await showAnswer(callAdminApi('resumeCompany', { id }))
 }
 
-/**
- * Waits for `call` and returns its company. Also shows this company, except if the page has opened
- * another company or shows a newer version by then.
- */
+/** Shows the returned company, unless the page shows another one or a newer version by then. */
 async function showAnswer(call: Promise<Company>): Promise<Company> {
   const session = sessionGeneration()
   const company = await call

@@ -54,7 +54,7 @@ export function createDomain(
 
 /** Returns the company's domain with this host, or undefined if there is none. */
 export async function findDomain(host: string): Promise<Domain | undefined> {
-  // as long as a search may be
+  // the API accepts at most 100 characters
   const query = { q: host.slice(0, 100), limit: 200 }
   const found = await callAdminApi('listDomains', { id: companyIdOfPage(), ...query })
   return found.find(each => each.host === host)
@@ -100,7 +100,6 @@ export const loadThemes = themes.open
 /** Loads the themes of a domain again and shows them. */
 export const reloadThemes = themes.reload
 
-/** The theme that a person edits: the draft or, if there is none, the published theme. */
 export interface EditedTheme extends Omit<Theme, 'logo_dark'> {
   /** The logo for dark mode. `null`: the same as `logo`. */
   logo_dark: string | null

@@ -22,7 +22,7 @@ export async function fetchGroupName(id: string): Promise<string | undefined> {
     const known = groupList.$rows.get().find(group => group.id === id)
     return (known ?? (await callAdminApi('getGroup', { id }))).name
   } catch {
-    return undefined // the list says what is wrong with its filters
+    return undefined // the filter then shows an unknown group
   }
 }
 

@@ -86,7 +86,6 @@ export async function removeMember(id: string, member: Member): Promise<void> {
 /** The result of adding one person to a group by e-mail. */
 export interface MemberAdditionResult {
   email: string
-  /** The error, if the person could not be added. */
   error?: AppError | undefined
 }
 
@@ -131,10 +130,7 @@ export async function removeGroupCategory(id: string, category: Category): Promi
   await categories.remove(id, category, call)
 }
 
-/**
- * Reloads the group, so that the page shows the new number of members. Ignores a failure: the
- * number is also correct after the next load.
- */
+/** Ignores a failure: the number is also correct after the next load. */
 function refreshMemberCount(id: string): void {
   reloadGroup(id).catch(() => {})
 }

@@ -15,10 +15,8 @@ export type LinkRecipients =
   | { ids: readonly string[] }
   | { filter: MemberFilter & { import?: string }; cursor?: string }
 
-/** A CSV file with invitation links. */
 export interface InvitationLinkFile {
   content: Blob
-  /** Number of links. */
   count: number
   /** Time until which all links of the file work, in ISO 8601. */
   until: string
@@ -70,10 +68,7 @@ export async function createInvitationLinkFile(
   return { content, count: lines.length, until, ...(stopped && { stopped }) }
 }
 
-/**
- * Creates the links for the next part of `people` with one call of `create`. Returns the people who
- * still need a link, or undefined if there are none.
- */
+/** Makes one call. Returns the people who still need a link, or undefined if there are none. */
 async function createNext(
   people: LinkRecipients,
   create: (input: Input) => Promise<string | null>
@@ -83,7 +78,7 @@ async function createNext(
     const ids = people.ids.slice(maxPeoplePerCall)
     return ids.length > 0 ? { ids } : undefined
   }
-  // the selection of a list also counts the people, and the call takes nothing else
+  // leaves out `count`, which the selection of a list also has, because the API refuses it
   const { filter, cursor } = people
   const next = await create({ filter, ...(cursor === undefined ? {} : { cursor }) })
   return next === null ? undefined : { filter, cursor: next }

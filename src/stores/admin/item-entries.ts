@@ -10,13 +10,12 @@ export type ItemEntriesState<Entry> =
   | { status: 'failed'; error: AppError }
   | { status: 'ready'; items: readonly Entry[]; hasMore: boolean }
 
-/** Number of entries on one page of the list. */
 const pageSize = 50
 
 interface Page {
   limit: number
   cursor: string | undefined
-  /** Search words. The page contains only entries with these words. Undefined for all entries. */
+  /** Search words. Undefined for all entries. */
   q: string | undefined
 }
 
@@ -54,10 +53,7 @@ export function createItemEntriesStore<Entry extends { id: string }>(
     }
   }
 
-  /**
-   * Makes a call. Then removes `entry` from the list and puts the entries of `added` at the top.
-   * Returns false and leaves the list unchanged if the page no longer shows the item.
-   */
+  /** Returns false and leaves the list unchanged if the page no longer shows the item. */
   async function change(
     id: string,
     entry: Entry,
@@ -78,10 +74,8 @@ export function createItemEntriesStore<Entry extends { id: string }>(
   return {
     $entries,
 
-    /** The text that the person searches for. Empty if all entries are shown. */
     $q,
 
-    /** Empties the list before another item is shown. */
     restart(): void {
       $q.set('')
       $entries.set({ status: 'loading' })
@@ -89,10 +83,6 @@ export function createItemEntriesStore<Entry extends { id: string }>(
 
     load: loadPage,
 
-    /**
-     * Loads the first page of the entries that contain the words of `text`. An empty `text` matches
-     * all entries.
-     */
     async search(id: string, text: string): Promise<void> {
       $q.set(text)
       await loadPage(id)
@@ -105,7 +95,6 @@ export function createItemEntriesStore<Entry extends { id: string }>(
     add: (id: string, entry: Entry, call: () => Promise<unknown>): Promise<boolean> =>
       change(id, entry, call, [entry]),
 
-    /** Makes a call that removes an entry. Returns whether the page still shows the item. */
     remove: (id: string, entry: Entry, call: () => Promise<unknown>): Promise<boolean> =>
       change(id, entry, call, [])
   }

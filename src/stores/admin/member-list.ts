@@ -27,7 +27,6 @@ export interface MemberFilter {
   /** Words that the name or e-mail of the person contains, or the id of the person. */
   q?: string
   state?: MemberState
-  /** Id of a group. */
   group?: string
   permission?: Permission
 }
@@ -49,7 +48,7 @@ export function memberFilterOf({ sort: _, ...filter }: MemberQuery): MemberFilte
 
 /** Returns how many people match the filter. */
 export async function countMembers(filter: MemberFilter): Promise<number> {
-  // nothing is changed, whatever the action is
+  // a dry run changes nothing, whatever its action is
   const { matching = 0 } = await callAdminApi('changeUsers', {
     action: 'sign_out',
     filter,
@@ -64,7 +63,6 @@ export async function countMembers(filter: MemberFilter): Promise<number> {
  */
 export const maxPeoplePerCall = 200
 
-/** One change to many people. */
 export interface BulkMemberChange {
   action: BulkAction
   /**
@@ -97,7 +95,7 @@ export const memberBulkRun = createBulkRun<BulkMemberChange, MemberFilter>({
       for (const each of result.reasons ?? []) reasons.set(each.id, each.reason)
       return result
     }
-    // people whom the undone change had enabled, each for the reason before it
+    // undoes `enable`: disables each person again, for the reason that they had before
     const results: BulkResult[] = []
     for (const [why, some] of Map.groupBy(ids, id => reasons.get(id))) {
       results.push(await send(why ?? 'requested', some, `${key}-${why}`))

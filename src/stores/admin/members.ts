@@ -174,7 +174,6 @@ export async function findDefaultGroup(): Promise<Group | undefined> {
 /** The result of adding a person to a group. */
 export interface GroupAdditionResult {
   group: NamedGroup
-  /** The error, if the person could not be added to the group. */
   error?: AppError | undefined
 }
 
@@ -212,13 +211,10 @@ export async function removeFromGroup(
   }
 }
 
-/**
- * Loads the person and their usage again and shows them, if the page still shows the person. Called
- * after calls that do not return the person.
- */
+/** Reloads the person after a call that does not return them, if the page still shows them. */
 async function showAgain(id: string): Promise<void> {
   if (!member.watch(id)()) return
-  // where that fails, the next load will
+  // ignores failures: the page is also correct after the next load
   await Promise.allSettled([member.reload(id), loadMemberUsage(id)])
 }
 

@@ -14,17 +14,15 @@ export type AttentionState =
 /** The problems in the company of the page, such as used-up limits. */
 export const $attention = personalAtom<AttentionState>({ status: 'loading' })
 
-/** The problems in all companies, with the state of their loading. */
 export type AllAttentionState =
   | { status: 'loading' }
   | { status: 'failed'; error: AppError }
-  /** `isStale`: the last load failed, so `attention` is the result of an earlier one. */
   | { status: 'ready'; attention: AllAttention; isStale: boolean }
 
 /** The problems in all companies, for operators. */
 export const $allAttention = personalAtom<AllAttentionState>({ status: 'loading' })
 
-/** State of the chart of usage by day. */
+/** `of`: the ids of the company and of the group, if any, that `days` are about. */
 export type UsageByDayState =
   | { status: 'loading' }
   | { status: 'failed'; error: AppError }

@@ -20,17 +20,9 @@ export function createShownItem<Item extends { version: number }>(
   load: (id: string) => Promise<Item>
 ) {
   const $item = personalAtom<ItemState<Item>>({ status: 'loading' })
-  /** The id of the item that the page shows. */
   let shown: string | undefined
-  /**
-   * Number of calls made so far that load or change the item. Each call gets its number when it is
-   * sent.
-   */
   let calls = 0
-  /**
-   * The number of the call whose result the page shows. Calls are numbered in the order in which
-   * they are sent.
-   */
+  /** The number of the call whose result the page shows. Calls are numbered as they are sent. */
   let shownCall = 0
 
   /**
@@ -69,9 +61,8 @@ export function createShownItem<Item extends { version: number }>(
     }
   }
 
-  /** Loads the item again and shows its present state, or that it no longer exists. */
   function reload(id: string): Promise<Item> {
-    // an id that is no UUID is refused as such
+    // the server refuses an id that is not a UUID as invalid input
     return showAnswer(id, isMissingError, () => load(id))
   }
 
@@ -99,7 +90,6 @@ export function createShownItem<Item extends { version: number }>(
       }
     },
 
-    /** Makes a call that changes the item and returns it, and shows the returned item. */
     change(id: string, call: () => Promise<Item>): Promise<Item> {
       return showAnswer(id, ({ code }) => code === 'not_found', call)
     }

@@ -88,9 +88,8 @@ function problemOf({ status, header, body }: UploadResponse): AppError {
 }
 
 /**
- * Returns the files that can no longer be read because they were moved or changed, each with the
- * error `file_unreadable` as its result. Needed because the browser reports a call with an
- * unreadable file like a lost connection.
+ * Returns an error as the result of each file that was moved or changed. Needed because the browser
+ * reports a call with such a file like a lost connection.
  */
 async function findUnreadable(
   files: readonly BatchFile[]

@@ -25,20 +25,14 @@ interface FileOptions {
    * sent all its bytes yet, the call then starts again without the file.
    */
   signal: AbortSignal
-  /** Runs when a call that carries the file starts. */
   onStart: () => void
-  /** Runs with the number of bytes of this file that have been sent. */
   onProgress: (bytesSent: number) => void
   /**
    * Runs when the last byte of the call has been sent. From then on the file cannot be removed from
    * the call.
    */
   onSent: () => void
-  /**
-   * Runs with the file's result if the server has accepted the file. In each call, all accepted
-   * files get their results before any refusal is reported, because a refusal may pause other
-   * files.
-   */
+  /** Runs if the server has accepted the file, before any refusal in the same call is reported. */
   onResult: (result: AcceptedFileResult) => void
 }
 
@@ -95,7 +89,6 @@ export function createDepositBatches(sendBatch: SendBatch) {
     }
   }
 
-  /** Returns the files that have waited longest: as many as fit into one call. */
   function nextFiles(): WaitingFile[] {
     const files: WaitingFile[] = []
     let bytes = 0
@@ -135,10 +128,7 @@ export function createDepositBatches(sendBatch: SendBatch) {
     }
   }
 
-  /**
-   * Puts the files of an aborted call back at the start of the queue, except those whose deposit
-   * was paused or cancelled.
-   */
+  /** Puts the files back at the start of the queue, except those that were paused or cancelled. */
   function sendAgain(files: readonly WaitingFile[]): void {
     const later = [...waiting]
     waiting.clear()
@@ -149,10 +139,7 @@ export function createDepositBatches(sendBatch: SendBatch) {
   return { send }
 }
 
-/**
- * Reports the progress of each file of a call. `share` is the fraction of the body that has been
- * sent. The body contains the files one after the other.
- */
+/** `share` is the sent fraction of the body, which contains the files one after the other. */
 function showProgress(files: readonly WaitingFile[], share: number): void {
   let left = share * files.reduce((sum, { bytes }) => sum + bytes.size, 0)
   for (const { bytes, onProgress } of files) {
@@ -162,10 +149,7 @@ function showProgress(files: readonly WaitingFile[], share: number): void {
   }
 }
 
-/**
- * Calls `onResult` of all accepted files, then resolves or rejects the promise of each file. The
- * accepted files come first, so that a refusal, such as a reached limit, does not pause them.
- */
+/** Accepted files come first, so that a refusal, such as a reached limit, does not pause them. */
 function settle(files: readonly WaitingFile[], results: readonly BatchItemResult[]): void {
   const accepted = files.map(({ onResult }, at) => {
     const result = results[at]

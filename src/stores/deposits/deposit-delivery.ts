@@ -30,11 +30,9 @@ export interface DeliveryDependencies extends Pick<TusClient, 'send' | 'getOffse
     idempotencyKey: string
   ) => Promise<z.output<typeof createDeposit.output>>
   cancelUpload: TusClient['cancel']
-  /** Maximum size in bytes of a file that is sent in one call together with others. */
   maxBatchedBytes: number
   sendBatch: SendBatch
   getRequest: (id: string) => Promise<ProcessedRequest>
-  /** Stores in this browser what an upload needs to continue after a reload. */
   remember: (upload: Omit<RememberedUpload, 'person' | 'owner'>) => void
   forget: (id: string) => void
   now: () => number
@@ -45,14 +43,12 @@ interface DeliveryContext {
   list: DepositList
   retries: Retries
   /**
-   * Returns the limit error with which the server would probably refuse a file of `bytes` bytes: in
-   * the category of `entry`, it has refused a file of at most this size, or has reported that no
-   * further deposit is allowed. Returns undefined if no error is expected.
+   * Returns the error with which the server would probably refuse a file of `bytes` bytes, because
+   * it has reported a limit for the category of `entry`. Returns undefined if none is expected.
    */
   findLimit: (entry: DepositEntry, bytes: number) => AppError | undefined
   isSuspended: () => boolean
   onSignedOut: () => void
-  /** Runs when a deposit is recorded or has failed on the server. */
   onSettled: (entry: DepositEntry) => void
 }
 
@@ -152,10 +148,7 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
     return false
   }
 
-  /**
-   * Returns whether the file is small enough to be sent in one call with others. False for a
-   * deposit that already has a reservation, because its upload continues alone.
-   */
+  /** A deposit that already has a reservation is not batched: its upload continues alone. */
   function isBatched({ reserved, category, prepared }: DepositEntry): boolean {
     const size = prepared?.bytes.size ?? Number.POSITIVE_INFINITY
     return !reserved && category.store === 'file' && size <= parts.maxBatchedBytes
@@ -197,7 +190,7 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
           }
         })
       } catch (error) {
-        if (!signal.aborted) showCut(true) // again one that can be paused
+        if (!signal.aborted) showCut(true) // unlike `recording`, a state that can be paused
         throw error
       } finally {
         entry.isInBatch = false
@@ -210,9 +203,9 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
   }
 
   /**
-   * Cancels a deposit whose file was already being sent with other files, so that the server may
-   * have recorded it. To find out, repeats the reservation with the deposit's idempotency key. If
-   * the answer contains an upload, there is no record, and the upload is cancelled.
+   * Cancels a deposit that is being sent in a batch, so that the server may have recorded it. To
+   * find out, reserves it with the same idempotency key. If the answer contains an upload, there is
+   * no record, and the upload is cancelled. Otherwise waits for the record.
    */
   async function recall(entry: DepositEntry): Promise<void> {
     const { prepared, key } = entry
@@ -260,7 +253,7 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
   function release(entry: DepositEntry): void {
     if (entry.isInBatch) {
       recall(entry).catch(() => {
-        // refused as well, so nothing is kept
+        // ignored: a file whose reservation is refused has no record either
       })
     }
     const url = entry.reserved?.upload
@@ -275,10 +268,7 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
       })
   }
 
-  /**
-   * Marks a deposit as waiting for its record: the server has received all bytes and promised a
-   * record.
-   */
+  /** Runs when the server has received all bytes and has promised a record. */
   function expectRecord(entry: DepositEntry): void {
     parts.forget(entry.id)
     list.change(entry, { status: 'recording' })
@@ -287,10 +277,7 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
     checkRecords()
   }
 
-  /**
-   * Updates the deposit to which a changed history entry (`request`) belongs. Ignores an entry that
-   * is older than the last known one.
-   */
+  /** Ignores a state of the history entry (`request`) that is older than the last known one. */
   function updateRequest(request: ProcessedRequest): void {
     const entry = list.findByRequest(request.id)
     if (!entry?.reserved || request.seq < entry.reserved.request.seq) return
@@ -311,10 +298,7 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
     context.onSettled(entry)
   }
 
-  /**
-   * Every two seconds, loads the history entries (requests) of deposits that wait for their record,
-   * in case the event stream does not report their changes.
-   */
+  /** Checks for records every two seconds, in case the event stream does not report them. */
   function checkRecords(): void {
     if (isCheckDue || context.isSuspended() || recording.size === 0) return
     isCheckDue = true

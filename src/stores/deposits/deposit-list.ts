@@ -23,7 +23,7 @@ const progressMs = 100
  */
 export interface DepositEntry extends QueuedDeposit {
   $state: WritableAtom<DepositState>
-  /** The file. Undefined after a reload, until the person chooses it again. */
+  /** Undefined after a reload, until the person chooses the file again. */
   file: File | undefined
   /**
    * Whether the person has chosen or reopened the file for this very deposit, after a reload had
@@ -51,20 +51,13 @@ export interface DepositEntry extends QueuedDeposit {
   reserved: { request: ProcessedRequest; upload: string | undefined } | undefined
   /** Fraction of the bytes of the file that the server has received, from 0 to 1. */
   sent: number
-  /** Whether the file is being sent in one call together with other files. */
   isInBatch: boolean
-  /** Aborts the step in progress. */
   stop: AbortController
-  /**
-   * Releases the lock on the fingerprint of the file, so that other tabs can send the same file.
-   */
+  /** Releases the lock on the file's fingerprint, so that other tabs can send the same file. */
   unlock: () => void
   /** When the progress of the deposit was last shown, in milliseconds since the epoch. */
   shownAt: number
-  /**
-   * Whether the deposit was added before the last `beginBatch()`. Such a deposit no longer counts
-   * in the percentage of the summary once it has ended.
-   */
+  /** Whether the deposit was added before the last `beginBatch()`. */
   isEarlier: boolean
 }
 
@@ -199,7 +192,6 @@ export function createDepositList({ forget, now, after }: ListParts) {
     $summary,
     [Symbol.iterator]: () => entries.values(),
     get: (id: string) => entries.get(id),
-    /** Returns the deposit that a request belongs to. */
     findByRequest(requestId: string): DepositEntry | undefined {
       for (const entry of entries.values())
         if (entry.reserved?.request.id === requestId) return entry
@@ -207,7 +199,6 @@ export function createDepositList({ forget, now, after }: ListParts) {
     },
     /** Adds a deposit. It appears with the next `show()`. */
     add: (entry: DepositEntry) => void entries.set(entry.id, entry),
-    /** Removes a deposit. It disappears with the next `show()`. */
     remove: (entry: DepositEntry) => void entries.delete(entry.id),
     show(): void {
       $deposits.set([...entries.values()])
@@ -241,10 +232,7 @@ export function createDepositList({ forget, now, after }: ListParts) {
   }
 }
 
-/**
- * Errors that a retry cannot resolve. The file, or the right to deposit it, would have to change
- * first.
- */
+/** Errors that a retry cannot resolve: the file, or the right to deposit it, must change first. */
 const lasting: ReadonlySet<ErrorCode> = new Set([
   'file_empty',
   'too_large',

@@ -22,10 +22,7 @@ import {
 } from './deposit-states.ts'
 
 const maxPreparing = 2
-/**
- * Maximum number of small files that are prepared at the same time. Their fingerprints are computed
- * in groups.
- */
+/** More than `maxPreparing`, because the fingerprints of small files are computed in groups. */
 const maxPreparingSmall = 32
 const maxSending = 2
 /**
@@ -77,22 +74,14 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
    * file waits until the one in this map has ended.
    */
   const sentFiles = new Map<string, DepositEntry>()
-  /** Fingerprints of the files that have been recorded. */
   const recordedFiles = new Set<string>()
-  /**
-   * The reached limits, by category id. The server will probably refuse files of `fromBytes` bytes
-   * or more with `error`. `fromBytes` is 0 if it will refuse all files.
-   */
+  /** By category id. The server will probably refuse files of `fromBytes` bytes or more. */
   const limits = new Map<string, { error: AppError; fromBytes: number }>()
   let isAdding = false
   const preparing = { small: 0, large: 0 }
   const sending = { single: 0, batched: 0 }
   let isSuspended = false
 
-  /**
-   * Adds files to the queue. Returns the number of files that it did not add, because the queue is
-   * full.
-   */
   function addFiles(files: readonly File[], category: DepositCategory): number {
     const summary = list.updateSummary()
     const open = countUnfinished(summary)
@@ -207,7 +196,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     entry.file = undefined
     list.change(entry, { status: 'missing', ratio: entry.sent, wrong: isAssigned })
     if (!file || isAssigned) return
-    // a different file of the same name and size, not chosen for this entry by the person
+    // another file with the same name and size, which the person has not chosen for this deposit
     add(file, category)
     list.show()
     startWaiting()
@@ -394,12 +383,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
 
   return {
     $deposits: list.$deposits,
-    /**
-     * The number of deposits in each state, and the percentage that is done. Updated a tenth of a
-     * second after each change.
-     */
     $summary: list.$summary,
-    /** Updates the summary immediately and returns it. */
     updateSummary: list.updateSummary,
     addFiles,
     pause: (id: string) => withEntry(id, entry => pause(entry, 'person')),
@@ -431,10 +415,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     async restore(uploads: readonly RememberedUpload[]): Promise<void> {
       await Promise.all(uploads.map(restore))
     },
-    /**
-     * Continues an upload that a reload has interrupted. `file` is the file that the person has
-     * chosen for it.
-     */
+    /** Continues an upload that a reload has interrupted, with the file that the person chose. */
     chooseFile(id: string, file: File): void {
       withEntry(id, entry => attach(entry, file, true))
     },
@@ -444,7 +425,6 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
       if (entry && file) attach(entry, file, true)
     },
     hasRequest: (requestId: string) => list.findByRequest(requestId) !== undefined,
-    /** Removes all deposits that have ended. */
     removeEnded(): void {
       for (const entry of list) if (hasEnded(entry.$state.get())) remove(entry)
       list.show()
@@ -463,7 +443,6 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
       }
     },
     suspend,
-    /** Continues the deposits that were paused when the session ended. */
     endSuspension(): void {
       isSuspended = false
       for (const entry of list) {
@@ -473,10 +452,7 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
       startWaiting()
       delivery.checkRecords()
     },
-    /**
-     * Stops and removes all deposits with their stored data, so that the next person sees none of
-     * them.
-     */
+    /** Removes all deposits with their stored data, so that the next person sees none of them. */
     clear(): void {
       for (const entry of list) {
         entry.stop.abort()
@@ -506,7 +482,6 @@ function takeFirst(
   return undefined
 }
 
-/** Discards the reduced copy, so that the original picture is prepared and sent instead. */
 function keepOriginal(entry: DepositEntry): void {
   const { file, prepared } = entry
   entry.choice = 'original'
@@ -516,10 +491,7 @@ function keepOriginal(entry: DepositEntry): void {
   entry.prepared = { original, stored: original, bytes: file, reduction: undefined }
 }
 
-/**
- * Returns the error with which the server would refuse a file of this size, name and type, or
- * undefined if it would accept the file.
- */
+/** Returns the error with which the server would refuse the file, or undefined. */
 function findRefusal({ size, name, type, category }: DepositEntry): AppError | undefined {
   if (size === 0) return new AppError('file_empty', 'The file has no bytes')
   if (size > maxFileBytes) return new AppError('too_large', 'The file is over 5 GB')

@@ -5,7 +5,6 @@ import type { AppError } from '../../contract/kit/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { TransferSpeed } from '../../core/files/transfer-speed.ts'
 
-/** Maximum number of unfinished files in the queue. */
 export const maxUnfinishedDeposits = 1000
 
 /** The category of a deposit, with the rules for its files. */
@@ -24,7 +23,7 @@ export interface QueuedDeposit {
    * instead. Undefined without a reduced copy.
    */
   reduction: Pick<PictureTransform, 'from' | 'to'> | undefined
-  /** Whether the browser can open the file again after a reload, without the person choosing it. */
+  /** Whether the deposit was restored after a reload and the browser can open its file again. */
   canReopen: boolean
   $state: ReadableAtom<DepositState>
 }
@@ -34,12 +33,10 @@ export type DepositState =
   /** `sent`: fraction of the bytes that the server had received before a reload, from 0 to 1. */
   | { status: 'hashing'; ratio: number; sent: number }
   | { status: 'preparing' }
-  /**
-   * Waits for the person to choose between the picture and its reduced copy. Nothing is sent before
-   * that.
-   */
+  /** Nothing is sent before the person has chosen the picture or its reduced copy. */
   | { status: 'choosing' }
   | { status: 'reserving' }
+  /** `cut`: the connection has broken off, and the upload waits for the next try. */
   | ({ status: 'uploading'; ratio: number; cut: boolean } & TransferSpeed)
   | { status: 'paused'; by: 'person' | 'session'; ratio: number }
   /** A limit is reached. Resuming calls the server again, because the limit may have changed. */
@@ -71,7 +68,6 @@ export const emptySummary = {
   done: 0,
   duplicate: 0,
   failed: 0,
-  /** Number of failed deposits that a retry may complete. */
   retryable: 0,
   cancelled: 0,
   /**
@@ -98,10 +94,7 @@ interface Summarized {
   state: DepositState
   /** Fraction of the bytes of the file that the server has received, from 0 to 1. */
   sent?: number
-  /**
-   * Whether the deposit was added before the current batch began. Such a deposit no longer counts
-   * in the percentage once it has ended.
-   */
+  /** Whether it was added before the batch began. If so, `percent` counts it only until it ends. */
   isEarlier?: boolean
 }
 

@@ -26,14 +26,14 @@ import { createTusClient } from './tus-client.ts'
 export type { DepositCategory, QueuedDeposit }
 
 const memory = createRememberedUploads()
-/** Sends uploads. Does not use `api()`, so `onProblem` must handle errors that end the session. */
+/** Does not use `api()`, so `onProblem` must handle errors that end the session. */
 const tus = createTusClient({
   http: sendToApi,
   token: sessionToken,
   onProblem: problem => handleAuthError(problem, sessionToken())
 })
 
-/** Sends a batch of small files in one call. Does not use `api()`, because the body is a form. */
+/** Does not use `api()`, because the body is a form. */
 const sendBatch = createBatchClient({
   http: sendToApi,
   token: sessionToken,

@@ -18,7 +18,6 @@ interface TusClientOptions {
    * upload.
    */
   token: () => string | undefined
-  /** Runs for every error response of the server. */
   onProblem?: (problem: AppError) => void
 }
 
@@ -99,7 +98,6 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
       })
     },
 
-    /** Returns how many bytes of the upload the server has received. */
     async getOffset(url: string): Promise<number> {
       return Number((await request('HEAD', url)).header('Upload-Offset') ?? 0)
     },
@@ -111,7 +109,6 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
   }
 }
 
-/** Creates a request object for the upload library. The object sends its request with `http`. */
 function createRequest(http: typeof sendUploadRequest, method: string, uri: string): HttpRequest {
   const headers: Record<string, string> = {}
   const controller = new AbortController()
@@ -147,9 +144,7 @@ function createRequest(http: typeof sendUploadRequest, method: string, uri: stri
   }
 }
 
-/**
- * Adapts a blob to the upload library. The library's own reader for blobs works only in browsers.
- */
+/** Reads a blob for the upload library, whose own reader for blobs works only in browsers. */
 function sourceOf(input: Blob) {
   return {
     size: input.size,
@@ -161,10 +156,7 @@ function sourceOf(input: Blob) {
   }
 }
 
-/**
- * Error codes of failed HEAD requests, by HTTP status. The response to HEAD has no body that could
- * contain the code.
- */
+/** By HTTP status. The response to HEAD has no body that could contain the code. */
 const headCodes: Record<number, ErrorCode> = {
   401: 'unauthenticated',
   403: 'forbidden',

@@ -76,7 +76,6 @@ export function openEventStream(options: EventStreamOptions): () => void {
     )
   }
 
-  /** Opens one connection and reads it to its end. */
   async function follow(signal: AbortSignal): Promise<void> {
     const token = options.token()
     const resumed = lastId !== undefined
@@ -124,13 +123,12 @@ export function openEventStream(options: EventStreamOptions): () => void {
   }
 
   /**
-   * Handles the end of a connection. Sets the state and schedules the next connection: after a
-   * fixed interval if the server refuses another stream (429), otherwise after a growing pause.
-   * `error` is undefined if the server ended the stream.
+   * Schedules the next connection: after a fixed interval if the server refuses another stream
+   * (429), otherwise after a growing pause. `error` is undefined if the server ended the stream.
    */
   function settle(mine: AbortController, error: unknown): void {
     if (closed || connection !== mine) return
-    // the connection may still be open where reading it has failed
+    // if reading the connection has failed, it may still be open
     mine.abort()
     connection = undefined
     stopTimer()
@@ -167,7 +165,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
     return environment.now() - lastEventAt >= silenceMs
   }
 
-  // time has passed without timers, which stop while the device sleeps
+  // timers stop while the device sleeps, so the pause or the allowed silence may be over
   const stopWake = environment.onWake(() => {
     if (!connection) connect()
     else if (isSilent()) replace()
@@ -191,7 +189,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
   }
 }
 
-/** Yields the chunks of a response body. Some browsers cannot iterate over a body yet. */
+/** Some browsers cannot iterate over a body yet. */
 async function* chunksOf(response: Response): AsyncGenerator<Uint8Array> {
   const reader = response.body?.getReader()
   if (!reader) return

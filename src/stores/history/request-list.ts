@@ -13,9 +13,7 @@ export function createRequestList() {
     get: (id: string) => byId.get(id),
     all: () => sorted,
 
-    /**
-     * Adds new requests and replaces older states. Returns the requests that were new or changed.
-     */
+    /** Returns the requests that were new or changed. */
     merge(incoming: readonly ProcessedRequest[]): ProcessedRequest[] {
       const changed = incoming.filter(request => {
         const held = byId.get(request.id)

@@ -12,7 +12,6 @@ const StreamMessage = z.object({
   at: z.optional(z.string()),
   before: z.optional(z.string()),
   request: z.optional(ProcessedRequest),
-  /** Whether the list must be loaded again. */
   reload: z.optional(z.boolean())
 })
 export type StreamMessage = z.infer<typeof StreamMessage>
@@ -27,7 +26,6 @@ export function readStreamMessage(message: unknown): StreamMessage | undefined {
 }
 
 interface RequestStreamOptions extends Omit<EventStreamOptions, 'url' | 'onMessage'> {
-  /** Origin of the API: `https://api.docs.acme.fr` */
   origin: string
   onRequest: (request: ProcessedRequest) => void
 }

@@ -50,7 +50,6 @@ export const $streamState = personalAtom<StreamState>('connecting')
 /** Loads the next page of the requests. */
 export const loadMoreRequests = list.loadMore
 
-/** The tabs of this person. One of them has the event stream. */
 let tabs: TabGroup | undefined
 /**
  * This tab has received every event up to this sequence number, from the stream or from the leading
@@ -110,10 +109,6 @@ async function join(): Promise<void> {
   })
 }
 
-/**
- * Runs in the leading tab. Opens the event stream for all tabs of this browser and sends its events
- * to the other tabs. Returns the function that closes the stream.
- */
 function lead({ openRequestStream }: typeof import('./request-stream.ts')): () => void {
   return openRequestStream({
     origin: apiOrigin(),
@@ -139,7 +134,7 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
     },
     onError(error, token) {
       handleAuthError(error, token)
-      // the list is useful even where the stream cannot be loaded
+      // the list is useful even if the stream cannot be loaded
       if ($historyStatus.get().status === 'loading') void list.refresh()
     }
   })
@@ -149,10 +144,6 @@ function newsOf(news: Omit<StreamMessage, 'state'>): StreamMessage {
   return { state: $streamState.get(), ...news }
 }
 
-/**
- * Updates the connection state and the requests of this tab with a message from the leading tab.
- * Loads the list again if this tab has missed events.
- */
 function applyMessage({ state, at, before, request, reload: isStale }: StreamMessage): void {
   $streamState.set(state)
   if (request) addRequests([request])
@@ -189,7 +180,7 @@ export function findRequest(id: string): ProcessedRequest | undefined {
 
 export interface RequestDetails {
   request: ProcessedRequest
-  /** The record of a deposit. Undefined until the deposit is recorded. */
+  /** Undefined until the deposit is recorded. */
   deposit?: Deposit
 }
 

@@ -39,17 +39,16 @@ export interface OpenedFile {
   /** The first rows, including a header. */
   rows: readonly (readonly string[])[]
   mapping: ColumnMapping
-  /** Number of rows of the file. Undefined while they are being counted. */
+  /** Undefined while the rows are being counted. */
   count: RowCountResult | undefined
 }
 
-/** The chosen file, with its first rows and its dialect once it has been read. */
 export const $importFile = personalAtom<ImportFile>({ status: 'none' })
 
 /** Fraction of the file that has been counted, from 0 to 1. */
 export const $countProgress = personalAtom(0)
 
-/** Number of reads started so far. The results of a read are dropped if a later one has started. */
+/** The results of a read are dropped if a later one has started. */
 let reads = 0
 let stopCount = new AbortController()
 
@@ -136,10 +135,7 @@ async function read(file: File, chosen: Dialect | undefined, kind: ImportKind): 
   }
 }
 
-/**
- * Returns whether the columns of a file stay the same with another dialect. A different encoding
- * changes only letters, not columns.
- */
+/** A different encoding changes only letters, not columns. */
 function isSameTable({ dialect }: OpenedFile, { delimiter, hasHeader }: Dialect): boolean {
   return dialect.delimiter === delimiter && dialect.hasHeader === hasHeader
 }

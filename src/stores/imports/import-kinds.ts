@@ -23,14 +23,12 @@ export interface RowRefusalReason {
   row?: number | undefined
 }
 
-/** The properties of a new import, besides its rows. */
 export interface NewImport {
   file_name: string
   rows: number
   bytes: number
 }
 
-/** The filters with which stored rows of an import are loaded. */
 export interface ImportRowQuery {
   verdict?: ImportVerdict
   kept?: 'true'

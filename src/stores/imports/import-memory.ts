@@ -17,9 +17,8 @@ const SourceFile = z.object({
     newline: z.enum(['\n', '\r\n', '\r', 'mixed']),
     hasHeader: z.boolean()
   }),
-  /** Headings of the columns. Empty for a file without a header. */
+  /** Empty for a file without a header. */
   headings: z.array(z.string()),
-  /** The imported fields, each with the index of its column. */
   columns: z.array(z.object({ field: z.string(), column: z.number() })),
   /**
    * Numbers of the first 1,000 blank rows of the file. Rows are numbered from 1, including the
@@ -29,14 +28,9 @@ const SourceFile = z.object({
 })
 export type SourceFile = z.infer<typeof SourceFile>
 
-/**
- * The headings of the last imported file, each with the field that the person chose for it, or `''`
- * if the person chose none.
- */
 const Columns = z.array(z.object({ heading: z.string(), field: z.string() }))
 
 const originsKey = 'vidimus:import-files'
-/** Maximum number of imports for which this browser remembers facts about the file. */
 const mostOrigins = 20
 
 /**
@@ -61,15 +55,13 @@ function columnsKey(kind: string): string {
   return `vidimus:import-columns:${kind}:${companyIdOfPage()}`
 }
 
-/** Stores facts about the file of an import in this browser, for the last 20 imports. */
+/** Stores the format and columns of an imported file in this browser, for the last 20 imports. */
 export function rememberSourceFile(origin: SourceFile): void {
   const others = origins().filter(({ id }) => id !== origin.id)
   environment().store(originsKey, JSON.stringify([origin, ...others].slice(0, mostOrigins)))
 }
 
-/**
- * Returns the facts about the file of an import. Undefined if this browser did not send the file.
- */
+/** Returns the format and columns of an imported file, if this browser remembers them. */
 export function loadRememberedSourceFile(id: string): SourceFile | undefined {
   return origins().find(each => each.id === id)
 }

@@ -24,7 +24,7 @@ export type ShownImport =
   | {
       status: 'ready'
       item: Import
-      /** Facts about the file. Undefined if this browser did not send it. */
+      /** Format and columns of the file. Undefined if this browser does not remember them. */
       origin: SourceFile | undefined
       /** The error with which sending the rows or loading the progress has failed. */
       error?: AppError
@@ -69,7 +69,6 @@ let stopPolling = () => {}
  * counts the header and blank rows.
  */
 let place: { id: string; file: OpenedFile; from: number; row: number } | undefined
-/** The last import that this page has started, with its file. */
 let lastSent: { id: string; file: OpenedFile } | undefined
 
 addSessionEndListener(() => {
@@ -108,7 +107,7 @@ export async function openImport(kind: ImportKind, id: string | undefined): Prom
     const item = await kind.get(id)
     if (!isShown()) return
     show(kind, item)
-    // goes on where it stopped when the page was left
+    // continues where sending stopped when the person left the page
     if (item.state === 'open' && canContinueSending(id)) void sendRows(kind)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
@@ -172,10 +171,7 @@ export async function sendRows(kind: ImportKind): Promise<void> {
   }
 }
 
-/**
- * Starts a check of all rows: after they have been sent, or again, for example after a run has
- * failed.
- */
+/** Starts a check of all rows, after they are sent or, for example, after a run has failed. */
 export async function checkImport(kind: ImportKind, id: string): Promise<void> {
   await showResult(kind, kind.check(id))
 }
@@ -251,10 +247,7 @@ export async function skipRow(
   return judgedRow(kind, id, row, kind.skip(id, [row], skip))
 }
 
-/**
- * Waits for the change of a row, then loads and shows the new verdicts. Returns the row with its
- * new verdict, or undefined if the page shows another import by then.
- */
+/** Waits for the change of a row, shows the new verdicts, and returns the changed row. */
 async function judgedRow(
   kind: ImportKind,
   id: string,
@@ -326,7 +319,7 @@ export async function fetchOmittedRows(kind: ImportKind, id: string): Promise<St
   return found.sort((a, b) => a.row - b.row)
 }
 
-/** Shows an import, and loads its progress repeatedly while the server works on it. */
+/** Loads the progress repeatedly while the server works on the import. */
 function show(kind: ImportKind, item: Import): void {
   const before = $import.get()
   stopPolling()
@@ -361,16 +354,13 @@ function fail(error: AppError): void {
   if (now.status === 'ready') $import.set({ ...now, error })
 }
 
-/**
- * Returns a function that tells whether the page still shows the import that it showed when `watch`
- * was called, in the same session.
- */
+/** Returns a function that tells whether the page still shows this import, in this session. */
 function watch(): () => boolean {
   const [session, company, mine] = [sessionGeneration(), companyIdOfPage(), opened]
   return () => session === sessionGeneration() && company === companyIdOfPage() && mine === opened
 }
 
-/** Returns a file name as the server accepts it: one line of at most 255 characters. */
+/** The server accepts one line of at most 255 characters. */
 function fileName(name: string): string {
   return name.replace(/\p{C}/gu, '').slice(0, 255) || 'import.csv'
 }

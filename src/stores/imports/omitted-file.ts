@@ -15,10 +15,7 @@ interface OmittedFileOptions {
   errorOf: (reason: RowRefusalReason) => string
 }
 
-/**
- * The dialect of the downloaded file if this browser does not know the dialect of the imported
- * file.
- */
+/** The dialect of the download if this browser does not remember that of the imported file. */
 const plain: Dialect = {
   delimiter: ',',
   encoding: 'utf-8',
@@ -55,7 +52,7 @@ export async function createOmittedRowsFile(
     )
     for (const { field, column } of columns) {
       const now = row.values[field] ?? ''
-      // what was not mended stays as it is in the file, with its spaces
+      // a cell that was not corrected stays as it is in the file, with its spaces
       if (kind.normalize({ [field]: cells[column] ?? '' })[field] !== now) cells[column] = now
     }
     const number = origin ? spreadsheetRowNumber(row.row, origin) : row.row

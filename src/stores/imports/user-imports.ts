@@ -81,7 +81,7 @@ export const userImports: ImportKind = {
   get: id => callAdminApi('getImport', { id }),
   async store(id, from, rows) {
     const cells = rows.map(cellsOf)
-    // the rest follows in calls of its own where the rows are too large for one
+    // if the rows are too large for one call, further calls store the rest
     const most = rowsThatFit(cells)
     const item = await callAdminApi('storeImportRows', { id, from, rows: cells.slice(0, most) })
     return most < rows.length ? userImports.store(id, from + most, rows.slice(most)) : item
@@ -112,10 +112,7 @@ function rowsThatFit(rows: readonly ReturnType<typeof cellsOf>[]): number {
   return rows.length
 }
 
-/**
- * Converts the cells of a row of the file to the cells that the API expects. Leaves out blank cells
- * and cuts long ones.
- */
+/** Leaves out blank cells and cuts long ones. */
 function cellsOf({ email = '', username = '', groups = '', locale = '' }: RowValues) {
   const names = splitGroups(groups).slice(0, mostGroups)
   const cut = (text: string) => text.trim().slice(0, longestCell)

@@ -18,7 +18,6 @@ export type BulkStep<Filter> =
   | { ids: readonly string[]; filter?: never }
   | { ids?: never; filter: Filter; cursor?: string }
 
-/** The result of one call of a bulk change. */
 export interface BulkStepResult {
   done: readonly string[]
   unchanged: readonly string[]
@@ -33,17 +32,13 @@ export interface RefusedItem {
   code: string
 }
 
-/** A bulk change that is running or has ended. */
 export interface BulkRun<Change> {
   change: Change
   status: 'running' | 'stopping' | 'stopped' | 'done' | { error: AppError }
-  /** Number of items that the whole change processes. */
   total: number
   /** Number of items that are processed so far. */
   treated: number
-  /** Ids of the changed items. */
   done: readonly string[]
-  /** Number of items that needed no change. */
   unchanged: number
   refused: readonly RefusedItem[]
 }
@@ -57,13 +52,12 @@ interface BulkRunOptions<Change, Filter> {
 
 /**
  * Creates the store of a bulk change, which makes one call after the other. Repeats a call that
- * fails. The change continues while the person visits other pages. It ends when the person signs
- * out or closes the tab.
+ * fails with a transient error. The change continues while the person visits other pages. It ends
+ * with the session, or when the tab is closed or reloaded.
  */
 export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Change, Filter>) {
   const $run = personalAtom<BulkRun<Change> | undefined>(undefined)
   let target: BulkTarget<Filter> | undefined
-  /** The `cursor` of the next call, if a filter selects the items. */
   let cursor: string | undefined
   let stopping = new AbortController()
 
@@ -89,7 +83,6 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
     await proceed()
   }
 
-  /** Makes calls until no item is left, the person stops the change, or a call fails. */
   async function proceed(): Promise<void> {
     const mine = new AbortController()
     stopping = mine
@@ -104,7 +97,7 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
     }
   }
 
-  /** Makes one call. Returns whether items are left. */
+  /** Returns whether items are left. */
   async function step(signal: AbortSignal): Promise<boolean> {
     const run = $run.get()
     if (!run || !target) return false
@@ -155,16 +148,14 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
       update({ status: 'stopping' })
       stopping.abort()
     },
-    /** Continues a change that was stopped or has failed. */
     async resume(): Promise<void> {
       if ($run.get() && !isRunning()) await proceed()
     },
-    /** Repeats the change for the items that were refused. */
     async retryRefused(): Promise<void> {
       const run = $run.get()
       if (run && !isRunning()) await start(run.change, { ids: run.refused.map(({ id }) => id) })
     },
-    /** Removes the result from the page. Does nothing while the change is running. */
+    /** Does nothing while the change is running. */
     dismiss(): void {
       if (!isRunning()) $run.set(undefined)
     }

@@ -10,7 +10,6 @@ export interface ListView {
   columns: Readonly<Record<string, boolean>>
 }
 
-/** The view of a list that the person has not changed. */
 export const defaultListView: ListView = { density: 'comfortable', columns: {} }
 
 /** Returns the view of a list that this browser has stored, or the default view. */

@@ -35,12 +35,12 @@ export function createList<Row extends { id: string }, Query extends object>({
         if (place === 'start') show(page)
         else if (place === 'next') show([...others, ...page])
         else {
-          // rows that stood before the last one of the page, and are not in it, have gone
+          // rows before the page's last row that are not in the page no longer exist
           const after = rows.slice(rows.findIndex(({ id }) => id === page.at(-1)?.id) + 1)
           show([...page, ...after.filter(({ id }) => !ids.has(id))])
         }
       },
-      // the rows match another query
+      // the rows that are still shown match an earlier query
       onFailure: () => show([])
     }
   })
@@ -58,7 +58,7 @@ export function createList<Row extends { id: string }, Query extends object>({
   return {
     ...list,
 
-    /** The selected rows. They stay selected while the person visits other pages. */
+    /** The rows stay selected while the person visits other pages. */
     $selection,
 
     /**
@@ -107,10 +107,7 @@ function unsorted(query: object): object {
   return { ...query, sort: undefined }
 }
 
-/**
- * Returns the rows with `row` in place of the row with the same id. If there is no such row,
- * inserts `row` at the index `at`.
- */
+/** Replaces the row with the same id. If there is none, inserts `row` at the index `at`. */
 function withRow<Row extends { id: string }>(rows: readonly Row[], row: Row, at: number) {
   const here = rows.findIndex(({ id }) => id === row.id)
   return here < 0 ? rows.toSpliced(at, 0, row) : rows.with(here, row)

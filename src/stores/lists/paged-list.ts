@@ -40,13 +40,11 @@ export interface RowSource<Row, Query> {
 }
 
 interface PagedListOptions<Row, Query> {
-  /** The query with which the list starts, before the person searches, sorts or filters. */
   query: Query
   load(query: Query, page: PageRequest): Promise<Row[]>
   source: RowSource<Row, Query>
 }
 
-/** How far the pages of the current query have been loaded. */
 interface Paging {
   /** Id of the last row of the last loaded page. Up to this row, the list is complete. */
   cursor?: string
@@ -77,16 +75,13 @@ export function createPagedList<Row extends { id: string }, Query extends object
   const $status = personalAtom<ListStatus>({ status: 'idle' })
   const $query = personalAtom(first)
   let paging: Paging = { ids: new Set() }
-  /** Number of refreshes so far. With `dropsLatePages`, only the answer to the last one is used. */
+  /** With `dropsLatePages`, only the answer to the last refresh is used. */
   let refreshes = 0
 
   // answers that come after the session are dropped
   addSessionEndListener(restart)
 
-  /**
-   * Makes the list ignore the answers to earlier calls, and forgets how far the pages have been
-   * loaded.
-   */
+  /** Makes the list ignore the answers to earlier calls, and begin again with the first page. */
   function restart(): void {
     paging = { ids: new Set() }
   }
@@ -162,10 +157,7 @@ export function createPagedList<Row extends { id: string }, Query extends object
     $status.set({ status: 'ready', hasMore, more: 'idle' })
   }
 
-  /**
-   * Loads the next page. Does nothing if a page is being loaded already, or if there is no further
-   * page.
-   */
+  /** Does nothing if a page is being loaded already, or if there is no further page. */
   async function loadMore(): Promise<void> {
     const before = $status.get()
     if (before.status !== 'ready' || before.more === 'loading' || !before.hasMore) return

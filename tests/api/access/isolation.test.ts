@@ -250,7 +250,6 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
     others,
     before,
     layer,
-    /** Returns how many transactions the service has begun. */
     transactions: () => transactions,
     [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]()
   }

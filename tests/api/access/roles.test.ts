@@ -268,7 +268,6 @@ interface Caller {
   things: Things
   /** Value of the header `Company`. Undefined: the call has no such header. */
   company?: string | undefined
-  /** An input to use in place of the row's input. */
   input?: object
   /** Set, to undefined, for a call without a token. */
   token?: undefined
@@ -422,8 +421,8 @@ function hasIds(name: string): boolean {
 }
 
 /**
- * Returns a digest of the rows of all other companies. Leaves out the audit log, which gets an entry
- * for each change by the operator.
+ * Returns a digest of the rows of all other companies. Leaves out the audit log, which gets an
+ * entry for each change by the operator.
  */
 async function rowsBut(company: string): Promise<Record<string, string>> {
   const { tenant } = await tablesOf(world.app.owner)

@@ -54,10 +54,7 @@ async function tokenOf(email: string, kind: Letter['kind']): Promise<string> {
   return (await service.letterTo(email, kind)).token
 }
 
-/**
- * Returns the `public_key_jwt` with which a browser registers a new key. `token` is the token of
- * the mailed link that allows the registration.
- */
+/** Returns the `public_key_jwt` with which a browser registers a new key for a mailed link. */
 async function proof(
   purpose: PublicKeyPurpose,
   { host, email, keys }: Account,
@@ -89,7 +86,6 @@ async function makeOperators(...people: { id: string }[]): Promise<void> {
   )
 }
 
-/** Calls the API of `localhost`. */
 function call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   endpoint: Endpoint<Input, Output>,
   input: z.input<Input>,
@@ -752,8 +748,8 @@ describe('an account that is deleted', () => {
 
 describe('a mailed link', () => {
   /**
-   * For each kind of mailed link, a function that creates a link. The function returns the account,
-   * the token of the link, and a function `use` that makes the call of the link.
+   * For each kind of mailed link, a function that creates one. In the result, `use` makes the call
+   * that the link leads to.
    */
   const flows = {
     verify: async () => {

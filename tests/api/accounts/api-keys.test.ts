@@ -53,7 +53,6 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** Deposits a file in one call, as `curl -T` does. */
 function put(key: string, bytes: Uint8Array, name = 'a.pdf', more: Record<string, string> = {}) {
   return app.request(`api.${ada.host}`, {
     method: 'PUT',

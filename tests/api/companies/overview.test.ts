@@ -468,7 +468,6 @@ describe('what needs attention in all companies', () => {
   })
 })
 
-/** Adds a mail about the person `subject` to the queue of mails. */
 async function queueMail(company_id: string, subject: string, kind: string): Promise<void> {
   await app.owner.query(
     `insert into mail (company_id, id, kind, email, locale, host, subject, created_at, next_at)

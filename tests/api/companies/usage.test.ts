@@ -402,7 +402,7 @@ async function setLimits(app: TestApp, limits: Limits): Promise<void> {
   }
 }
 
-/** Adds a second group for a person, with the categories of the default group. Returns its id. */
+/** Adds a second group for a person, which may use the person's category. Returns its id. */
 async function addGroup(app: TestApp, person: TestPerson, limits: Limits): Promise<string> {
   const id = randomUUID()
   const { max_requests = null, max_storage = null } = limits
@@ -422,7 +422,6 @@ async function addGroup(app: TestApp, person: TestPerson, limits: Limits): Promi
   return id
 }
 
-/** Returns what a person alone has used, as the API tells the person. */
 async function ownOf(person: Pick<TestPerson, 'call'>) {
   return (await person.call(getUser, {})).usage?.own
 }
@@ -463,7 +462,6 @@ async function usageOf(app: TestApp): Promise<Record<string, Figures>> {
   return Object.fromEntries(rows.map(({ kind, used, reserved }) => [kind, { used, reserved }]))
 }
 
-/** Waits until a statement returns a row. */
 async function until(app: TestApp, statement: string): Promise<void> {
   for (let tries = 0; tries < 3000; tries++) {
     const { rows } = await app.owner.query(statement)

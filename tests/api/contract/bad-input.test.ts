@@ -822,7 +822,7 @@ function objectsOf(value: Record<string, unknown>): (string | number)[][] {
 
 const same = (one: (string | number)[], other: (string | number)[]) => one.join() === other.join()
 
-/** Returns the most bytes of the body of a call. */
+/** Returns how many bytes the body of a call may have. */
 function maxBytesOf(route: Endpoint | RawEndpoint): number {
   return (route.kind === 'endpoint' && route.maxBytes) || 256 * 1024
 }
@@ -890,7 +890,6 @@ function endlessBody() {
   return { stream, sent: () => sent }
 }
 
-/** Sends a head and a body. Returns the first line of the response. */
 function firstLine(port: number, head: string, body: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => {

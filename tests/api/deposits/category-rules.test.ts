@@ -190,7 +190,10 @@ describe.each(ways)('a deposit by %s', way => {
   const accepted = cases.filter(([, , refusal]) => refusal === undefined)
   const refused = cases.filter(([, , refusal]) => refusal !== undefined)
 
-  /** Deposits a document of each case. Returns the answers, or the codes of refusals. */
+  /**
+   * Deposits a document of each case. `answers` in the result has the requests, and the codes of
+   * refusals.
+   */
   async function depositEach(some: typeof cases) {
     const categories = await Promise.all(some.map(([settings]) => makeCategory(settings)))
     const documents = some.map(() => randomBytes(100))

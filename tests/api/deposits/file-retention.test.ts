@@ -28,7 +28,6 @@ const storageOf = async (person: TestPerson) => {
 }
 const contentOf = async (id: string) => (await app.content(ada, id)).status
 
-/** Deposits a file in one of the three ways. Returns its request. */
 async function deposit(way: 'tus' | 'batch' | 'PUT', bytes: Buffer) {
   if (way === 'tus') return app.deposit(ada, bytes)
   if (way === 'batch') {

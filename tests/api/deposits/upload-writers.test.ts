@@ -59,7 +59,6 @@ async function staged(): Promise<string[]> {
   return names.sort()
 }
 
-/** Returns the path of the stored file of a deposit. */
 async function keptFile(id: string): Promise<string> {
   const { rows } = await app.owner.query('select blob_tag from deposit where id = $1', [id])
   const name = rows[0].blob_tag.toString('hex')

@@ -50,7 +50,6 @@ interface Person {
   oldKeys: TestKeys
   admin: boolean
   sessions: { token: string; live: boolean }[]
-  /** Ids of all requests of the person. */
   requests: string[]
 }
 

@@ -248,7 +248,6 @@ test('says goodbye when the service stops', async () => {
   ])
 })
 
-/** Returns the person with the token of another session. */
 function withToken(person: TestPerson, token: string): TestPerson {
   return {
     ...person,

@@ -141,7 +141,6 @@ function isStream({ path }: { path: string }): boolean {
 
 type Tab = Awaited<ReturnType<typeof open>>['tabs'][number]
 
-/** Waits until `check` does not throw. */
 function eventually(check: () => void): Promise<void> {
   return vi.waitFor(check, { interval: 10 })
 }

@@ -123,7 +123,6 @@ async function countPeople(): Promise<number> {
   return rows[0].count
 }
 
-/** Gives an invited person a password, as the link of the invitation does. */
 async function activate(person: { id: string; email: string }): Promise<void> {
   const token = await makeMailToken(app, 'activate', person)
   const public_key_jwt = await publicKeyJwtFor(app, 'activate', {

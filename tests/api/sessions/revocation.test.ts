@@ -173,7 +173,6 @@ function startLoad(callers: Caller[]) {
     void call.finally(() => open.delete(call))
   }, 1000 / perSecond)
   return {
-    /** Waits until `count` more answers have arrived. */
     async answers(count: number): Promise<void> {
       const enough = answers.length + count
       while (answers.length < enough) await new Promise(resolve => setTimeout(resolve, 20))

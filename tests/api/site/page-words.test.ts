@@ -104,7 +104,10 @@ async function hostOf(id: string): Promise<string> {
   return (await app.owner.query('select host from domain where id = $1', [id])).rows[0].host
 }
 
-/** Reads every page of a host. Expects the word of `owner` on each, and no word of another company. */
+/**
+ * Reads every page of a host. Expects the word of `owner` and no word of another company. The files
+ * in `texts` may have no such word at all.
+ */
 async function expectWords(host: string, owner: Host): Promise<void> {
   for (const path of [...paths, ...texts]) {
     const { status, body } = await app.request(host, { path })

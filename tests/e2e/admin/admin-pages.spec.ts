@@ -205,7 +205,9 @@ test('a person without the permission is led home', async ({ page }) => {
   await expect(page.getByText('Your account does not have access to that page.')).toBeVisible()
 })
 
-/** Creates groups through the API. Returns their names in order, and the first word of all names. */
+/**
+ * Creates groups through the API. Returns their names in order, and the first word of all names.
+ */
 async function addGroups(page: Page, count: number, limits: object = {}) {
   const word = `list${crypto.randomUUID().slice(0, 8)}`
   const names = Array.from(

@@ -137,7 +137,6 @@ async function revoke(page: Page, name: string) {
   await expect(keys.getByRole('heading', { level: 2 })).toBeFocused()
 }
 
-/** Returns the name of the group that a person belongs to. */
 async function groupOf(email: string): Promise<string> {
   const [group] = await askDatabase<{ name: string }>(
     `select g.name from "user" u join group_user m on m.user_id = u.id

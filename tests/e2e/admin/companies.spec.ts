@@ -43,7 +43,6 @@ async function fillIn(page: Page, { name, host, email }: NewCompany) {
   await page.locator('input[name=email]').fill(email)
 }
 
-/** Creates a company and waits for its page. */
 async function createCompany(page: Page, own: string, company: NewCompany, locale = 'en') {
   await page.goto(`${home(locale)}/admin/${own}/create/company`)
   await fillIn(page, company)

@@ -173,7 +173,7 @@ test('a name is judged while it is typed, and each step reads well in French, on
   await inspectInBothSchemes(page)
 })
 
-/** Creates a company with a host of its own. Returns the company, and an operator who may change it. */
+/** Creates a company with a host of its own, as a new operator. Returns the company. */
 async function addCompany() {
   const { hostname, port } = new URL(home())
   const operator = await signUpAt(Number(port), hostname, { email: newEmail() })

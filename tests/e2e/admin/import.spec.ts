@@ -6,7 +6,6 @@ import { test } from '../../helpers/e2e/journey.ts'
 import { checkedLocales, inspectAtWidths } from '../../helpers/e2e/looks.ts'
 import { downloadBy } from '../../helpers/e2e/page.ts'
 
-/** Signs up an administrator and opens the page that imports people. */
 async function openImports(page: Page, locale = 'en') {
   const { email, company, admin } = await signUpAdmin(page, locale)
   await page.goto(`${admin}/users-import`)

@@ -84,7 +84,7 @@ test('the overview in French, narrow, with sections that scroll', async ({ page 
   await expect(page.locator('footer')).toContainText(/Vidimus \d+\.\d+\.\d+/)
 })
 
-/** Makes a group that has used its 100 requests. */
+/** Signs up an administrator, and makes a group that has used its 100 requests. */
 async function makeLimitedGroup(page: Page) {
   const { admin } = await signUpAdmin(page)
   const name = `Limited ${crypto.randomUUID().slice(0, 8)}`

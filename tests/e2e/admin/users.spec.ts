@@ -20,7 +20,6 @@ import {
   startSession
 } from '../../helpers/e2e/page.ts'
 
-/** Invites a person and waits for their page. Returns the email. */
 async function invite(page: Page, admin: string, email = newEmail()) {
   await openCreateForm(page, admin, 'user')
   await page.locator('input[name=email]').fill(email)
@@ -156,7 +155,6 @@ test('a disabled person is stopped in every window at once, and can come back', 
   await expect(page.getByText('Dan Disabled is signed out everywhere.')).toBeVisible()
 })
 
-/** Resolves when the request has ended. */
 function endOf(page: Page, request: Awaited<ReturnType<Page['waitForRequest']>>) {
   return new Promise<void>(resolve => {
     const compare = (ended: typeof request) => ended === request && resolve()

@@ -360,7 +360,9 @@ async function throttle(client: CDPSession, uploadThroughput: number): Promise<v
   })
 }
 
-/** Runs in the page. Adds up the bytes that uploads send, and keeps the sum when the page reloads. */
+/**
+ * Runs in the page. Adds up the bytes that uploads send, and keeps the sum when the page reloads.
+ */
 function countSentBytes(): void {
   const send = XMLHttpRequest.prototype.send
   XMLHttpRequest.prototype.send = function (body) {
@@ -389,7 +391,6 @@ function remembered(page: Page): Promise<number> {
   )
 }
 
-/** Drags files from the disk over the window and drops them at a point. */
 async function drag(page: Page, paths: string[], to: Point | (() => Promise<Point>)) {
   const { drop } = await startDrag(page, paths, { x: 4, y: 4 })
   await expect(page.locator('#drop-overlay')).toBeVisible()

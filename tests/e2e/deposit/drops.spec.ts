@@ -14,7 +14,10 @@ const screens = [
   { width: 320, height: 640 }
 ]
 
-/** Returns the points where a drag enters the window: at its edges, in its middle and in its quarters. */
+/**
+ * Returns the points where a drag enters the window: at its edges, in its middle and in its
+ * quarters.
+ */
 function entries({ width, height }: { width: number; height: number }): Point[] {
   return [
     { x: 3, y: height / 2 },
@@ -137,7 +140,9 @@ async function visibleCentre(zone: Locator): Promise<Point> {
   return { x: (left + right) / 2, y: (top + bottom) / 2 }
 }
 
-/** Returns the visible part of a drop zone, without what the bar at the top of the window covers. */
+/**
+ * Returns the visible part of a drop zone, without what the bar at the top of the window covers.
+ */
 async function visibleBox(zone: Locator) {
   return zone.evaluate(element => {
     const { left, top, right, bottom } = element.getBoundingClientRect()
@@ -146,7 +151,7 @@ async function visibleBox(zone: Locator) {
   })
 }
 
-/** Counts the calls of a page that deposit files. Returns the function that returns their number. */
+/** Counts the calls of a page that deposit files. Returns a function that returns their number. */
 function watchDeposits(page: Page): () => number {
   let count = 0
   page.on('request', request => {

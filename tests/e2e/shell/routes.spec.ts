@@ -257,7 +257,9 @@ function watchRequests(page: Page): string[] {
   return asked
 }
 
-/** Returns the languages whose words were requested. Marks those that came from the browser's cache. */
+/**
+ * Returns the languages whose words were requested. Marks those that came from the browser's cache.
+ */
 function wordLoads(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     performance.getEntriesByType('resource').flatMap(entry => {

@@ -406,7 +406,6 @@ test('a question that a page waits for stays when Escape is pressed, and shakes'
   await expect(page).toHaveURL(/\/en\/deposit$/)
 })
 
-/** Returns the texts of the visible entries of the drawer. */
 async function entries(page: Page): Promise<string[]> {
   return page.locator('.drawer-entry:visible').allInnerTexts()
 }

@@ -79,7 +79,7 @@ async function depositIn(
   await page.close()
 }
 
-/** Watches the event streams of a browser. Returns the function that returns those that are open. */
+/** Watches the event streams of a browser. Returns a function that returns those that are open. */
 function watchStreams(context: BrowserContext): () => Request[] {
   const open = new Set<Request>()
   const isStream = (request: Request) =>

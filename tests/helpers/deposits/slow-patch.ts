@@ -2,9 +2,7 @@ import http from 'node:http'
 import type { TestPerson } from '../app.ts'
 
 export interface SlowPatch {
-  /** Sends more bytes of the body. */
   send(bytes: Uint8Array): void
-  /** Breaks the connection. */
   breakConnection(): void
   /** Status and error code of the answer. The status is 0 where the connection broke first. */
   answer: Promise<{ status: number; code: string | undefined; retryAfter: string | undefined }>

@@ -13,10 +13,7 @@ type Rules = 'all' | 'colors'
 /** The rules of axe whose result depends on the color scheme. */
 const colorRules = ['color-contrast', 'link-in-text-block']
 
-/**
- * Expects that the page breaks no rule of axe. The script of axe is loaded once for each page,
- * because loading it takes as long as one check.
- */
+/** Loads the script of axe once for each page, because loading it takes as long as one check. */
 async function expectAccessible(page: Page, rules: Rules) {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeScript)
   const options: RunOptions = {

@@ -135,7 +135,6 @@ interface People {
   /** The first part of each name. The second part is a number of three digits: `Ada` → `Ada 007` */
   word: string
   count: number
-  /** Whether the people are only invited, and have not activated their accounts. */
   isInvited?: boolean
 }
 

@@ -90,7 +90,6 @@ function makeTab(wire: Wire, context: string, userContext: string) {
     sent.push(`${request.method} ${new URL(request.url).pathname}, ${request.bodySize} bytes`)
   })
 
-  /** Returns the first element with this role and name in the accessibility tree. */
   function find(role: string, name: string): Promise<Node> {
     const locator = { type: 'accessibility', value: { role, name } }
     return locate(`${role} “${name}”`, locator).catch(async cause => {
@@ -195,7 +194,6 @@ function makeTab(wire: Wire, context: string, userContext: string) {
         words.test(String(await evaluate('() => document.body.innerText')))
       )
     },
-    /** Chooses a file in the page's file input. */
     async choose(file: string): Promise<void> {
       const { sharedId } = await locate('the file input', {
         type: 'css',
@@ -203,7 +201,6 @@ function makeTab(wire: Wire, context: string, userContext: string) {
       })
       await wire.send('input.setFiles', { context, element: { sharedId }, files: [resolve(file)] })
     },
-    /** Waits until the page has a matching address. */
     async arrive(url: RegExp): Promise<void> {
       await until(String(url), async () => url.test(String(await evaluate('() => location.href'))))
     },
@@ -293,7 +290,6 @@ type Message =
   | { type: 'success'; id: number; result: never }
   | { type: 'error'; id: number; error: string; message: string }
 
-/** Opens a web socket that exchanges commands and events as JSON. */
 async function openWire(address: string) {
   const socket = new WebSocket(`${address}/session`)
   const waiting = new Map<number, PromiseWithResolvers<never>>()

@@ -133,7 +133,9 @@ async function describe(request: Request): Promise<string> {
   return size > 0 && size <= 1000 ? call : `${call}, ${size} bytes`
 }
 
-/** Opens the link of an invitation and activates the account. Waits until the person is signed in. */
+/**
+ * Opens the link of an invitation and activates the account. Waits until the person is signed in.
+ */
 export async function activateAccount(page: Page, link: string, username: string): Promise<void> {
   await page.goto(link)
   await page.locator('input[name=username]').fill(username)

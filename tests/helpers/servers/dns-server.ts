@@ -69,7 +69,6 @@ export async function startDnsServer({ port = 0 } = {}) {
 
   return {
     address: `127.0.0.1:${place.port}`,
-    /** The queries that the server has received so far. */
     asked,
     set(name: string, found: TxtAnswer) {
       zone.set(name.toLowerCase(), found)

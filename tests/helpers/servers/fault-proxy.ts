@@ -84,7 +84,6 @@ export async function startFaultProxy(target: number) {
     forget() {
       planned.length = 0
     },
-    /** Returns the number of connections broken so far. */
     cuts: () => cuts,
     /** Sends the server the bytes that it has not received because of `silence`. */
     deliverLate() {

@@ -50,7 +50,6 @@ export async function openMailServer({ port = 0, tls = false, refusal }: MailSer
   if (typeof address !== 'object' || !address) throw new Error('the mail server has no port')
   return {
     mails,
-    /** Returns the number of connections so far. */
     connections: () => connections,
     port: address.port,
     url: `smtp://127.0.0.1:${address.port}`,

@@ -55,7 +55,6 @@ test('what waits for a person to sign in again stays until somebody else does', 
   expect(kept()).toEqual([])
 })
 
-/** Opens a browser in which Ada is signed in. */
 async function openBrowser() {
   const browser = makeBrowser()
   const tab = browser.openTab('http://localhost:4321/en', () => new Response(null, { status: 503 }))

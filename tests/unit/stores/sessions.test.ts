@@ -546,7 +546,6 @@ async function open(opening: Opening) {
   return { browser, tab, accounts, addressAfterSignIn, changes, sessions, users }
 }
 
-/** Opens a tab in which Ada is signed in by the cookie. */
 async function openSignedIn(answers: Opening['answers'] = {}) {
   const opened = await open({ cookie: makeToken({ sub: 'ada', exp }), answers })
   opened.sessions.restoreSession()

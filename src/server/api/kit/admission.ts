@@ -18,7 +18,6 @@ export type AccessRules = Pick<
   'access' | 'pending' | 'suspended' | 'confirmation' | 'scopes'
 >
 
-/** Where a call comes from. */
 interface Caller {
   /** Network address of the caller. Empty for a call from within the process. */
   address: string
@@ -54,10 +53,6 @@ export async function admitPerson(
   return person
 }
 
-/**
- * Throws `person_required` if a program calls a route that only people may call, and
- * `scope_missing` if its API key has none of the scopes of the route.
- */
 function requireScope({ key }: AuthenticatedCaller, { scopes }: AccessRules): void {
   if (!key) return
   if (!scopes) throw new AppError('person_required', 'Keys for programs may not make this call')

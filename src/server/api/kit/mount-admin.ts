@@ -7,14 +7,8 @@ import { administeredCompany, callerAndCompany } from './administered-company.ts
 import type { Api } from './context.ts'
 import { mountEndpoint, mountList } from './mount.ts'
 
-/**
- * What a domain function receives for a call that administers a company, in addition to the call's
- * input.
- */
 interface AdminCaller {
-  /** Id of the company that the call administers. */
   company_id: CompanyId
-  /** The person who makes the call. */
   by: AuthenticatedCaller
   /** The version in the header `If-Match`. Undefined if the call accepts any version. */
   version: number | undefined

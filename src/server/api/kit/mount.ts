@@ -203,10 +203,6 @@ async function admit(
   }
 }
 
-/**
- * Returns the fields of a call's query or body (`given`) together with the fields of its path.
- * Throws `invalid_input` if a field occurs in both.
- */
 function withPath(
   given: Record<string, unknown>,
   path: Record<string, string>

@@ -8,7 +8,7 @@ const msPerCheck = 10_000
 /**
  * Returns a stream of the bytes of `body` that fails when the person's session ends. The failure
  * closes the connection, so that the client does not take a partial file for a complete one. Checks
- * the session every 4 MiB and at least every 10 seconds.
+ * the session every 4 MiB, and at the first chunk after 10 seconds without a check.
  */
 export function streamWhileSignedIn(
   deps: Pick<Deps, 'db' | 'clock'>,

@@ -24,10 +24,9 @@ import { type AuthenticatedCaller, signalSessionChanges } from '../sessions/sess
 const usualDays = 365
 const dayMs = 86_400_000
 
-/** The owner of API keys: a person, or the company itself. */
 interface Owner {
   company_id: CompanyId
-  /** Id of the person. Undefined if the company is the owner. */
+  /** Undefined if the company is the owner. */
   user_id: string | undefined
 }
 
@@ -50,10 +49,6 @@ export async function listApiKeys(
 interface Creation extends z.output<typeof call.input> {
   company_id: CompanyId
   by: AuthenticatedCaller
-  /**
-   * Id of the group to which a new key of the company belongs. Undefined for a new key of the
-   * person `by`.
-   */
   group_id?: string
 }
 
@@ -201,10 +196,7 @@ async function requireRoom(tx: Tx, user_id: string | undefined): Promise<void> {
   })
 }
 
-/**
- * Creates the account of a company's API key. The account belongs to no person, and nobody can sign
- * in to it.
- */
+/** The account of a company's API key belongs to no person, and nobody can sign in to it. */
 async function createAccount(
   tx: Tx,
   {

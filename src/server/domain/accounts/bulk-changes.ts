@@ -39,7 +39,6 @@ export type BulkSelection =
   | { filter: MemberFilter; cursor?: string | undefined }
 
 interface Bulk {
-  /** The company whose people are changed, and the host to which the links in their mails lead. */
   sender: SendingCompany
   by: AuthenticatedCaller
   change: BulkChange
@@ -114,10 +113,6 @@ export async function readNextPeopleIds(
   return { ids: people.map(({ id }) => id), next }
 }
 
-/**
- * Returns the error code that says why a person cannot be changed. Returns undefined if the change
- * is possible.
- */
 function refusalOf(
   { by, change: { action } }: Treatment,
   people: LockedMembers,
@@ -136,8 +131,8 @@ function refusalOf(
 }
 
 /**
- * Applies a bulk change to the people `ids`, after `refusalOf` has allowed it for each of them.
- * Returns the ids of the people who were changed. Leaves out people who needed no change.
+ * Applies a bulk change to people for whom `refusalOf` allows it. Returns the ids of the people who
+ * were changed, without those who needed no change.
  */
 async function apply(
   tx: Tx,

@@ -34,19 +34,15 @@ export async function deleteUser(
 
 interface Erasure {
   sender: SendingCompany
-  /**
-   * The person who deletes the accounts: an administrator, or a person who deletes their own
-   * account.
-   */
   by: AuthenticatedCaller
   people: readonly { id: string; email: string; locale: string }[]
 }
 
 /**
  * Deletes the personal data of accounts: e-mail, username, public keys, sessions, API keys, group
- * memberships, mailed links and rows of imports. Keeps the accounts' rows and the deposits, because
- * the history refers to their ids. Queues a mail to each person that tells them about the deletion.
- * The caller must have locked the rows of these people.
+ * memberships, mailed links, rows of imports and fields in the audit log. Keeps the accounts' rows
+ * and the deposits, because the history refers to their ids. Queues a mail to each person that
+ * tells them about the deletion. The caller must have locked the rows of these people.
  */
 export async function eraseUsers(
   tx: Tx,

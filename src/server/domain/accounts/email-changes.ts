@@ -25,7 +25,7 @@ interface NewEmail {
   person: AuthenticatedCaller
   /** Network address of the caller. */
   address: string
-  /** The new e-mail, in the form that `canonicalEmail` returns. */
+  /** In the form that `canonicalEmail` returns. */
   email: string
   challenge_response: string
   public_key_jwt: string

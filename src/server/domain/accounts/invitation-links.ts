@@ -55,7 +55,6 @@ async function narrowed(tx: Tx, people: BulkSelection): Promise<BulkSelection> {
   return { ...people, filter: { state: 'invited', ...filter } }
 }
 
-/** Returns a list with the person, or an empty list if the person cannot be invited. */
 function invitable(members: LockedMembers, id: string): LockedMember[] {
   try {
     const member = members.get(id)

@@ -16,15 +16,13 @@ import { addUser } from './new-users.ts'
 import { lockPerson, setPublicKeyWithMailToken } from './user-keys.ts'
 
 interface Invitation {
-  /** The company that invites. */
   tenant: Tenant
-  /** The administrator who invites. */
   by: AuthenticatedCaller
-  /** The invited person's e-mail, in the form that `canonicalEmail` returns. */
+  /** In the form that `canonicalEmail` returns. */
   email: string
   username: string | undefined
   locale: 'en' | 'fr' | undefined
-  /** The person's groups. Undefined for the company's default group. */
+  /** Undefined for the company's default group. */
   group_ids: string[] | undefined
   idempotencyKey: string | undefined
 }
@@ -255,8 +253,8 @@ interface Invitee {
 type Queued = Pick<InvitationResult, 'queued_until'>
 
 /**
- * Queues invitation mails. Returns an item for each person, in the order of `invitees`.
- * `queued_until` is the time when the mail will be sent. It is absent if no limit delays the mail.
+ * Queues invitation mails, except to people whose invitation is already scheduled for later.
+ * Returns an item for each person, in the order of `invitees`.
  */
 async function queueInvitations(
   tx: Tx,
@@ -280,10 +278,6 @@ async function queueInvitations(
   )
 }
 
-/**
- * Returns an invitation link for the administrator to pass on, or an empty object if a mail server
- * is configured.
- */
 async function linkWithoutMail(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'settings'>,
@@ -368,7 +362,6 @@ export async function scheduleInvitations(
     .orderBy('due_at', 'desc')
     .limit(maxPerCompanyDay)
     .execute()
-  /** The times of the company's latest invitations, in ascending order. */
   const times = latest.map(({ due_at }) => due_at.getTime()).reverse()
   const own = await ownTimes(tx, recipients)
   const added: { id: string; recipient: Buffer; due_at: Date }[] = []
@@ -433,7 +426,6 @@ function recipientOf(tx: Tx, deps: Pick<Deps, 'keys'>, email: string): Buffer {
   return deps.keys.mac('pseudonym', JSON.stringify(['invitation', tx.companyId, email]))
 }
 
-/** Returns `start` plus `ms`, or 0 if `start` is undefined. */
 function endOf(start: number | undefined, ms: number): number {
   return start === undefined ? 0 : start + ms
 }

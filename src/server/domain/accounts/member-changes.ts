@@ -34,7 +34,7 @@ interface MemberCall {
 }
 
 interface Versioned extends MemberCall {
-  /** The version of the person's data that the caller has seen. Undefined accepts every version. */
+  /** Undefined accepts every version. */
   version: number | undefined
 }
 

@@ -28,7 +28,7 @@ export interface MemberFilter {
   permission?: Permission | undefined
   /** Selects the people whom the import with this id has created. */
   import?: string | undefined
-  /** Selects the person with this e-mail, in the form that `canonicalEmail` returns. */
+  /** The e-mail of one person, in the form that `canonicalEmail` returns. */
   email?: string | undefined
 }
 
@@ -169,10 +169,7 @@ const orders = {
   usual: 'name'
 } as const
 
-/**
- * A query that selects people of a company. Its rows are either accounts or sign-ups that wait for
- * confirmation.
- */
+/** A query of people. Its rows are either accounts or sign-ups that wait for confirmation. */
 type People = SelectQueryBuilder<Database & { person: PersonRow }, 'person', object>
 
 interface PersonRow {
@@ -211,7 +208,6 @@ function peopleOf(tx: Tx, deps: Pick<Deps, 'clock'>, filter: MemberFilter): Peop
       .as('person')
   )
   if (state === 'waiting') return [signUps]
-  // a sign-up has no groups and no permissions
   if (state !== undefined || group !== undefined || permission !== undefined) return [accounts]
   return [accounts, signUps]
 }
@@ -240,15 +236,14 @@ function createdByImportCondition(tx: Tx, importId: string) {
   ))`
 }
 
-/** A person who matches a filter. */
 interface Found {
   id: string
   state: MemberState
 }
 
 /**
- * Adds the conditions of a filter to a query of people. Most conditions use only columns that the
- * indexes on people contain, so that PostgreSQL can filter without reading the rows.
+ * Most conditions use only columns that the indexes on people contain, so that PostgreSQL can
+ * filter without reading the rows.
  */
 function matching(tx: Tx, people: People, filter: MemberFilter) {
   const { q, state, group, permission, email } = filter

@@ -6,7 +6,7 @@ import { newId, newRecordId } from '../ids.ts'
 import { sealedKeyColumns } from '../key-proofs/key-proofs.ts'
 
 interface NewUser {
-  /** The new person's e-mail, in the form that `canonicalEmail` returns. */
+  /** In the form that `canonicalEmail` returns. */
   email: string
   username: string
   locale: 'en' | 'fr' | undefined
@@ -22,9 +22,7 @@ interface NewUser {
    * no password yet.
    */
   key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | ReturnType<typeof sealedKeyColumns> | undefined
-  /**
-   * Whether an administrator has invited the person. The caller must still queue the invitation.
-   */
+  /** If true, the caller must still queue the invitation. */
   isInvited?: boolean
   /**
    * Ids of the person's groups. The caller must have locked the rows of these groups. Undefined

@@ -46,7 +46,7 @@ const unmailedMs = 30 * dayMs
 
 interface NewSignUp {
   tenant: Tenant
-  /** The e-mail of the sign-up, in the form that `canonicalEmail` returns. */
+  /** In the form that `canonicalEmail` returns. */
   email: string
   username: string
   locale: 'en' | 'fr' | undefined
@@ -96,7 +96,6 @@ export async function sendVerification(
   { tenant, person, address }: { tenant: Tenant; person: AuthenticatedCaller; address: string }
 ): Promise<void> {
   const { company_id, id } = person
-  // a person who has confirmed the e-mail needs no mail
   if (!person.pending) return
   await inCompany(deps.db, company_id, async tx => {
     const signup = await selectById(tx, 'signup', id).select(['email', 'locale']).executeTakeFirst()
@@ -229,7 +228,7 @@ async function waitingIn(
   return waiting
 }
 
-/** Creates a link that confirms the e-mail of a sign-up, on the host where the person signed up. */
+/** The link leads to the host where the person signed up. */
 async function createVerifyLink(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'settings'>,

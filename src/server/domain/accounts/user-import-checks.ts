@@ -145,7 +145,6 @@ function hasEmailSql(company_id: string, id: string, emails: RawBuilder<unknown>
     and import_id is not distinct from ${id}::uuid`
 }
 
-/** Returns SQL that creates a new id for each row. The id is a UUIDv7, like the ids of `newId`. */
 function newIdSql(deps: Pick<Deps, 'clock'>): RawBuilder<string> {
   const time = Buffer.alloc(6)
   time.writeUIntBE(deps.clock().getTime(), 0, 6)

@@ -34,7 +34,6 @@ interface Storing extends Sent {
   company_id: CompanyId
 }
 
-/** The values in the cells of one row, as the table `import_row` stores them. */
 interface ReadRow {
   number: number
   cells: Cells
@@ -131,7 +130,6 @@ export async function skipUserImportRows(
 interface Changed {
   id: string
   options: ImportOptions
-  /** Numbers of the changed rows. */
   numbers: number[]
   /** The e-mails of the changed rows, both from before and from after the change. */
   rows: { email: string | null }[]
@@ -144,8 +142,8 @@ interface Changed {
 const checkedAgainAtOnce = 2_000
 
 /**
- * Checks changed rows again. Also checks other rows with the same e-mails if their verdicts are out
- * of date. Returns the new number of rows with each verdict.
+ * Checks changed rows again, and other rows with the same e-mails if their verdicts are out of
+ * date.
  */
 async function checkAgain(
   tx: Tx,
@@ -165,7 +163,6 @@ interface Reading extends z.output<typeof endpoints.listImportRows.input> {
   company_id: CompanyId
 }
 
-/** Number of rows on a page if the caller gives no `limit`. */
 const usualLimit = 100
 
 /**

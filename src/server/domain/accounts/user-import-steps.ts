@@ -143,10 +143,6 @@ async function changePeople(
   return rows.map(({ number }) => number)
 }
 
-/**
- * Gives the rows `numbers` the verdict `refused`. A run could not apply them, because their people
- * have been changed since the import was checked.
- */
 async function refuseMissed(tx: Tx, { id }: ImportInProgress, numbers: number[]): Promise<void> {
   const reasons = JSON.stringify([{ column: 'email', code: 'changed_meanwhile' }])
   await sql`
@@ -155,13 +151,8 @@ async function refuseMissed(tx: Tx, { id }: ImportInProgress, numbers: number[])
        and number = any (${numbers}::integer[])`.execute(tx)
 }
 
-/** The number of people whose invitations are scheduled or cancelled together. */
 const invitedAtOnce = 1_000
 
-/**
- * Queues the invitation mails to the people whom a run has created. Limits on mails may delay some
- * of these mails.
- */
 async function invitePeople(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'signals'>,
@@ -185,7 +176,6 @@ async function invitePeople(
   }
 }
 
-/** Cancels the queued invitations of people whom an undo has removed. */
 async function withdrawInvitations(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock'>,

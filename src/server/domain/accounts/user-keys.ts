@@ -103,7 +103,6 @@ export async function lockPublicKey(
 interface MailedKey {
   tenant: Tenant
   purpose: 'activate' | 'reset'
-  /** The token of the mailed link. */
   token: string
   public_key_jwt: string
 }

@@ -18,7 +18,7 @@ import { insertSignUp } from './signups.ts'
 
 interface NewPerson {
   tenant: Tenant
-  /** The new person's e-mail, in the form that `canonicalEmail` returns. */
+  /** In the form that `canonicalEmail` returns. */
   email: string
   username: string
   public_key_jwt: string
@@ -28,7 +28,6 @@ interface NewPerson {
 interface SignUp extends NewPerson {
   /** Network address of the caller. */
   address: string
-  /** Whether the call comes from a developer's machine. */
   isDeveloper: boolean
   idempotencyKey: string | undefined
 }

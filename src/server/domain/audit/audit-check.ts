@@ -137,10 +137,7 @@ export function auditEntryCanonicalJson(entry: Selectable<Database['audit_entry'
   })
 }
 
-/**
- * Returns what is wrong with the stored changed fields of an audit entry. Returns undefined if they
- * match the entry.
- */
+/** Returns what is wrong with the stored changed fields of an entry. Undefined if they match it. */
 function faultOf(entry: Entry): string | undefined {
   const { company_id, id, action, changes, salt, value, person, deleted_at } = entry
   if (salt === null || value === null) {

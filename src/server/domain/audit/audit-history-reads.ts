@@ -7,9 +7,7 @@ import { audit } from './audit.ts'
 const entryMs = 10 * 60_000
 
 interface Reading {
-  /** The company whose history is read. */
   company_id: CompanyId
-  /** The administrator who reads it. */
   by: { id: string; company_id: CompanyId }
 }
 

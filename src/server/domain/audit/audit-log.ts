@@ -10,10 +10,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 import { auditEntryCanonicalJson } from './audit-check.ts'
 
-/**
- * Selects entries of the audit log. `locale` is the language of the names that are returned with
- * the entries.
- */
+/** `locale` is the language of the names that are returned with the entries. */
 interface AuditFilter {
   company_id: CompanyId
   locale?: 'en' | 'fr' | undefined
@@ -84,7 +81,7 @@ const columns: Record<string, (row: ExportedRow) => string | number | undefined>
 }
 
 type Row = Awaited<ReturnType<typeof readRows>>['items'][number]
-/** The names of items. The keys are the ids of the items. */
+/** The names of items, by the ids of the items. */
 type Names = Map<string, string>
 
 async function readEntries(tx: Tx, filter: AuditFilter, page: PageInput) {
@@ -141,7 +138,6 @@ async function concerns(tx: Tx, target: string): Promise<RawBuilder<boolean>> {
     and entry.action in ('import.run', 'import.undo'))`
 }
 
-/** Returns the number of the newest entry of the company's audit log. */
 async function newestSeq(tx: Tx): Promise<number> {
   const head = await selectInCompany(tx, 'audit_head').select('seq').executeTakeFirst()
   return head?.seq ?? 0
@@ -191,8 +187,8 @@ function changedFields(text: string): AuditChange[] {
 }
 
 /**
- * Returns the name of a changed item that may no longer exist. Takes the name from the changed
- * fields of an entry. Returns undefined if these fields contain no name.
+ * Takes the name of a changed item from the changed fields of an entry, because the item may no
+ * longer exist.
  */
 function nameIn(fields: readonly AuditChange[] | undefined): string | undefined {
   const named = fields?.find(({ field }) => field === 'name' || field === 'username')
@@ -238,7 +234,6 @@ async function readNames(tx: Tx, rows: readonly Row[], locale: 'en' | 'fr'): Pro
 
 const uuid = /^[0-9a-f-]{36}$/
 
-/** The kinds of items that have names, each with the SQL expression of its name. */
 const nameSql: Record<string, (locale: 'en' | 'fr') => RawBuilder<string | null>> = {
   user: () => sql`case when deleted_at is null then username end`,
   group: () => sql`name`,
@@ -247,10 +242,7 @@ const nameSql: Record<string, (locale: 'en' | 'fr') => RawBuilder<string | null>
   company: () => sql`name`
 }
 
-/**
- * Returns the names of items of one kind. The keys of the map are the ids of the items. Leaves out
- * items that the transaction's company does not have.
- */
+/** Leaves out items that the transaction's company does not have. */
 async function readNamesOfKind(
   tx: Tx,
   kind: string,
@@ -266,10 +258,7 @@ async function readNamesOfKind(
   return new Map(rows.flatMap(row => (row.name === null ? [] : [[row.id, row.name] as const])))
 }
 
-/**
- * The names of other companies and of their people who made changes. The keys are the ids of the
- * companies.
- */
+/** The names of other companies and of their people who made changes, by company id. */
 type OtherCompanies = Map<string, { name: string; people: Names }>
 
 /**

@@ -24,7 +24,6 @@ export interface AdminCall {
 export type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
 
 interface AuditedChange {
-  /** The person who made the change, and the company that they belong to. */
   by: { id: string; company_id: CompanyId }
   /** The company that was changed. If absent, it is the transaction's company. */
   company?: CompanyId

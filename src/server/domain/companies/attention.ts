@@ -29,7 +29,6 @@ const mostNamed = 5
  * milliseconds.
  */
 const proofDelayMs = 24 * 3_600_000
-/** How long a mail may wait before it counts as delayed, in milliseconds. */
 const mailDelayMs = 5 * 60_000
 /**
  * How long a mail may wait before the delay is an error and no longer a warning, in milliseconds.
@@ -37,13 +36,8 @@ const mailDelayMs = 5 * 60_000
 const mailFailureMs = 3_600_000
 /** `listAttentionOfAllCompanies` starts no further checks after this many milliseconds. */
 const allChecksMs = 2_000
-/** How many companies are checked at the same time. */
 const companiesAtOnce = 4
 
-/**
- * A check that looks for problems in a company. `kinds` lists the kinds of problems that it can
- * find, such as `mails_delayed`.
- */
 interface Check {
   kinds: readonly AttentionKind[]
   find: (tx: Tx, deps: AttentionDeps, now: Date) => Promise<AttentionItem[]>
@@ -151,10 +145,6 @@ function checkDisk(deps: AttentionDeps): Promise<Findings> {
   return runChecks(deps, undefined, [[[kind], run]])
 }
 
-/**
- * Runs checks one after the other. If a check throws an error, logs the error and lists the check's
- * kinds in `unchecked` of the result.
- */
 async function runChecks(
   deps: AttentionDeps,
   company: CompanyId | undefined,
@@ -173,7 +163,6 @@ async function runChecks(
   return { items: bySeverity(items), unchecked }
 }
 
-/** Returns a check that looks for problems of one kind with the function `find`. */
 function checkFor(
   kind: AttentionKind,
   find: (tx: Tx, deps: AttentionDeps, now: Date) => Promise<Finding>
@@ -189,7 +178,6 @@ function bySeverity(items: AttentionItem[]): AttentionItem[] {
   return items.toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
-/** Returns the rank of an item by severity: the lowest number for the most severe. */
 function rankOf(item: AttentionItem | undefined): number {
   return item ? severities.indexOf(item.severity) : severities.length
 }
@@ -209,10 +197,6 @@ async function findFullDisk({ blobs }: AttentionDeps): Promise<Finding> {
   return { severity: 'error', count: used, since: null }
 }
 
-/**
- * Returns the columns for a query that counts rows: `count` is the number of rows, and `since` is
- * the earliest value of the column that `time` names.
- */
 const countAndOldest = (time: string) => [
   sql<number>`count(*)`.as('count'),
   sql<Date | null>`min(${sql.ref(time)})`.as('since')
@@ -274,10 +258,6 @@ async function findUnmailedInvitations(
   return settings.mailServer ? undefined : findWithoutLink(tx, now, handedOutLink)
 }
 
-/**
- * The SQL condition that a person has a link that is valid at the time `now`, or that a mail to the
- * person is queued.
- */
 const mailedLink = (now: Date) => sql<boolean>`(exists (
     select from mail_token
      where mail_token.company_id = "user".company_id and subject = "user".id and expires_at > ${now}
@@ -285,10 +265,6 @@ const mailedLink = (now: Date) => sql<boolean>`(exists (
     select from mail where mail.company_id = "user".company_id and subject = "user".id
   ))`
 
-/**
- * The SQL condition that an administrator has received a link to pass on to a person, and that this
- * link is valid at the time `now`.
- */
 const handedOutLink = (now: Date) => sql<boolean>`exists (
     select from mail_token
      where mail_token.company_id = "user".company_id and subject = "user".id and handed_out
@@ -315,7 +291,6 @@ async function findWithoutLink(
   return finding(found, 'warning')
 }
 
-/** The severity of each state of a domain that needs attention. */
 const domainSeverities = {
   unverified: 'info',
   failing: 'warning',

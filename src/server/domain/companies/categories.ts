@@ -92,7 +92,6 @@ export async function getCategory(
   return inCompany(deps.db, company_id, tx => readCategory(tx, id))
 }
 
-/** The default values for settings that the creator of a category does not choose. */
 const defaults = {
   visibility: 'public',
   keep_originals: 'person',
@@ -268,7 +267,6 @@ function categoryOf(row: Row): Category {
   }
 }
 
-/** Returns the columns that store the given settings of a category. */
 function rowOf({ names, keep_originals, default: is_default, ...others }: Omit<Category, 'id'>) {
   return { ...others, originals: keep_originals, is_default, names: JSON.stringify(names) }
 }
@@ -320,7 +318,6 @@ async function lockCategory(tx: Tx, id: string, withDefault: boolean | undefined
   return { ...settings, version: found.version }
 }
 
-/** Makes the present default category an ordinary category. Does nothing if there is no default. */
 async function endDefault(tx: Tx, deps: AuditedDeps, by: AdminCall['by']): Promise<void> {
   const ended = await updateInCompany(tx, 'category')
     .set({ is_default: false, version: sql<number>`version + 1` })
@@ -356,10 +353,6 @@ async function countUses(tx: Tx, id: string): Promise<{ deposits: number; groups
 
 const nameIndexes: Record<string, 'en' | 'fr'> = { category_name_en: 'en', category_name_fr: 'fr' }
 
-/**
- * Runs a write to categories. Throws `name_taken` if another category of the company has the same
- * name in one of the languages.
- */
 async function withNameCheck<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write()

@@ -206,7 +206,6 @@ function domainOf(row: Row): Domain {
   }
 }
 
-/** Returns the fields of a domain that the audit log stores. */
 function auditFields(row: DomainRow): object {
   const { name, title, public: isPublic, locale, contact, privacy, terms } = row
   const texts = { name, title, public: isPublic, locale, contact, privacy, terms }

@@ -31,7 +31,6 @@ export async function removeGroupUser(deps: AuditedDeps, input: Membership): Pro
   })
 }
 
-/** The people who join or leave a group, and the administrator who moves them. */
 interface Move {
   by: AdminCall['by']
   group_id: string

@@ -368,9 +368,6 @@ async function requireCategory(tx: Tx, id: string): Promise<void> {
   if (!found) throw new AppError('not_found', 'No such category')
 }
 
-/**
- * Runs a write to groups. Throws `name_taken` if another group of the company has the same name.
- */
 async function withNameCheck<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write()

@@ -51,7 +51,6 @@ export function createProofToken({ random }: Pick<Deps, 'random'>): string {
   return Buffer.from(random(20)).toString('hex')
 }
 
-/** Returns whether a label is a top-level domain, according to the list of public suffixes. */
 function isTopLevel(label: string): boolean {
   const { isIcann, publicSuffix } = parse(`example.${label}`)
   return isIcann === true && publicSuffix !== null

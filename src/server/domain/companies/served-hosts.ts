@@ -183,7 +183,6 @@ async function listHosts(deps: Pick<Deps, 'db'>): Promise<Set<string>> {
   return new Set(result.rows.map(({ host }) => host))
 }
 
-/** The columns of a domain that `DomainConfig` contains. */
 type ConfigColumn =
   | ('name' | 'title' | 'public' | 'locale' | 'theme')
   | ('contact' | 'privacy' | 'terms' | 'version')

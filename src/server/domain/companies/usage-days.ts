@@ -7,7 +7,6 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { requireGroup } from './groups.ts'
 
 const dayMs = 86_400_000
-/** How many days to return if the caller names no first day. */
 const usualDays = 30
 /**
  * The earliest day that can be requested. There is no usage from before, and PostgreSQL would
@@ -17,7 +16,7 @@ const firstDay = '2000-01-01'
 
 interface UsageQuery {
   company_id: CompanyId
-  /** Id of the group whose usage is returned. Undefined for the whole company. */
+  /** Undefined for the whole company. */
   group?: string | undefined
   /** The first day to return, in UTC, such as `2026-11-22`. If undefined, 30 days are returned. */
   from?: string | undefined

@@ -143,9 +143,6 @@ async function seedHistory(deps: Deps, demo: Demo, stopping: () => boolean): Pro
   return true
 }
 
-/**
- * The person who deposits the documents of the demonstration, and the category of these deposits.
- */
 interface DemoPerson {
   company_id: CompanyId
   user_id: string
@@ -255,10 +252,7 @@ async function register(deps: Deps, person: DemoPerson, document: DemoDocument):
   return upload
 }
 
-/**
- * Adds a verification to the demonstration's history, dated `deps.clock()`. Does nothing if the
- * person has an entry of exactly that time already.
- */
+/** Does nothing if the person has an entry of exactly the time of `deps.clock()` already. */
 async function seedCheck(
   deps: Deps,
   person: DemoPerson,

@@ -9,7 +9,6 @@ interface Listing extends PageInput<'created' | '-created'>, Pick<ConnectionOpti
   /** Words that the name of the document must contain. */
   q?: string | undefined
   category?: string | undefined
-  /** Id of the person who made the deposits. */
   user?: string | undefined
   from?: string | undefined
   to?: string | undefined
@@ -76,7 +75,6 @@ function filtered(
 }
 
 type Row = Awaited<ReturnType<ReturnType<typeof filtered>['execute']>>[number]
-/** The fields of a deposit's request (entry of the history) that describe the document. */
 type Facts = Pick<
   CompanyDeposit,
   'name' | 'size' | 'media_type' | 'leaf_hash' | 'keep_until' | 'erased'

@@ -38,7 +38,6 @@ import { deleteFilesIfUnreferenced } from './unreferenced-files.ts'
 import { encryptDigest } from './upload-digests.ts'
 import { digestOfStoredFile } from './upload-settlement.ts'
 
-/** Maximum number of files that a batch moves to their final paths at the same time. */
 const movesAtOnce = 4
 
 /**
@@ -80,9 +79,7 @@ interface Candidate {
   damaged: number | undefined
 }
 
-/**
- * A file of a batch that has not been refused so far, with its category and the category's rules.
- */
+/** A file of a batch that has not been refused so far. */
 interface Accepted extends Candidate {
   category: string
   rules: CategoryRules
@@ -335,8 +332,8 @@ class Batch {
   }
 
   /**
-   * Charges the items to the person's groups. `charge` is `chargeDeposits`, or `planDepositCharges` to
-   * only predict the result. Returns the items for which the groups have enough left. Sets the
+   * Charges the items to the person's groups. `charge` is `chargeDeposits`, or `planDepositCharges`
+   * to only predict the result. Returns the items for which the groups have enough left. Sets the
    * error as the answer to every other item.
    */
   async #charge(items: Accepted[], charge: typeof chargeDeposits): Promise<Accepted[]> {
@@ -468,7 +465,6 @@ class Batch {
     }
   }
 
-  /** Returns the id of the group to which an item was charged. */
   #payerOf({ at }: Accepted): string {
     const group = this.#payers.get(at)
     if (group === undefined) throw new Error('an item was recorded and not charged')
@@ -483,10 +479,6 @@ class Batch {
     return this.#answers[this.#sameFile.get(at) ?? at] instanceof AppError
   }
 
-  /**
-   * Sets the answers to the items that repeat the file or the idempotency key of an earlier item of
-   * the batch.
-   */
   #answerRepeated(): void {
     for (const [at, first] of this.#sameFile) {
       const answer = this.#answers[first]

@@ -164,10 +164,6 @@ function recordedAt({ now }: NewRecord): Date {
   return new Date(Math.floor(now.getTime() / 1000) * 1000)
 }
 
-/**
- * Returns when the stored file of a deposit must be deleted. Returns undefined if it is kept
- * forever or nothing is stored.
- */
 function keepUntil({ kept, names, now }: NewRecord): Date | undefined {
   if (!kept || names.retention === null) return undefined
   return retentionEnd(now, names.retention)

@@ -7,7 +7,6 @@ import { type NewRequestState, publishRequests } from '../history/requests.ts'
 import { subtractStorage } from '../limits/quotas.ts'
 import { deleteFilesIfUnreferenced } from './unreferenced-files.ts'
 
-/** How many files are erased in one transaction. */
 const erasedAtOnce = 50
 
 /**

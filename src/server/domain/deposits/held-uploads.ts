@@ -10,7 +10,6 @@ import { findUpload, requestWithState } from './uploads.ts'
  */
 export interface HeldUpload {
   company_id: CompanyId
-  /** Id of the upload's request (entry of the history). */
   request_id: string
   size: number
   held_at: Date

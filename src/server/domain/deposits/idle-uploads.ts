@@ -59,9 +59,9 @@ export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Pro
 }
 
 /**
- * Ends the oldest upload of the company that has received no byte for a day, or for ten minutes if
- * it is an upload of `PUT /deposit`. Its state becomes `lapsed`. Returns whether there was such an
- * upload.
+ * Ends an upload of the company that has received no byte for a day, or for ten minutes if it is an
+ * upload of `PUT /deposit`. Of several such uploads, ends the one that has been idle longest. Its
+ * state becomes `lapsed`. Returns whether there was such an upload.
  */
 export async function endNextIdleUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const now = deps.clock().getTime()

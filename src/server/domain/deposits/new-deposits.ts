@@ -28,7 +28,6 @@ export type NewDeposit = z.output<(typeof createDepositCall)['input']>
 interface CreateInput {
   company_id: CompanyId
   user_id: string
-  /** The call with its idempotency key, so that repeating it creates nothing. */
   call: IdempotentCall
   deposit: NewDeposit
   caller?: WaitingClient | undefined
@@ -117,7 +116,6 @@ export function requireConsistentFingerprints(deposit: NewDeposit): void {
   }
 }
 
-/** A deposit that is about to be created, with the rules of its category. */
 interface PlannedDeposit {
   company_id: CompanyId
   user_id: string
@@ -140,7 +138,6 @@ interface PlannedDeposit {
   now: Date
 }
 
-/** Maximum number of open uploads that one person may have. */
 const maxOpenUploads = 2000
 
 const countOpenUploads = prepareStatement(
@@ -218,7 +215,6 @@ export async function openUpload(
   return { request, upload_id }
 }
 
-/** Charges and records a deposit that stores only a fingerprint and so needs no upload. */
 async function recordFingerprint(
   tx: Tx,
   deps: Deps,
@@ -268,7 +264,6 @@ interface SameFile {
   stored: Buffer
 }
 
-/** The query of the person's most recent open upload of the same bytes into the same category. */
 const openUploads = prepareStatement((db, file: SameFile) =>
   db
     .selectFrom('upload')

@@ -31,7 +31,8 @@ export interface WriteLease {
  * - If the lease of the previous process has expired, `writer` gets a new file, because the
  *   previous process may still have the old file open. The upload's generation then grows by one.
  * A lease that expires exactly at the time `ignored` counts as expired already. A caller that has
- * waited in vain passes the `heldUntil` of its first call: the lease was not renewed since.
+ * waited for another process passes the `heldUntil` of its first call here. If the lease still
+ * expires at that time, the other process has not renewed it and has probably died.
  */
 export async function takeWriteLease(
   deps: Pick<Deps, 'db' | 'clock'>,

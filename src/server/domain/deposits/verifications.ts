@@ -18,7 +18,6 @@ import { type AuthenticatedCaller, actorIdOf } from '../sessions/sessions.ts'
 interface VerifyInput {
   tenant: Tenant
   person: AuthenticatedCaller | undefined
-  /** Network address of the caller. */
   address: string
   items: { sha256: string }[]
 }

@@ -15,9 +15,7 @@ const beatMs = 2000
  * How often a reader checks the session of each stream, in milliseconds, even if no signal arrives.
  */
 const recheckMs = 30_000
-/** Maximum number of events that one query reads. */
 const pageEvents = 500
-/** Maximum number of sessions that one statement checks. */
 const maxChecked = 1000
 
 /** An event of a person's history, formatted as text for event streams. */
@@ -74,7 +72,6 @@ export function createEventReaders(deps: Deps): (company_id: CompanyId) => Event
   }
 }
 
-/** What an event reader knows about one of its subscribers. */
 interface SubscriberState {
   /**
    * The number of the subscription: 1 for the first subscription to this reader, 2 for the second.
@@ -238,7 +235,6 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
 
 const none: EventText[] = []
 
-/** Returns the event of a changed request as the text that is sent to event streams. */
 function formatEvent(request: ProcessedRequest): EventText {
   const { seq } = request
   return { seq, text: `id: ${seq}\ndata: ${JSON.stringify(request)}\n\n` }
@@ -285,7 +281,6 @@ export async function readEvents(
   return { events, seen: (isFull && rows.at(-1)?.seq) || first.event_seq, isFull }
 }
 
-/** Returns the hosts among `hosts` that serve the pages of a company. */
 async function servedHosts(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId,

@@ -52,7 +52,6 @@ export interface EventStream {
 
 interface StreamOpening {
   person: AuthenticatedCaller
-  /** The host on which the person opens the stream. */
   host: string
   /**
    * The sequence number of the last event that the client has (header `Last-Event-ID`). Undefined

@@ -32,14 +32,14 @@ import { missingVersionNote, requireVersion, type VersionedChange } from '../ver
 interface Claim extends z.output<typeof endpoint.input> {
   company_id: CompanyId
   by: { id: string; company_id: CompanyId; permissions: string[] }
-  /** Whether the call comes from a developer's machine. */
   isDeveloper: boolean
   idempotencyKey: string | undefined
 }
 
 /**
- * Claims a host for a company, which creates a domain. Throws `host_not_allowed`, or `host_taken`
- * if any company has proved the host or this company has already claimed it.
+ * Claims a host for a company, which creates a domain. Throws `host_not_allowed` if the
+ * installation does not accept the host name. Throws `host_taken` if any company has proved the
+ * host or this company has already claimed it.
  */
 export async function createDomain(
   deps: Pick<Deps, 'db' | 'dns' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,

@@ -95,7 +95,6 @@ const working: Lease<'import'> = {
  * check commits after each statement.
  */
 const [rowsAtOnce, checkedAtOnce] = [1_000, 500]
-/** The number of attempts after which an import fails. */
 const maxAttempts = 5
 /**
  * The pause after a failed attempt is this many milliseconds, times the number of attempts so far.
@@ -326,7 +325,6 @@ async function countUndone(
   return rows[0] ?? { removed: 0, restored: 0, kept: 0 }
 }
 
-/** Yields the slices of an import that come after row number `done`. */
 function* slicesOf(
   { row_count }: ImportInProgress,
   { done = 0, atOnce = rowsAtOnce } = {}
@@ -336,7 +334,6 @@ function* slicesOf(
   }
 }
 
-/** How often the progress of a long transaction is stored, in milliseconds. */
 const shownEveryMs = 500
 
 /**
@@ -361,9 +358,7 @@ function createProgress(
   }
 }
 
-/**
- * Renews the lease and stores the progress. Throws if another process has taken over the import.
- */
+/** Throws `Stopped` if another process has taken over the import. */
 async function keepLease(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -375,9 +370,9 @@ async function keepLease(
 }
 
 /**
- * Stores the new state of the import at the end of a check, a run or an undo, and ends the lease.
- * With `applied`, keeps the lease, because the run continues by counting what it has applied.
- * Throws if another process has taken over the import.
+ * Ends the lease at the end of a check, a run or an undo. With `applied`, keeps it, because the run
+ * continues by counting what it has applied. Throws `Stopped` if another process has taken over the
+ * import.
  */
 async function settle(
   tx: Tx,
@@ -390,7 +385,6 @@ async function settle(
     undone?: string
   }
 ): Promise<void> {
-  // the run goes on by counting, under the same lease
   const lease = changes.applied ? {} : { leased_until: null }
   await change(tx, work, { ...changes, ...lease })
 }

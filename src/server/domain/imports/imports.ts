@@ -29,7 +29,6 @@ import { type Page, type PageInput, readPage } from '../lists.ts'
 // What holds for an import of any kind of rows: its states, its list and its end. What the rows mean
 // is decided elsewhere: `accounts/user-import-*.ts` are about people.
 
-/** The states of an import on which the import job works. */
 const workingStates = ['checking', 'running', 'undoing'] as const
 
 interface Creation extends z.output<typeof endpoints.createImport.input> {
@@ -170,7 +169,6 @@ export async function deleteImport(
   })
 }
 
-/** Maximum number of rows that one transaction deletes. */
 const erasedAtOnce = 5_000
 
 /**

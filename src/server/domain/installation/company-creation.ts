@@ -18,13 +18,10 @@ import { newId } from '../ids.ts'
 import { productTheme } from './product-theme.ts'
 
 interface NewTenant {
-  /** The operator who creates the company. */
   by: { id: string; company_id: CompanyId }
-  /** Whether the call comes from a developer's machine. */
   isDeveloper: boolean
   idempotencyKey: string | undefined
   name: string
-  /** The host name of the company's first domain. */
   host: string
   /** The first administrator's e-mail, in the form that `canonicalEmail` returns. */
   email: string

@@ -71,7 +71,7 @@ interface NewOperator {
   /** Network address of the caller. */
   address: string
   code: string
-  /** The operator's e-mail, in the form that `canonicalEmail` returns. */
+  /** In the form that `canonicalEmail` returns. */
   email: string
   username: string
   public_key_jwt: string

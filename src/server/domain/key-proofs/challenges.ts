@@ -27,7 +27,7 @@ const skewSeconds = 5
 
 interface ChallengeUse {
   tenant: Tenant
-  /** The e-mail that the caller wants to use, in the form that `canonicalEmail` returns. */
+  /** In the form that `canonicalEmail` returns. */
   email: string
   purpose: ChallengePurpose
 }

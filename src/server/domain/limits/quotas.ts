@@ -22,7 +22,6 @@ export interface Reservation {
   made_at: Date
 }
 
-/** The kind of a request: a deposit or a verification. */
 type Kind = 'deposit' | 'verify'
 
 interface ReserveInput {
@@ -144,10 +143,6 @@ async function addUsed(
   ])
 }
 
-/**
- * Returns the quotas (limits and usage) of the person's groups that allow a category, for each
- * category in `input.charges`. The keys of the map are the ids of the categories.
- */
 async function readQuotasByCategory(
   tx: Tx,
   input: ChargesInput
@@ -164,19 +159,13 @@ async function readQuotasByCategory(
   )
 }
 
-/**
- * Returns a copy of the quota (limits and usage) of each group in `quotasByCategory`. The keys of
- * the map are the ids of the groups.
- */
+/** Returns a copy of the quota (limits and usage) of each group, by the id of the group. */
 function groupsOf(quotasByCategory: Map<string, GroupQuota[]>): Map<string, GroupQuota> {
   const all = [...quotasByCategory.values()].flat()
   return new Map(all.map(quota => [quota.group_id, { ...quota }]))
 }
 
-/**
- * Decides to which group each charge goes. Returns for each charge the id of the group, or the
- * error if no group has enough left.
- */
+/** Returns for each charge the id of its group, or the error if no group has enough left. */
 function distribute(
   quotasByCategory: Map<string, GroupQuota[]>,
   { charges, now }: ChargesInput

@@ -32,9 +32,8 @@ const minute = 60
 const hour = 3600
 const day = 86_400
 
-/** The rate limits. The comment on each limit says what it counts. */
 const rules = {
-  /** Logins, and requests for the challenge that a login signs, per network address. */
+  /** Logins, and requests for a challenge of any purpose, per network address. */
   sign_in_address: reported(rule(limits => limits.signInPerAddressMinute, minute)),
   /** Attempts to create an account, per network address. */
   sign_up_address: reported(rule(limits => limits.signUpPerAddressHour, hour)),
@@ -127,7 +126,6 @@ const rules = {
   csp_report_address: reported(rule(limits => limits.reportsPerAddressMinute, minute))
 } satisfies Record<string, Rule>
 
-/** The name of a rate limit. */
 export type RateLimitName = keyof typeof rules
 
 /**

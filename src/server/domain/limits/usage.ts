@@ -26,7 +26,7 @@ export async function readPersonUsage(tx: Tx, input: PersonQuotaQuery): Promise<
   return total
 }
 
-/** What one person has used in one group. `storage_used` is in bytes. */
+/** `storage_used` is in bytes. */
 interface OwnUsage {
   requests_used: number
   storage_used: number
@@ -237,9 +237,8 @@ function intervalOf(text: string | null): LimitPeriodLength {
 }
 
 /**
- * Returns what a person has used in the current period of each group in `quotas`. The keys of the
- * map are the ids of the groups. `used` has at most one entry for each combination of group, kind
- * and period.
+ * Returns what a person has used in the current period of each group in `quotas`, by group id.
+ * `used` has at most one entry for each combination of group, kind and period.
  */
 function ownUsageOf(used: PersonalUsage[], quotas: GroupQuota[]): Map<string, OwnUsage> {
   const amountOf = (group_id: string, kind: PersonalUsage['kind'], start: Date) =>

@@ -174,7 +174,6 @@ async function letterToInvited(
   return { kind: 'activate', to, locale, page: 'activate-account', token }
 }
 
-/** Returns the letter that asks a person to confirm their new e-mail. */
 async function letterToNewEmail(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,

@@ -41,10 +41,7 @@ export async function createMailToken(
 
 interface NewTokens {
   purpose: LinkPurpose
-  /**
-   * The recipients of the links: people, or sign-ups that wait for confirmation. Each gets one
-   * link.
-   */
+  /** People, or sign-ups that wait for confirmation. Each gets one link. */
   people: readonly { id: string; email: string }[]
   /** Whether an administrator gets the links, to pass them on. */
   isHandedOut?: boolean

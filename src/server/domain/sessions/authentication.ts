@@ -224,10 +224,7 @@ const keyWithHash = prepareStatement(
       .select(['api_key.scopes', 'api_key.last_used_at'])
 )
 
-/**
- * Builds the query of the company's sessions, each with its person. The session of an unconfirmed
- * sign-up has no person.
- */
+/** Builds the query of sessions. The session of an unconfirmed sign-up has no person. */
 function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
   return db
     .selectFrom('session')
@@ -250,8 +247,8 @@ function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
 }
 
 /**
- * Builds the query of the company's API keys with their owners. The query has the same columns as
- * that of sessions. API keys stay valid when their owner signs out everywhere.
+ * Builds the query of API keys, with the same columns as that of sessions. API keys stay valid when
+ * their owner signs out everywhere.
  */
 function keysOf(db: StatementBuilder, company_id: CompanyId) {
   return db

@@ -27,7 +27,7 @@ import { createSession } from './sessions.ts'
 
 interface LogIn {
   tenant: Tenant
-  /** The e-mail of the account, in the form that `canonicalEmail` returns. */
+  /** In the form that `canonicalEmail` returns. */
   email: string
   challenge_response: string
   /**
@@ -39,7 +39,6 @@ interface LogIn {
   address: string
   /** The `User-Agent` header of the browser that signs in. */
   agent: string
-  /** Whether the call comes from a developer's machine. */
   isDeveloper: boolean
 }
 
@@ -109,7 +108,6 @@ function isDemoKey(
   return verifyWithJwk(demoPublicKey, Buffer.from(challenge), signature)
 }
 
-/** A person, or a sign-up whose e-mail is not confirmed yet. */
 interface Account {
   user_id: string
   disabled: DisabledMark | null

@@ -121,7 +121,6 @@ export function isPasswordConfirmed(until: Date | null, now: Date): boolean {
   return left > 0 && left <= confirmedMs
 }
 
-/** The person or the unconfirmed sign-up for whom a session is created. */
 interface Holder {
   user_id: string
   tokens_valid_after: Date
@@ -129,7 +128,6 @@ interface Holder {
   waits_until?: Date
 }
 
-/** A session that `createSession` has created. */
 export interface NewSession {
   user_id: string
   session_id: string
@@ -263,7 +261,7 @@ export async function signOutEverywhere(
   await endSessions(tx, deps, user_ids)
 }
 
-/** Ends one session of a person. Returns false if the person has no such session. */
+/** Returns false if the person has no such session. */
 async function revokeSession(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,
@@ -280,7 +278,6 @@ async function revokeSession(
   return ended !== undefined
 }
 
-/** The number of sessions on a page if a call names no `limit`. */
 const sessionPage = 100
 
 /**

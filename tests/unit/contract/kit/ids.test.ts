@@ -21,7 +21,6 @@ test('every id of an input is read in lower case', () => {
   }
 })
 
-/** Returns the schemas of the UUIDs in a schema. */
 function idsOf(schema: z.core.$ZodType): z.core.$ZodType[] {
   // as: the union of all schemas tells its members apart
   const { def } = (schema as z.core.$ZodTypes)._zod

@@ -19,7 +19,6 @@ const category: DepositCategory = {
   media_types: null
 }
 const digest = digestOf('a.pdf')
-/** A reduced picture, and the description of how it was reduced. */
 const blob = new Blob(['small'], { type: 'image/jpeg' })
 const transform = {
   kind: 'image-recompress' as const,
@@ -1026,7 +1025,10 @@ function at<Item>(items: readonly Item[], index: number): Item {
   return item
 }
 
-/** Returns the fingerprint of the file with this name: files whose names begin with the same word are equal. */
+/**
+ * Returns the fingerprint of the file with this name. Files are equal if their names begin with the
+ * same word.
+ */
 function digestOf(name: string): string {
   return createHash('sha256')
     .update(name.split(/\W/)[0] ?? '')

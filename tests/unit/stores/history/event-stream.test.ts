@@ -238,7 +238,6 @@ async function follow({ status = 200, random = 0, fetch = globalThis.fetch } = {
     await new Promise(done => server.close(done))
   })
 
-  /** Waits for the nth connection and returns it. */
   async function connections(n: number): Promise<Connection> {
     return vi.waitFor(() => {
       const connection = accepted[n - 1]

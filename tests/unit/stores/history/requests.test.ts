@@ -265,7 +265,10 @@ function event(request: ProcessedRequest): string {
   return `id: ${request.seq}\ndata: ${JSON.stringify(request)}\n\n`
 }
 
-/** Opens a signed-in tab with new stores. The API has the requests of `list`; the test writes the stream. */
+/**
+ * Opens a signed-in tab with new stores. The API has the requests of `list`. The test writes the
+ * stream.
+ */
 async function open() {
   const list: ProcessedRequest[] = []
   const sent: string[] = []

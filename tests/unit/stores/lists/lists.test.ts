@@ -201,7 +201,6 @@ function makeList(count: number) {
   return {
     list,
     server,
-    /** Delays the next load. Returns the function that lets it continue. */
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>()
       held.push(promise)
