@@ -207,9 +207,8 @@ async function init({ domain, name }: Record<string, string | undefined>): Promi
   }
   const company = CompanyName.safeParse(name)
   if (!company.success) throw new Misuse('The name must have 1 to 80 characters on one line.')
-  const names = { name: company.data, title: company.data, company: company.data }
   return inDeps(async deps => {
-    if (!(await seedInstallation(deps, { host, ...names, isPublic: false }))) {
+    if (!(await seedInstallation(deps, { host, name: company.data, isPublic: false }))) {
       throw new Refusal('This database already has an installation: init needs an empty one.')
     }
     const { facts, text } = await setupCode(deps)

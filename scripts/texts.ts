@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { Words } from '../src/i18n/index.ts'
+import type { Messages } from '../src/i18n/index.ts'
 
 /** Returns all texts of a language by namespace, which is the name of a file without its ending. */
-export function textsOf(locale: string): Record<string, Words> {
+export function textsOf(locale: string): Record<string, Messages> {
   const folder = join('src/i18n', locale)
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const texts = files

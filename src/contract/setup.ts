@@ -3,9 +3,6 @@ import { endpoint } from './kit/endpoint.ts'
 import { maxCodeUnits } from './kit/text-checks.ts'
 import { Email, Username } from './users.ts'
 
-/** A company's name has the same rules as a person's name. */
-const CompanyName = Username
-
 const DemoAccount = z.object({ email: z.string(), password: z.string() })
 
 /**
@@ -58,7 +55,8 @@ export const createOperator = endpoint({
     email: Email,
     username: Username,
     public_key_jwt: z.string().check(z.maxLength(4096)),
-    company: CompanyName,
+    // a company's name has the same rules as a person's name
+    company: Username,
     demo: z.enum(['keep', 'remove']),
     locale: z.optional(z.enum(['en', 'fr']))
   }),

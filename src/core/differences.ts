@@ -31,6 +31,7 @@ export function differencesOf<Values extends object>(
   })
 }
 
-function isSame(one: unknown, other: unknown): boolean {
+/** Returns whether two values are the same as JSON. */
+export function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }

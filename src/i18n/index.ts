@@ -1,4 +1,4 @@
-import type { WordKey } from './keys.ts'
+import type { MessageKey } from './keys.ts'
 
 /** The languages of the interface. */
 export const locales = ['en', 'fr'] as const
@@ -9,15 +9,15 @@ export const defaultLocale: Locale = 'en'
 export const localeNames: Record<Locale, string> = { en: 'English', fr: 'Français' }
 
 /** The translated texts of a namespace by key, nested as in its JSON file. */
-export interface Words {
-  [key: string]: string | Words
+export interface Messages {
+  [key: string]: string | Messages
 }
 
 /**
  * A function that returns the translated text for a key: `t('account.email')`,
  * `t('setup.left', { count: 2 })`. Returns the key itself if there is no text for it.
  */
-export type Translate<Key extends string = WordKey> = (
+export type Translate<Key extends string = MessageKey> = (
   key: Key,
   values?: Record<string, string | number>
 ) => string
@@ -48,7 +48,7 @@ export function localizedPath(locale: Locale, path: string): string {
  * i18next: `{{name}}` stands for a value, and `count` chooses between `key_one` and `key_other`.
  * Numbers are formatted for the locale.
  */
-export function translator(locale: Locale, words: Words): Translate<string> {
+export function translator(locale: Locale, words: Messages): Translate<string> {
   const plurals = new Intl.PluralRules(languageTag(locale))
   const numbers = new Intl.NumberFormat(languageTag(locale))
   return (key, values = {}) => {
@@ -66,8 +66,8 @@ export function translator(locale: Locale, words: Words): Translate<string> {
   }
 }
 
-function find(words: Words, key: string): string | undefined {
-  let found: string | Words | undefined = words
+function find(words: Messages, key: string): string | undefined {
+  let found: string | Messages | undefined = words
   for (const part of key.split('.')) {
     if (typeof found !== 'object' || !Object.hasOwn(found, part)) return undefined
     found = found[part]

@@ -53,12 +53,12 @@ export type Namespace = keyof Catalogue
 type OpenNamespace = 'docs' | 'errors' | 'fields'
 
 /** A key of one namespace, such as `'signIn.submit'` of `account`. */
-export type KeyIn<Name extends Namespace> = Name extends OpenNamespace
+export type NamespaceKey<Name extends Namespace> = Name extends OpenNamespace
   ? string
   : KeysOf<Catalogue[Name]>
 
 /** A key of any namespace, such as `'account.signIn.submit'`. */
-export type WordKey = { [Name in Namespace]: `${Name}.${KeyIn<Name>}` }[Namespace]
+export type MessageKey = { [Name in Namespace]: `${Name}.${NamespaceKey<Name>}` }[Namespace]
 
 type KeysOf<Words> = {
   [Name in keyof Words & string]: Words[Name] extends string

@@ -1,7 +1,7 @@
 import { localizePath } from 'astro-i18next'
 import i18next from 'i18next'
-import { type Locale, type Translate, translator, type Words } from './index.ts'
-import type { KeyIn, Namespace } from './keys.ts'
+import { type Locale, type Messages, type Translate, translator } from './index.ts'
+import type { Namespace, NamespaceKey } from './keys.ts'
 
 /**
  * Returns the function that translates the texts of one namespace while the server renders a page.
@@ -11,7 +11,7 @@ import type { KeyIn, Namespace } from './keys.ts'
 export function pageTranslator<Name extends Namespace>(
   locale: Locale,
   namespace: Name
-): Translate<KeyIn<Name>> {
+): Translate<NamespaceKey<Name>> {
   return translator(locale, bundle(locale, namespace))
 }
 
@@ -19,11 +19,11 @@ export function pageTranslator<Name extends Namespace>(
  * Returns the texts for the property `words` of an island. Each of `parts` is a namespace (`users`)
  * or, to keep the page small, a part of one (`users.list`). Throws if a part has no text.
  */
-export function islandWords(
+export function islandMessages(
   locale: Locale,
   ...parts: (Namespace | `${Namespace}.${string}`)[]
-): Record<string, Words> {
-  const words: Record<string, Words> = {}
+): Record<string, Messages> {
+  const words: Record<string, Messages> = {}
   for (const part of parts) {
     const [name = '', key] = part.split('.')
     const whole = bundle(locale, name as Namespace) // as: what a part begins with
@@ -42,6 +42,6 @@ export function pathWithLocale(locale: Locale, path: string): string {
   return localizePath(path, locale)
 }
 
-function bundle(locale: Locale, namespace: Namespace): Words {
+function bundle(locale: Locale, namespace: Namespace): Messages {
   return i18next.getResourceBundle(locale, namespace)
 }

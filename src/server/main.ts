@@ -8,7 +8,7 @@ import { readConfig } from './config.ts'
 import { openServedHosts, openTenantCache, originOf } from './domain/companies/served-hosts.ts'
 import { createDemo, findDemo } from './domain/demo/demo.ts'
 import { demoAccount } from './domain/demo-account.ts'
-import { initialCompanyNames, seedInstallation } from './domain/installation/installation.ts'
+import { seedInstallation } from './domain/installation/installation.ts'
 import { createSetupCode } from './domain/installation/setup.ts'
 import { watchEventLoopLag } from './event-loop-lag.ts'
 import { limitConnections } from './http/connections.ts'
@@ -104,11 +104,8 @@ async function start(): Promise<void> {
     })
   )
   const { deps } = opened
-  const isFirst = await seedInstallation(deps, {
-    host: 'localhost',
-    ...initialCompanyNames,
-    isPublic: true
-  })
+  const first = { host: 'localhost', name: 'Vidimus', isPublic: true }
+  const isFirst = await seedInstallation(deps, first)
   if (isFirst && config.demo) await createDemo(deps)
 
   const tenants = owned.use(openTenantCache(deps))

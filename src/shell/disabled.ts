@@ -1,6 +1,6 @@
 import { type DisabledState, parseDisabledParameter } from '../contract/kit/disabled.ts'
 import { formatDateTime } from '../core/text/format.ts'
-import { localizedPath, translator, type Words } from '../i18n/index.ts'
+import { localizedPath, type Messages, translator } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
 import { $disabledState, $user, refreshUser } from '../stores/signed-in-user.ts'
 import { isSignedIn, onClick, onThisAndLaterPages, pageLocale } from './kit/page.ts'
@@ -79,7 +79,7 @@ function partOf(box: HTMLElement, name: string): HTMLElement | null {
 
 function words() {
   const json = sheet()?.dataset['words'] ?? '{}'
-  return translator(pageLocale(), JSON.parse(json) as Words) // as: written by the page
+  return translator(pageLocale(), JSON.parse(json) as Messages) // as: written by the page
 }
 
 function sheet(): HTMLElement | null {

@@ -19,14 +19,14 @@ export function startLanguageLinks(): void {
 }
 
 async function change(locale: Locale): Promise<void> {
-  const [{ changeLanguage }, { keepFormDraft }, { navigate }] = await Promise.all([
+  const [{ changeLanguage }, { storeFormDraft }, { navigate }] = await Promise.all([
     import('../stores/languages.ts'),
     import('../stores/form-values.ts'),
     import('../stores/navigation.ts')
   ])
   /** Stores the values of unfinished forms, including forms whose scripts have not run yet. */
   const keep = () => {
-    for (const form of document.forms) keepFormDraft(pagePathInDefaultLocale(), form)
+    for (const form of document.forms) storeFormDraft(pagePathInDefaultLocale(), form)
     document.dispatchEvent(new Event('vidimus:language'))
   }
   const buildId = pageVersion(document)?.split(' ')[0] ?? ''

@@ -8,14 +8,14 @@ import { $user } from './signed-in-user.ts'
  * The open dialog that asks for the password, or undefined. The dialog calls `answer` with true
  * when the password is confirmed, and with false when the person cancels.
  */
-export const $passwordQuestion = personalAtom<
-  { answer: (isConfirmed: boolean) => void } | undefined
->(undefined)
+export const $passwordPrompt = personalAtom<{ answer: (isConfirmed: boolean) => void } | undefined>(
+  undefined
+)
 
 /** The answer of the open password dialog. Concurrent calls share one dialog. */
 let asking: Promise<boolean> | undefined
 
-addSessionEndListener(() => $passwordQuestion.get()?.answer(false))
+addSessionEndListener(() => $passwordPrompt.get()?.answer(false))
 
 /**
  * Makes a call with `run`. If the server requires the password again, asks the person for it and
@@ -53,12 +53,12 @@ export async function confirmPassword(password: string): Promise<void> {
 
 async function askForPassword(): Promise<boolean> {
   // nothing on this page listens to the store, so no dialog would open
-  if ($passwordQuestion.lc === 0) return false
+  if ($passwordPrompt.lc === 0) return false
   asking ??= new Promise(resolve => {
-    $passwordQuestion.set({
+    $passwordPrompt.set({
       answer(isConfirmed) {
         asking = undefined
-        $passwordQuestion.set(undefined)
+        $passwordPrompt.set(undefined)
         resolve(isConfirmed)
       }
     })

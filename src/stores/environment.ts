@@ -25,8 +25,8 @@ export interface LockRequest {
   steal: boolean
   onHeld: () => void
   /** Runs when another tab has the lock. `onHeld` runs later, when that tab releases it. */
-  onWait: () => void
-  onLost: () => void
+  onWait?: () => void
+  onLost?: () => void
 }
 
 /** The functions of the browser that stores use. Tests replace them. */
@@ -207,13 +207,13 @@ function requestLock(name: string, { steal, onHeld, onWait, onLost }: LockReques
     if (steal) return navigator.locks.request(name, { steal }, hold)
     await navigator.locks.request(name, { ifAvailable: true }, lock => (lock ? hold() : undefined))
     if (isHeld || asking.signal.aborted) return
-    onWait()
+    onWait?.()
     await navigator.locks.request(name, { signal: asking.signal }, hold)
   }
 
   ask().catch(() => {
     if (asking.signal.aborted) return
-    if (isHeld) onLost()
+    if (isHeld) onLost?.()
     // without locks, as on a page without HTTPS, each tab acts as leader
     else hold()
   })

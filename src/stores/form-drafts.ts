@@ -18,7 +18,7 @@ let owner: string | undefined
  * `/en/verify`. The value is deleted when another page is opened. With `whose`, the id of a person,
  * the value survives the sign-in page, but is deleted if somebody else signs in.
  */
-export function keepDraft(path: string, name: string, value: unknown, whose?: string): void {
+export function storeDraft(path: string, name: string, value: unknown, whose?: string): void {
   if (place !== path || owner !== whose) drafts.clear()
   place = path
   owner = whose

@@ -1,10 +1,10 @@
-import { keepDraft, takeDraft } from './form-drafts.ts'
+import { storeDraft, takeDraft } from './form-drafts.ts'
 
 /**
  * The values of the fields of a form, by field name. Several values of one field are joined by
  * newlines.
  */
-export type Values = Record<string, string>
+export type FormValues = Record<string, string>
 
 export type FieldElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
@@ -12,8 +12,8 @@ export type FieldElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectEl
  * Returns the values of a form by field name. Several values of one field are joined by newlines.
  * If no checkbox of a field is checked, the value of the field is empty.
  */
-export function readFormValues(form: HTMLFormElement): Values {
-  const values: Values = {}
+export function readFormValues(form: HTMLFormElement): FormValues {
+  const values: FormValues = {}
   for (const box of form.querySelectorAll<HTMLInputElement>('[type=checkbox]'))
     values[box.name] = ''
   for (const [name, value] of new FormData(form))
@@ -47,7 +47,7 @@ export function isCheckable({ type }: HTMLInputElement): boolean {
  * Returns the name under which the values of a form are stored. It consists of the names of the
  * fields: `{ email: '…', locale: 'fr' }` → `'form email locale'`
  */
-export function formDraftName(values: Values): string {
+export function formDraftName(values: FormValues): string {
   return `form ${Object.keys(values).join(' ')}`
 }
 
@@ -55,12 +55,12 @@ export function formDraftName(values: Values): string {
  * Stores the values of a form for a page. `path` is the page's path in the default language:
  * `/en/verify`.
  */
-export function keepFormDraft(path: string, form: HTMLFormElement): void {
+export function storeFormDraft(path: string, form: HTMLFormElement): void {
   const values = readFormValues(form)
   const name = formDraftName(values)
   // the script that fills in the stored values may not have run yet, so empty fields keep them
   const earlier = new Map<string, unknown>(Object.entries(Object(takeDraft(path, name))))
   for (const [field, value] of Object.entries(values))
     if (value === '' && earlier.has(field)) values[field] = String(earlier.get(field))
-  keepDraft(path, name, values)
+  storeDraft(path, name, values)
 }

@@ -1,10 +1,10 @@
-import type { Locale, Words } from '../i18n/index.ts'
+import type { Locale, Messages } from '../i18n/index.ts'
 import { environment } from './environment.ts'
 import { saveLanguageCookie } from './language-cookie.ts'
 
 interface LanguageChange {
   address: string
-  words: Words
+  words: Messages
   /** Whether saving the language in the account succeeded. If not, only this browser saved it. */
   isSaved: boolean
 }
@@ -31,7 +31,7 @@ export async function changeLanguage(
  * Loads all words of a language, because a page contains only the words it needs. The browser
  * caches the response for 24 hours.
  */
-async function loadMessages(locale: Locale, buildId: string): Promise<Words> {
+async function loadMessages(locale: Locale, buildId: string): Promise<Messages> {
   const { pageLocation, fetch } = environment()
   const { protocol, host } = pageLocation()
   try {

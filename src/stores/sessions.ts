@@ -14,8 +14,8 @@ import {
 import { environment, pageLocale } from './environment.ts'
 import { resetPersonalAtoms } from './personal-atoms.ts'
 
-/** The session of this tab. `exp` is the expiry of the token, in seconds since the epoch. */
-export type SessionState = { status: 'out' } | { status: 'in'; token: string; exp: number }
+/** The session of this tab. */
+export type SessionState = { status: 'out' } | { status: 'in'; token: string }
 
 export const $session = atom<SessionState>({ status: 'out' })
 
@@ -324,7 +324,7 @@ function setSession(token: string, exp: number): void {
   stopExpiry = after(Math.max(0, leftMs - 1000), followCookie)
   stopRenewal()
   stopRenewal = after(Math.max(lateRetryMs, leftMs - lateMs), () => void renewLate(token))
-  $session.set({ status: 'in', token, exp })
+  $session.set({ status: 'in', token })
 }
 
 /** Normally one tab renews the token for all, but the browser may have frozen that tab. */

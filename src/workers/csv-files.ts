@@ -20,7 +20,7 @@ export interface RowFault {
 }
 
 /** Result of reading a whole file. `rows` is the number of rows that are not blank. */
-export interface RowCountResult {
+export interface RowScan {
   rows: number
   /** Number of cells of the first row that is not blank. */
   columns: number
@@ -111,14 +111,14 @@ async function firstRows(file: Blob, dialect: Dialect): Promise<string[][]> {
  * Reads a whole file. Returns its number of rows and the faults of the rows. Calls `onProgress`
  * with the number of bytes read so far.
  */
-export async function countRows(
+export async function scanRows(
   file: Blob,
   dialect: Dialect,
   onProgress: (bytesDone: number) => void = () => {}
-): Promise<RowCountResult> {
-  const counted: RowCountResult = { rows: 0, columns: 0, blank: [], faults: {} }
+): Promise<RowScan> {
+  const counted: RowScan = { rows: 0, columns: 0, blank: [], faults: {} }
   const { faults } = counted
-  const note = (fault: keyof RowCountResult['faults'], row: number) => {
+  const note = (fault: keyof RowScan['faults'], row: number) => {
     const known = faults[fault]
     faults[fault] = { row: known?.row ?? row, count: (known?.count ?? 0) + 1 }
   }
@@ -144,6 +144,14 @@ export async function countRows(
   return counted
 }
 
+/** The rows to return: at most `most` rows from the row with the number `from`. */
+export interface RowRange {
+  from: number
+  most: number
+  /** Indexes of the columns to return. All columns if absent. */
+  columns?: readonly number[] | undefined
+}
+
 /**
  * Returns a function that reads a range of rows of a file: at most `most` rows from the row number
  * `from` on. Leaves out blank rows. With `columns`, returns only the cells of these columns. `key`
@@ -158,7 +166,7 @@ export function createRowRangeReader() {
     key: string,
     file: Blob,
     dialect: Dialect,
-    { from, most, columns }: { from: number; most: number; columns?: readonly number[] | undefined }
+    { from, most, columns }: RowRange
   ): Promise<RowPage> => {
     if (reading?.key !== key || !batch || from < batch.first) {
       reading = { key, batches: readRows(file, dialect, rangePieceBytes) }

@@ -1,5 +1,5 @@
 import Papa, { type ParseError } from 'papaparse'
-import { withoutFormulaGuard } from '../core/csv/cells.ts'
+import { unescapeFormulas } from '../core/csv/cells.ts'
 import type { Dialect } from '../core/csv/dialect.ts'
 
 /** Some consecutive rows of a file. */
@@ -68,7 +68,7 @@ function cleanRow(row: string[], isMixed: boolean): string[] {
   return row.map((cell, at) => {
     // this row ended with \r\n
     const whole = isMixed && at === last && cell.endsWith('\r') ? cell.slice(0, -1) : cell
-    return withoutFormulaGuard(whole)
+    return unescapeFormulas(whole)
   })
 }
 

@@ -1,11 +1,12 @@
 import type { Dialect } from '../core/csv/dialect.ts'
 import {
-  countRows,
   createRowRangeReader,
   type FileInspection,
   inspectFile,
-  type RowCountResult,
-  type RowPage
+  type RowPage,
+  type RowRange,
+  type RowScan,
+  scanRows
 } from './csv-files.ts'
 import type { WorkerReply } from './pool.ts'
 
@@ -19,15 +20,7 @@ export type CsvRequest =
   | { kind: 'count'; file: Blob; dialect: Dialect }
   | ({ kind: 'take'; key: string; file: Blob; dialect: Dialect } & RowRange)
 
-/** The rows to return: at most `most` rows from the row with the number `from`. */
-export interface RowRange {
-  from: number
-  most: number
-  /** Indexes of the columns to return. All columns if absent. */
-  columns?: readonly number[] | undefined
-}
-
-export type CsvResult = FileInspection | RowCountResult | RowPage
+export type CsvResult = FileInspection | RowScan | RowPage
 
 const take = createRowRangeReader()
 
@@ -44,7 +37,7 @@ function answerTo(request: CsvRequest): Promise<CsvResult> {
     case 'inspect':
       return inspectFile(file, dialect)
     case 'count':
-      return countRows(file, request.dialect, bytesDone => answer({ kind: 'progress', bytesDone }))
+      return scanRows(file, request.dialect, bytesDone => answer({ kind: 'progress', bytesDone }))
     case 'take':
       return take(request.key, file, request.dialect, request)
   }

@@ -1,6 +1,9 @@
-import type { Bytes } from '../core/bytes.ts'
-import { toBase64Url, toUtf8 } from '../core/bytes.ts'
-import { type ChallengePurpose, challengeResponse, checkChallenge } from '../core/keys/challenge.ts'
+import { type Bytes, toBase64Url, toUtf8 } from '../core/bytes.ts'
+import {
+  type ChallengePurpose,
+  checkChallenge,
+  formatChallengeResponse
+} from '../core/keys/challenge.ts'
 import type { DerivedKey, KdfId } from '../core/keys/kdf.ts'
 import {
   challengePurposeFor,
@@ -8,7 +11,7 @@ import {
   mailTokenHash,
   type PublicKeyPurpose,
   publicJwk,
-  publicKeyJwtInput
+  publicKeyJwtSigningInput
 } from '../core/keys/public-key-proof.ts'
 
 /**
@@ -71,7 +74,7 @@ export function createSigner(email: string, derive: (kdf: KdfId) => Promise<Sign
     async respond(challenge, purpose, host) {
       const { bytes, kdf } = checkChallenge({ challenge, purpose, host, email })
       const key = await keyFor(kdf)
-      return challengeResponse(challenge, await key.sign(bytes))
+      return formatChallengeResponse(challenge, await key.sign(bytes))
     },
 
     async publicKeyJwt({ challenge, aud, purpose, token, present = email }) {
@@ -85,7 +88,15 @@ export function createSigner(email: string, derive: (kdf: KdfId) => Promise<Sign
       const key = await keyFor(kdf)
       const jwk = publicJwk(key)
       const th = token === undefined ? {} : { th: mailTokenHash(token) }
-      const input = publicKeyJwtInput({ aud, email, purpose, kdf, nonce: challenge, ...th, jwk })
+      const input = publicKeyJwtSigningInput({
+        aud,
+        email,
+        purpose,
+        kdf,
+        nonce: challenge,
+        ...th,
+        jwk
+      })
       return formatPublicKeyJwt(input, await key.sign(toUtf8(input)))
     }
   }

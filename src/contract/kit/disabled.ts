@@ -18,6 +18,11 @@ export type DisabledState = z.infer<typeof DisabledState>
 
 const maxTextLength = 2_048
 
+/** Parses a stored reason. Returns `other` for a reason that this release does not know. */
+export function parseDisabledReason(reason: string): DisabledState['reason'] {
+  return DisabledReason.safeParse(reason).data ?? 'other'
+}
+
 /**
  * Returns the `disabled` part of an error response: what is disabled, why, and since when. Replaces
  * an unknown reason by `other`.
@@ -26,7 +31,7 @@ export function toDisabledState(
   scope: DisabledState['scope'],
   { reason, since }: { reason: string; since: string }
 ): DisabledState {
-  return { scope, reason: DisabledReason.safeParse(reason).data ?? 'other', since }
+  return { scope, reason: parseDisabledReason(reason), since }
 }
 
 /**

@@ -94,7 +94,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
  * An API call whose request or response is not plain JSON, such as an upload, a download or an
  * event stream.
  */
-export interface RawEndpoint<Input extends Shape = Shape, Message extends Shape = Shape> {
+export interface RawEndpoint<Input extends Shape = Shape, Message extends Shape = Shape>
+  extends Pick<Endpoint<Input>, 'path' | 'access' | 'input' | 'errors' | 'scopes'> {
   kind: 'raw'
   /**
    * Whether the call also accepts HEAD requests. The response to HEAD has the headers of GET and no
@@ -102,15 +103,11 @@ export interface RawEndpoint<Input extends Shape = Shape, Message extends Shape 
    */
   head?: boolean
   method: Method | 'PATCH' | 'HEAD'
-  path: string
-  access: Access
-  input: Input
   /**
    * Schema of one event of an event stream, or of the JSON response of an upload. `z.void()` if the
    * response is neither.
    */
   message: Message
-  errors: readonly ErrorCode[]
   /**
    * Schema of the part `items` of a `multipart/form-data` body. The parts after it contain bytes.
    */
@@ -120,8 +117,6 @@ export interface RawEndpoint<Input extends Shape = Shape, Message extends Shape 
    * of a session token.
    */
   linked?: boolean
-  /** The same as `Endpoint.scopes`. */
-  scopes?: readonly KeyScope[]
 }
 
 interface EndpointOptions<Input extends Shape, Output extends Shape>

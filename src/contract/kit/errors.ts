@@ -174,7 +174,7 @@ export type FieldErrors = Record<string, FieldError>
  * A limit that has been reached: how much is used (`used`), the maximum (`limit`), and when the
  * used amount begins again at 0 (`null`: never).
  */
-export interface LimitFigures {
+export interface ReachedLimit {
   used: number
   limit: number
   resets_at: string | null
@@ -195,7 +195,7 @@ interface AppErrorDetails {
   /** Number of refused fields that are not in `fields`, because `fields` lists at most 20. */
   fieldsOmitted?: number
   disabled?: DisabledState
-  figures?: LimitFigures
+  figures?: ReachedLimit
   categories?: readonly CategoryOption[]
   uses?: DependentCounts
   /** Seconds after which the caller may try again, sent as the header `Retry-After`. */
@@ -212,7 +212,7 @@ export class AppError extends Error {
   readonly fields: FieldErrors | undefined
   readonly fieldsOmitted: number
   readonly disabled: DisabledState | undefined
-  readonly figures: LimitFigures | undefined
+  readonly figures: ReachedLimit | undefined
   readonly categories: readonly CategoryOption[] | undefined
   readonly uses: DependentCounts | undefined
   readonly retryAfter: number | undefined

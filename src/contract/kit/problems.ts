@@ -6,7 +6,7 @@ import {
   type ErrorCode,
   errorCodes,
   type FieldErrors,
-  type LimitFigures
+  type ReachedLimit
 } from './errors.ts'
 
 /** The JSON body of an error response (RFC 9457). */
@@ -93,7 +93,7 @@ export function errorFromProblem(status: number, body: unknown, retryAfter?: num
     ...(Array.isArray(problem['categories']) ? { categories: problem['categories'] } : {}),
     ...(isRecord(problem['uses']) ? { uses: problem['uses'] as DependentCounts } : {}),
     ...(typeof problem['limit'] === 'number'
-      ? { figures: problem as unknown as LimitFigures }
+      ? { figures: problem as unknown as ReachedLimit }
       : {}),
     ...(retryAfter === undefined ? {} : { retryAfter })
   })

@@ -133,7 +133,7 @@ export function errorCodesOf(route: ApiCall): ErrorCode[] {
 }
 
 /** Returns the OpenAPI 3.1 document of all API calls. */
-export function createOpenApi({
+export function createOpenApiDocument({
   title,
   server,
   sentenceOf
@@ -185,7 +185,8 @@ function hasBody(route: ApiCall): boolean {
   return ['POST', 'PUT', 'PATCH'].includes(route.method)
 }
 
-function answerOf(
+/** Returns the schema of a call's response, and the named schemas to which it refers. */
+export function answerOf(
   route: ApiCall
 ): ReturnType<typeof outputSchema> | { schema: undefined; parts: Record<string, never> } {
   const answer = route.kind === 'endpoint' ? route.output : route.message

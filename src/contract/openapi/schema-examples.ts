@@ -30,11 +30,7 @@ const ofPattern: [RegExp, string][] = [
 const ofFormat: Record<string, string> = {
   uuid: '019a8f5e-7c00-7000-8000-000000000001',
   'date-time': '2026-05-04T12:00:00.000Z',
-  date: '2026-05-04',
-  email: 'ada@example.com',
-  hint: 'vdm_mKs83d',
-  key: 'vdm_…',
-  uri: 'https://example.com/'
+  date: '2026-05-04'
 }
 
 /**

@@ -26,7 +26,7 @@ export function csvRecord(cells: readonly (string | number | undefined)[]): stri
  */
 export function csvCell(value: string | number | undefined): string {
   if (value === undefined) return ''
-  const inert = withFormulaGuard(String(value))
+  const inert = escapeFormulas(String(value))
   return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
 }
 
@@ -34,14 +34,14 @@ export function csvCell(value: string | number | undefined): string {
  * Returns a text with a `'` before each part that a spreadsheet could evaluate as a formula. Other
  * texts stay as they are. `=1+1` → `'=1+1`, `a;=1` → `a;'=1`
  */
-export function withFormulaGuard(text: string): string {
+export function escapeFormulas(text: string): string {
   return text.replace(formulaStart, "'")
 }
 
 /**
- * Removes each `'` that `withFormulaGuard()` has put into a text: `'=1+1` → `=1+1`. Other texts,
+ * Removes each `'` that `escapeFormulas()` has put into a text: `'=1+1` → `=1+1`. Other texts,
  * such as `'quoted'`, stay as they are.
  */
-export function withoutFormulaGuard(text: string): string {
+export function unescapeFormulas(text: string): string {
   return text.replace(guard, '')
 }

@@ -96,7 +96,7 @@ export function assignColumn(
  * Guesses whether the first row of a file contains headings: known headings, or cells that are all
  * filled and all different. A row with an e-mail contains no headings.
  */
-export function detectHeader(
+export function hasHeaderRow(
   fields: readonly ImportField[],
   rows: readonly (readonly string[])[]
 ): boolean {

@@ -1,4 +1,4 @@
-import { withFormulaGuard } from './cells.ts'
+import { escapeFormulas } from './cells.ts'
 import type { Dialect } from './dialect.ts'
 import { encodeText } from './encodings.ts'
 
@@ -7,7 +7,7 @@ import { encodeText } from './encodings.ts'
  * part of a cell that a spreadsheet could evaluate as a formula. If the dialect's encoding lacks a
  * character of the rows, the file is UTF-8 with a byte order mark instead.
  */
-export function writeCsv(
+export function encodeCsv(
   rows: readonly (readonly string[])[],
   dialect: Dialect
 ): Uint8Array<ArrayBuffer> {
@@ -20,7 +20,7 @@ export function writeCsv(
 
 function writeRow(row: readonly string[], { delimiter }: Dialect): string {
   const cells = row.map(cell => {
-    const inert = withFormulaGuard(cell)
+    const inert = escapeFormulas(cell)
     const isPlain = !/["\r\n]/.test(inert) && !inert.includes(delimiter) && inert.trim() === inert
     return isPlain ? inert : `"${inert.replaceAll('"', '""')}"`
   })

@@ -41,7 +41,7 @@ export interface FieldChanges {
  * The value that takes the place of the previous hash in the first entry of an audit log: 32 zero
  * bytes.
  */
-export const firstPreviousHash: Bytes = new Uint8Array(32)
+export const initialPreviousHash: Bytes = new Uint8Array(32)
 
 /**
  * The first bytes of the input of every audit hash. They make sure that an audit hash never equals

@@ -20,7 +20,7 @@ export function canonicalize(value: Json): string {
  * Parses JSON of any layout, canonical or not. Throws for duplicate keys, lone surrogates, null,
  * and numbers other than integers from 0 to 2^53−1.
  */
-export function parseJson(text: string): Json {
+export function parseStrictJson(text: string): Json {
   const reader = { text, at: 0 }
   const value = readValue(reader, 0)
   skipSpace(reader)
@@ -28,9 +28,9 @@ export function parseJson(text: string): Json {
   return value
 }
 
-/** Parses JSON like `parseJson`, and also throws if the text is not in canonical form. */
+/** Parses JSON like `parseStrictJson`, and also throws if the text is not in canonical form. */
 export function parseCanonical(text: string): Json {
-  const value = parseJson(text)
+  const value = parseStrictJson(text)
   if (canonicalize(value) !== text) throw new SyntaxError('JSON: not canonical')
   return value
 }
@@ -124,8 +124,7 @@ function readString(reader: Reader): string {
   reader.at = end + 1
   if (end >= text.length) fail(reader, 'the string does not end')
   // JSON.parse checks escapes and control characters; only after it are surrogates paired
-  const value: unknown = JSON.parse(text.slice(start, end + 1))
-  if (typeof value !== 'string') return fail(reader, 'not a string')
+  const value: string = JSON.parse(text.slice(start, end + 1))
   if (!value.isWellFormed()) fail(reader, 'lone surrogate')
   return value
 }

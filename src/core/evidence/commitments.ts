@@ -45,14 +45,6 @@ export function deriveLinkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Byt
   }
 }
 
-/**
- * Derives an AES-256-GCM key from a link key (the secret of a link to a receipt). The key encrypts
- * the salts and values of the record that the link contains.
- */
-export function deriveLinkEncryptionKey(linkKey: Uint8Array): Bytes {
-  return derive(linkKey, hashPrefix('box'))
-}
-
 function derive(linkKey: Uint8Array, message: Uint8Array): Bytes {
   if (linkKey.length !== 32) throw new Error('commit: a link key has 32 bytes')
   return hmac(sha256, linkKey, message)

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, concatBytes, toBase64Url, toUtf8 } from '../bytes.ts'
 import { canonicalize, parseCanonical } from './canonical-json.ts'
 import { type CommitmentOpening, createCommitment } from './commitments.ts'
-import { isDigest, isRecordId, isTime } from './formats.ts'
+import { isDigest, isRecordId, isTimestamp } from './formats.ts'
 
 /**
  * The names of the fields of a deposit. The deposit's leaf (its entry in the log) has one
@@ -120,9 +120,9 @@ export function isDepositFieldValue(field: DepositField, value: string): boolean
     case 'media':
       return /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/.test(value)
     case 'time':
-      return isTime(value)
+      return isTimestamp(value)
     case 'expires':
-      return value === '' || isTime(value)
+      return value === '' || isTimestamp(value)
     case 'visibility':
       return value === 'public' || value === 'receipt_only' || value === 'private'
     case 'actor':

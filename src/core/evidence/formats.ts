@@ -44,15 +44,15 @@ export function isRecordId(text: string): boolean {
  * Formats a time in UTC, rounded down to seconds: `2026-11-20T09:28:15Z`. Throws for a year that
  * does not have four digits.
  */
-export function formatTime(time: Date): string {
+export function formatTimestamp(time: Date): string {
   const text = time.toISOString()
   if (text.length !== 24) throw new Error('time: year out of range')
   return `${text.slice(0, 19)}Z`
 }
 
 /** Returns whether a text is a valid time in UTC, such as `2026-11-20T09:28:15Z`. */
-export function isTime(text: string): boolean {
+export function isTimestamp(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text)) return false
   const time = new Date(text)
-  return !Number.isNaN(time.getTime()) && formatTime(time) === text
+  return !Number.isNaN(time.getTime()) && formatTimestamp(time) === text
 }

@@ -13,7 +13,7 @@ const maxRanges = 5
  * within the file. `'bytes=0-9'`, 100 → `{ start: 0, end: 9 }`; `'bytes=-10'`, 100 → `{ start: 90,
  * end: 99 }`
  */
-export function parseRange(
+export function parseRangeHeader(
   header: string | undefined,
   size: number
 ): ByteRange | 'whole' | 'unsatisfiable' {

@@ -2,7 +2,7 @@
  * The content security policy of API responses. A browser that opens a response as a page runs no
  * scripts in it and loads nothing, and no page can embed it in a frame.
  */
-export const apiPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
+export const apiCsp = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 /**
  * Value of the header `Strict-Transport-Security`: two years. Sent over https only. Omits
@@ -13,7 +13,7 @@ export const hstsHeader = 'max-age=63072000'
 /**
  * The content security policy of worker files. Only workers may compile WebAssembly; pages may not.
  */
-export const workerPolicy =
+export const workerCsp =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
 
 export type PagePolicyInput = {
@@ -34,7 +34,7 @@ export type PagePolicyInput = {
  * Returns the content security policy of the pages of a host. All pages have the same policy,
  * because Astro's ClientRouter keeps the policy of the first page during a visit.
  */
-export function pagePolicy({ astroPolicy, bootHash, themeHash, api }: PagePolicyInput): string {
+export function pageCsp({ astroPolicy, bootHash, themeHash, api }: PagePolicyInput): string {
   const boot = quoted(bootHash)
   const theme = quoted(themeHash)
   if (!/^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(api)) throw new Error(`csp: not an origin: ${api}`)

@@ -46,7 +46,7 @@ export function newPasswordFault(password: string): PasswordFault | undefined {
 export type PasswordStrength = 0 | 1 | 2 | 3 | 4
 
 /** The minimum strength of a new password. */
-export const minStrength: PasswordStrength = 3
+export const minPasswordStrength: PasswordStrength = 3
 
 interface PasswordContext {
   email: string

@@ -155,7 +155,7 @@ export function emailHash(email: string): string {
  * Returns `<challenge>.<signature>`, the value of the API field `challenge_response`. `signature`
  * is the ES256 signature of the challenge: `r` and `s`, 64 bytes.
  */
-export function challengeResponse(challenge: string, signature: Uint8Array): string {
+export function formatChallengeResponse(challenge: string, signature: Uint8Array): string {
   if (signature.length !== 64) throw new Error('challenge: signature is not 64 bytes')
   return `${challenge}.${toBase64Url(signature)}`
 }

@@ -44,13 +44,13 @@ export function publicJwk({ x, y }: { x: Uint8Array; y: Uint8Array }): PublicKey
  * Returns the text of a `public_key_jwt` that has to be signed: header, dot and payload. Sign it
  * with the private key of the public key in the payload.
  */
-export function publicKeyJwtInput(payload: PublicKeyPayload): string {
+export function publicKeyJwtSigningInput(payload: PublicKeyPayload): string {
   const header = { alg: 'ES256', typ: 'pk+jwt' }
   return [header, payload].map(part => toBase64Url(toUtf8(JSON.stringify(part)))).join('.')
 }
 
 /**
- * Returns a `public_key_jwt`: the text of `publicKeyJwtInput`, a dot and its signature. Throws if
+ * Returns a `public_key_jwt`: the text of `publicKeyJwtSigningInput`, a dot and its signature. Throws if
  * the signature does not have 64 bytes.
  */
 export function formatPublicKeyJwt(input: string, signature: Uint8Array): string {

@@ -19,7 +19,6 @@ export interface VerdictDescription {
    * (`sentence.original`) for each key.
    */
   key: 'original' | 'stored_copy' | 'not_found' | 'fingerprint' | 'fingerprint_not_found'
-  tone: 'success' | 'neutral'
   /**
    * The time in the sentence: when the document was recorded or, if no record was found, when the
    * person verified it.
@@ -34,11 +33,6 @@ export interface VerdictDescription {
    * translated text with the key `adds.not_false`.
    */
   adds: readonly ('not_false' | 'no_file')[]
-  /**
-   * Whether a record was found. If so, the page explains what the record proves and what it does
-   * not prove.
-   */
-  proves: boolean
 }
 
 /**
@@ -54,19 +48,15 @@ export function describeVerdict(
   if (verdict === 'not_found' || !finding) {
     return {
       key: subject === 'file' ? 'not_found' : 'fingerprint_not_found',
-      tone: 'neutral',
       time: at,
       leafHash: undefined,
-      adds: ['not_false'],
-      proves: false
+      adds: ['not_false']
     }
   }
   return {
     key: subject === 'file' ? finding.match : 'fingerprint',
-    tone: 'success',
     time: finding.recorded,
     leafHash: finding.leaf_hash,
-    adds: subject === 'file' ? [] : ['no_file'],
-    proves: true
+    adds: subject === 'file' ? [] : ['no_file']
   }
 }

@@ -1,9 +1,8 @@
 import { useStore } from '@nanostores/react'
-import { pages } from '../../core/pages/page-table.ts'
-import { localizedPath } from '../../i18n/index.ts'
 import { $user } from '../../stores/signed-in-user.ts'
+import { pageHref } from '../kit/page-href.ts'
 import { useWaitPhase } from '../kit/time.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { CompanyList } from './CompanyList.tsx'
 import { InstallationAttention } from './InstallationAttention.tsx'
 
@@ -12,8 +11,8 @@ import { InstallationAttention } from './InstallationAttention.tsx'
  * the installation. Shows other administrators a loading text; the site's script then opens the
  * page of their company.
  */
-export const AdminHome = withWords(function AdminHome() {
-  const { locale, t } = useWords()
+export const AdminHome = withTranslation(function AdminHome() {
+  const { locale, t } = useTranslation()
   const user = useStore($user, { ssr: 'initial' })
   const isOperator = user?.permissions.includes('operator') === true
   const waiting = useWaitPhase(!isOperator)
@@ -31,7 +30,7 @@ export const AdminHome = withWords(function AdminHome() {
       {waiting === 'slow' && (
         <p className="flex flex-wrap items-center gap-4">
           {t('admin.slow')}
-          <a className="link" href={localizedPath(locale, pages.admin.path)} data-astro-reload>
+          <a className="link" href={pageHref(locale, 'admin', {})} data-astro-reload>
             {t('common.retry')}
           </a>
         </p>

@@ -7,7 +7,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { formatClock, useWaitPhase } from '../kit/time.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 type CheckState =
   | { status: 'loading' }
@@ -29,7 +29,7 @@ interface AttentionCardProps {
  */
 export function AttentionCard(props: AttentionCardProps) {
   const { state, loading, check, isInOrder, children } = props
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const waiting = useWaitPhase(state.status === 'loading')
   return (
     <section
@@ -84,7 +84,7 @@ interface AttentionItemsProps {
  * checks that could not run.
  */
 export function AttentionItems({ found, company, hasMailServer }: AttentionItemsProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <>
       <ul className="flex flex-col divide-y divide-base-300 empty:hidden">
@@ -110,7 +110,7 @@ interface ItemProps extends Omit<AttentionItemsProps, 'found'> {
 const inks = { error: 'text-error', warning: 'text-warning', info: 'text-info' }
 
 function Item({ item, company, hasMailServer }: ItemProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { kind, severity, count, since, limits = [], domains = [] } = item
   const isNamed = domains.length === count
   const mend =
@@ -166,7 +166,7 @@ function Item({ item, company, hasMailServer }: ItemProps) {
 }
 
 function LimitLink({ company, near }: { company: string; near: NearLimit }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { group, limited, used, limit } = near
   const numbers = new Intl.NumberFormat(languageTag(locale))
   const figures =
@@ -192,7 +192,7 @@ interface FindingLinkProps extends Pick<AttentionItem, 'kind'> {
 }
 
 function FindingLink({ kind, company }: FindingLinkProps): ReactNode {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const target = findingTarget(kind)
   if (!target) return null
   const { page, state, words } = target

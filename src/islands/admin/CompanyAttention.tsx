@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useCallback } from 'react'
 import { $attention, loadAttention } from '../../stores/admin/overview.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { AttentionCard, AttentionItems } from './AttentionCard.tsx'
 import { useRegularCheck } from './use-regular-check.ts'
 
@@ -10,7 +10,7 @@ import { useRegularCheck } from './use-regular-check.ts'
  * Checks again every minute and when the person comes back to the page.
  */
 export function CompanyAttention({ company }: { company: string }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const state = useStore($attention, { ssr: 'initial' })
   const check = useCallback(() => void loadAttention(company), [company])
   useRegularCheck(check)

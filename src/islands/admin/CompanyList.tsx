@@ -4,25 +4,25 @@ import { formatBytes } from '../../core/text/format.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { companyList, companySortKeys } from '../../stores/admin/companies.ts'
 import { pageHref } from '../kit/page-href.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
 import { FilterBar, FilterChip } from '../lists/FilterChip.tsx'
 import { ListScreen } from '../lists/ListScreen.tsx'
-import { createListAddress } from '../lists/list-address.ts'
+import { createListAddressCodec } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
 import { useListView } from '../lists/use-list-view.ts'
 import { ViewMenu } from '../lists/ViewMenu.tsx'
 
 const states = ['active', 'suspended'] as const
-const addresses = createListAddress({
+const addresses = createListAddressCodec({
   sorts: companySortKeys,
   filters: { state: value => states.some(state => state === value) }
 })
 
 /** Lists the companies of the installation. They can be searched by name, filtered and sorted. */
 export function CompanyList({ own }: { own: string }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const screen = useListScreen(companyList, addresses, 'name', 'all')
   const columns = useMemo(() => columnsOf(own, locale, t), [own, locale, t])
   const view = useListView('companies', columns)

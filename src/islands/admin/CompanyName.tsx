@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { CompanyDetails } from '../../contract/companies.ts'
-import { type CompanyChanges, changeCompany, reloadCompany } from '../../stores/admin/companies.ts'
+import { type CompanyChanges, reloadCompany, updateCompany } from '../../stores/admin/companies.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { EditConflict } from '../forms/EditConflict.tsx'
 import { InPlaceForm } from '../forms/InPlaceEditor.tsx'
@@ -9,8 +9,8 @@ import { useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { useVersionedSave } from '../forms/use-versioned-save.ts'
 import { Field } from '../kit/Field.tsx'
-import { useFocusBack } from '../kit/use-focus-back.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useRestoreFocus } from '../kit/use-restore-focus.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 type Named = Pick<CompanyDetails, 'id' | 'version' | 'name'>
 
@@ -19,13 +19,13 @@ type Named = Pick<CompanyDetails, 'id' | 'version' | 'name'>
  * changed the name at the same time, asks which name to keep.
  */
 export function CompanyName({ company }: { company: Named }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [isEditing, setEditing] = useState(false)
   const versioned = useVersionedSave<Named, CompanyChanges>({
-    save: (changes, version) => changeCompany(company.id, changes, version),
+    save: (changes, version) => updateCompany(company.id, changes, version),
     load: () => reloadCompany(company.id)
   })
-  const opener = useFocusBack(isEditing || versioned.conflict !== undefined)
+  const opener = useRestoreFocus(isEditing || versioned.conflict !== undefined)
   if (versioned.conflict) {
     return (
       <EditConflict
@@ -68,7 +68,7 @@ interface NameFormProps {
 }
 
 function NameForm({ company, save, close }: NameFormProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   // the company may change while the form is open
   const [was] = useState(company)
   const check = useInputCheck('updateCompany')

@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import type { CompanyDetails } from '../../contract/companies.ts'
-import { DisabledReason } from '../../contract/kit/disabled.ts'
+import { parseDisabledReason } from '../../contract/kit/disabled.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { $firstAdminInvitation, resumeCompany } from '../../stores/admin/companies.ts'
 import { $user } from '../../stores/signed-in-user.ts'
@@ -9,7 +9,7 @@ import { CopyButton } from '../kit/CopyButton.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface CompanyProps {
   company: CompanyDetails
@@ -35,9 +35,9 @@ interface SuspendedProps extends CompanyProps {
 }
 
 function Suspended({ company: { id, name }, suspended }: SuspendedProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const user = useStore($user, { ssr: 'initial' })
-  const reason = DisabledReason.safeParse(suspended.reason).data ?? 'other'
+  const reason = parseDisabledReason(suspended.reason)
   const action = useAction({
     what: 'Resuming the company failed',
     async send() {
@@ -75,7 +75,7 @@ function Suspended({ company: { id, name }, suspended }: SuspendedProps) {
 }
 
 function Unproved({ company: { id, domains, people } }: CompanyProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const [first] = domains
   if (!first) return null
   const isUninvited = people.active === 0 && people.invited > 0
@@ -110,7 +110,7 @@ function Unproved({ company: { id, domains, people } }: CompanyProps) {
 }
 
 function InvitationLink({ email, link, until }: { email: string; link: string; until: number }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   return (
     <section
       className="alert alert-info alert-outline flex flex-col items-start gap-2 text-base-content"

@@ -17,7 +17,7 @@ import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
 import { useWaitPhase } from '../kit/time.ts'
 import { useSetPageName } from '../kit/use-set-page-name.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { UsageBar } from '../lists/UsageBar.tsx'
 import { UsageByDay } from '../usage/UsageByDay.tsx'
 import { CompanyAttention } from './CompanyAttention.tsx'
@@ -34,8 +34,8 @@ const mostNamed = 5
  * The first page of a company's administration: what needs attention, the company's figures, the
  * limits that are nearly reached, usage, and API keys.
  */
-export const CompanyOverview = withWords(function CompanyOverview() {
-  const { t } = useWords()
+export const CompanyOverview = withTranslation(function CompanyOverview() {
+  const { t } = useTranslation()
   const session = useStore($session, { ssr: 'initial' })
   const route = useStore($route, { ssr: 'initial' })
   const overview = useStore($companyOverview, { ssr: 'initial' })
@@ -84,7 +84,7 @@ export const CompanyOverview = withWords(function CompanyOverview() {
 type Ready = Extract<CompanyOverviewState, { status: 'ready' }>
 
 function CompanyCard({ overview }: { overview: Ready }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { company, groups, hasMoreGroups } = overview
   const { domains, people } = company
   const preset = groups.find(group => group.is_default)
@@ -153,7 +153,7 @@ function CompanyCard({ overview }: { overview: Ready }) {
 }
 
 function NearestLimits({ overview }: { overview: Ready }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { company, groups, hasMoreGroups } = overview
   const nearest = groups
     .flatMap(limitsOf)

@@ -9,7 +9,7 @@ import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { showMessage } from '../kit/show-message.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface CompanyProps {
   company: CompanyDetails
@@ -17,7 +17,7 @@ interface CompanyProps {
 
 /** Lets an operator suspend any company except their own. Shows nothing to other people. */
 export function CompanySuspension({ company }: CompanyProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const user = useStore($user, { ssr: 'initial' })
   const isAllowed = user?.permissions.includes('operator') && user.company.id !== company.id
   if (!isAllowed || company.suspended) return null
@@ -35,7 +35,7 @@ export function CompanySuspension({ company }: CompanyProps) {
 }
 
 function SuspendForm({ company: { id, name }, close }: CompanyProps & { close: () => void }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const form = useForm({
     what: 'Suspending the company failed',
     rules: { reason: required },

@@ -1,26 +1,25 @@
+import { isLocale, locales } from '../../i18n/index.ts'
 import { createCompany } from '../../stores/admin/companies.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
 import { emailRule, fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
-import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
-import { useForm, type Values } from '../forms/use-form.ts'
+import { type FormValues, useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { Field } from '../kit/Field.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { showMessage } from '../kit/show-message.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
-
-const languages = ['en', 'fr'] as const
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 
 /**
  * The form that creates a company with its first domain and its first administrator. Afterwards
  * opens the page of the company.
  */
-export const CreateCompany = withWords(function CreateCompany() {
-  const { locale, t } = useWords()
+export const CreateCompany = withTranslation(function CreateCompany() {
+  const { locale, t } = useTranslation()
   const check = useInputCheck('createCompany')
   const form = useForm({
     what: 'Creating the company failed',
@@ -60,23 +59,23 @@ export const CreateCompany = withWords(function CreateCompany() {
           name="locale"
           initial={locale}
           hint={t('companies.create.languageHint')}
-          options={languages.map(value => ({
+          options={locales.map(value => ({
             value,
             label: t(`companies.create.languages.${value}`)
           }))}
         />
       </Form>
       <UnsavedGuard form={form} />
-      <PasswordQuestion />
+      <PasswordPrompt />
     </>
   )
 })
 
-function inputOf({ name = '', host = '', email = '', locale }: Values) {
+function inputOf({ name = '', host = '', email = '', locale }: FormValues) {
   return {
     name: name.trim(),
     host: host.trim().toLowerCase(),
     email: email.trim(),
-    locale: languages.find(each => each === locale)
+    locale: isLocale(locale) ? locale : undefined
   }
 }

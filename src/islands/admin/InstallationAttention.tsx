@@ -3,7 +3,7 @@ import { useRef, useState } from 'react'
 import type { AllAttention as Found } from '../../contract/overview.ts'
 import { $allAttention, loadAllAttention } from '../../stores/admin/overview.ts'
 import { pageHref } from '../kit/page-href.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { AttentionCard, AttentionItems } from './AttentionCard.tsx'
 import { useRegularCheck } from './use-regular-check.ts'
 
@@ -14,7 +14,7 @@ const check = () => void loadAllAttention()
 
 /** Lists what an operator should act on in all companies, or says that everything is in order. */
 export function InstallationAttention() {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const state = useStore($allAttention, { ssr: 'initial' })
   useRegularCheck(check)
   const found = state.status === 'ready' ? state.attention : undefined
@@ -35,7 +35,7 @@ export function InstallationAttention() {
 }
 
 function Findings({ found }: { found: Found }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [isOpen, setOpen] = useState(false)
   const list = useRef<HTMLDivElement>(null)
   const { companies, skipped, has_mail_server: hasMailServer } = found
@@ -85,7 +85,7 @@ interface CompanyFindingsProps {
 }
 
 function CompanyFindings({ company: { id, name }, found, hasMailServer }: CompanyFindingsProps) {
-  const { locale } = useWords()
+  const { locale } = useTranslation()
   return (
     <div>
       <h3 className="wrap-anywhere font-semibold">

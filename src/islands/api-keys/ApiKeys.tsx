@@ -4,7 +4,7 @@ import type { ApiKey, NewApiKey } from '../../contract/api-keys.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { $apiKeys, loadApiKeys, revokeApiKey } from '../../stores/accounts/api-keys.ts'
 import { InPlaceEditor } from '../forms/InPlaceEditor.tsx'
-import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
@@ -13,7 +13,7 @@ import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
 import { relativeTime, useNow } from '../kit/time.ts'
 import { useAction } from '../kit/use-action.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { apiKeyTranslator } from './api-key-translator.ts'
 import { CreateKey } from './CreateKey.tsx'
 
@@ -27,7 +27,7 @@ interface ApiKeysProps {
  * `account`, `errors`, `fields` and `common` to the island.
  */
 export function ApiKeys({ company }: ApiKeysProps) {
-  const { locale } = useWords()
+  const { locale } = useTranslation()
   const say = apiKeyTranslator(locale)
   const list = useStore($apiKeys, { ssr: 'initial' })
   const [made, setMade] = useState<NewApiKey>()
@@ -101,14 +101,14 @@ export function ApiKeys({ company }: ApiKeysProps) {
           />
         )}
       </InPlaceEditor>
-      <PasswordQuestion />
+      <PasswordPrompt />
     </Section>
   )
 }
 
 /** Shows a new API key. The person must copy it now, because the API does not return it again. */
 function NewKey({ made, close }: { made: NewApiKey; close: () => void }) {
-  const { locale } = useWords()
+  const { locale } = useTranslation()
   const say = apiKeyTranslator(locale)
   const box = useRef<HTMLDivElement>(null)
 
@@ -142,7 +142,7 @@ interface RowProps {
 }
 
 function Row({ apiKey, isWorking, revoke }: RowProps) {
-  const { locale } = useWords()
+  const { locale } = useTranslation()
   const say = apiKeyTranslator(locale)
   const now = useNow(60_000)
   const [isAsking, setAsking] = useState(false)

@@ -7,10 +7,10 @@ import { CheckBoxes } from '../forms/CheckBoxes.tsx'
 import { InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { parseNamedItem } from '../forms/NamedItemField.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
-import { useForm, type Values } from '../forms/use-form.ts'
+import { type FormValues, useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { Field } from '../kit/Field.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { apiKeyTranslator } from './api-key-translator.ts'
 import { GroupField } from './GroupField.tsx'
 
@@ -24,7 +24,7 @@ interface CreateKeyProps {
 
 /** The form that creates an API key for the signed-in person or for a company. */
 export function CreateKey({ company, done, close }: CreateKeyProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const say = apiKeyTranslator(locale)
   const check = useInputCheck('createApiKey')
   const form = useForm({
@@ -74,7 +74,7 @@ export function CreateKey({ company, done, close }: CreateKeyProps) {
   )
 }
 
-function inputOf(values: Values) {
+function inputOf(values: FormValues) {
   const chosen = (values['scopes'] ?? '').split('\n')
   return {
     name: (values['name'] ?? '').trim(),

@@ -5,7 +5,7 @@ import { NamedItemField } from '../forms/NamedItemField.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { runThenFocus } from '../kit/run-then-focus.ts'
 import { useLoaded } from '../kit/use-loaded.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { apiKeyTranslator } from './api-key-translator.ts'
 
 interface GroupFieldProps {
@@ -18,9 +18,9 @@ interface GroupFieldProps {
  * preselected.
  */
 export function GroupField({ name, error }: GroupFieldProps) {
-  const { locale } = useWords()
+  const { locale } = useTranslation()
   const say = apiKeyTranslator(locale)
-  const preset = useLoaded({ what: 'Loading the default group failed', load: findDefaultGroup })
+  const preset = useLoaded('Loading the default group failed', findDefaultGroup)
   const box = useRef<HTMLDivElement>(null)
   return (
     <div ref={box}>

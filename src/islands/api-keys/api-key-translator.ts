@@ -1,14 +1,14 @@
 import en from '../../i18n/en/keys.json'
 import fr from '../../i18n/fr/keys.json'
-import { type Locale, type Translate, translator, type Words } from '../../i18n/index.ts'
-import type { KeyIn } from '../../i18n/keys.ts'
+import { type Locale, type Messages, type Translate, translator } from '../../i18n/index.ts'
+import type { NamespaceKey } from '../../i18n/keys.ts'
 
-const catalogues: Record<Locale, Words> = { en, fr }
+const catalogues: Record<Locale, Messages> = { en, fr }
 
 /**
  * Returns the function that translates the texts about API keys. The texts are part of the script
  * and not of the HTML, because few people see them.
  */
-export function apiKeyTranslator(locale: Locale): Translate<KeyIn<'keys'>> {
+export function apiKeyTranslator(locale: Locale): Translate<NamespaceKey<'keys'>> {
   return translator(locale, catalogues[locale])
 }

@@ -3,7 +3,8 @@ import type { AuditLogEntry } from '../../contract/audit.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
+import { auditTranslator, type TranslateAudit } from './audit-translator.ts'
 import {
   type ChangeDescription,
   changeSentence,
@@ -11,7 +12,6 @@ import {
   type SentencePart,
   skippedVersionCheck
 } from './audit-words.ts'
-import { changeTranslator, type TranslateChange } from './change-translator.ts'
 
 interface AuditEntryProps {
   entry: AuditLogEntry
@@ -23,8 +23,8 @@ interface AuditEntryProps {
  * before and after.
  */
 export function AuditEntry({ entry, company }: AuditEntryProps) {
-  const { locale } = useWords()
-  const t = changeTranslator(locale)
+  const { locale } = useTranslation()
+  const t = auditTranslator(locale)
   const changes = describeChanges(entry, locale, t)
   const path = entry.acted_in === undefined ? pathOfTarget(entry, company) : undefined
   const linkTo = (part: SentencePart): ReactNode => {
@@ -67,7 +67,7 @@ export function AuditEntry({ entry, company }: AuditEntryProps) {
   )
 }
 
-function Change({ change, t }: { change: ChangeDescription; t: TranslateChange }) {
+function Change({ change, t }: { change: ChangeDescription; t: TranslateAudit }) {
   const { label, before, after } = change
   const isBoth = before !== undefined && after !== undefined
   return (

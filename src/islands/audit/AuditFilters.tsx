@@ -4,19 +4,20 @@ import { fetchAuditExport } from '../../stores/admin/audit-export.ts'
 import { findPeople } from '../../stores/admin/item-search.ts'
 import { downloadFile } from '../files/download-file.ts'
 import { Combobox } from '../forms/Combobox.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
+import { DayRangeFields, DayRangeWarning } from '../lists/DayRange.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
-import { DayRangeFields, DayRangeWarning, LabeledFilter } from '../lists/FilterFields.tsx'
+import { LabeledFilter } from '../lists/FilterFields.tsx'
 import { withoutEmptyFilters } from '../lists/use-address.ts'
-import { type AuditUrl, type AuditUrlChange, auditFilterOf } from './audit-url.ts'
-import { actionsByKind, parseAuditAction } from './change-translator.ts'
+import { actionsByKind, parseAuditAction } from './audit-translator.ts'
+import { type AuditUrlFilterChange, type AuditUrlFilters, auditFilterOf } from './audit-url.ts'
 
 interface AuditFiltersProps {
-  address: AuditUrl
+  address: AuditUrlFilters
   company: string
   /** Names of people and items that the list shows, by id. */
   names: ReadonlyMap<string, string>
-  onChange: (address: AuditUrl) => void
+  onChange: (address: AuditUrlFilters) => void
 }
 
 /**
@@ -24,10 +25,11 @@ interface AuditFiltersProps {
  * entries.
  */
 export function AuditFilters({ address, company, names, onChange }: AuditFiltersProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   // a person may be chosen who made no change, so the list does not name them
   const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map())
-  const set = (change: AuditUrlChange) => onChange(withoutEmptyFilters({ ...address, ...change }))
+  const set = (change: AuditUrlFilterChange) =>
+    onChange(withoutEmptyFilters({ ...address, ...change }))
   const { actor, target, action } = address
   const nameOf = (id: string) => names.get(id) ?? chosen.get(id)
   const search = async (text: string) => {
@@ -75,11 +77,7 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
             </select>
           )}
         </LabeledFilter>
-        <DayRangeFields
-          address={address}
-          labels={{ from: t('lists.filters.from'), to: t('lists.filters.to') }}
-          onChange={set}
-        />
+        <DayRangeFields address={address} onChange={set} />
       </div>
       <div className="flex flex-wrap items-center gap-3">
         {actor !== undefined && (
@@ -102,7 +100,7 @@ export function AuditFilters({ address, company, names, onChange }: AuditFilters
         )}
         <ExportButton save={save} className="btn-sm ms-auto" />
       </div>
-      <DayRangeWarning address={address} text={t('lists.filters.range')} />
+      <DayRangeWarning address={address} />
     </search>
   )
 }
@@ -119,7 +117,7 @@ function kindLabel(kind: string, t: Translate): string {
 }
 
 function Chip({ label, onRemove }: { label: string; onRemove: () => void }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <button
       type="button"

@@ -6,7 +6,7 @@ import { isMissingError } from '../../stores/admin/companies.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
 import { ListFrame } from '../lists/ListFrame.tsx'
 import { useListAddress } from '../lists/use-address.ts'
@@ -15,8 +15,8 @@ import { AuditFilters } from './AuditFilters.tsx'
 import { auditFilterOf, readAuditUrl, writeAuditUrl } from './audit-url.ts'
 
 /** Lists who changed what in a company, newest first, with filters and an export. */
-export const AuditLog = withWords(function AuditLog() {
-  const { t } = useWords()
+export const AuditLog = withTranslation(function AuditLog() {
+  const { t } = useTranslation()
   const session = useStore($session, { ssr: 'initial' })
   const route = useStore($route, { ssr: 'initial' })
   const rows = useStore(auditList.$rows, { ssr: 'initial' })
@@ -47,8 +47,6 @@ export const AuditLog = withWords(function AuditLog() {
         status={status}
         count={rows.length}
         loading={t('audit.loading')}
-        partial={t('lists.partial')}
-        stale={t('lists.stale')}
         empty={
           isFiltered ? (
             <NoMatches title={t('audit.none.title')}>
@@ -57,9 +55,7 @@ export const AuditLog = withWords(function AuditLog() {
               </button>
             </NoMatches>
           ) : (
-            <EmptyState title={t('audit.empty.title')} text={t('audit.empty.text')}>
-              {null}
-            </EmptyState>
+            <EmptyState title={t('audit.empty.title')} text={t('audit.empty.text')} />
           )
         }
         onRetry={() => void auditList.load()}

@@ -5,9 +5,9 @@ import { $route } from '../../stores/routes.ts'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { AuditEntry } from './AuditEntry.tsx'
-import { changeTranslator } from './change-translator.ts'
+import { auditTranslator } from './audit-translator.ts'
 
 export interface RecentChangesProps {
   target: string
@@ -20,8 +20,8 @@ export interface RecentChangesProps {
 
 /** Lists the last changes of an item, with a link to all of its changes. */
 export function ChangeList({ target, shown }: RecentChangesProps) {
-  const { locale } = useWords()
-  const say = changeTranslator(locale)
+  const { locale } = useTranslation()
+  const say = auditTranslator(locale)
   const state = useStore($recentChanges, { ssr: 'initial' })
   const route = useStore($route, { ssr: 'initial' })
   const params: Record<string, string> = route?.params ?? {}

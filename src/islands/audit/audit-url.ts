@@ -7,13 +7,13 @@ import {
   withoutEmptyFilters,
   writeFilters
 } from '../lists/use-address.ts'
-import { parseAuditAction } from './change-translator.ts'
+import { parseAuditAction } from './audit-translator.ts'
 
 /**
  * The filters of the audit log, as the page's address contains them. `from` and `to` are the first
  * and the last day, in the person's time zone.
  */
-export interface AuditUrl {
+export interface AuditUrlFilters {
   actor?: string
   target?: string
   action?: AuditAction
@@ -27,7 +27,7 @@ const names = ['actor', 'target', 'action', 'from', 'to'] as const
  * Reads the query `?action=group.update&from=2026-05-03`. Ignores parameters and values that
  * `writeAuditUrl` does not write.
  */
-export function readAuditUrl(search: string): AuditUrl {
+export function readAuditUrl(search: string): AuditUrlFilters {
   const query = new URLSearchParams(search)
   return withoutEmptyFilters({
     actor: parseId(query.get('actor')),
@@ -42,7 +42,7 @@ export function readAuditUrl(search: string): AuditUrl {
  * Returns the filters as the query of an address: `?action=group.update`. Returns an empty text if
  * no filter is set.
  */
-export function writeAuditUrl(address: AuditUrl): string {
+export function writeAuditUrl(address: AuditUrlFilters): string {
   return writeFilters(names, address)
 }
 
@@ -50,9 +50,11 @@ export function writeAuditUrl(address: AuditUrl): string {
  * Returns the filters for the API. `from` becomes the time when its day begins, and `to` the time
  * when its day ends, in the person's time zone.
  */
-export function auditFilterOf(address: AuditUrl): AuditFilter {
+export function auditFilterOf(address: AuditUrlFilters): AuditFilter {
   return { ...address, ...dayRangeToTimes(address) }
 }
 
 /** A change of the filters. An undefined or empty value removes a filter. */
-export type AuditUrlChange = { [Name in keyof AuditUrl]?: AuditUrl[Name] | undefined }
+export type AuditUrlFilterChange = {
+  [Name in keyof AuditUrlFilters]?: AuditUrlFilters[Name] | undefined
+}

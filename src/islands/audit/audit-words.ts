@@ -2,7 +2,7 @@ import type { AuditChange, AuditLogEntry } from '../../contract/audit.ts'
 import { splitMediaTypes } from '../../core/media-types.ts'
 import { formatByteLimit, formatDateTime, formatDuration } from '../../core/text/format.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
-import { parseAuditAction, type TranslateChange } from './change-translator.ts'
+import { parseAuditAction, type TranslateAudit } from './audit-translator.ts'
 
 /** A part of a sentence: plain text, or the name of a person or an item. */
 export type SentencePart = string | { role: Role; name: string }
@@ -18,7 +18,7 @@ const roles: readonly Role[] = ['who', 'what', 'user', 'category']
  * Returns the parts of the sentence about an entry of the audit log, for example
  * `['', { role: 'who', name: 'Ada' }, ' created the group ', …]`.
  */
-export function changeSentence(entry: AuditLogEntry, t: TranslateChange): SentencePart[] {
+export function changeSentence(entry: AuditLogEntry, t: TranslateAudit): SentencePart[] {
   const { actor, target, action, acted_in } = entry
   const names: Record<Role, string> = {
     who: actorOf(actor, t),
@@ -41,12 +41,12 @@ export function changeSentence(entry: AuditLogEntry, t: TranslateChange): Senten
   })
 }
 
-function actorOf({ name, company }: AuditLogEntry['actor'], t: TranslateChange): string {
+function actorOf({ name, company }: AuditLogEntry['actor'], t: TranslateAudit): string {
   const who = name ?? t('nameless.person')
   return company === undefined ? who : t('of', { name: who, company })
 }
 
-function namelessOf(kind: string, t: TranslateChange): string {
+function namelessOf(kind: string, t: TranslateAudit): string {
   switch (kind) {
     case 'user':
     case 'group':
@@ -93,7 +93,7 @@ const pictures = ['logo', 'logo_dark', 'favicon']
 export function describeChanges(
   entry: AuditLogEntry,
   locale: Locale,
-  t: TranslateChange
+  t: TranslateAudit
 ): ChangeDescription[] {
   const { action, changes, names } = entry
   const isDeletion = action.endsWith('.delete')
@@ -128,13 +128,13 @@ export function skippedVersionCheck({ changes }: AuditLogEntry): boolean {
  * Returns the label of a field: `max_storage` → `Storage`. If the field has no label, returns its
  * name with spaces instead of underscores.
  */
-function labelOf(field: string, t: TranslateChange): string {
+function labelOf(field: string, t: TranslateAudit): string {
   return wordOr(`labels.${field}`, field.replaceAll('_', ' '), t)
 }
 
 interface Surroundings {
   locale: Locale
-  t: TranslateChange
+  t: TranslateAudit
   names: AuditLogEntry['names']
 }
 
@@ -190,7 +190,7 @@ function objectWords(field: string, value: object, around: Surroundings): string
     .join(', ')
 }
 
-function wordOr(key: string, otherwise: string, t: TranslateChange): string {
+function wordOr(key: string, otherwise: string, t: TranslateAudit): string {
   // as: the key comes from what was stored, and may be one that this release does not know
   const found = t(key as 'nothing')
   return found === key ? otherwise : found

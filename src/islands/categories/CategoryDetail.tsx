@@ -7,8 +7,8 @@ import {
 import { RecentChanges } from '../audit/RecentChanges.tsx'
 import { DeleteItem } from '../details/DeleteItem.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
-import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { CategoryGroups } from './CategoryGroups.tsx'
 import { CategorySettings } from './CategorySettings.tsx'
 
@@ -16,8 +16,8 @@ import { CategorySettings } from './CategorySettings.tsx'
  * The page of a category, where an administrator changes its settings and the groups that may use
  * it.
  */
-export const CategoryDetail = withWords(function CategoryDetail() {
-  const { locale, t } = useWords()
+export const CategoryDetail = withTranslation(function CategoryDetail() {
+  const { locale, t } = useTranslation()
   return (
     <DetailFrame
       store={$category}
@@ -41,7 +41,7 @@ export const CategoryDetail = withWords(function CategoryDetail() {
             remove={() => deleteCategory(category)}
             reload={() => reloadCategory(category.id)}
           />
-          <PasswordQuestion />
+          <PasswordPrompt />
         </>
       )}
     </DetailFrame>

@@ -2,18 +2,18 @@ import type { CompanyCategory } from '../../contract/company-categories.ts'
 import type { Validator } from '../../core/input/validators.ts'
 import { mediaKindNames, mediaKinds, splitMediaTypes } from '../../core/media-types.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
-import type { WordKey } from '../../i18n/keys.ts'
+import type { MessageKey } from '../../i18n/keys.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { CheckBoxes } from '../forms/CheckBoxes.tsx'
 import { MultiValueField } from '../forms/MultiValueField.tsx'
 import { RadioField } from '../forms/RadioField.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
-import type { FormState, Values } from '../forms/use-form.ts'
+import type { FormState, FormValues } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /** The settings of a category that its forms edit. */
-export type CategorySettings = Pick<
+export type EditableCategory = Pick<
   CompanyCategory,
   'names' | 'visibility' | 'store' | 'keep_originals' | 'media_types' | 'retention' | 'default'
 >
@@ -22,12 +22,12 @@ export type CategorySettings = Pick<
  * The settings that have a fixed list of values. Each value has a translated label and a translated
  * sentence that explains the value.
  */
-export const settingChoices = {
+export const categorySettingChoices = {
   visibility: ['public', 'private', 'receipt_only'],
   store: ['file', 'fingerprint'],
   keep_originals: ['person', 'no', 'yes']
-} as const satisfies { [Name in keyof CategorySettings]?: readonly CategorySettings[Name][] }
-export type SettingName = keyof typeof settingChoices
+} as const satisfies { [Name in keyof EditableCategory]?: readonly EditableCategory[Name][] }
+export type CategorySettingName = keyof typeof categorySettingChoices
 
 /**
  * CSS class for fields that matter only if files are stored. Hides the field while the person has
@@ -43,7 +43,7 @@ interface CategoryFieldsProps {
    * The category to edit. Undefined for a new category; the form then leaves out settings that are
    * seldom needed.
    */
-  category?: CategorySettings
+  category?: EditableCategory
 }
 
 /**
@@ -51,11 +51,11 @@ interface CategoryFieldsProps {
  * to the island.
  */
 export function CategoryFields({ form, category }: CategoryFieldsProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { kinds, others } = splitMediaTypes(category?.media_types ?? [])
   const [, count = '', unit = 'Y'] = /^P(\d+)([DMY])$/.exec(category?.retention ?? '') ?? []
-  const optionsOf = (name: SettingName) =>
-    settingChoices[name].map(value => ({ value, ...describeChoice(name, value, t) }))
+  const optionsOf = (name: CategorySettingName) =>
+    categorySettingChoices[name].map(value => ({ value, ...describeChoice(name, value, t) }))
   return (
     <div className="group/category contents">
       {categoryNameLanguages(locale).map((language, at) => (
@@ -158,7 +158,7 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
  * Returns the visibility, the storage, the file types and the retention of a category from the
  * values of the form. Without a valid choice, the category is public and stores files.
  */
-export function categoryFromForm(values: Values) {
+export function categoryFromForm(values: FormValues) {
   const kinds = (values['kinds'] ?? '').split('\n')
   const types = [
     ...mediaKindNames.flatMap(kind => (kinds.includes(kind) ? mediaKinds[kind] : [])),
@@ -166,15 +166,16 @@ export function categoryFromForm(values: Values) {
   ]
   const retention = values['retention']?.trim()
   return {
-    visibility: settingChoices.visibility.find(each => each === values['visibility']) ?? 'public',
-    store: settingChoices.store.find(each => each === values['store']) ?? 'file',
+    visibility:
+      categorySettingChoices.visibility.find(each => each === values['visibility']) ?? 'public',
+    store: categorySettingChoices.store.find(each => each === values['store']) ?? 'file',
     media_types: types.length > 0 ? types : null,
     retention: retention ? `P${retention}${values['retention_unit']}` : null
   }
 }
 
 /** Returns the names of a category from the values of the form. An empty name is undefined. */
-export function categoryNamesFromForm(values: Values): {
+export function categoryNamesFromForm(values: FormValues): {
   en: string | undefined
   fr: string | undefined
 } {
@@ -193,12 +194,12 @@ export const retentionRule: Validator = (value, form) => {
 
 /** Returns the label of a possible value of a setting, and the sentence that explains it. */
 export function describeChoice(
-  name: SettingName,
+  name: CategorySettingName,
   value: string,
   t: Translate
 ): { label: string; note: string } {
   // as: every choice of the list above has these words
-  const word = (end: 'label' | 'note') => t(`categories.${name}.${value}.${end}` as WordKey)
+  const word = (end: 'label' | 'note') => t(`categories.${name}.${value}.${end}` as MessageKey)
   return { label: word('label'), note: word('note') }
 }
 

@@ -1,7 +1,5 @@
 import { useStore } from '@nanostores/react'
 import type { CompanyCategory } from '../../contract/company-categories.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
-import { localizedPath } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $categoryGroups,
@@ -11,13 +9,13 @@ import {
 } from '../../stores/admin/company-categories.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import { ItemEntries } from '../details/ItemEntries.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { pageHref } from '../kit/page-href.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /** Lists the groups whose members may use a category. Groups can be added and removed. */
 export function CategoryGroups({ category: { id } }: { category: CompanyCategory }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const part = useStore($categoryGroups, { ssr: 'initial' })
-  const pathTo = (group: string) => pathOf('group', { company: companyIdOfPage(), group })
   return (
     <ItemEntries
       id="category-groups"
@@ -33,7 +31,7 @@ export function CategoryGroups({ category: { id } }: { category: CompanyCategory
       row={group => (
         <a
           className="link wrap-anywhere min-w-0 flex-1"
-          href={localizedPath(locale, pathTo(group.id))}
+          href={pageHref(locale, 'group', { company: companyIdOfPage(), group: group.id })}
         >
           {group.name}
         </a>

@@ -3,23 +3,23 @@ import type { CompanyCategory } from '../../contract/company-categories.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { categoryList, categorySortKeys } from '../../stores/admin/company-categories.ts'
 import { pageHref } from '../kit/page-href.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
 import { FilterBar, FilterChip } from '../lists/FilterChip.tsx'
 import { ListScreen } from '../lists/ListScreen.tsx'
-import { createListAddress } from '../lists/list-address.ts'
+import { createListAddressCodec } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
-import { settingChoices } from './CategoryFields.tsx'
+import { categorySettingChoices } from './CategoryFields.tsx'
 
-const addresses = createListAddress({
+const addresses = createListAddressCodec({
   sorts: categorySortKeys,
-  filters: { visibility: value => settingChoices.visibility.some(each => each === value) }
+  filters: { visibility: value => categorySettingChoices.visibility.some(each => each === value) }
 })
 
 /** Lists the categories of a company. They can be searched by name, filtered and sorted. */
-export const CategoryList = withWords(function CategoryList() {
-  const { locale, t } = useWords()
+export const CategoryList = withTranslation(function CategoryList() {
+  const { locale, t } = useTranslation()
   const screen = useListScreen(categoryList, addresses, `name_${locale}`)
   const columns = useMemo(() => columnsOf(locale, t), [locale, t])
   const { company, address, set } = screen
@@ -37,7 +37,7 @@ export const CategoryList = withWords(function CategoryList() {
           <FilterChip
             label={t('admin.categories.visibility')}
             value={address?.visibility}
-            options={settingChoices.visibility.map(each => [
+            options={categorySettingChoices.visibility.map(each => [
               each,
               t(`admin.categories.visibilities.${each}`)
             ])}

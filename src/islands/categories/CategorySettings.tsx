@@ -3,24 +3,24 @@ import { formatDuration } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import {
   type CategoryChanges,
-  changeCategory,
-  reloadCategory
+  reloadCategory,
+  updateCategory
 } from '../../stores/admin/company-categories.ts'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
-import type { Values } from '../forms/use-form.ts'
+import type { FormValues } from '../forms/use-form.ts'
 import { FactList } from '../kit/FactList.tsx'
 import { describeMediaTypes } from '../kit/media-words.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import {
   CategoryFields,
+  type CategorySettingName,
   categoryFromForm,
   categoryNameLanguages,
   categoryNamesFromForm,
+  categorySettingChoices,
   describeChoice,
   retentionRule,
-  type SettingName,
-  type CategorySettings as Settings,
-  settingChoices
+  type EditableCategory as Settings
 } from './CategoryFields.tsx'
 
 interface CategoryProps {
@@ -29,7 +29,7 @@ interface CategoryProps {
 
 /** Shows the settings of a category with explanations. An administrator can change them here. */
 export function CategorySettings({ category }: CategoryProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   return (
     <SettingsSection<CompanyCategory>
       id="category-settings"
@@ -37,7 +37,7 @@ export function CategorySettings({ category }: CategoryProps) {
       item={category}
       call="updateCategory"
       // as: the form has the fields of `CategoryChanges`
-      save={(changes, version) => changeCategory(category.id, changes as CategoryChanges, version)}
+      save={(changes, version) => updateCategory(category.id, changes as CategoryChanges, version)}
       load={() => reloadCategory(category.id)}
       what="Saving the category failed"
       rules={{ retention: retentionRule }}
@@ -59,7 +59,7 @@ export function CategorySettings({ category }: CategoryProps) {
 }
 
 function Shown({ category }: CategoryProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { names, visibility, store, keep_originals, media_types, retention } = category
   const rows = [
     ...categoryNameLanguages(locale).map(language => ({
@@ -104,9 +104,11 @@ function Shown({ category }: CategoryProps) {
  * Returns all settings from the values of the form. An empty name keeps its previous value. If only
  * fingerprints are stored, `keep_originals` and `retention` also keep their previous values.
  */
-function changesOf(values: Values, was: CompanyCategory): Settings {
+function changesOf(values: FormValues, was: CompanyCategory): Settings {
   const { en = was.names.en, fr = was.names.fr } = categoryNamesFromForm(values)
-  const originals = settingChoices.keep_originals.find(each => each === values['keep_originals'])
+  const originals = categorySettingChoices.keep_originals.find(
+    each => each === values['keep_originals']
+  )
   const read = categoryFromForm(values)
   const isFile = read.store === 'file'
   return {
@@ -119,12 +121,12 @@ function changesOf(values: Values, was: CompanyCategory): Settings {
 }
 
 function labelOf(name: string, t: Translate): string {
-  // as: the fields of `CategorySettings`
+  // as: the fields of `EditableCategory`
   return t(`categories.${name as keyof Settings}.label`)
 }
 
 function valueWords(name: string, value: unknown, locale: Locale, t: Translate): string {
-  // as: the fields of `CategorySettings`
+  // as: the fields of `EditableCategory`
   switch (name as keyof Settings) {
     case 'names': {
       const names = value as Settings['names']
@@ -141,6 +143,6 @@ function valueWords(name: string, value: unknown, locale: Locale, t: Translate):
     case 'default':
       return t(value ? 'categories.default.yes' : 'categories.default.no')
     default:
-      return describeChoice(name as SettingName, String(value), t).label
+      return describeChoice(name as CategorySettingName, String(value), t).label
   }
 }

@@ -4,12 +4,12 @@ import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { createCategory } from '../../stores/admin/company-categories.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { Form } from '../forms/Form.tsx'
-import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
-import { useForm, type Values } from '../forms/use-form.ts'
+import { type FormValues, useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { pageHref } from '../kit/page-href.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import {
   CategoryFields,
   categoryFromForm,
@@ -19,8 +19,8 @@ import {
 } from './CategoryFields.tsx'
 
 /** The form that creates a category. Afterwards opens the page of the category. */
-export const CreateCategory = withWords(function CreateCategory() {
-  const { locale, t } = useWords()
+export const CreateCategory = withTranslation(function CreateCategory() {
+  const { locale, t } = useTranslation()
   const check = useInputCheck('createCategory')
   const form = useForm({
     what: 'Creating the category failed',
@@ -46,13 +46,13 @@ export const CreateCategory = withWords(function CreateCategory() {
         <CategoryFields form={form} />
       </Form>
       <UnsavedGuard form={form} />
-      <PasswordQuestion />
+      <PasswordPrompt />
     </>
   )
 })
 
 /** Uses the name in the language of the page also for the other language, if that name is empty. */
-function inputOf(values: Values, locale: Locale) {
+function inputOf(values: FormValues, locale: Locale) {
   const names = categoryNamesFromForm(values)
   const own = names[locale] ?? ''
   const { en = own, fr = own } = names

@@ -3,11 +3,11 @@ import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { $dataSource, openDataSource } from '../../stores/admin/data-sources.ts'
 import { DetailFrame } from '../details/DetailFrame.tsx'
 import { pageHref } from '../kit/page-href.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 
 /** The page of a data source. */
-export const DataSourceDetail = withWords(function DataSourceDetail() {
-  const { locale, t } = useWords()
+export const DataSourceDetail = withTranslation(function DataSourceDetail() {
+  const { locale, t } = useTranslation()
   const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })
   return (
     <DetailFrame

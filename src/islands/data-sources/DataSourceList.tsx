@@ -4,19 +4,19 @@ import type { Locale, Translate } from '../../i18n/index.ts'
 import { dataSourceList, dataSourceSortKeys } from '../../stores/admin/data-sources.ts'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { pageHref } from '../kit/page-href.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
 import { EmptyState } from '../lists/EmptyState.tsx'
 import { ListTable } from '../lists/ListScreen.tsx'
-import { createListAddress } from '../lists/list-address.ts'
+import { createListAddressCodec } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
 
-const addresses = createListAddress({ sorts: dataSourceSortKeys })
+const addresses = createListAddressCodec({ sorts: dataSourceSortKeys })
 
 /** Lists the data sources of a company. If there are none, explains what a data source is. */
-export const DataSourceList = withWords(function DataSourceList() {
-  const { locale, t } = useWords()
+export const DataSourceList = withTranslation(function DataSourceList() {
+  const { locale, t } = useTranslation()
   const screen = useListScreen(dataSourceList, addresses, 'name')
   const columns = useMemo(() => columnsOf(locale, t), [locale, t])
   if (screen.isMissing) return <AdminPageMissing />

@@ -18,19 +18,19 @@ import { useFileHandoff } from '../files/use-file-handoff.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { useLazyComponent } from '../kit/LazyComponent.tsx'
 import { describeMediaTypes } from '../kit/media-words.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
-import type { RejectedFiles } from './DepositQueue.tsx'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
+import type { QueueOverflow } from './DepositQueue.tsx'
 import { FolderButton } from './FolderButton.tsx'
 
 type ReadyCategories = Extract<CategoriesState, { status: 'ready' }>
 
-export const Deposit = withWords(function Deposit() {
-  const { locale, t } = useWords()
+export const Deposit = withTranslation(function Deposit() {
+  const { locale, t } = useTranslation()
   const user = useStore($user, { ssr: 'initial' })
   const categories = useStore($categories, { ssr: 'initial' })
   const session = useStore($session, { ssr: 'initial' })
   const [held, setHeld] = useState<File[]>([])
-  const [turnedAway, setTurnedAway] = useState<RejectedFiles>()
+  const [turnedAway, setTurnedAway] = useState<QueueOverflow>()
   const [leftOut, setLeftOut] = useState(0)
   const [phone, setPhone] = useState(false)
   const root = useRef<HTMLDivElement>(null)
@@ -60,7 +60,7 @@ export const Deposit = withWords(function Deposit() {
     setHeld(before => [...before, ...files])
     if (queue.error) void queue.retry()
   }
-  const onTaken = useCallback((left: RejectedFiles) => {
+  const onTaken = useCallback((left: QueueOverflow) => {
     setTurnedAway(left)
     setHeld([])
   }, [])
@@ -122,7 +122,7 @@ export const Deposit = withWords(function Deposit() {
  * loading, says instead that the chosen files (`held` of them) have to wait.
  */
 function CategoryChoice({ held }: { held: number }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const state = useStore($categories, { ssr: 'initial' })
   const waiting = held > 0 && <p role="status">{t('deposit.categories.held', { count: held })}</p>
   if (state.status === 'failed') {
@@ -160,7 +160,7 @@ interface FailureProps {
 }
 
 function Failure({ text, onRetry, children }: FailureProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <div role="alert" className="flex flex-wrap items-center gap-3">
       <p className="text-error">{text}</p>
@@ -177,7 +177,7 @@ function chosenOf({ categories, chosen }: ReadyCategories): Category | undefined
 }
 
 function Rules({ category }: { category: Category }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { store, media_types } = category
   const retention = store === 'file' ? category.retention : null
   if (store === 'file' && !media_types && !retention) return null
@@ -195,7 +195,7 @@ function Rules({ category }: { category: Category }) {
 }
 
 function Notes() {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <section className="grid gap-4" aria-label={t('deposit.notes.title')}>
       <ul className="grid gap-4 md:grid-cols-3">

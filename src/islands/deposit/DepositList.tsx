@@ -22,7 +22,7 @@ import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { VerifyPageAddress } from '../kit/VerifyPageAddress.tsx'
 import { DepositRow } from './DepositRow.tsx'
 import { depositErrorText } from './deposit-labels.ts'
@@ -40,7 +40,7 @@ const shownAtOnce = 25
  * stays until the person dismisses it.
  */
 export function DepositList({ deposits, onAnother }: DepositListProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const summary = useStore($depositSummary, { ssr: 'initial' })
   const [shown, setShown] = useState(shownAtOnce)
   const [isAsking, setAsking] = useState(false)

@@ -13,10 +13,10 @@ import {
 } from '../../stores/deposits/deposits.ts'
 import { $session } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { DepositList, depositSummaryText } from './DepositList.tsx'
 
-export interface DepositQueueProps {
+interface DepositQueueProps {
   /**
    * Chosen files that are not in the queue yet. They are added to the queue as soon as `category`
    * is known.
@@ -27,12 +27,12 @@ export interface DepositQueueProps {
    * Runs when the files have been added to the queue. `rejected` contains the number of files that
    * did not fit (`count`) and the maximum size of the queue (`limit`).
    */
-  onTaken: (rejected: RejectedFiles) => void
+  onTaken: (rejected: QueueOverflow) => void
   onAnother: () => void
   children: ReactNode
 }
 
-export interface RejectedFiles {
+export interface QueueOverflow {
   count: number
   limit: number
 }
@@ -40,7 +40,7 @@ export interface RejectedFiles {
 /** Adds the chosen files to the queue and shows the list of deposits. */
 export function DepositQueue(props: DepositQueueProps) {
   const { files, category, onTaken, onAnother, children } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const session = useStore($session, { ssr: 'initial' })
   const deposits = useStore($deposits, { ssr: 'initial' })
 
@@ -79,7 +79,7 @@ export function DepositQueue(props: DepositQueueProps) {
  * Shows the percentage in the title of the window.
  */
 function Announcements() {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const summary = useStore($depositSummary, { ssr: 'initial' })
   const quarter = ([75, 50, 25] as const).find(each => summary.percent >= each)
   const running = summary.active > 0

@@ -21,7 +21,7 @@ import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { depositErrorText, depositStateLabel, sealStateOfDeposit } from './deposit-labels.ts'
 
 interface DepositRowProps {
@@ -33,11 +33,10 @@ interface DepositRowProps {
  * render ten times a second.
  */
 export const DepositRow = memo(({ deposit }: DepositRowProps) => {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const state = useStore(deposit.$state, { ssr: 'initial' })
-  const words = depositStateLabel(state, t, locale, withoutDirectionControls(deposit.name))
-  const { size } = deposit
   const name = withoutDirectionControls(deposit.name)
+  const words = depositStateLabel(state, t, locale, name)
   const isDone = state.status === 'done'
   const label = isDone
     ? t('deposit.sealed', { name })
@@ -49,7 +48,7 @@ export const DepositRow = memo(({ deposit }: DepositRowProps) => {
       <div className="grid min-w-0 flex-1 content-start gap-1">
         <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
           <p className="wrap-anywhere min-w-0 font-medium">{name}</p>
-          <p className="text-ink-soft text-sm tabular-nums">{formatBytes(size, locale)}</p>
+          <p className="text-ink-soft text-sm tabular-nums">{formatBytes(deposit.size, locale)}</p>
         </div>
         {state.status === 'failed' ? (
           <ErrorNote error={state.error} text={depositErrorText(state.error, t, locale)} />
@@ -120,7 +119,7 @@ interface ActionButtonProps {
 }
 
 function ActionButton({ name, run, deposit }: ActionButtonProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const action = t(`deposit.action.${name}`)
   return (
     <button
@@ -142,7 +141,7 @@ function ActionButton({ name, run, deposit }: ActionButtonProps) {
  * has lost it. If the browser can open the file itself, also offers a button for that.
  */
 function ChooseAgain({ deposit }: { deposit: QueuedDeposit }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const action = t('deposit.action.choose')
   return (
     <>
@@ -175,7 +174,7 @@ interface SaveProps {
 }
 
 function Save({ request, name }: SaveProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { isSaving, error, save } = useDocumentDownload(request)
   const action = t(
     `deposit.action.${isSaving ? 'saving' : request.reduced_from ? 'saveReduced' : 'save'}`
@@ -202,7 +201,7 @@ function Save({ request, name }: SaveProps) {
  * copy.
  */
 function PictureWords({ deposit, state }: DepositRowProps & { state: DepositState }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { reduction } = deposit
   if (!reduction || ['failed', 'cancelled', 'duplicate'].includes(state.status)) return null
   const { from, to } = reduction

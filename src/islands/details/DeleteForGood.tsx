@@ -3,7 +3,7 @@ import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { Section } from '../kit/Section.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { type DeletionOptions, useDeletion } from './use-deletion.ts'
 
 type Word = 'title' | 'open' | 'label' | 'submit' | 'cancel'
@@ -36,7 +36,7 @@ export function DeleteForGood(props: DeleteForGoodProps) {
 
 function DeleteForm(props: DeleteForGoodProps & { close: () => void }) {
   const { words, typed, close } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const form = useForm({
     ...useDeletion(props),
     rules: {

@@ -8,7 +8,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { useWaitPhase } from '../kit/time.ts'
 import { useSetPageName } from '../kit/use-set-page-name.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface DetailFrameProps<Item> {
   store: ReadableAtom<ItemState<Item>>
@@ -33,7 +33,7 @@ interface DetailFrameProps<Item> {
  */
 export function DetailFrame<Item extends { id: string }>(props: DetailFrameProps<Item>) {
   const { store, open, param, list, missing, nameOf, children } = props
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const state = useStore(store, { ssr: 'initial' })
   const route = useStore($route)
   const session = useStore($session, { ssr: 'initial' })

@@ -3,7 +3,7 @@ import { formatDateTime } from '../../core/text/format.ts'
 import en from '../../i18n/en/admin/passOn.json'
 import fr from '../../i18n/fr/admin/passOn.json'
 import { type Translate, translator } from '../../i18n/index.ts'
-import type { KeyIn } from '../../i18n/keys.ts'
+import type { NamespaceKey } from '../../i18n/keys.ts'
 import {
   createInvitationLinkFile,
   type LinkRecipients
@@ -12,7 +12,7 @@ import { downloadFile } from '../files/download-file.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /**
  * The translated texts of this component. They are part of the script and not of the HTML, because
@@ -33,8 +33,8 @@ export interface InvitationLinksProps {
  * site without a mail server, to send the links to the people.
  */
 export function InvitationLinks({ people, selected, onClose }: InvitationLinksProps) {
-  const { locale, t: common } = useWords()
-  const t: Translate<KeyIn<'passOn'>> = translator(locale, catalogues[locale])
+  const { locale, t: common } = useTranslation()
+  const t: Translate<NamespaceKey<'passOn'>> = translator(locale, catalogues[locale])
   const id = useId()
   const title = useRef<HTMLHeadingElement>(null)
   const [created, setCreated] = useState(0)

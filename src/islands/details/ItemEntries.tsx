@@ -4,7 +4,7 @@ import { Combobox } from '../forms/Combobox.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
 import { useAction } from '../kit/use-action.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 type Word = 'title' | 'find' | 'findHint' | 'added' | 'removed' | 'remove' | 'removeNamed'
 
@@ -40,7 +40,7 @@ const undoMs = 10_000
 export function ItemEntries<Entry extends { id: string }>(props: ItemEntriesProps<Entry>) {
   const { id, part, words, none, note, nameOf, find, noteOf, load, add, remove, row, children } =
     props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [news, setNews] = useState<{ text: string; removed?: Entry }>()
   const title = useRef<HTMLHeadingElement>(null)
 

@@ -3,7 +3,7 @@ import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { pageHref } from '../kit/page-href.ts'
 import { showMessage } from '../kit/show-message.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 export interface DeletionOptions {
   /** The list page that is opened after the deletion. */
@@ -20,7 +20,7 @@ export interface DeletionOptions {
 
 /** Returns the action that deletes the item of a page, for `useAction()` or `useForm()`. */
 export function useDeletion({ list, remove, reload, done }: DeletionOptions) {
-  const { locale } = useWords()
+  const { locale } = useTranslation()
   return {
     what: `Deleting an item of ${list} failed`,
     async send() {

@@ -1,6 +1,7 @@
 import { useEffect, useId, useState } from 'react'
 import type { ColorCorrection } from '../../core/theme/theme-colors.ts'
-import { useWords } from '../kit/use-words.ts'
+import type { Translate } from '../../i18n/index.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface ColorFieldProps {
   label: string
@@ -18,7 +19,7 @@ interface ColorFieldProps {
  * pages show instead.
  */
 export function ColorField({ label, color, standard, corrections, onChange }: ColorFieldProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const id = useId()
   const [text, setText] = useState(color ?? '')
   const isWrong = text.trim() !== '' && readColor(text) === undefined
@@ -81,10 +82,7 @@ export function ColorField({ label, color, standard, corrections, onChange }: Co
   )
 }
 
-function correctionWords(
-  { colour, mode, original, used }: ColorCorrection,
-  t: ReturnType<typeof useWords>['t']
-): string {
+function correctionWords({ colour, mode, original, used }: ColorCorrection, t: Translate): string {
   const isSurface = colour === 'background' || colour === 'surface'
   return t(`domains.look.corrected.${isSurface ? 'surface' : mode}`, { given: original, used })
 }

@@ -3,24 +3,25 @@ import type { Domain } from '../../contract/domains.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { hostFault, type IsTopLevel, parseTypedHost } from '../../core/input/domain-name.ts'
 import { firstFaultOf, required } from '../../core/input/validators.ts'
+import type { Translate } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { createDomain, findDomain } from '../../stores/admin/domains.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
-import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { pageHref } from '../kit/page-href.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { WizardSteps } from './WizardSteps.tsx'
 
 /**
  * The first step of a new domain: the person enters the host name. Opens the next step afterwards.
  */
-export const CreateDomain = withWords(function CreateDomain() {
-  const { locale, t } = useWords()
+export const CreateDomain = withTranslation(function CreateDomain() {
+  const { locale, t } = useTranslation()
   const [host, setHost] = useState('')
   const isTopLevel = useTopLevels()
   const [claimed, setClaimed] = useState<Domain>()
@@ -83,12 +84,10 @@ export const CreateDomain = withWords(function CreateDomain() {
         </Field>
       </Form>
       {!isClaimed && <UnsavedGuard form={form} />}
-      <PasswordQuestion />
+      <PasswordPrompt />
     </>
   )
 })
-
-type Translate = ReturnType<typeof useWords>['t']
 
 /**
  * Returns the error of a host that is still being typed, or undefined if further characters can

@@ -1,13 +1,13 @@
 import type { DomainDetails } from '../../contract/domains.ts'
 import { deleteDomain, reloadDomain } from '../../stores/admin/domains.ts'
 import { DeleteForGood } from '../details/DeleteForGood.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /**
  * Deletes a domain permanently. Says what stops working, and asks the person to type the host name.
  */
 export function DeleteDomain({ domain }: { domain: DomainDetails }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { id, host, state, primary, quarantined_since } = domain
   const isServed = state === 'verified' || state === 'failing'
   const unserved = quarantined_since ? 'domains.delete.unserved' : 'domains.delete.unused'

@@ -2,15 +2,15 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { DomainDetails } from '../../contract/domains.ts'
 import type { AppError } from '../../contract/kit/errors.ts'
 import { formatDateTime } from '../../core/text/format.ts'
-import { type Locale, languageTag } from '../../i18n/index.ts'
+import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { checkDomain } from '../../stores/admin/domains.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useNow } from '../kit/time.ts'
 import { useAction } from '../kit/use-action.ts'
-import { useLostFocus } from '../kit/use-lost-focus.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useOnFocusLost } from '../kit/use-on-focus-lost.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface DomainCheckProps {
   domain: DomainDetails
@@ -30,7 +30,7 @@ const backOff = 1.4
  * background.
  */
 export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const [asked, setAsked] = useState(0)
   const now = useNow(1000)
   const isProved = domain.state === 'verified'
@@ -52,7 +52,7 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
     const timer = setTimeout(() => void ask(), asked === 0 ? 0 : pause * 1000)
     return () => clearTimeout(timer)
   }, [asked, pause, isProved])
-  useLostFocus(part, () => next.current?.focus())
+  useOnFocusLost(part, () => next.current?.focus())
 
   return (
     <section ref={part} className="sheet flex flex-col gap-4" aria-labelledby="domain-check">
@@ -112,7 +112,7 @@ export function DomainCheck({ domain, toRecords, onDone }: DomainCheckProps) {
 }
 
 function FoundValues({ domain: { check, proof } }: { domain: DomainDetails }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   if (check?.outcome !== 'other_value' || !proof) return null
   return (
     <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-[minmax(9rem,auto)_1fr]">
@@ -130,7 +130,7 @@ function FoundValues({ domain: { check, proof } }: { domain: DomainDetails }) {
   )
 }
 
-function outcomeWords({ check, proof }: DomainDetails, t: ReturnType<typeof useWords>['t']) {
+function outcomeWords({ check, proof }: DomainDetails, t: Translate) {
   if (!check) return t('domains.check.asking')
   return t(`domains.check.outcomes.${check.outcome}`, { name: proof?.name ?? '' })
 }

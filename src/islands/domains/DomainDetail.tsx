@@ -6,10 +6,10 @@ import { $domain, $themes, openDomain } from '../../stores/admin/domains.ts'
 import { $user } from '../../stores/signed-in-user.ts'
 import { RecentChanges } from '../audit/RecentChanges.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
-import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { lazyComponent } from '../kit/LazyComponent.tsx'
-import { useLostFocus } from '../kit/use-lost-focus.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useOnFocusLost } from '../kit/use-on-focus-lost.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { useListAddress } from '../lists/use-address.ts'
 import { DeleteDomain } from './DeleteDomain.tsx'
 import { DomainCheck } from './DomainCheck.tsx'
@@ -33,8 +33,8 @@ const MoveDomain = lazyComponent<{ domain: DomainDetails }>(
  * The page of a domain. Until DNS proves that the company owns the domain, shows the steps to prove
  * it. Afterwards shows the domain's settings and theme.
  */
-export const DomainDetail = withWords(function DomainDetail() {
-  const { t } = useWords()
+export const DomainDetail = withTranslation(function DomainDetail() {
+  const { t } = useTranslation()
   return (
     <DetailFrame
       store={$domain}
@@ -72,13 +72,13 @@ function Ready({ domain }: DomainProps) {
     heading?.focus()
   })
   // the steps end when another company proves the host, and the check when DNS proves the domain
-  useLostFocus(top, () => top.current?.focus())
+  useOnFocusLost(top, () => top.current?.focus())
   return (
     <div ref={top} tabIndex={-1} className="flex flex-col gap-6">
       {address && isTaken && <Taken domain={domain} />}
       {address && !isTaken && step && <Wizard domain={domain} step={step} open={open} />}
       {address && !isTaken && !step && <Proved domain={domain} />}
-      <PasswordQuestion />
+      <PasswordPrompt />
     </div>
   )
 }
@@ -111,7 +111,7 @@ function Wizard({ domain, step, open }: WizardProps) {
 }
 
 function NextButton({ onClick }: { onClick: () => void }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <button type="button" className="btn btn-outline self-start" onClick={onClick}>
       {t('domains.steps.next')}
@@ -120,7 +120,7 @@ function NextButton({ onClick }: { onClick: () => void }) {
 }
 
 function Taken({ domain }: DomainProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { host, proof, quarantined_since } = domain
   const since = quarantined_since && formatDateTime(new Date(quarantined_since), locale)
   return (
@@ -144,7 +144,7 @@ function Taken({ domain }: DomainProps) {
 }
 
 function Proved({ domain }: DomainProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { state } = domain
   return (
     <>

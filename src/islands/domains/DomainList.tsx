@@ -4,24 +4,24 @@ import { formatDateTime } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { domainList, domainSortKeys } from '../../stores/admin/domains.ts'
 import { pageHref } from '../kit/page-href.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
 import { FilterBar, FilterChip } from '../lists/FilterChip.tsx'
 import { ListScreen } from '../lists/ListScreen.tsx'
-import { createListAddress } from '../lists/list-address.ts'
+import { createListAddressCodec } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
 import { DomainStateMark } from './DomainStateMark.tsx'
 
 const states = DomainState.options
 
-const addresses = createListAddress({
+const addresses = createListAddressCodec({
   sorts: domainSortKeys,
   filters: { state: value => states.some(state => state === value) }
 })
 
 /** Lists the domains of a company. They can be searched by host, filtered and sorted. */
-export const DomainList = withWords(function DomainList() {
-  const { locale, t } = useWords()
+export const DomainList = withTranslation(function DomainList() {
+  const { locale, t } = useTranslation()
   const screen = useListScreen(domainList, addresses, 'host')
   const columns = useMemo(() => columnsOf(locale, t), [locale, t])
   const { company, address, set } = screen

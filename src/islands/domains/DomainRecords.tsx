@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import type { DomainDetails } from '../../contract/domains.ts'
 import { type DnsRecord, dnsRecords } from '../../core/dns-records.ts'
 import { CopyButton } from '../kit/CopyButton.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface DomainRecordsProps {
   domain: DomainDetails
@@ -12,7 +12,7 @@ interface DomainRecordsProps {
 
 /** Lists the DNS records that a domain needs, in the notation of DNS providers. */
 export function DomainRecords({ domain, onDone }: DomainRecordsProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const page = usePageHost()
   const isLocal = page !== undefined && /(?:^|\.)localhost$/.test(page)
   const { host, proof, state } = domain
@@ -52,7 +52,7 @@ export function DomainRecords({ domain, onDone }: DomainRecordsProps) {
 }
 
 function RecordRows({ record }: { record: DnsRecord }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { type, relative, name, value } = record
   const rows = [
     ...(relative === undefined

@@ -1,15 +1,15 @@
 import type { DomainDetails } from '../../contract/domains.ts'
 import { required } from '../../core/input/validators.ts'
-import type { Locale, Translate } from '../../i18n/index.ts'
-import { changeDomain, type DomainChanges, reloadDomain } from '../../stores/admin/domains.ts'
+import { type Locale, localeNames, type Translate } from '../../i18n/index.ts'
+import { type DomainChanges, reloadDomain, updateDomain } from '../../stores/admin/domains.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { RadioField } from '../forms/RadioField.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
-import type { FormState, Values } from '../forms/use-form.ts'
+import type { FormState, FormValues } from '../forms/use-form.ts'
 import { FactList } from '../kit/FactList.tsx'
 import { Field } from '../kit/Field.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface DomainProps {
   domain: DomainDetails
@@ -18,11 +18,9 @@ interface DomainProps {
 const fields = ['name', 'title', 'public', 'locale', 'contact', 'privacy', 'terms'] as const
 type Settings = Pick<DomainDetails, (typeof fields)[number]>
 
-const languages = { en: 'English', fr: 'Français' } as const
-
 /** Shows the settings of a domain and lets an administrator change them in place. */
 export function DomainSettings({ domain }: DomainProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <SettingsSection<DomainDetails>
       id="domain-settings"
@@ -30,7 +28,7 @@ export function DomainSettings({ domain }: DomainProps) {
       item={domain}
       call="updateDomain"
       // as: the form has the fields of `DomainChanges`
-      save={(changes, version) => changeDomain(domain.id, changes as DomainChanges, version)}
+      save={(changes, version) => updateDomain(domain.id, changes as DomainChanges, version)}
       load={() => reloadDomain(domain.id)}
       what="Saving the domain failed"
       rules={{ name: required, title: required }}
@@ -47,7 +45,7 @@ export function DomainSettings({ domain }: DomainProps) {
 }
 
 function Shown({ domain }: DomainProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const facts = fields.map(name => ({
     label: labelOf(name, t),
     value: valueWords(name, domain[name], t),
@@ -57,7 +55,7 @@ function Shown({ domain }: DomainProps) {
 }
 
 function SettingsFields({ form, domain }: DomainProps & { form: FormState }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const texts = (name: 'name' | 'title' | 'contact' | 'privacy' | 'terms') => ({
     label: labelOf(name, t),
     name,
@@ -85,7 +83,7 @@ function SettingsFields({ form, domain }: DomainProps & { form: FormState }) {
         label={labelOf('locale', t)}
         name="locale"
         initial={domain.locale}
-        options={Object.entries(languages).map(([value, label]) => ({ value, label }))}
+        options={Object.entries(localeNames).map(([value, label]) => ({ value, label }))}
         hint={t('domains.settings.hints.locale')}
       />
       <Field {...texts('contact')} />
@@ -95,7 +93,7 @@ function SettingsFields({ form, domain }: DomainProps & { form: FormState }) {
   )
 }
 
-function settingsOf(values: Values): Settings {
+function settingsOf(values: FormValues): Settings {
   const text = (name: string) => values[name]?.trim() ?? ''
   return {
     name: text('name'),
@@ -120,6 +118,6 @@ function publicNote(isPublic: boolean, t: Translate): string {
 function valueWords(name: string, value: unknown, t: Translate): string {
   if (name === 'public')
     return t(value ? 'domains.settings.open.label' : 'domains.settings.invited.label')
-  if (name === 'locale') return languages[value as Locale] // as: the type of the field
+  if (name === 'locale') return localeNames[value as Locale] // as: the type of the field
   return value ? String(value) : t('domains.settings.none')
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import type { DomainDetails } from '../../contract/domains.ts'
 import { Icon } from '../kit/Icon.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface GoLiveProps {
   domain: DomainDetails
@@ -15,7 +15,7 @@ interface GoLiveProps {
  * The last step of a new domain. Says whether the site is available on the domain, and links to it.
  */
 export function GoLive({ domain, toCheck, onDone }: GoLiveProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { host, state } = domain
   const origin = useOrigin(host)
   const isServed = state === 'verified' || state === 'failing'

@@ -3,7 +3,7 @@ import { required } from '../../core/input/validators.ts'
 import en from '../../i18n/en/admin/moveDomain.json'
 import fr from '../../i18n/fr/admin/moveDomain.json'
 import { type Locale, type Translate, translator } from '../../i18n/index.ts'
-import type { KeyIn } from '../../i18n/keys.ts'
+import type { NamespaceKey } from '../../i18n/keys.ts'
 import { moveDomain, reloadDomain } from '../../stores/admin/domains.ts'
 import { findCompanies } from '../../stores/admin/item-search.ts'
 import { navigate } from '../../stores/navigation.ts'
@@ -13,7 +13,7 @@ import { useForm } from '../forms/use-form.ts'
 import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
 import { showMessage } from '../kit/show-message.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /**
  * The translated texts of this component. They are part of the script and not of the HTML, because
@@ -21,7 +21,7 @@ import { useWords } from '../kit/use-words.ts'
  */
 const catalogues = { en, fr }
 
-function wordsOfMove(locale: Locale): Translate<KeyIn<'moveDomain'>> {
+function wordsOfMove(locale: Locale): Translate<NamespaceKey<'moveDomain'>> {
   return translator(locale, catalogues[locale])
 }
 
@@ -31,7 +31,7 @@ interface DomainProps {
 
 /** Lets an operator move a domain to another company. Says what stops working with the move. */
 export function MoveDomain({ domain }: DomainProps) {
-  const { locale } = useWords()
+  const { locale } = useTranslation()
   const say = wordsOfMove(locale)
   const { host, primary, state } = domain
   const isServed = state === 'verified' || state === 'failing'
@@ -48,7 +48,7 @@ export function MoveDomain({ domain }: DomainProps) {
 }
 
 function MoveForm({ domain: { id, host }, close }: DomainProps & { close: () => void }) {
-  const { locale } = useWords()
+  const { locale } = useTranslation()
   const say = wordsOfMove(locale)
   const form = useForm({
     what: 'Moving the domain failed',

@@ -1,5 +1,5 @@
 import { useId, useState } from 'react'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { svgDataUrl } from './svg-data-url.ts'
 
 interface PictureFieldProps {
@@ -19,7 +19,7 @@ const mostBytes = 64 * 1024
 /** A field for an SVG picture: the person chooses a file or drops one. */
 export function PictureField(props: PictureFieldProps) {
   const { label, hint, picture, error, isDark = false, onChoose, onRemove } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const id = useId()
   const [fault, setFault] = useState<string>()
   const shownError = fault ?? error

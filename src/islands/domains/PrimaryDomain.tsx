@@ -5,14 +5,14 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
 import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /**
  * Makes a domain the company's primary domain, and explains what that changes. Shows nothing if the
  * domain already is the primary domain or cannot become it.
  */
 export function PrimaryDomain({ domain: { id, host, primary, state } }: { domain: DomainDetails }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const action = useAction({
     what: 'Making the domain the main one failed',
     async send() {

@@ -1,17 +1,12 @@
 import { useRef } from 'react'
 import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
-import {
-  $themes,
-  discardThemeDraft,
-  publishThemeDraft,
-  reloadThemes
-} from '../../stores/admin/domains.ts'
+import { deleteThemeDraft, publishThemeDraft, reloadThemes } from '../../stores/admin/domains.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
-import { useWords } from '../kit/use-words.ts'
-import { themeChanges } from './theme-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
+import { describeThemeChanges } from './theme-words.ts'
 import type { ThemeDraft } from './use-theme-draft.ts'
 
 interface PublishThemeProps {
@@ -25,20 +20,16 @@ interface PublishThemeProps {
  * delete the draft.
  */
 export function PublishTheme({ domain, themes, draft }: PublishThemeProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)
-  const changes = themeChanges(draft.look, themes, t)
+  const changes = describeThemeChanges(draft.look, themes, t)
   const { host, id } = domain
-  const shown = () => {
-    const state = $themes.get()
-    return state.status === 'ready' ? state.item.version : themes.version
-  }
   const action = useAction({
     what: 'Publishing the look failed',
     async send(isPublished: boolean) {
       await draft.save()
-      if (isPublished) await publishThemeDraft(id, shown())
-      else await discardThemeDraft(id, shown())
+      if (isPublished) await publishThemeDraft(id, draft.version())
+      else await deleteThemeDraft(id, draft.version())
       draft.reset()
       showMessage(t(isPublished ? 'domains.look.published' : 'domains.look.discarded', { host }))
       // the buttons are gone

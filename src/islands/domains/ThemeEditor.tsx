@@ -7,7 +7,7 @@ import { EditConflict } from '../forms/EditConflict.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { Section } from '../kit/Section.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { ColorField } from './ColorField.tsx'
 import { PictureField } from './PictureField.tsx'
 import { PublishTheme } from './PublishTheme.tsx'
@@ -32,7 +32,7 @@ interface ThemeEditorProps {
  * pages change when the draft is published.
  */
 export function ThemeEditor({ domain }: ThemeEditorProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const state = useStore($themes, { ssr: 'initial' })
   useEffect(() => {
     void loadThemes(domain.id)
@@ -57,7 +57,7 @@ interface EditorProps extends ThemeEditorProps {
 const [primary, secondary, ...others] = colorRoles
 
 function Editor({ domain, themes }: EditorProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const id = useId()
   const draft = useThemeDraft(domain.id, themes)
   useShowPublishedTheme(domain.host, themes)

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import type { Colors } from '../../contract/domains.ts'
 import { type ThemeTokens, themeTokens } from '../../core/theme/theme-colors.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { svgDataUrl } from './svg-data-url.ts'
 
 const modes = ['light', 'dark'] as const
@@ -19,7 +19,7 @@ interface ThemePreviewProps {
  * Shows how pages and mails look with the colors and logos of a theme, in light and in dark mode.
  */
 export function ThemePreview({ name, colors, logo, logoDark }: ThemePreviewProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const tokens = themeTokens(colors)
   usePreviewColors(tokens)
   return (
@@ -48,7 +48,7 @@ interface SampleProps {
  * keyboard skip them.
  */
 function Sample({ name, mode, logo }: SampleProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <div
       className={`overflow-hidden rounded-box border border-base-300 bg-base-200 text-base-content ${classOf(mode)}`}

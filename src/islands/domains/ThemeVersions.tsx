@@ -1,11 +1,11 @@
 import { useRef } from 'react'
 import type { DomainDetails, DomainThemes } from '../../contract/domains.ts'
 import { formatDateTime } from '../../core/text/format.ts'
-import { $themes, restoreTheme } from '../../stores/admin/domains.ts'
+import { restoreTheme } from '../../stores/admin/domains.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { useUndo } from '../kit/use-undo.ts'
-import { useWords } from '../kit/use-words.ts'
 import type { ThemeDraft } from './use-theme-draft.ts'
 
 interface ThemeVersionsProps {
@@ -18,17 +18,15 @@ interface ThemeVersionsProps {
  * Lists the published themes of a domain, and lets an administrator publish an earlier theme again.
  */
 export function ThemeVersions({ domain, themes, draft }: ThemeVersionsProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)
-  const { published, version, versions } = themes
+  const { published, versions } = themes
   const announceWithUndo = useUndo(t('domains.look.versions.undo'))
   const action = useAction({
     what: 'Restoring the look failed',
     async send(number: number) {
       await draft.save()
-      const state = $themes.get()
-      const shown = state.status === 'ready' ? state.item.version : version
-      await restoreTheme(domain.id, number, shown)
+      await restoreTheme(domain.id, number, draft.version())
       draft.reset()
       announceWithUndo(t('domains.look.versions.restored', { number }), async () => {
         await draft.save()

@@ -1,4 +1,4 @@
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { type DomainStep, domainSteps, writeDomainStep } from './wizard-step.ts'
 
 interface WizardStepsProps {
@@ -12,7 +12,7 @@ interface WizardStepsProps {
  * later.
  */
 export function WizardSteps({ step, open }: WizardStepsProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <nav aria-label={t('domains.steps.label')}>
       <ol className="flex flex-wrap gap-x-6 gap-y-1">

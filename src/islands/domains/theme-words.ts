@@ -3,8 +3,9 @@ import type { Translate } from '../../i18n/index.ts'
 import { type EditedTheme, themeToEdit } from '../../stores/admin/domains.ts'
 
 /** A part of a theme that is saved as a whole. */
-export type ThemePart = 'colors' | 'logo' | 'logo_dark' | 'favicon'
-export const themeParts: readonly ThemePart[] = ['colors', 'logo', 'logo_dark', 'favicon']
+export type ThemePart = (typeof themeParts)[number]
+const themePictures = ['logo', 'logo_dark', 'favicon'] as const
+export const themeParts = ['colors', ...themePictures] as const
 
 /**
  * The colors of a theme, in the order of the editor. The editor always shows the first two colors,
@@ -63,14 +64,14 @@ export function describeThemePart(part: ThemePart, value: unknown, t: Translate)
 }
 
 /** A difference between the published theme and the draft, in words. */
-export interface DescribedThemeChange {
+interface DescribedThemeChange {
   label: string
   before: string | undefined
   after: string
 }
 
 /** Returns the differences, in words, between the published theme and the theme `look`. */
-export function themeChanges(
+export function describeThemeChanges(
   look: EditedTheme,
   themes: DomainThemes,
   t: Translate
@@ -86,9 +87,7 @@ export function themeChanges(
     })),
     { label: t('domains.look.mode'), before: modeOf(before.colors), after: modeOf(look.colors) }
   ]
-  const pictures = (['logo', 'logo_dark', 'favicon'] as const).filter(
-    part => before[part] !== look[part]
-  )
+  const pictures = themePictures.filter(part => before[part] !== look[part])
   return [
     ...texts.filter(change => change.before !== change.after),
     ...pictures.map(part => ({

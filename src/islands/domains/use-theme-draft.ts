@@ -1,11 +1,12 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { DomainThemes, ThemeChanges } from '../../contract/domains.ts'
+import { isSame } from '../../core/differences.ts'
 import {
   $themes,
   type EditedTheme,
   reloadThemes,
-  themeToEdit,
-  updateThemeDraft
+  saveThemeDraft,
+  themeToEdit
 } from '../../stores/admin/domains.ts'
 import { useVersionedSave } from '../forms/use-versioned-save.ts'
 import { useAction } from '../kit/use-action.ts'
@@ -46,7 +47,7 @@ export function useThemeDraft(id: string, themes: DomainThemes) {
   }
   const { change, conflict, resolve } = useVersionedSave<EditedTheme, Partial<EditedTheme>>({
     async save(changes, version) {
-      await updateThemeDraft(id, changes as ThemeChanges, version)
+      await saveThemeDraft(id, changes as ThemeChanges, version)
       isSaved.current = true
     },
     load: async () => themeToEdit(await reloadThemes(id))
@@ -98,7 +99,9 @@ export function useThemeDraft(id: string, themes: DomainThemes) {
     refused,
     conflict,
     failure: saving.failure,
-    isSaving: saving.isWorking || differs(look, seen.current),
+    /** Returns the version of the stored themes. */
+    version: () => stored().version,
+    isSaving: saving.isWorking || Object.keys(changedParts(look, seen.current)).length > 0,
     save,
     change(changes: Partial<EditedTheme>) {
       setRefused(before => {
@@ -126,12 +129,4 @@ export function useThemeDraft(id: string, themes: DomainThemes) {
 function changedParts(look: EditedTheme, from: EditedTheme): Partial<EditedTheme> {
   const parts = themeParts.filter(part => !isSame(look[part], from[part]))
   return Object.fromEntries(parts.map(part => [part, look[part]]))
-}
-
-function differs(look: EditedTheme, from: EditedTheme): boolean {
-  return Object.keys(changedParts(look, from)).length > 0
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
 }

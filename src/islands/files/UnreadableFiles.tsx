@@ -1,11 +1,11 @@
 import { languageTag } from '../../i18n/index.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 const namedAtMost = 5
 
 /** Lists the dropped files and folders that could not be read. */
 export function UnreadableFiles({ names }: { names: readonly string[] }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   if (names.length === 0) return null
   const more = names.length - namedAtMost
   const shown = names.slice(0, namedAtMost)

@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react'
 import { Field } from '../kit/Field.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { fieldErrorText } from './account-form.ts'
 import type { FormState } from './use-form.ts'
 
 // Pages must pass the translations `account` and `fields` to islands that use these fields.
 
 export interface AccountFieldProps {
-  form: Pick<FormState, 'errors' | 'read'>
+  form: Pick<FormState, 'errors'>
 }
 
 interface EmailFieldProps extends AccountFieldProps {
@@ -21,7 +21,7 @@ interface EmailFieldProps extends AccountFieldProps {
 }
 
 export function EmailField({ form, use, label, initial }: EmailFieldProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <Field
       label={label ?? t('account.email')}

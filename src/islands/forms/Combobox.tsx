@@ -1,10 +1,10 @@
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react'
 import { asAppError } from '../../contract/kit/errors.ts'
 import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /** An entry in the list of a `Combobox`. */
-export interface ComboboxChoice<Item> {
+interface ComboboxChoice<Item> {
   item: Item
   id: string
   label: string
@@ -37,7 +37,7 @@ const pauseMs = 200
  */
 export function Combobox<Item>(props: ComboboxProps<Item>) {
   const { label, hint, error, name, value = '', restore, search, choose, isBusy = false } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
   const store = useRef<HTMLInputElement>(null)

@@ -1,7 +1,7 @@
 import { type RefObject, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react'
 import type { Difference } from '../../core/differences.ts'
 import { useAction } from '../kit/use-action.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { LazyFormErrorNote } from './LazyFormErrorNote.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
 
@@ -53,7 +53,7 @@ interface DifferenceFormProps extends DifferenceWords {
 }
 
 function DifferenceForm({ differences, labelOf, wordsOf, resolve }: DifferenceFormProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const id = useId()
   const title = useRef<HTMLHeadingElement>(null)
   const [mine, setMine] = useState(() =>

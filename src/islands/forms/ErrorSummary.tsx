@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { fieldErrorText } from './account-form.ts'
 import type { FormState } from './use-form.ts'
 
 /** Lists the fields of a form that have errors. Each name is a link that leads to the field. */
 export function ErrorSummary({ form }: { form: Pick<FormState, 'props' | 'errors' | 'focus'> }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { errors } = form
   const names = Object.keys(errors)
   const wrong = names.join(' ')

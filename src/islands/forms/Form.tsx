@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { lazyComponent } from '../kit/LazyComponent.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { useSignInReadiness } from './account-form.ts'
 import { BusyButton } from './BusyButton.tsx'
 import { LazyFormErrorNote } from './LazyFormErrorNote.tsx'
@@ -35,7 +35,7 @@ interface FormProps {
  */
 export function Form(props: FormProps) {
   const { form, submit, look, derivesKey, done, isSheet, className, beside } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { isReady, obstacle } = useSignInReadiness()
   const count = Object.keys(form.errors).length
   const button = (

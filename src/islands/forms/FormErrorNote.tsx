@@ -1,14 +1,14 @@
 import { useMemo } from 'react'
 import { ErrorNote, type ErrorNoteProps } from '../kit/ErrorNote.tsx'
 import { retryTime } from '../kit/time.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /**
  * An `ErrorNote` that also says from what time the person can try again, if the API has refused the
  * call after too many attempts.
  */
 export function FormErrorNote({ error, text, children }: ErrorNoteProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const until = useMemo(
     // a busy service also names a time, but then the reason is not too many attempts
     () => (error.code === 'rate_limited' ? retryTime(error, locale) : undefined),

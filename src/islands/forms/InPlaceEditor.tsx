@@ -1,5 +1,5 @@
 import { type ComponentProps, type ReactNode, useEffect, useState } from 'react'
-import { useFocusBack } from '../kit/use-focus-back.ts'
+import { useRestoreFocus } from '../kit/use-restore-focus.ts'
 import { Form } from './Form.tsx'
 
 interface InPlaceEditorProps {
@@ -17,7 +17,7 @@ interface InPlaceEditorProps {
 export function InPlaceEditor(props: InPlaceEditorProps) {
   const { label, look = 'btn-outline btn-sm', shown, isLocked = false, children } = props
   const [isOpen, setOpen] = useState(false)
-  const opener = useFocusBack(isOpen)
+  const opener = useRestoreFocus(isOpen)
   if (isOpen) return children(() => setOpen(false))
   return (
     <>

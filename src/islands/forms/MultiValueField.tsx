@@ -1,6 +1,6 @@
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { FieldFrame, type FieldTexts } from '../kit/Field.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface MultiValueFieldProps extends FieldTexts {
   name: string
@@ -14,7 +14,7 @@ interface MultiValueFieldProps extends FieldTexts {
  * `forms` to the island.
  */
 export function MultiValueField({ name, initial = [], ...texts }: MultiValueFieldProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [values, setValues] = useState<readonly string[]>(initial)
   const [news, setNews] = useState('')
   const store = useRef<HTMLTextAreaElement>(null)

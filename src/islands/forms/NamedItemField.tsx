@@ -41,7 +41,7 @@ export function NamedItemField(props: NamedItemFieldProps) {
         // with the item's name, which a draft has to show again
         value={item ? `${item.id} ${item.name}` : ''}
         restore={value => setChosen(parseNamedItem(value))}
-        search={comboboxSearch(find)}
+        search={toComboboxSearch(find)}
         choose={setChosen}
       />
     </fieldset>
@@ -61,7 +61,7 @@ export function parseNamedItem(value = ''): NamedItem | undefined {
  * Turns `find` into the property `search` of a `Combobox`: returns a function that calls `find` and
  * returns the found items as choices.
  */
-export function comboboxSearch(find: (text: string) => Promise<readonly NamedItem[]>) {
+export function toComboboxSearch(find: (text: string) => Promise<readonly NamedItem[]>) {
   return async (text: string) => {
     const found = await find(text)
     return found.map(({ id, name }) => ({ item: { id, name }, id, label: name }))

@@ -1,6 +1,6 @@
 import type { PasswordOwner } from '../../stores/accounts/password-strength.ts'
 import { Field } from '../kit/Field.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import type { AccountFieldProps } from './AccountFields.tsx'
 import { fieldErrorText } from './account-form.ts'
 import { NewPasswordField } from './NewPasswordField.tsx'
@@ -10,7 +10,7 @@ export function UsernameField({
   form,
   initial
 }: AccountFieldProps & { initial?: string | undefined }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <Field
       label={t('account.username')}
@@ -33,7 +33,7 @@ interface NewPasswordFieldsProps extends AccountFieldProps {
  * device.
  */
 export function NewPasswordFields({ form, owner }: NewPasswordFieldsProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <>
       <NewPasswordField

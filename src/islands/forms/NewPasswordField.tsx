@@ -1,10 +1,10 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
-import { minStrength, type PasswordStrength } from '../../core/input/password.ts'
+import { minPasswordStrength, type PasswordStrength } from '../../core/input/password.ts'
 import {
   type PasswordOwner,
   ratePasswordStrength
 } from '../../stores/accounts/password-strength.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { PasswordField } from './PasswordField.tsx'
 
 interface NewPasswordFieldProps {
@@ -23,7 +23,7 @@ interface NewPasswordFieldProps {
  * focus, or immediately if the field is filled.
  */
 export function NewPasswordField({ label, name, error, owner }: NewPasswordFieldProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const input = useRef<HTMLInputElement>(null)
   const [strength, setStrength] = useState<PasswordStrength>()
   const isBusy = useRef(false)
@@ -90,6 +90,6 @@ export function NewPasswordField({ label, name, error, owner }: NewPasswordField
 }
 
 function toneOf(strength: PasswordStrength): string {
-  if (strength >= minStrength) return 'progress-success'
+  if (strength >= minPasswordStrength) return 'progress-success'
   return strength === 2 ? 'progress-warning' : 'progress-error'
 }

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef } from 'react'
 import { required } from '../../core/input/validators.ts'
 import { confirmPassword } from '../../stores/confirmation.ts'
 import { $user } from '../../stores/signed-in-user.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { fieldErrorText } from './account-form.ts'
 import { Form } from './Form.tsx'
 import { HiddenUsername, PasswordField } from './PasswordField.tsx'
@@ -14,7 +14,7 @@ import { useForm } from './use-form.ts'
  * `answer`: with true if the password was right, with false if the person has cancelled.
  */
 export function PasswordDialog({ answer }: { answer: (isConfirmed: boolean) => void }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const id = useId()
   const user = useStore($user, { ssr: 'initial' })
   const dialog = useRef<HTMLDialogElement>(null)

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactNode, type Ref, useState } from 'react'
 import { Field } from '../kit/Field.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface PasswordFieldProps {
   label: string
@@ -16,7 +16,7 @@ interface PasswordFieldProps {
 
 /** A password field with a button that shows the password, and a warning about caps lock. */
 export function PasswordField({ children, ...field }: PasswordFieldProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [isShown, setShown] = useState(false)
   const [isCapsLock, setCapsLock] = useState(false)
   const readLock = (event: KeyboardEvent) => setCapsLock(event.getModifierState('CapsLock'))

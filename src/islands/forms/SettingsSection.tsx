@@ -4,7 +4,7 @@ import { Section } from '../kit/Section.tsx'
 import { type DifferenceWords, EditConflict } from './EditConflict.tsx'
 import { InPlaceEditor, InPlaceForm } from './InPlaceEditor.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
-import { type FormOptions, type FormState, useForm, type Values } from './use-form.ts'
+import { type FormOptions, type FormState, type FormValues, useForm } from './use-form.ts'
 import { useInputCheck } from './use-input-check.ts'
 import { useVersionedSave, type VersionedOptions } from './use-versioned-save.ts'
 
@@ -26,7 +26,7 @@ interface SettingsSectionProps<Item>
   className: string
   /** Draws the fields of the form. `was` is the item as it was when the form was opened. */
   fields: (form: FormState, was: Item) => ReactNode
-  read: (values: Values, was: Item) => Partial<Item>
+  read: (values: FormValues, was: Item) => Partial<Item>
   children?: ReactNode
 }
 

@@ -3,10 +3,10 @@ import { useEffect, useEffectEvent, useState } from 'react'
 import { localizedPath } from '../../i18n/index.ts'
 import {
   deleteDraftsOfOtherPeople,
-  keepDraft,
-  pagePathInDefaultLocale
+  pagePathInDefaultLocale,
+  storeDraft
 } from '../../stores/form-drafts.ts'
-import { formDraftName, isFieldChanged, type Values } from '../../stores/form-values.ts'
+import { type FormValues, formDraftName, isFieldChanged } from '../../stores/form-values.ts'
 import {
   $session,
   addSessionStartListener,
@@ -14,7 +14,7 @@ import {
   userIdOfToken
 } from '../../stores/sessions.ts'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import type { FormState } from './use-form.ts'
 
 addSessionStartListener(() => deleteDraftsOfOtherPeople(signedInUserId()))
@@ -40,7 +40,7 @@ let isReturning = false
  * `forms` to the island.
  */
 export function UnsavedGuard({ form, isUnsaved = false }: UnsavedGuardProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const [answer, setAnswer] = useState<(mayLeave: boolean) => void>()
 
   const isChanged = useEffectEvent(
@@ -71,7 +71,7 @@ export function UnsavedGuard({ form, isUnsaved = false }: UnsavedGuardProps) {
   })
   const keep = useEffectEvent((owner: string) => {
     if (!form) return
-    keepDraft(
+    storeDraft(
       pagePathInDefaultLocale(),
       formDraftName(form.read()),
       withoutPasswords(form.props.ref.current, form.read()),
@@ -116,7 +116,7 @@ function hasChanges(form: HTMLFormElement | null): boolean {
   return [...(form?.elements ?? [])].some(isFieldChanged)
 }
 
-function withoutPasswords(form: HTMLFormElement | null, values: Values): Values {
+function withoutPasswords(form: HTMLFormElement | null, values: FormValues): FormValues {
   const kept = { ...values }
   for (const field of form?.querySelectorAll<HTMLInputElement>('[autocomplete$=password]') ?? [])
     delete kept[field.name]

@@ -1,5 +1,5 @@
 import type { FieldErrors } from '../../contract/kit/errors.ts'
-import { minStrength, newPasswordFault } from '../../core/input/password.ts'
+import { minPasswordStrength, newPasswordFault } from '../../core/input/password.ts'
 import { firstFaultOf, required, sameAs, type Validator } from '../../core/input/validators.ts'
 import {
   type PasswordOwner,
@@ -33,5 +33,5 @@ export async function weakPasswordErrors(
 ): Promise<FieldErrors | undefined> {
   if (!password || newPasswordFault(password)) return undefined
   const strength = await ratePasswordStrength(password, owner)
-  return strength < minStrength ? { [name]: { rule: 'weak' } } : undefined
+  return strength < minPasswordStrength ? { [name]: { rule: 'weak' } } : undefined
 }

@@ -13,7 +13,7 @@ export function takeUnsavedInput(name: string): unknown {
  * Returns a function that stops this.
  */
 export function keepUnsavedInput(name: string, read: () => unknown): () => void {
-  const keep = () => drafts.keepDraft(drafts.pagePathInDefaultLocale(), name, read())
+  const keep = () => drafts.storeDraft(drafts.pagePathInDefaultLocale(), name, read())
   document.addEventListener('vidimus:language', keep)
   return () => document.removeEventListener('vidimus:language', keep)
 }

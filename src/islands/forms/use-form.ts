@@ -10,26 +10,26 @@ import { AppError, type ErrorCode, type FieldErrors } from '../../contract/kit/e
 import { findFaults, type Validator } from '../../core/input/validators.ts'
 import {
   type FieldElement,
+  type FormValues,
   formDraftName,
   isCheckable,
   isFieldChanged,
-  readFormValues,
-  type Values
+  readFormValues
 } from '../../stores/form-values.ts'
 import { type ActionOptions, useAction } from '../kit/use-action.ts'
 import { takeUnsavedInput } from './page-drafts.ts'
 
-export type { Values } from '../../stores/form-values.ts'
+export type { FormValues } from '../../stores/form-values.ts'
 
-export interface FormOptions<Result> extends ActionOptions<Values, Result> {
+export interface FormOptions<Result> extends ActionOptions<FormValues, Result> {
   rules?: Readonly<Record<string, Validator>>
   /** Returns errors that `rules` do not find, such as those of the API's schema. */
-  inputErrors?: (values: Values) => FieldErrors
+  inputErrors?: (values: FormValues) => FieldErrors
   /**
    * Returns the errors of asynchronous checks, or undefined if there are none. Called when the
    * person submits the form.
    */
-  slowErrors?: (values: Values) => Promise<FieldErrors | undefined>
+  slowErrors?: (values: FormValues) => Promise<FieldErrors | undefined>
   /**
    * The field errors that the form shows for an error code of the API:
    * `{ name_taken: { name: { rule: 'taken' } } }`.
@@ -59,10 +59,10 @@ export function useForm<Result>(options: FormOptions<Result>) {
    * Errors from the server or from `slowErrors`, with the values they belong to. They are shown
    * until one of these values changes or the form is submitted again.
    */
-  const refused = useRef<{ values: Values; found: FieldErrors }>({ values: {}, found: {} })
+  const refused = useRef<{ values: FormValues; found: FieldErrors }>({ values: {}, found: {} })
   const [errors, setErrors] = useState<FieldErrors>({})
 
-  const action = useAction<Values, Result>({
+  const action = useAction<FormValues, Result>({
     what: options.what,
     async send(values, key) {
       const fields = await slowErrors?.(values)
@@ -80,7 +80,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
     }
   })
 
-  const read = (): Values => (form.current ? readFormValues(form.current) : {})
+  const read = (): FormValues => (form.current ? readFormValues(form.current) : {})
 
   const fillInDraft = useEffectEvent(() => {
     const draft = { ...Object(takeUnsavedInput(formDraftName(read()))) }
@@ -91,7 +91,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
   })
   useEffect(() => fillInDraft(), [])
 
-  const faults = (values: Values): FieldErrors => ({
+  const faults = (values: FormValues): FieldErrors => ({
     ...ownErrors(inputErrors?.(values)),
     ...findFaults(rules, values)
   })
@@ -134,12 +134,12 @@ export function useForm<Result>(options: FormOptions<Result>) {
     setErrors(found)
   }
 
-  const refuse = (values: Values, found: FieldErrors) => {
+  const refuse = (values: FormValues, found: FieldErrors) => {
     refused.current = { values, found }
     show(found)
   }
 
-  const addSlowErrors = async (values: Values) => {
+  const addSlowErrors = async (values: FormValues) => {
     // submitting checks again and shows the error
     const found = await slowErrors?.(values).catch(() => undefined)
     if (!found) return
@@ -158,7 +158,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
     ...action,
     errors,
     read,
-    fill: (values: Values) => fillIn(form.current, values),
+    fill: (values: FormValues) => fillIn(form.current, values),
     focus,
     props: {
       ref: form,

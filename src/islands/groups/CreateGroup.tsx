@@ -2,22 +2,22 @@ import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { createGroup } from '../../stores/admin/groups.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { Form } from '../forms/Form.tsx'
-import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
-import { useForm, type Values } from '../forms/use-form.ts'
+import { type FormValues, useForm } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
 import { pageHref } from '../kit/page-href.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { LimitFields, limitsFromForm } from '../limits/LimitFields.tsx'
 import { GroupFields, groupFromForm } from './GroupFields.tsx'
 
 const unlimited = { max_requests: null, max_requests_interval: null, max_storage: null }
 
 /** The form that creates a group. Afterwards opens the page of the group. */
-export const CreateGroup = withWords(function CreateGroup() {
-  const { locale, t } = useWords()
+export const CreateGroup = withTranslation(function CreateGroup() {
+  const { locale, t } = useTranslation()
   const check = useInputCheck('createGroup')
-  const inputOf = (values: Values) => ({
+  const inputOf = (values: FormValues) => ({
     ...groupFromForm(values),
     ...limitsFromForm(values, locale)
   })
@@ -43,7 +43,7 @@ export const CreateGroup = withWords(function CreateGroup() {
         </fieldset>
       </Form>
       <UnsavedGuard form={form} />
-      <PasswordQuestion />
+      <PasswordPrompt />
     </>
   )
 })

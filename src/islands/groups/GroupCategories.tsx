@@ -1,7 +1,5 @@
 import { useStore } from '@nanostores/react'
 import type { Group } from '../../contract/groups.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
-import { localizedPath } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $groupCategories,
@@ -11,15 +9,15 @@ import {
 } from '../../stores/admin/groups.ts'
 import { findCategories } from '../../stores/admin/item-search.ts'
 import { ItemEntries } from '../details/ItemEntries.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { pageHref } from '../kit/page-href.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /**
  * Lists the categories that the members of a group may use. Categories can be added and removed.
  */
 export function GroupCategories({ group: { id } }: { group: Group }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const part = useStore($groupCategories, { ssr: 'initial' })
-  const pathTo = (category: string) => pathOf('category', { company: companyIdOfPage(), category })
   return (
     <ItemEntries
       id="group-categories"
@@ -34,7 +32,7 @@ export function GroupCategories({ group: { id } }: { group: Group }) {
       row={category => (
         <a
           className="link wrap-anywhere min-w-0 flex-1"
-          href={localizedPath(locale, pathTo(category.id))}
+          href={pageHref(locale, 'category', { company: companyIdOfPage(), category: category.id })}
         >
           {category.names[locale]}
         </a>

@@ -10,8 +10,8 @@ import {
 import { RecentChanges } from '../audit/RecentChanges.tsx'
 import { DeleteItem } from '../details/DeleteItem.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
-import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { UsageByDay } from '../usage/UsageByDay.tsx'
 import { GroupCategories } from './GroupCategories.tsx'
 import { GroupMembers } from './GroupMembers.tsx'
@@ -20,8 +20,8 @@ import { GroupSettings } from './GroupSettings.tsx'
 /**
  * The page of a group, where an administrator changes its settings, limits, members and categories.
  */
-export const GroupDetail = withWords(function GroupDetail() {
-  const { t } = useWords()
+export const GroupDetail = withTranslation(function GroupDetail() {
+  const { t } = useTranslation()
   const categories = useStore($groupCategories, { ssr: 'initial' })
   return (
     <DetailFrame
@@ -48,7 +48,7 @@ export const GroupDetail = withWords(function GroupDetail() {
             remove={() => deleteGroup(group)}
             reload={() => reloadGroup(group.id)}
           />
-          <PasswordQuestion />
+          <PasswordPrompt />
         </>
       )}
     </DetailFrame>

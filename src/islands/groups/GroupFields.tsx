@@ -1,9 +1,9 @@
 import type { Group } from '../../contract/groups.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { CheckBoxes } from '../forms/CheckBoxes.tsx'
-import type { FormState, Values } from '../forms/use-form.ts'
+import type { FormState, FormValues } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 const features = ['deposit'] as const satisfies Group['features']
 
@@ -18,7 +18,7 @@ interface GroupFieldsProps {
  * `fields` to the island.
  */
 export function GroupFields({ form, group }: GroupFieldsProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <>
       <Field
@@ -41,7 +41,7 @@ export function GroupFields({ form, group }: GroupFieldsProps) {
 }
 
 /** Returns the name and the features of a group from the values of the form. */
-export function groupFromForm(values: Values): Pick<Group, 'name' | 'features'> {
+export function groupFromForm(values: FormValues): Pick<Group, 'name' | 'features'> {
   const chosen = (values['features'] ?? '').split('\n')
   return {
     name: (values['name'] ?? '').trim(),

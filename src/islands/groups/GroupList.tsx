@@ -3,22 +3,22 @@ import type { Group } from '../../contract/groups.ts'
 import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import { groupList, groupSortKeys } from '../../stores/admin/group-list.ts'
 import { pageHref } from '../kit/page-href.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
 import { ListScreen } from '../lists/ListScreen.tsx'
-import { createListAddress } from '../lists/list-address.ts'
+import { createListAddressCodec } from '../lists/list-address.ts'
 import { UsageBar } from '../lists/UsageBar.tsx'
 import { useListScreen } from '../lists/use-list-screen.ts'
 import { useListView } from '../lists/use-list-view.ts'
 import { ViewMenu } from '../lists/ViewMenu.tsx'
 
-const addresses = createListAddress({ sorts: groupSortKeys })
+const addresses = createListAddressCodec({ sorts: groupSortKeys })
 
 /** Lists the groups of a company. They can be searched by name and sorted. */
-export const GroupList = withWords(function GroupList() {
-  const { locale, t } = useWords()
+export const GroupList = withTranslation(function GroupList() {
+  const { locale, t } = useTranslation()
   const screen = useListScreen(groupList, addresses, 'name')
   const columns = useMemo(() => columnsOf(locale, t), [locale, t])
   const view = useListView('groups', columns)

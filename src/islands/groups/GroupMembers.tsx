@@ -4,6 +4,7 @@ import type { Group } from '../../contract/groups.ts'
 import type { AppError } from '../../contract/kit/errors.ts'
 import { email, firstFaultOf, required } from '../../core/input/validators.ts'
 import { personName } from '../../core/text/person-name.ts'
+import type { Translate } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   $groupMembers,
@@ -23,7 +24,7 @@ import { MultiValueField } from '../forms/MultiValueField.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { pageHref } from '../kit/page-href.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { SearchBox } from '../lists/FilterFields.tsx'
 
 interface GroupProps {
@@ -35,7 +36,7 @@ const searchedFrom = 10
 
 /** Lists the members of a group, adds people by searching for them, and removes members. */
 export function GroupMembers({ group }: GroupProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const part = useStore($groupMembers, { ssr: 'initial' })
   const { id } = group
   const company = companyIdOfPage()
@@ -85,7 +86,7 @@ export function GroupMembers({ group }: GroupProps) {
 
 /** Adds people by their e-mails, and says who could not be added and why. */
 function AddSeveral({ group }: GroupProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [done, setDone] = useState<{ count: number; total: number }>()
   const form = useForm({
     what: 'Adding members failed',
@@ -134,7 +135,7 @@ function AddSeveral({ group }: GroupProps) {
 }
 
 function Additions({ additions }: { additions: MemberAdditionResult[] | undefined }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   if (!additions) return null
   const refused = additions.filter(({ error }) => error)
   return (
@@ -156,7 +157,7 @@ function Additions({ additions }: { additions: MemberAdditionResult[] | undefine
   )
 }
 
-function refusalOf({ code }: AppError, t: ReturnType<typeof useWords>['t']): string {
+function refusalOf({ code }: AppError, t: Translate): string {
   return code === 'not_found' ? t('groups.members.unknown') : t(`errors.${code}`)
 }
 

@@ -2,7 +2,7 @@ import { useRef } from 'react'
 import type { Group } from '../../contract/groups.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, Translate } from '../../i18n/index.ts'
-import { changeGroup, type GroupChanges, reloadGroup } from '../../stores/admin/groups.ts'
+import { type GroupChanges, reloadGroup, updateGroup } from '../../stores/admin/groups.ts'
 import { ButtonWithNote } from '../forms/ButtonWithNote.tsx'
 import { type DifferenceWords, EditConflict } from '../forms/EditConflict.tsx'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
@@ -11,7 +11,7 @@ import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
 import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { LimitEditor } from '../limits/LimitEditor.tsx'
 import { describeRequestLimit, describeStorageLimit } from '../limits/limit-words.ts'
 import { GroupFields, groupFromForm } from './GroupFields.tsx'
@@ -25,7 +25,7 @@ interface GroupProps {
  * features and the limits here.
  */
 export function GroupSettings({ group }: GroupProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)
   const source = versionsOf(group)
   const limits = useVersionedSave(source)
@@ -72,13 +72,13 @@ export function GroupSettings({ group }: GroupProps) {
 function versionsOf({ id }: Group): VersionedOptions<Group, Partial<Group>> {
   return {
     // as: the forms have the fields of `GroupChanges`
-    save: (changes, version) => changeGroup(id, changes as GroupChanges, version),
+    save: (changes, version) => updateGroup(id, changes as GroupChanges, version),
     load: () => reloadGroup(id)
   }
 }
 
 function Shown({ group }: GroupProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { name, features, is_default } = group
   return (
     <>
@@ -95,7 +95,7 @@ function Shown({ group }: GroupProps) {
 
 /** A button that makes a group the default group, which new people join. */
 function MakeDefault({ group }: GroupProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   // only `true` can be saved, so no conflict is possible
   const { change } = useVersionedSave(versionsOf(group))
   const action = useAction({
@@ -117,7 +117,7 @@ function MakeDefault({ group }: GroupProps) {
 }
 
 function Usage({ group }: GroupProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { max_requests, max_storage, usage } = group
   const { requests_used, storage_used, resets_at } = usage
   const used = (amount: string, limit: string | undefined) =>

@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { localizedPath } from '../../i18n/index.ts'
 import { $user, hasFeatureOrPermission } from '../../stores/signed-in-user.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { EmptyState, NoMatches } from '../lists/EmptyState.tsx'
 
 interface EmptyHistoryProps {
@@ -16,7 +16,7 @@ interface EmptyHistoryProps {
  * the filters, or that there are no deposits and verifications yet.
  */
 export function EmptyHistory({ isFiltered, query, onClear }: EmptyHistoryProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   if (!isFiltered) return <NoRequests />
   return (
     <NoMatches
@@ -31,7 +31,7 @@ export function EmptyHistory({ isFiltered, query, onClear }: EmptyHistoryProps) 
 }
 
 function NoRequests() {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const user = useStore($user, { ssr: 'initial' })
   const mayDeposit = user !== undefined && hasFeatureOrPermission('deposit')
   const verify = mayDeposit ? 'link link-secondary' : 'btn btn-primary'

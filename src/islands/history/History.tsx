@@ -16,15 +16,20 @@ import { $session } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { lazyComponent, useLazyComponent } from '../kit/LazyComponent.tsx'
 import { useNow } from '../kit/time.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { ListFrame } from '../lists/ListFrame.tsx'
 import { useListAddress, withoutEmptyFilters } from '../lists/use-address.ts'
 import { HistoryFilters } from './HistoryFilters.tsx'
-import { type HistoryUrl, readHistoryUrl, requestFilterOf, writeHistoryUrl } from './history-url.ts'
+import {
+  type HistoryUrlParams,
+  readHistoryUrl,
+  requestFilterOf,
+  writeHistoryUrl
+} from './history-url.ts'
 import { LiveUpdateNote } from './LiveUpdateNote.tsx'
 
-export const History = withWords(function History() {
-  const { locale } = useWords()
+export const History = withTranslation(function History() {
+  const { locale } = useTranslation()
   const session = useStore($session, { ssr: 'initial' })
   const { address, change } = useListAddress(readHistoryUrl, writeHistoryUrl)
   const categories = useStore($categories, { ssr: 'initial' })
@@ -65,13 +70,13 @@ const noCategories: never[] = []
 const EmptyHistory = lazyComponent(async () => (await import('./EmptyHistory.tsx')).EmptyHistory)
 
 interface ResultsProps {
-  address: HistoryUrl
+  address: HistoryUrlParams
   names: ReadonlyMap<string, string>
-  onChange: (address: HistoryUrl) => void
+  onChange: (address: HistoryUrlParams) => void
 }
 
 function Results({ address, names, onChange }: ResultsProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const requests = useStore($requests, { ssr: 'initial' })
   const status = useStore($historyStatus, { ssr: 'initial' })
   const filter = useStore($requestFilter, { ssr: 'initial' })
@@ -100,6 +105,7 @@ function Results({ address, names, onChange }: ResultsProps) {
       isPending={!list.Component}
       loading={t('history.loading')}
       partial={t('history.partial')}
+      saysStale
       empty={
         <EmptyHistory
           isFiltered={isNarrowed}

@@ -14,7 +14,7 @@ import { CopyButton } from '../kit/CopyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useWaitPhase } from '../kit/time.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { VerifyPageAddress } from '../kit/VerifyPageAddress.tsx'
 import {
   isDownloadable,
@@ -43,7 +43,7 @@ type Loaded = { request: ProcessedRequest; deposit?: Deposit }
  * Wide windows show the dialog beside the list. In narrow windows it covers the list.
  */
 export function HistoryDetails({ id, request: listed, categories, onClose }: HistoryDetailsProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const dialog = useRef<HTMLDialogElement>(null)
   const title = useId()
   const [tries, setTries] = useState(0)
@@ -160,7 +160,7 @@ interface FactsProps {
 }
 
 function Facts({ request, deposit, category }: FactsProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { kind, items, reduced_from, size, media_type, leaf_hash, deposit_id } = request
   const names = useStore($verifiedFileNames, { ssr: 'initial' }).get(request.id) ?? []
   const code = (label: string, value: string | undefined) =>
@@ -242,7 +242,7 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 }
 
 function Actions({ request }: { request: ProcessedRequest }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { isSaving, error, save } = useDocumentDownload(request)
   const { kind, state } = request
   const hasEnded = ['cancelled', 'lapsed', 'rejected', 'failed'].includes(state)

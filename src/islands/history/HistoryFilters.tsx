@@ -1,21 +1,17 @@
 import { useId, useState } from 'react'
 import type { Category } from '../../contract/categories.ts'
 import { loadCode } from '../kit/load-code.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
+import { DayRangeFields, DayRangeWarning } from '../lists/DayRange.tsx'
 import { ExportButton } from '../lists/ExportButton.tsx'
-import {
-  DayRangeFields,
-  DayRangeWarning,
-  LabeledFilter,
-  SearchBox
-} from '../lists/FilterFields.tsx'
+import { LabeledFilter, SearchBox } from '../lists/FilterFields.tsx'
 import { withoutEmptyFilters } from '../lists/use-address.ts'
-import { type HistoryUrl, requestFilterOf, requestStates } from './history-url.ts'
+import { type HistoryUrlParams, requestFilterOf, requestStates } from './history-url.ts'
 
 interface HistoryFiltersProps {
-  address: HistoryUrl
+  address: HistoryUrlParams
   categories: readonly Category[]
-  onChange: (address: HistoryUrl) => void
+  onChange: (address: HistoryUrlParams) => void
 }
 
 /**
@@ -23,12 +19,12 @@ interface HistoryFiltersProps {
  * filters.
  */
 export function HistoryFilters({ address, categories, onChange }: HistoryFiltersProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const [isOpen, setOpen] = useState(false)
   const panel = useId()
   const { q: _q, request: _request, ...filters } = address
   const count = Object.keys(filters).length
-  const set = (change: { [Name in keyof HistoryUrl]?: HistoryUrl[Name] | undefined }) =>
+  const set = (change: { [Name in keyof HistoryUrlParams]?: HistoryUrlParams[Name] | undefined }) =>
     onChange(withoutEmptyFilters({ ...address, ...change }))
   const save = async () => {
     const { downloadHistory } = await loadCode(() => import('../files/download-exports.ts'))
@@ -83,11 +79,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
             onChoose={category => set({ category })}
           />
         )}
-        <DayRangeFields
-          address={address}
-          labels={{ from: t('lists.filters.from'), to: t('lists.filters.to') }}
-          onChange={set}
-        />
+        <DayRangeFields address={address} onChange={set} />
         {(count > 0 || address.q) && (
           <button
             type="button"
@@ -98,7 +90,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
           </button>
         )}
       </div>
-      <DayRangeWarning address={address} text={t('lists.filters.range')} />
+      <DayRangeWarning address={address} />
     </search>
   )
 }

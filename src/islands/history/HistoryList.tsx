@@ -4,7 +4,7 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import { countNewerRequests, updateShownRows } from '../../stores/history/requests.ts'
 import { downloadDocument } from '../files/download-document.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { dayName, groupByDay, historyLines, localDayOf } from './history-days.ts'
 import { RequestRow } from './RequestRow.tsx'
 import { requestName } from './request-labels.ts'
@@ -38,7 +38,7 @@ const nearEnd = 10
  */
 export function HistoryList(props: HistoryListProps) {
   const { requests, categories, now, onEnd, hrefOf } = props
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const root = useRef<HTMLDivElement>(null)
   const isScrolled = useScrolled()
   const [isHovered, setHovered] = useState(false)

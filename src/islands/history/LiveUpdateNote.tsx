@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useState } from 'react'
 import { $streamState } from '../../stores/history/requests.ts'
 import { formatClock } from '../kit/time.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { useOnline } from './use-online.ts'
 
 /**
@@ -10,7 +10,7 @@ import { useOnline } from './use-online.ts'
  * offline, because a banner already says so.
  */
 export function LiveUpdateNote({ now }: { now: number | undefined }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const stream = useStore($streamState, { ssr: 'initial' })
   const isCut = stream === 'offline' || stream === 'unreachable'
   const asOf = useLastTime(!isCut, now)

@@ -5,7 +5,7 @@ import { localizedPath } from '../../i18n/index.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { relativeTime } from '../kit/time.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import {
   isDownloadable,
   requestName,
@@ -14,7 +14,7 @@ import {
   stateColorClass
 } from './request-labels.ts'
 
-export interface RequestRowProps {
+interface RequestRowProps {
   request: ProcessedRequest
   /** Name of the deposit's category, if it is known. */
   category: string | undefined
@@ -36,7 +36,7 @@ export interface RequestRowProps {
  */
 export const RequestRow = memo(
   ({ request, category, now, isStop, isSaving, href, onOpen, onSave }: RequestRowProps) => {
-    const { locale, t } = useWords()
+    const { locale, t } = useTranslation()
     const created = new Date(request.created)
     const word = requestStateLabel(request, t)
     const name = requestName(request, t)

@@ -5,7 +5,7 @@ import { localizedPath } from '../../i18n/index.ts'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { loadCode } from '../kit/load-code.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface UnfinishedUploadProps {
   request: ProcessedRequest
@@ -16,7 +16,7 @@ interface UnfinishedUploadProps {
  * Buttons that continue or cancel an unfinished upload, even if the upload began on another device.
  */
 export function UnfinishedUpload({ request, name }: UnfinishedUploadProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const [isAsking, setAsking] = useState(false)
   const [error, setError] = useState<AppError>()
   const cancel = async () => {

@@ -23,7 +23,7 @@ export const requestStates = [
  * The filters and the open request, as the page's address contains them. `from` and `to` are the
  * first and the last day, in the person's time zone.
  */
-export interface HistoryUrl {
+export interface HistoryUrlParams {
   kind?: 'deposit' | 'verify'
   state?: RequestState
   category?: string
@@ -40,7 +40,7 @@ const names = ['kind', 'state', 'category', 'q', 'from', 'to', 'request'] as con
  * Reads the query `?kind=deposit&from=2026-05-03`. Ignores parameters and values that
  * `writeHistoryUrl` does not write.
  */
-export function readHistoryUrl(search: string): HistoryUrl {
+export function readHistoryUrl(search: string): HistoryUrlParams {
   const query = new URLSearchParams(search)
   const one = <Value extends string>(name: string, values: readonly Value[]) =>
     values.find(value => value === query.get(name))
@@ -60,7 +60,7 @@ export function readHistoryUrl(search: string): HistoryUrl {
  * Returns the filters and the open request as the query of an address: `?kind=deposit`. Returns an
  * empty text if there are none.
  */
-export function writeHistoryUrl(address: HistoryUrl): string {
+export function writeHistoryUrl(address: HistoryUrlParams): string {
   return writeFilters(names, address)
 }
 
@@ -68,6 +68,6 @@ export function writeHistoryUrl(address: HistoryUrl): string {
  * Returns the filter for the API. `from` becomes the time when its day begins, and `to` the time
  * when its day ends, in the person's time zone.
  */
-export function requestFilterOf({ request: _, ...filters }: HistoryUrl): RequestFilter {
+export function requestFilterOf({ request: _, ...filters }: HistoryUrlParams): RequestFilter {
   return { ...filters, ...dayRangeToTimes(filters) }
 }

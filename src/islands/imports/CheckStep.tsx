@@ -14,7 +14,7 @@ import { BusyButton } from '../forms/BusyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useAction } from '../kit/use-action.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { ImportProgress } from './ImportProgress.tsx'
 import { RowList } from './RowList.tsx'
 import type { ImportWizardProps } from './wizard-props.ts'
@@ -36,7 +36,7 @@ interface CheckStepProps extends ImportWizardProps {
  */
 export function CheckStep(props: CheckStepProps) {
   const { kind, state, onAgain, onBack } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { item, error } = state
   const isSending = item.state === 'open' && canContinueSending(item.id)
   const discarding = useAction({
@@ -140,7 +140,7 @@ export function CheckStep(props: CheckStepProps) {
 
 function Checked(props: CheckStepProps) {
   const { kind, state, runLabel, summary } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { item } = state
   const counts = item.counts ?? zeroImportCounts
   const [skips, setSkips] = useState(false)

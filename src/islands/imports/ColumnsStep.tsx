@@ -10,7 +10,7 @@ import { BusyButton } from '../forms/BusyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { FieldFrame } from '../kit/Field.tsx'
 import { useAction } from '../kit/use-action.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { columnLetters } from './column-letters.ts'
 import type { ImportWizardProps } from './wizard-props.ts'
 
@@ -26,7 +26,7 @@ interface ColumnsStepProps extends ImportWizardProps {
  */
 export function ColumnsStep(props: ColumnsStepProps) {
   const { kind, labels, hints, Options, file, onBack, onCreated } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { mapping } = file
   const headings = headingsOf(file)
   const [example = []] = firstDataRows(file)

@@ -1,14 +1,14 @@
 import { useStore } from '@nanostores/react'
 import { useState } from 'react'
 import type { Dialect } from '../../core/csv/dialect.ts'
-import { writeCsv } from '../../core/csv/writer.ts'
+import { encodeCsv } from '../../core/csv/writer.ts'
 import { formatByteLimit, formatBytes } from '../../core/text/format.ts'
 import { $importFile, type ImportFile, readImportFile } from '../../stores/imports/import-file.ts'
 import { DropZone } from '../files/DropZone.tsx'
 import { downloadFile } from '../files/download-file.ts'
 import { useFileHandoff } from '../files/use-file-handoff.ts'
 import { Icon } from '../kit/Icon.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { PastImports } from './PastImports.tsx'
 import type { ImportWizardProps } from './wizard-props.ts'
 
@@ -20,7 +20,7 @@ interface FileStepProps extends ImportWizardProps {
 /** Lets the person choose a file or paste cells, and lists the imports of the last 30 days. */
 export function FileStep(props: FileStepProps) {
   const { kind, labels, template, onRead } = props
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const file = useStore($importFile, { ssr: 'initial' })
   const [several, setSeveral] = useState<string>()
 
@@ -47,7 +47,7 @@ export function FileStep(props: FileStepProps) {
       newline: '\r\n',
       hasHeader: true
     }
-    downloadFile(new Blob([writeCsv(rows, dialect)], { type: 'text/csv' }), template.name, 'csv')
+    downloadFile(new Blob([encodeCsv(rows, dialect)], { type: 'text/csv' }), template.name, 'csv')
   }
 
   return (
@@ -108,7 +108,7 @@ export function FileStep(props: FileStepProps) {
 }
 
 function Paste({ onPaste }: { onPaste: (text: string) => void }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [text, setText] = useState('')
   return (
     <details className="flex flex-col gap-3">

@@ -1,6 +1,6 @@
 import { formatPercent } from '../../core/text/format.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface ImportProgressProps {
   label: string
@@ -10,7 +10,7 @@ interface ImportProgressProps {
 
 /** Shows how much of some work is done. Screen readers announce it at each quarter. */
 export function ImportProgress({ label, done, total }: ImportProgressProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const share = total > 0 ? done / total : 0
   const quarter = Math.floor(share * 4) / 4
   return (

@@ -1,5 +1,5 @@
 import { lazyComponent } from '../kit/LazyComponent.tsx'
-import { withWords } from '../kit/use-words.ts'
+import { withTranslation } from '../kit/use-translation.ts'
 
 // most visits of the administration import nothing
 const UserImportWizard = lazyComponent(
@@ -7,6 +7,6 @@ const UserImportWizard = lazyComponent(
 )
 
 /** Imports people from a CSV file or from pasted cells. */
-export const ImportUsers = withWords(function ImportUsers() {
+export const ImportUsers = withTranslation(function ImportUsers() {
   return <UserImportWizard />
 })

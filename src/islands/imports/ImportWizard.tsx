@@ -6,11 +6,11 @@ import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { CheckStep } from './CheckStep.tsx'
 import { ColumnsStep } from './ColumnsStep.tsx'
+import { FileFormatStep } from './FileFormatStep.tsx'
 import { FileStep } from './FileStep.tsx'
-import { ReadStep } from './ReadStep.tsx'
 import { RunStep } from './RunStep.tsx'
 import type { ImportWizardProps } from './wizard-props.ts'
 
@@ -25,7 +25,7 @@ type Step = (typeof steps)[number]
  */
 export function ImportWizard(props: ImportWizardProps) {
   const { kind } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const state = useStore($import, { ssr: 'initial' })
   const file = useStore($importFile, { ssr: 'initial' })
   const session = useStore($session, { ssr: 'initial' })
@@ -91,14 +91,14 @@ export function ImportWizard(props: ImportWizardProps) {
       )}
       {step === 'file' && <FileStep {...props} onRead={() => setNaming(false)} />}
       {step === 'read' && file.status === 'read' && (
-        <ReadStep kind={kind} file={file} onNext={() => setNaming(true)} onBack={again} />
+        <FileFormatStep kind={kind} file={file} onNext={() => setNaming(true)} onBack={again} />
       )}
       {step === 'columns' && file.status === 'read' && (
         <ColumnsStep
           {...props}
           file={file}
           onBack={() => setNaming(false)}
-          onCreated={id => writeAddress(id)}
+          onCreated={writeAddress}
         />
       )}
       {step === 'check' && state.status === 'ready' && (
@@ -124,7 +124,7 @@ export function ImportWizard(props: ImportWizardProps) {
 }
 
 function Steps({ step }: { step: Step }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const at = steps.indexOf(step)
   const name = t(`imports.wizard.steps.${step}`)
   return (

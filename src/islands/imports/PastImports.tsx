@@ -3,14 +3,14 @@ import { useEffect } from 'react'
 import { formatDateTime } from '../../core/text/format.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import { $session } from '../../stores/sessions.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { ListFrame } from '../lists/ListFrame.tsx'
 import { UndoImport } from './UndoImport.tsx'
 import type { ImportWizardProps } from './wizard-props.ts'
 
 /** Lists the imports of the last 30 days. */
 export function PastImports({ kind, undoQuestion }: ImportWizardProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const session = useStore($session, { ssr: 'initial' })
   const { past } = kind
   const rows = useStore(past.$rows, { ssr: 'initial' })
@@ -30,8 +30,6 @@ export function PastImports({ kind, undoQuestion }: ImportWizardProps) {
         status={status}
         count={rows.length}
         loading={t('imports.wizard.past.loading')}
-        partial={t('lists.partial')}
-        stale={t('lists.stale')}
         empty={<p className="text-ink-soft">{t('imports.wizard.past.empty')}</p>}
         onRetry={() => void past.load()}
         onMore={() => void past.loadMore()}

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { type Import, type ImportVerdict, zeroImportCounts } from '../../contract/imports.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { RowRefusalReason, RowValues, StoredRow } from '../../stores/imports/import-kinds.ts'
-import { type SourceFile, spreadsheetRowNumber } from '../../stores/imports/import-memory.ts'
+import { type SourceFileFormat, spreadsheetRowNumber } from '../../stores/imports/import-memory.ts'
 import {
   $importRows,
   correctRow,
@@ -16,12 +16,12 @@ import { downloadFile } from '../files/download-file.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useAction } from '../kit/use-action.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import type { ImportWizardProps } from './wizard-props.ts'
 
 interface RowListProps extends ImportWizardProps {
   item: Import
-  origin: SourceFile | undefined
+  origin: SourceFileFormat | undefined
   /** Whether the person can correct refused cells, and skip rows. */
   canCorrect: boolean
 }
@@ -35,7 +35,7 @@ const verdicts = ['refused', 'new', 'changed', 'unchanged', 'skipped'] as const
  */
 export function RowList(props: RowListProps) {
   const { kind, item, origin, labels, reasonText, canCorrect } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const rows = useStore($importRows, { ssr: 'initial' })
   const counts = item.counts ?? zeroImportCounts
   const order = canCorrect
@@ -204,7 +204,7 @@ export function RowList(props: RowListProps) {
 }
 
 function Count({ count }: { count: number }) {
-  const { locale } = useWords()
+  const { locale } = useTranslation()
   return <span className="tabular">{new Intl.NumberFormat(locale).format(count)}</span>
 }
 
@@ -221,7 +221,7 @@ interface RowTableProps extends RowListProps {
 
 function RowTable(props: RowTableProps) {
   const { kind, labels, rows, verdict, numberOf } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <table className="data-table" aria-label={t(`imports.wizard.check.verdicts.${verdict}`)}>
       <thead>
@@ -251,7 +251,7 @@ function RowTable(props: RowTableProps) {
 function TableRow(props: RowTableProps & { row: StoredRow; number: number }) {
   const { kind, labels, row, number, canCorrect, canSkip, reasonText, keptText, isBusy } = props
   const { onCorrect, onSkip } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [values, setValues] = useState<RowValues>(row.values)
   const isChanged = kind.fields.some(({ name }) => values[name] !== row.values[name])
   const id = `import-row-${row.row}`

@@ -2,10 +2,10 @@ import { type Import, zeroImportCounts } from '../../contract/imports.ts'
 import type { AppError } from '../../contract/kit/errors.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { languageTag } from '../../i18n/index.ts'
-import { loadRememberedSourceFile } from '../../stores/imports/import-memory.ts'
+import { loadSourceFileFormat } from '../../stores/imports/import-memory.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { ImportProgress } from './ImportProgress.tsx'
 import { RowList } from './RowList.tsx'
 import { UndoImport } from './UndoImport.tsx'
@@ -27,7 +27,7 @@ const titles = {
 /** Shows the progress of the import and then its result, with a button that undoes the import. */
 export function RunStep(props: RunStepProps) {
   const { kind, item, error, result, next, undoQuestion, undoneText, onAgain } = props
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { state } = item
   if (state !== 'running' && state !== 'done' && state !== 'undoing' && state !== 'undone')
     return null
@@ -98,7 +98,7 @@ export function RunStep(props: RunStepProps) {
           <h2 id="import-rows" className="section-title">
             {t('imports.wizard.run.rows')}
           </h2>
-          <RowList {...props} origin={loadRememberedSourceFile(item.id)} canCorrect={false} />
+          <RowList {...props} origin={loadSourceFileFormat(item.id)} canCorrect={false} />
         </section>
       )}
     </>
@@ -115,7 +115,7 @@ interface OutcomeProps {
  * the numbers differ.
  */
 function Outcome({ item, result }: OutcomeProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const counts = item.counts ?? zeroImportCounts
   const numbers = new Intl.NumberFormat(languageTag(locale))
   const lines = [

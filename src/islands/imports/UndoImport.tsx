@@ -3,7 +3,7 @@ import { undoImport } from '../../stores/imports/imports.ts'
 import { ConfirmButton } from '../forms/ConfirmButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface UndoImportProps {
   kind: ImportKind
@@ -18,7 +18,7 @@ interface UndoImportProps {
 
 /** A button that asks before it undoes an import. */
 export function UndoImport({ kind, id, label, name, question, onUndo }: UndoImportProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const undoing = useAction({
     what: 'Undoing the import failed',
     async send() {

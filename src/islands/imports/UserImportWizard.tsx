@@ -1,14 +1,14 @@
 import { useStore } from '@nanostores/react'
-import { userImports } from '../../stores/imports/user-imports.ts'
+import { userImportKind } from '../../stores/imports/user-imports.ts'
 import { $route } from '../../stores/routes.ts'
 import type { InvitationLinksProps } from '../details/InvitationLinks.tsx'
 import { useHasMailServer } from '../details/use-has-mail-server.ts'
-import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { pageHref } from '../kit/page-href.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { ImportWizard } from './ImportWizard.tsx'
-import { UserOptionsForm } from './UserOptionsForm.tsx'
+import { UserImportOptionsForm } from './UserImportOptionsForm.tsx'
 
 const InvitationLinks = lazyComponent<InvitationLinksProps>(
   async () => (await import('../details/InvitationLinks.tsx')).InvitationLinks
@@ -18,13 +18,13 @@ const example = { email: 'ann@example.com', username: 'Ann Example', groups: 'A;
 
 /** The import wizard with the fields, the texts and the options for people. */
 export function UserImportWizard() {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const params: Record<string, string> = useStore($route, { ssr: 'initial' })?.params ?? {}
   const hasMailServer = useHasMailServer()
   const people = pageHref(locale, 'users', { company: params['company'] ?? '' })
   return (
     <ImportWizard
-      kind={userImports}
+      kind={userImportKind}
       labels={{
         email: t('imports.users.fields.email'),
         username: t('imports.users.fields.username'),
@@ -46,7 +46,7 @@ export function UserImportWizard() {
       undoQuestion={t('imports.users.undoQuestion')}
       undoneText={undone => t('imports.users.undone', undone)}
       template={{ name: t('imports.users.templateName'), cells: { ...example, locale } }}
-      Options={UserOptionsForm}
+      Options={UserImportOptionsForm}
       summary={({ options }) =>
         t(
           hasMailServer
@@ -65,7 +65,7 @@ export function UserImportWizard() {
         result.created > 0 && (
           <>
             <InvitationLinks people={{ filter: { import: id } }} />
-            <PasswordQuestion />
+            <PasswordPrompt />
           </>
         )
       }

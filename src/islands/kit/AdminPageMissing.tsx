@@ -1,17 +1,16 @@
-import { pages } from '../../core/pages/page-table.ts'
-import { localizedPath } from '../../i18n/index.ts'
-import { useWords } from './use-words.ts'
+import { pageHref } from './page-href.ts'
+import { useTranslation } from './use-translation.ts'
 
 /** Says that the page does not exist, and links to the administration of the person's company. */
 export function AdminPageMissing() {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   return (
     <section className="sheet flex flex-col items-start gap-4" data-state="missing">
       <p className="verdict" role="status">
         {t('admin.missing.title')}
       </p>
       <p className="text-ink-soft">{t('admin.missing.text')}</p>
-      <a className="btn btn-primary" href={localizedPath(locale, pages.admin.path)}>
+      <a className="btn btn-primary" href={pageHref(locale, 'admin', {})}>
         {t('admin.missing.go')}
       </a>
     </section>

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useWords } from './use-words.ts'
+import { useTranslation } from './use-translation.ts'
 
 interface CopyButtonProps {
   text: string
@@ -11,7 +11,7 @@ interface CopyButtonProps {
 
 /** Copies a text to the clipboard. Shows a message if the browser refuses. */
 export function CopyButton({ text, label }: CopyButtonProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [state, setState] = useState<'idle' | 'copied' | 'refused'>('idle')
   const copy = async () => {
     try {

@@ -4,7 +4,7 @@ import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/fo
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
 import { Icon } from './Icon.tsx'
-import { useWords } from './use-words.ts'
+import { useTranslation } from './use-translation.ts'
 
 export interface ErrorNoteProps {
   error: AppError
@@ -20,7 +20,7 @@ export interface ErrorNoteProps {
  * the person can quote to support.
  */
 export function ErrorNote({ error, text, retry, children }: ErrorNoteProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   return (
     <div role="alert" className="alert alert-error alert-outline items-start">
       <Icon name="alert" className="mt-0.5 size-5" />
@@ -62,7 +62,7 @@ function sentenceFor({ code, figures }: AppError, locale: Locale, t: Translate):
 }
 
 function RequestId({ id }: { id: string }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <p className="flex flex-wrap items-center gap-2 text-ink-soft text-sm">
       <span className="break-all">{t('errors.request', { id })}</span>

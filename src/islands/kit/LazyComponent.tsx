@@ -1,7 +1,7 @@
 import { type ComponentType, useCallback, useEffect, useRef, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { loadCode } from './load-code.ts'
-import { useWords } from './use-words.ts'
+import { useTranslation } from './use-translation.ts'
 
 /**
  * Returns a component whose code is loaded when it is first shown. If loading fails, the component
@@ -11,7 +11,7 @@ export function lazyComponent<Props extends object>(
   load: () => Promise<ComponentType<Props>>
 ): ComponentType<Props> {
   return function LazyComponent(props: Props) {
-    const { t } = useWords()
+    const { t } = useTranslation()
     const { Component, error, retry } = useLazyComponent(load)
     if (Component) return <Component {...props} />
     if (!error) return <div data-state="loading" />

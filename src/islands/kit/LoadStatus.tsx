@@ -1,6 +1,6 @@
 import type { AppError } from '../../contract/kit/errors.ts'
 import { ErrorNote } from './ErrorNote.tsx'
-import { useWords } from './use-words.ts'
+import { useTranslation } from './use-translation.ts'
 
 interface LoadStatusProps {
   state: { status: 'loading' | 'missing' | 'ready' } | { status: 'failed'; error: AppError }
@@ -12,7 +12,7 @@ interface LoadStatusProps {
  * when the content is ready.
  */
 export function LoadStatus({ state, retry }: LoadStatusProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   if (state.status === 'failed') return <ErrorNote error={state.error} retry={retry} />
   if (state.status !== 'loading') return null
   return (

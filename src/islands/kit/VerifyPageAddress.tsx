@@ -1,13 +1,13 @@
 import { localizedPath } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
-import { useWords } from './use-words.ts'
+import { useTranslation } from './use-translation.ts'
 
 /**
  * Shows the address of the verify page, which the person can send to others who want to verify a
  * document. The page must pass the translations `common` to the island.
  */
 export function VerifyPageAddress() {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const address = location.origin + localizedPath(locale, '/verify')
   return (
     <div className="flex flex-col items-start gap-1 text-sm">

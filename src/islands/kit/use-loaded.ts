@@ -1,17 +1,11 @@
 import { useEffect, useRef, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 
-interface LoadedOptions<Value> {
-  what: string
-  load: () => Promise<Value>
-  isReady?: boolean
-}
-
 /**
  * Loads a value as soon as `isReady` is true. Returns the value, the error if loading failed, and a
  * function that loads again.
  */
-export function useLoaded<Value>({ what, load, isReady = true }: LoadedOptions<Value>) {
+export function useLoaded<Value>(what: string, load: () => Promise<Value>, isReady = true) {
   const [state, setState] = useState<{ value?: Value; failure?: AppError }>({})
   const loader = useRef(async () => {})
   loader.current = async () => {

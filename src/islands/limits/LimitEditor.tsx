@@ -1,11 +1,11 @@
 import { type KeyboardEvent, useEffect, useEffectEvent, useState } from 'react'
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
-import { useForm, type Values } from '../forms/use-form.ts'
+import { type FormValues, useForm } from '../forms/use-form.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
-import { useFocusBack } from '../kit/use-focus-back.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useRestoreFocus } from '../kit/use-restore-focus.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { type GroupLimits, LimitFields, limitsFromForm } from './LimitFields.tsx'
 import { describeRequestLimit, describeStorageLimit } from './limit-words.ts'
 
@@ -21,7 +21,7 @@ interface LimitEditorProps<Shown extends GroupLimits> {
 
 /** A change that was sent: the typed values, and the item as it was when the form was opened. */
 interface Change<Shown> {
-  typed: Values
+  typed: FormValues
   was: Shown
 }
 
@@ -33,7 +33,7 @@ export function LimitEditor<Shown extends GroupLimits>({
   limits,
   update
 }: LimitEditorProps<Shown>) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const [isEditing, setEditing] = useState(false)
   const [sent, setSent] = useState<Change<Shown>>()
   const action = useAction({
@@ -44,7 +44,7 @@ export function LimitEditor<Shown extends GroupLimits>({
       return false
     }
   })
-  const opener = useFocusBack(isEditing)
+  const opener = useRestoreFocus(isEditing)
 
   const save = (change: Change<Shown>) => {
     setEditing(false)
@@ -119,7 +119,7 @@ interface LimitFormProps<Shown extends GroupLimits> {
 
 function LimitForm<Shown extends GroupLimits>(props: LimitFormProps<Shown>) {
   const { limits, again, save, cancel } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   // the limits may change while the form is open
   const [was] = useState(again?.was ?? limits)
   const form = useForm({

@@ -9,7 +9,7 @@ import { type LimitPeriodLength, limitPeriodLengths } from '../../core/limit-per
 import type { Locale } from '../../i18n/index.ts'
 import { SelectField } from '../forms/SelectField.tsx'
 import { Field } from '../kit/Field.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /** Limits of a group. `null` means unlimited. `max_storage` is in bytes. */
 export interface GroupLimits {
@@ -23,7 +23,7 @@ export interface GroupLimits {
  * usual notation of the language. The page must pass the translations `limits` to the island.
  */
 export function LimitFields({ limits }: { limits: GroupLimits }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const [typed, setTyped] = useState({
     max_requests: formatRequestLimit(limits.max_requests, locale),
     max_storage: formatStorageLimit(limits.max_storage, locale)

@@ -1,7 +1,7 @@
 import type { AppError } from '../../contract/kit/errors.ts'
-import { nothingSelected, type Selection, selectedCount } from '../../stores/lists/selection.ts'
+import { emptySelection, type Selection, selectedCount } from '../../stores/lists/selection.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { Popup } from './Popup.tsx'
 
 interface BulkBarProps<Action extends string> {
@@ -35,7 +35,7 @@ const ownButtons = 3
 export function BulkBar<Action extends string>(props: BulkBarProps<Action>) {
   const { selection, onSelect, shown, hasMore, actions, onAct, isBusy } = props
   const { onSelectAll, isCounting, failure, words } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const count = selectedCount(selection)
   const known = new Set(shown)
   const hidden = [...selection.ids].filter(id => !known.has(id)).length
@@ -114,7 +114,7 @@ export function BulkBar<Action extends string>(props: BulkBarProps<Action>) {
               <button
                 type="button"
                 className="btn btn-ghost btn-sm"
-                onClick={() => onSelect(nothingSelected)}
+                onClick={() => onSelect(emptySelection)}
               >
                 {t('lists.select.clear')}
               </button>

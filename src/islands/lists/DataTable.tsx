@@ -8,7 +8,7 @@ import {
   toggleShownRows
 } from '../../stores/lists/selection.ts'
 import { Icon } from '../kit/Icon.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { RowBlock } from './RowBlock.tsx'
 import { rowAfterKey } from './row-keys.ts'
 import { selectionAfterKey } from './selection-keys.ts'
@@ -65,7 +65,7 @@ const blockRows = 50
  */
 export function DataTable<Row extends { id: string }>(props: DataTableProps<Row>) {
   const { label, columns, rows, sort, onSort, isBusy, density = 'comfortable', selecting } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const hint = useId()
   const table = useRef<HTMLTableElement>(null)
   const wanted = useRef<string>(undefined)
@@ -178,7 +178,7 @@ interface BodyRowProps<Row> extends Pick<DataTableProps<Row>, 'columns' | 'hrefO
 
 function BodyRow<Row extends { id: string }>(props: BodyRowProps<Row>) {
   const { row, columns, hrefOf, selecting, shown, rowIndex, isStop, onFocus } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const isShift = useRef(false)
   const isChecked = selecting !== undefined && isSelected(selecting.selection, row.id)
   return (
@@ -231,7 +231,7 @@ interface SelectShownProps extends Omit<Selecting<never>, 'nameOf'> {
 
 /** The check box in the heading of the table. It selects all loaded rows. */
 function SelectShown({ selection, onSelect, shown }: SelectShownProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const box = useRef<HTMLInputElement>(null)
   const count = shown.filter(id => isSelected(selection, id)).length
   const isPart = count > 0 && count < shown.length

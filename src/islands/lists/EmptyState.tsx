@@ -6,7 +6,7 @@ interface EmptyStateProps {
   /** Text that says what the person can use the content for. */
   text?: string | undefined
   /** One button, and at most one link beside it. */
-  children: ReactNode
+  children?: ReactNode
 }
 
 /** Replaces an empty list: a drawing of future rows, a heading, a text and a button. */
@@ -35,18 +35,14 @@ export function EmptyState({ title, text, children }: EmptyStateProps) {
   )
 }
 
-interface NoMatchesProps extends EmptyStateProps {
-  title: string
-}
-
 /** Replaces a list if its search or filters match nothing. Screen readers announce the text. */
-export function NoMatches({ title, ...rest }: NoMatchesProps) {
+export function NoMatches(props: EmptyStateProps) {
   return (
     <>
       <p role="status" className="sr-only">
-        {title}
+        {props.title}
       </p>
-      <EmptyState title={title} {...rest} />
+      <EmptyState {...props} />
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { AppError } from '../../contract/kit/errors.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface ExportButtonProps {
   /**
@@ -14,7 +14,7 @@ interface ExportButtonProps {
 
 /** A button that downloads a list as CSV. */
 export function ExportButton({ save, className = '' }: ExportButtonProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [state, setState] = useState<'idle' | 'busy' | 'saved' | AppError>('idle')
   const start = async () => {
     if (state === 'busy') return

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Icon } from '../kit/Icon.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface FilterChipProps<Value extends string> {
   label: string
@@ -12,7 +12,7 @@ interface FilterChipProps<Value extends string> {
 /** A drop-down field that limits a list to the rows with one of a few values. */
 export function FilterChip<Value extends string>(props: FilterChipProps<Value>) {
   const { label, value, options, onChoose } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <label className="chip" data-set={value !== undefined}>
       {label}
@@ -41,7 +41,7 @@ interface FilterBarProps {
 
 /** The filters of a list, with a button that removes all of them. */
 export function FilterBar({ count, onClear, children }: FilterBarProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <fieldset className="flex min-w-0 flex-wrap items-center gap-2">
       <legend className="sr-only">{t('lists.filters.label')}</legend>

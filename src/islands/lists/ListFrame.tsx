@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import type { ListStatus } from '../../stores/lists/paged-list.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWaitPhase } from '../kit/time.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface ListFrameProps {
   status: ListStatus
@@ -11,14 +11,11 @@ interface ListFrameProps {
   /** Whether the code that draws the rows is still being loaded. */
   isPending?: boolean
   loading: string
-  /** Text that is shown if a further page of the list could not be loaded. */
-  partial: string
+  /** Text that is shown if a further page could not be loaded, if the usual text does not fit. */
+  partial?: string
   empty: ReactNode
-  /**
-   * Text that says that the rows may be out of date, because refreshing them failed. Undefined if
-   * `children` already contain such a text.
-   */
-  stale?: string
+  /** Whether `children` themselves say that the rows may be out of date. */
+  saysStale?: boolean
   onRetry: () => void
   onMore: () => void
   children: ReactNode
@@ -32,8 +29,8 @@ const manyRows = 50
  * rows.
  */
 export function ListFrame(props: ListFrameProps) {
-  const { status, count, isPending = false, stale, onRetry, onMore, children } = props
-  const { t } = useWords()
+  const { status, count, isPending = false, saysStale, onRetry, onMore, children } = props
+  const { t } = useTranslation()
   const isLoading = status.status === 'idle' || status.status === 'loading'
   const isBlank = count === 0 ? isLoading : isPending
   const waiting = useWaitPhase(isBlank)
@@ -62,14 +59,14 @@ export function ListFrame(props: ListFrameProps) {
   if (count === 0)
     return <div data-state={failure ? 'error' : 'empty'}>{failure || props.empty}</div>
 
-  const { hasMore, more, stale: refusal } = status.status === 'ready' ? status : noPages
-  const isStale = stale !== undefined && refusal !== undefined
+  const { hasMore, more, stale } = status.status === 'ready' ? status : noPages
+  const isStale = stale !== undefined && !saysStale
   const isPartial = typeof more === 'object' || failure || isStale
   return (
     <div data-state={isPartial ? 'partial' : 'ready'} className="flex flex-col gap-4">
       {isStale && (
-        <ErrorNote error={refusal}>
-          <p>{stale}</p>
+        <ErrorNote error={stale}>
+          <p>{t('lists.stale')}</p>
           <div>{retry}</div>
         </ErrorNote>
       )}
@@ -77,7 +74,7 @@ export function ListFrame(props: ListFrameProps) {
       {failure}
       {typeof more === 'object' && (
         <ErrorNote error={more.error}>
-          <p>{props.partial}</p>
+          <p>{props.partial ?? t('lists.partial')}</p>
         </ErrorNote>
       )}
       {hasMore && (

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { ListStatus } from '../../stores/lists/paged-list.ts'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { DataTable, type DataTableProps } from './DataTable.tsx'
 import { EmptyState, NoMatches } from './EmptyState.tsx'
 import { SearchBox } from './FilterFields.tsx'
@@ -84,15 +84,13 @@ interface ListTableProps<Row>
 export function ListTable<Row extends { id: string }>(props: ListTableProps<Row>) {
   const { screen, loading, noneFiltered = '', empty, tools, foundText, ...table } = props
   const { list, rows, status, sort, found, isNarrowed, filterCount, set, clear } = screen
-  const { t } = useWords()
+  const { t } = useTranslation()
   const count = rows.length
   return (
     <ListFrame
       status={status}
       count={count}
       loading={loading}
-      partial={t('lists.partial')}
-      stale={t('lists.stale')}
       empty={
         isNarrowed ? (
           <NoMatches title={found ? t('lists.none', { query: found }) : noneFiltered}>

@@ -1,7 +1,7 @@
 import { formatByteLimit, formatBytes } from '../../core/text/format.ts'
 import { languageTag } from '../../i18n/index.ts'
 import { usedFraction } from '../kit/Meter.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface UsageBarProps {
   /** What the limit counts: `requests` (deposits and verifications), or bytes of `storage`. */
@@ -18,7 +18,7 @@ const nearlyUsed = 0.9
  * Shows how much is used, in words. If there is a limit, also shows a bar with the used fraction.
  */
 export function UsageBar({ of, used, limit }: UsageBarProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const numbers = new Intl.NumberFormat(languageTag(locale))
   const format = (value: number) => {
     if (of === 'requests') return numbers.format(value)

@@ -1,5 +1,5 @@
 import { useId } from 'react'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import type { TableColumn } from './DataTable.tsx'
 import { Popup } from './Popup.tsx'
 import type { ListViewState } from './use-list-view.ts'
@@ -13,7 +13,7 @@ const densities = ['comfortable', 'compact'] as const
 
 /** A menu to choose the columns of a list and the height of its rows. */
 export function ViewMenu<Row>({ columns, view }: ViewMenuProps<Row>) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const name = useId()
   const { density, shown, change } = view
   return (

@@ -6,7 +6,7 @@ interface AddressRules<Sort extends string, Filter extends string> {
 }
 
 /** The search, the order and the filters of a list, as its address contains them. */
-export type AddressQuery<Sort extends string, Filter extends string> = {
+type AddressQuery<Sort extends string, Filter extends string> = {
   q?: string
   sort?: Sort
 } & { [Name in Filter]?: string }
@@ -16,7 +16,7 @@ export type AddressQuery<Sort extends string, Filter extends string> = {
  * address of the page: `?q=ada&state=invited&sort=-name`. They ignore parameters and values that
  * the list does not know, so a mistyped address still shows the list.
  */
-export function createListAddress<Sort extends string, Filter extends string = never>({
+export function createListAddressCodec<Sort extends string, Filter extends string = never>({
   sorts,
   filters
 }: AddressRules<Sort, Filter>) {

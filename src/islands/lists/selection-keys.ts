@@ -1,6 +1,6 @@
 import {
+  emptySelection,
   extendRange,
-  nothingSelected,
   type Selection,
   selectedCount,
   selectShownRows,
@@ -35,7 +35,7 @@ export function selectionAfterKey(
     return { selection: choose(selection, here, shown), focus: here }
   }
   if (key === 'Escape' && selectedCount(selection) > 0)
-    return { selection: nothingSelected, focus: here }
+    return { selection: emptySelection, focus: here }
   if (!shiftKey || (key !== 'ArrowDown' && key !== 'ArrowUp')) return undefined
   const focus = shown[shown.indexOf(here) + (key === 'ArrowDown' ? 1 : -1)]
   if (focus === undefined) return undefined

@@ -4,7 +4,7 @@ import { isMissingError } from '../../stores/admin/companies.ts'
 import type { createList } from '../../stores/lists/lists.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
-import type { createListAddress } from './list-address.ts'
+import type { createListAddressCodec } from './list-address.ts'
 import { useListAddress } from './use-address.ts'
 
 /**
@@ -20,9 +20,9 @@ export function useListScreen<
   Filter extends string
 >(
   list: ReturnType<typeof createList<Row, Query>>,
-  addresses: ReturnType<typeof createListAddress<Sort, Filter>>,
+  addresses: ReturnType<typeof createListAddressCodec<Sort, Filter>>,
   usualSort: Sort,
-  owner?: string
+  owner?: 'all'
 ) {
   const session = useStore($session, { ssr: 'initial' })
   const route = useStore($route, { ssr: 'initial' })

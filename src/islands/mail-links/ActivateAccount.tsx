@@ -1,17 +1,17 @@
 import { activateAccount } from '../../stores/accounts/mail-links.ts'
 import { continueAfterSignIn } from '../forms/account-form.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import { useLinkFailure, useMailLink } from './use-mail-link.ts'
 
 /** The page of an invitation link. Lets the invited person choose a name and a password. */
-export const ActivateAccount = withWords(function ActivateAccount({
+export const ActivateAccount = withTranslation(function ActivateAccount({
   company
 }: {
   company: string
 }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const link = useMailLink('activate')
   const { closed: outcome, handleFailure } = useLinkFailure(link)
 

@@ -6,7 +6,7 @@ import { useSignInReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyFormErrorNote } from '../forms/LazyFormErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import { useLinkFailure, useMailLink } from './use-mail-link.ts'
 
@@ -14,8 +14,8 @@ import { useLinkFailure, useMailLink } from './use-mail-link.ts'
  * The page that a link in an e-mail opens to confirm a new e-mail address. The person must be
  * signed in with this browser.
  */
-export const ConfirmEmail = withWords(function ConfirmEmail() {
-  const { t } = useWords()
+export const ConfirmEmail = withTranslation(function ConfirmEmail() {
+  const { t } = useTranslation()
   const link = useMailLink('email')
   const { isReady } = useSignInReadiness()
   const session = useStore($session, { ssr: 'initial' })

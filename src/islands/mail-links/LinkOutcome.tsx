@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { localizedPath } from '../../i18n/index.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface LinkOutcomeProps {
   text: string
@@ -10,7 +10,7 @@ interface LinkOutcomeProps {
 
 /** A card that says whether a link from an e-mail worked, and what to do next. */
 export function LinkOutcome({ text, next, children }: LinkOutcomeProps) {
-  const { locale } = useWords()
+  const { locale } = useTranslation()
   return (
     <section className="sheet flex flex-col items-start gap-4" data-state="ready">
       <p role="status" className="font-serif text-xl wrap-anywhere">

@@ -5,7 +5,7 @@ import { NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weakPasswordErrors } from '../forms/new-password-rules.ts'
 import { HiddenUsername } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface NewPasswordFormProps {
   email: string
@@ -22,7 +22,7 @@ interface NewPasswordFormProps {
 /** Asks for a new password twice. If `asksForName` is true, also asks for a username. */
 export function NewPasswordForm(props: NewPasswordFormProps) {
   const { email, company, submit, asksForName = false } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const form = useForm({
     what: 'Choosing a password failed',
     rules: {

@@ -6,7 +6,7 @@ import { continueAfterSignIn, emailRule, prefillFromQuery } from '../forms/accou
 import { Form } from '../forms/Form.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { loadCode } from '../kit/load-code.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import { useLinkFailure, useMailLink } from './use-mail-link.ts'
@@ -17,8 +17,12 @@ const loadVerbs = () => loadCode(() => import('../../stores/accounts/mail-links.
  * Asks for an e-mail address and sends a reset link to it. If the person has opened the page with a
  * valid reset link, asks for the new password instead.
  */
-export const ResetPassword = withWords(function ResetPassword({ company }: { company: string }) {
-  const { t } = useWords()
+export const ResetPassword = withTranslation(function ResetPassword({
+  company
+}: {
+  company: string
+}) {
+  const { t } = useTranslation()
   const link = useMailLink('reset')
   const { closed: outcome, handleFailure } = useLinkFailure(link)
   if (link === 'loading') return <div className="sheet" data-state="loading" />
@@ -36,7 +40,7 @@ interface AskProps {
 }
 
 function Ask({ note, email: known }: AskProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [typed, setTyped] = useState(known)
   const form = useForm({
     what: 'Asking for a link failed',
@@ -78,7 +82,7 @@ interface ChooseProps {
 }
 
 function Choose({ company, link, handleFailure }: ChooseProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="wrap-anywhere">{t('links.reset.for', { email: link.email })}</p>

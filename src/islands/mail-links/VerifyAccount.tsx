@@ -13,7 +13,7 @@ import { continueAfterSignIn, useSignInReadiness } from '../forms/account-form.t
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyFormErrorNote } from '../forms/LazyFormErrorNote.tsx'
 import { useAction } from '../kit/use-action.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import { type OpenedLink, useLinkFailure, useMailLink } from './use-mail-link.ts'
@@ -22,8 +22,12 @@ import { type OpenedLink, useLinkFailure, useMailLink } from './use-mail-link.ts
  * Confirms a sign-up with the link in the mail. If the page was opened without that link, waits
  * until the person opens the link.
  */
-export const VerifyAccount = withWords(function VerifyAccount({ company }: { company: string }) {
-  const { t } = useWords()
+export const VerifyAccount = withTranslation(function VerifyAccount({
+  company
+}: {
+  company: string
+}) {
+  const { t } = useTranslation()
   const link = useMailLink('verify')
   const user = useStore($user, { ssr: 'initial' })
   if (link === 'loading') return <div className="sheet" data-state="loading" />
@@ -44,7 +48,7 @@ interface ConfirmProps {
 
 /** Asks for a click before it uses the link, because programs that scan mails open links, too. */
 function Confirm({ company, link }: ConfirmProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { isReady } = useSignInReadiness()
   const { closed, handleFailure } = useLinkFailure(link)
   const action = useAction({
@@ -115,7 +119,7 @@ interface WaitingProps {
  * automatically.
  */
 function Waiting({ company, user: { email, delivery = 'mail' } }: WaitingProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const [left, setLeft] = useState(pauseSeconds)
   const action = useAction({
     what: 'Sending the mail again failed',

@@ -7,11 +7,11 @@ import { Form } from '../forms/Form.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Section } from '../kit/Section.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /** Form that changes the e-mail. The old e-mail stays valid until the new one is confirmed. */
 export function ChangeEmail({ user }: { user: UserInfo }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const form = useForm({
     what: 'Changing the e-mail failed',
     rules: { email: emailRule, emailPassword: required },

@@ -9,10 +9,10 @@ import { newPasswordRules, weakPasswordErrors } from '../forms/new-password-rule
 import { HiddenUsername, PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Section } from '../kit/Section.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 export function ChangePassword({ user }: { user: UserInfo }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { email, username } = user
   const owner = { email, username, company: user.company.name }
   const form = useForm({

@@ -7,7 +7,7 @@ import { InPlaceEditor, InPlaceForm } from '../forms/InPlaceEditor.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Section } from '../kit/Section.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface DeleteAccountProps {
   user: UserInfo
@@ -17,7 +17,7 @@ interface DeleteAccountProps {
  * Form that deletes the account. States what is deleted and what is not, and asks for the password.
  */
 export function DeleteAccount({ user }: DeleteAccountProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <Section id="delete-account" title={t('me.delete.title')} note={t('me.delete.effect')}>
       <InPlaceEditor label={t('me.delete.open')} look="btn-outline">
@@ -28,7 +28,7 @@ export function DeleteAccount({ user }: DeleteAccountProps) {
 }
 
 function Question({ user, close }: DeleteAccountProps & { close: () => void }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const form = useForm({
     what: 'Deleting the account failed',
     rules: { deletePassword: required },

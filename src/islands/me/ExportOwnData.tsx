@@ -3,7 +3,7 @@ import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { loadCode } from '../kit/load-code.ts'
 import { Section } from '../kit/Section.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 type State =
   | { status: 'idle' | 'saved' }
@@ -12,7 +12,7 @@ type State =
 
 /** Button that downloads one file with everything that is stored about the person. */
 export function ExportOwnData() {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [state, setState] = useState<State>({ status: 'idle' })
   const running = useRef<AbortController>(undefined)
   const button = useRef<HTMLButtonElement>(null)

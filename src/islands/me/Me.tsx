@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { $user } from '../../stores/signed-in-user.ts'
 import { lazyComponent } from '../kit/LazyComponent.tsx'
 import { useWaitPhase } from '../kit/time.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { Preferences } from './Preferences.tsx'
 import { ProfileForm } from './ProfileForm.tsx'
 
@@ -10,8 +10,8 @@ import { ProfileForm } from './ProfileForm.tsx'
 const UsageMeters = lazyComponent(async () => (await import('./UsageMeters.tsx')).UsageMeters)
 const AccountForms = lazyComponent(async () => (await import('./AccountForms.tsx')).AccountForms)
 
-export const Me = withWords(function Me() {
-  const { t } = useWords()
+export const Me = withTranslation(function Me() {
+  const { t } = useTranslation()
   const user = useStore($user, { ssr: 'initial' })
   const waiting = useWaitPhase(user === undefined)
   return (

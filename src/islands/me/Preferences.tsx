@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import { languageTag, localeNames, locales, localizedPath } from '../../i18n/index.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 const schemes = ['system', 'light', 'dark'] as const
 
@@ -9,7 +9,7 @@ const schemes = ['system', 'light', 'dark'] as const
  * script reacts to the controls.
  */
 export function Preferences() {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   // only the shell knows which scheme is chosen
   useEffect(() => {
     document.dispatchEvent(new Event('vidimus:changed'))

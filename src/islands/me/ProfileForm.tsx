@@ -4,10 +4,10 @@ import { fieldErrorText, usernameRule } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 export function ProfileForm({ user }: { user: UserInfo }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const form = useForm({
     what: 'Changing the name failed',
     rules: { username: usernameRule },

@@ -10,12 +10,12 @@ import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { Section } from '../kit/Section.tsx'
 import { relativeTime, useNow } from '../kit/time.ts'
 import { useAction } from '../kit/use-action.ts'
-import { useFocusBack } from '../kit/use-focus-back.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useRestoreFocus } from '../kit/use-restore-focus.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /** Lists the browsers in which the person is signed in. Buttons end one session or all of them. */
 export function SessionList() {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const list = useStore($sessionList, { ssr: 'initial' })
   const title = useRef<HTMLHeadingElement>(null)
 
@@ -62,7 +62,7 @@ interface RowProps {
 }
 
 function Row({ session, isWorking, end }: RowProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const now = useNow(60_000)
   const browser = session.agent === 'Other' ? t('me.sessions.other') : session.agent
   const since = formatDateTime(new Date(session.created_at), locale)
@@ -98,7 +98,7 @@ function Row({ session, isWorking, end }: RowProps) {
 
 /** Asks for confirmation, because this cannot be undone. */
 function SignOutEverywhere() {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const [isAsking, setAsking] = useState(false)
   const confirm = useRef<HTMLButtonElement>(null)
   const action = useAction({
@@ -114,7 +114,7 @@ function SignOutEverywhere() {
       return false
     }
   })
-  const opener = useFocusBack(isAsking)
+  const opener = useRestoreFocus(isAsking)
 
   useEffect(() => {
     if (isAsking) confirm.current?.focus()

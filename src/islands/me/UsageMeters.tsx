@@ -3,14 +3,14 @@ import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/fo
 import type { Locale, Translate } from '../../i18n/index.ts'
 import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /**
  * Shows how many requests (deposits and verifications) and how much storage the person and their
  * groups have used. A bar shows the used part of a limit.
  */
 export function UsageMeters({ usage }: { usage: Usage }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { own, requests_used, requests_limit, storage_used, storage_limit } = usage
   return (
     <Section id="usage" title={t('me.usage.title')} note={t('me.usage.request')}>

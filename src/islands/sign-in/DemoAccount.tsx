@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'react'
 import { loadCode } from '../kit/load-code.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /**
  * Shows the e-mail and the password of the demonstration account, if the server offers one. The
  * page must pass the translations `account` to the island.
  */
 export function DemoAccount() {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [account, setAccount] = useState<{ email: string; password: string }>()
   useEffect(() => {
     loadCode(() => import('../../stores/accounts/accounts.ts'))

@@ -4,7 +4,7 @@ import { $setup, loadSetup } from '../../stores/accounts/setup.ts'
 import { keepUnsavedInput, takeUnsavedInput } from '../forms/page-drafts.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { lazyComponent } from '../kit/LazyComponent.tsx'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { AlreadySetUp, SetupDone } from './SetupOutcome.tsx'
 
 const SetupForm = lazyComponent(async () => (await import('./SetupForm.tsx')).SetupForm)
@@ -13,8 +13,8 @@ const SetupForm = lazyComponent(async () => (await import('./SetupForm.tsx')).Se
  * The form that sets up a new installation with its first operator. Says so if the installation is
  * already set up.
  */
-export const Setup = withWords(function Setup() {
-  const { t } = useWords()
+export const Setup = withTranslation(function Setup() {
+  const { t } = useTranslation()
   const setup = useStore($setup, { ssr: 'initial' })
   const [code, setCode] = useState('')
   const [outcome, setOutcome] = useState<'none' | 'done' | 'demo-stays'>('none')

@@ -7,7 +7,7 @@ import { NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weakPasswordErrors } from '../forms/new-password-rules.ts'
 import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { isLocalHost } from './SetupOutcome.tsx'
 
 interface SetupFormProps {
@@ -24,7 +24,7 @@ interface SetupFormProps {
  * also asks whether to keep it.
  */
 export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const form = useForm({
     what: 'Setting up failed',
     rules: {
@@ -99,7 +99,7 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
 const initCommand = ['npm run vidimus -- init', '--domain docs.example.com', '--name Orchard']
 
 function Address() {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { host } = location
   const isLocal = isLocalHost()
   return (
@@ -124,7 +124,7 @@ function Address() {
 }
 
 function DemoChoice({ demo: { address, account } }: { demo: Demonstration }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <fieldset className="flex flex-col gap-3">
       <legend className="mb-2 font-serif text-xl">{t('setup.demo')}</legend>

@@ -1,10 +1,10 @@
 import { useEffect } from 'react'
 import { localizedPath } from '../../i18n/index.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /** States that the installation was already set up. */
 export function AlreadySetUp() {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   return (
     <section className="sheet flex flex-col gap-4" data-state="over">
       <p className="verdict">{t('setup.over')}</p>
@@ -30,7 +30,7 @@ interface SetupDoneProps {
 
 /** States that the installation is set up, and lists the next steps. */
 export function SetupDone({ stays, demo }: SetupDoneProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   // updates the bar, which shows who is signed in
   useEffect(() => void document.dispatchEvent(new Event('vidimus:changed')), [])
   return (

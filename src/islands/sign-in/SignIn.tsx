@@ -12,7 +12,7 @@ import { Form } from '../forms/Form.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { loadCode } from '../kit/load-code.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { DemoAccount } from './DemoAccount.tsx'
 
 interface SignInProps {
@@ -21,8 +21,8 @@ interface SignInProps {
   isDemo: boolean
 }
 
-export const SignIn = withWords(function SignIn({ isPublic, isDemo }: SignInProps) {
-  const { locale, t } = useWords()
+export const SignIn = withTranslation(function SignIn({ isPublic, isDemo }: SignInProps) {
+  const { locale, t } = useTranslation()
   const form = useForm({
     what: 'Signing in failed',
     rules: { email: emailRule, password: required },

@@ -13,7 +13,7 @@ import { NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weakPasswordErrors } from '../forms/new-password-rules.ts'
 import { useForm } from '../forms/use-form.ts'
 import { loadCode } from '../kit/load-code.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 
 interface SignUpProps {
   /** Whether people may sign up without an invitation. */
@@ -21,12 +21,12 @@ interface SignUpProps {
   company: string
 }
 
-export const SignUp = withWords(function SignUp({ isPublic, company }: SignUpProps) {
+export const SignUp = withTranslation(function SignUp({ isPublic, company }: SignUpProps) {
   return isPublic ? <Open company={company} /> : <Closed company={company} />
 })
 
 function Open({ company }: { company: string }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const [taken, setTaken] = useState('')
   const form = useForm({
     what: 'Signing up failed',
@@ -91,7 +91,7 @@ function Open({ company }: { company: string }) {
 }
 
 function Closed({ company }: { company: string }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="verdict">{t('account.signUp.closed', { company })}</p>

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { UsageDay } from '../../contract/overview.ts'
 import { languageTag } from '../../i18n/index.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /** Width of one day, in the units of the drawing. */
 const dayWidth = 10
@@ -15,7 +15,7 @@ const leastHeight = 2
  * all figures.
  */
 export function DayChart({ days }: { days: readonly UsageDay[] }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const [picked, setPicked] = useState<number>()
   const date = new Intl.DateTimeFormat(languageTag(locale), {
     day: 'numeric',

@@ -11,7 +11,7 @@ import {
 } from '../../stores/admin/overview.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWaitPhase } from '../kit/time.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { DayChart } from './DayChart.tsx'
 
 interface UsageByDayProps {
@@ -25,7 +25,7 @@ interface UsageByDayProps {
  * many days are shown.
  */
 export function UsageByDay({ company, group }: UsageByDayProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const titleId = useId()
   const state = useStore($usageByDay, { ssr: 'initial' })
   const [period, setPeriod] = useState<UsagePeriod>(30)
@@ -79,7 +79,7 @@ export function UsageByDay({ company, group }: UsageByDayProps) {
 }
 
 function Days({ days }: { days: readonly UsageDay[] }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const sum = (of: (day: UsageDay) => number) => days.reduce((total, day) => total + of(day), 0)
   const [deposits, verifications] = [sum(day => day.deposits), sum(day => day.verifications)]
   const isEmpty = deposits + verifications === 0

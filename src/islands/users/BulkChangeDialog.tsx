@@ -4,10 +4,10 @@ import type { BulkAction } from '../../contract/members.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import type { BulkMemberChange } from '../../stores/admin/member-list.ts'
 import { Combobox } from '../forms/Combobox.tsx'
-import { comboboxSearch, type NamedItem } from '../forms/NamedItemField.tsx'
+import { type NamedItem, toComboboxSearch } from '../forms/NamedItemField.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { Field } from '../kit/Field.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 type Details = Pick<BulkMemberChange, 'group' | 'reason'>
 
@@ -23,7 +23,7 @@ interface BulkChangeDialogProps {
  * people, the administrator must type how many are selected, because deletion cannot be undone.
  */
 export function BulkChangeDialog({ action, count, start, onClose }: BulkChangeDialogProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const title = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   const [group, setGroup] = useState<NamedItem>()
@@ -66,7 +66,7 @@ export function BulkChangeDialog({ action, count, start, onClose }: BulkChangeDi
             <Combobox
               label={t('users.bulk.group')}
               hint={t('users.bulk.groupHint')}
-              search={comboboxSearch(findGroups)}
+              search={toComboboxSearch(findGroups)}
               choose={chosen => {
                 setGroup(chosen)
                 setFault(undefined)

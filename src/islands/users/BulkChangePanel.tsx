@@ -5,19 +5,19 @@ import {
   memberBulkRun
 } from '../../stores/admin/member-list.ts'
 import type { BulkRun } from '../../stores/lists/bulk-run.ts'
-import { useWords } from '../kit/use-words.ts'
-import { BulkPanel } from '../lists/BulkPanel.tsx'
+import { useTranslation } from '../kit/use-translation.ts'
+import { BulkRunPanel } from '../lists/BulkRunPanel.tsx'
 import { downloadRefusedMembers } from './download-members.ts'
 
 /** Shows the progress of a bulk change of people and then its result. */
 export function BulkChangePanel({ run }: { run: BulkRun<BulkMemberChange> }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { change, done, refused } = run
   const { action } = change
   const group = change.group?.name ?? ''
   const undo = inverseChange(change)
   return (
-    <BulkPanel
+    <BulkRunPanel
       run={run}
       title={t(`users.bulk.titles.${action}`, { group })}
       done={count => t(`users.bulk.done.${action}`, { count, group })}

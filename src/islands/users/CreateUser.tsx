@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useState } from 'react'
-import type { Locale } from '../../i18n/index.ts'
+import { isLocale } from '../../i18n/index.ts'
 import { companyIdOfPage } from '../../stores/admin/admin-api.ts'
 import {
   findDefaultGroup,
@@ -13,30 +13,27 @@ import { $session } from '../../stores/sessions.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
 import { emailRule, fieldErrorText } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
-import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { SelectField } from '../forms/SelectField.tsx'
 import { UnsavedGuard } from '../forms/UnsavedGuard.tsx'
-import { useForm, type Values } from '../forms/use-form.ts'
+import { type FormValues, useForm } from '../forms/use-form.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Field } from '../kit/Field.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { showMessage } from '../kit/show-message.ts'
 import { useLoaded } from '../kit/use-loaded.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { GroupPicker, parseGroupPicker } from './GroupPicker.tsx'
 
 const languages = ['und', 'en', 'fr'] as const
 
 /** Form that invites a person. Afterwards opens the page of the person. */
-export const CreateUser = withWords(function CreateUser() {
-  const { locale, t } = useWords()
+export const CreateUser = withTranslation(function CreateUser() {
+  const { locale, t } = useTranslation()
   const session = useStore($session, { ssr: 'initial' })
   // without it the server chooses the same group
-  const defaultGroup = useLoaded({
-    what: 'Loading the default group failed',
-    load: findDefaultGroup,
-    isReady: session.status === 'in'
-  })
+  const what = 'Loading the default group failed'
+  const defaultGroup = useLoaded(what, findDefaultGroup, session.status === 'in')
   const preset = defaultGroup.value
   const [taken, setTaken] = useState<string>()
   const pathTo = (id: string) => pageHref(locale, 'user', { company: companyIdOfPage(), user: id })
@@ -112,22 +109,21 @@ export const CreateUser = withWords(function CreateUser() {
         />
       </Form>
       <UnsavedGuard form={form} />
-      <PasswordQuestion />
+      <PasswordPrompt />
     </>
   )
 })
 
 /** Leaves out empty and unchanged fields. */
-function inputOf(values: Values, preset: NamedGroup | undefined) {
+function inputOf(values: FormValues, preset: NamedGroup | undefined) {
   const { email = '', username = '', locale, group_ids } = values
-  const chosen = (['en', 'fr'] as const satisfies Locale[]).find(each => each === locale)
   const groups = parseGroupPicker(group_ids)
   const isPreset = preset !== undefined && groups.length === 1 && groups[0]?.id === preset.id
   const isUnknown = preset === undefined && groups.length === 0
   return {
     email: email.trim(),
     ...(username.trim() ? { username: username.trim() } : {}),
-    ...(chosen ? { locale: chosen } : {}),
+    ...(isLocale(locale) ? { locale } : {}),
     ...(isPreset || isUnknown ? {} : { group_ids: groups.map(({ id }) => id) })
   }
 }

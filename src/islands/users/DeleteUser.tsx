@@ -2,7 +2,7 @@ import type { Member } from '../../contract/members.ts'
 import { personName } from '../../core/text/person-name.ts'
 import { deleteMember, reloadMember } from '../../stores/admin/members.ts'
 import { DeleteForGood } from '../details/DeleteForGood.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface DeleteUserProps {
   member: Member
@@ -14,7 +14,7 @@ interface DeleteUserProps {
  * Deletes a person for good. Says what is erased and what stays, and asks for the person's e-mail.
  */
 export function DeleteUser({ member, isOwn }: DeleteUserProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { id, email, state } = member
   // `UserAccess` has the button that removes a sign-up
   if (state === 'waiting') return null

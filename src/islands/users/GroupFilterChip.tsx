@@ -2,9 +2,9 @@ import { useEffect, useState } from 'react'
 import { fetchGroupName } from '../../stores/admin/group-list.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import { Combobox } from '../forms/Combobox.tsx'
-import { comboboxSearch, type NamedItem } from '../forms/NamedItemField.tsx'
+import { type NamedItem, toComboboxSearch } from '../forms/NamedItemField.tsx'
 import { Icon } from '../kit/Icon.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { Popup } from '../lists/Popup.tsx'
 
 interface GroupFilterChipProps {
@@ -15,7 +15,7 @@ interface GroupFilterChipProps {
 
 /** A filter by a group. The person finds the group by its name. */
 export function GroupFilterChip({ value, onChoose }: GroupFilterChipProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [known, setKnown] = useState<NamedItem>()
   useEffect(() => {
     if (value === undefined || value === known?.id) return
@@ -47,7 +47,7 @@ export function GroupFilterChip({ value, onChoose }: GroupFilterChipProps) {
         <div className="flex w-72 max-w-full flex-col gap-2 p-2">
           <Combobox
             label={t('users.list.findGroup')}
-            search={comboboxSearch(findGroups)}
+            search={toComboboxSearch(findGroups)}
             choose={group => {
               setKnown(group)
               onChoose(group.id)

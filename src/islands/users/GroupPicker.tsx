@@ -3,10 +3,10 @@ import type { AppError } from '../../contract/kit/errors.ts'
 import { findGroups } from '../../stores/admin/item-search.ts'
 import type { NamedGroup } from '../../stores/admin/members.ts'
 import { Combobox } from '../forms/Combobox.tsx'
-import { comboboxSearch, parseNamedItem } from '../forms/NamedItemField.tsx'
+import { parseNamedItem, toComboboxSearch } from '../forms/NamedItemField.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { runThenFocus } from '../kit/run-then-focus.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface GroupPickerProps {
   name: string
@@ -23,7 +23,7 @@ interface GroupPickerProps {
 /** A field to find and choose several groups. `parseGroupPicker()` parses its value in the form. */
 export function GroupPicker(props: GroupPickerProps) {
   const { name, hint, except = [], initial, failure, reload } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [chosen, setChosen] = useState<readonly NamedGroup[]>([])
   const [news, setNews] = useState('')
   const store = useRef<HTMLTextAreaElement>(null)
@@ -46,7 +46,7 @@ export function GroupPicker(props: GroupPickerProps) {
   }
   const search = async (text: string) => {
     const taken = new Set([...except, ...chosen.map(({ id }) => id)])
-    const found = await comboboxSearch(findGroups)(text)
+    const found = await toComboboxSearch(findGroups)(text)
     return found.filter(({ id }) => !taken.has(id))
   }
 

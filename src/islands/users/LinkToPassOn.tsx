@@ -4,7 +4,7 @@ import type { Member } from '../../contract/members.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { $linkToPassOn } from '../../stores/admin/members.ts'
 import { CopyButton } from '../kit/CopyButton.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface LinkToPassOnProps {
   member: Pick<Member, 'id' | 'email' | 'state'>
@@ -15,7 +15,7 @@ interface LinkToPassOnProps {
  * the site has no mail server. Shows nothing if the server has returned no link for this person.
  */
 export function LinkToPassOn({ member: { id, email, state } }: LinkToPassOnProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const known = useStore($linkToPassOn, { ssr: 'initial' })
   const box = useRef<HTMLElement>(null)
   const isShown = known?.id === id && (state === 'invited' || state === 'waiting')

@@ -1,5 +1,5 @@
 import { type RefObject, useRef } from 'react'
-import { DisabledReason } from '../../contract/kit/disabled.ts'
+import { DisabledReason, parseDisabledReason } from '../../contract/kit/disabled.ts'
 import type { Member } from '../../contract/members.ts'
 import { required } from '../../core/input/validators.ts'
 import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
@@ -25,9 +25,8 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
 import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { useUndo } from '../kit/use-undo.ts'
-import { useWords } from '../kit/use-words.ts'
-import { parseDisabledReason } from './disabled-reason.ts'
 import { LinkToPassOn } from './LinkToPassOn.tsx'
 
 interface MemberProps {
@@ -44,7 +43,7 @@ interface UserAccessProps extends MemberProps {
  * invitation or sign-up again, sign the person out, and disable or enable the account.
  */
 export function UserAccess({ member, isOwn }: UserAccessProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)
   const { state, disabled } = member
   const date = formatDateTime(new Date(disabled?.since ?? member.created), locale)
@@ -68,7 +67,7 @@ export function UserAccess({ member, isOwn }: UserAccessProps) {
 }
 
 function SendAgain({ member }: MemberProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const isWaiting = member.state === 'waiting'
   const { email } = member
   const action = useAction({
@@ -94,7 +93,7 @@ function SendAgain({ member }: MemberProps) {
 }
 
 function RemoveSignUp({ member }: MemberProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { id, email } = member
   const action = useAction(
     useDeletion({
@@ -120,7 +119,7 @@ function RemoveSignUp({ member }: MemberProps) {
 }
 
 function SignOut({ member }: MemberProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const action = useAction({
     what: 'Signing the person out failed',
     async send() {
@@ -143,7 +142,7 @@ interface TitledProps extends MemberProps {
 }
 
 function Enable({ member, title }: TitledProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const announceWithUndo = useUndo(t('person.access.undo'))
   const action = useAction({
     what: 'Enabling the person failed',
@@ -165,7 +164,7 @@ function Enable({ member, title }: TitledProps) {
 }
 
 function Disable({ member, title }: TitledProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const announceWithUndo = useUndo(t('person.access.undo'))
   const done = (undo: UndoFunction) => {
     announceWithUndo(t('person.access.isDisabled', { who: personName(member) }), undo)
@@ -185,7 +184,7 @@ interface DisableFormProps extends MemberProps {
 }
 
 function DisableForm({ member, close, done }: DisableFormProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const form = useForm({
     what: 'Disabling the person failed',
     rules: { reason: required },

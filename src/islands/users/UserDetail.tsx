@@ -4,8 +4,8 @@ import { $member, openMember } from '../../stores/admin/members.ts'
 import { $user } from '../../stores/signed-in-user.ts'
 import { RecentChanges } from '../audit/RecentChanges.tsx'
 import { DetailFrame } from '../details/DetailFrame.tsx'
-import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { DeleteUser } from './DeleteUser.tsx'
 import { UserAccess } from './UserAccess.tsx'
 import { UserGroups } from './UserGroups.tsx'
@@ -14,8 +14,8 @@ import { UserPermissions } from './UserPermissions.tsx'
 import { UserUsage } from './UserUsage.tsx'
 
 /** The page of a person for administrators, who can change the person there. */
-export const UserDetail = withWords(function UserDetail() {
-  const { t } = useWords()
+export const UserDetail = withTranslation(function UserDetail() {
+  const { t } = useTranslation()
   const self = useStore($user, { ssr: 'initial' })
   return (
     <DetailFrame
@@ -37,7 +37,7 @@ export const UserDetail = withWords(function UserDetail() {
             <UserUsage member={member} />
             <RecentChanges target={member.id} shown={[member]} />
             <DeleteUser member={member} isOwn={isOwn} />
-            <PasswordQuestion />
+            <PasswordPrompt />
           </>
         )
       }}

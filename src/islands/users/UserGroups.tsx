@@ -16,8 +16,8 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { pageHref } from '../kit/page-href.ts'
 import { Section } from '../kit/Section.tsx'
 import { useAction } from '../kit/use-action.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { useUndo } from '../kit/use-undo.ts'
-import { useWords } from '../kit/use-words.ts'
 import { GroupPicker, parseGroupPicker } from './GroupPicker.tsx'
 
 interface MemberProps {
@@ -29,7 +29,7 @@ interface MemberProps {
  * remove the person from a group.
  */
 export function UserGroups({ member }: MemberProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)
   const announceWithUndo = useUndo(t('person.access.undo'))
   const { id, groups, state } = member
@@ -89,7 +89,7 @@ export function UserGroups({ member }: MemberProps) {
 }
 
 function AddToGroups({ member: { id, groups } }: MemberProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const form = useForm({
     what: 'Adding the person to groups failed',
     isEmptiedBySuccess: true,
@@ -116,7 +116,7 @@ function AddToGroups({ member: { id, groups } }: MemberProps) {
 }
 
 function Additions({ additions }: { additions: GroupAdditionResult[] | undefined }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   if (!additions || additions.length === 0) return null
   const refused = additions.filter(({ error }) => error)
   const added = additions.filter(({ error }) => !error)

@@ -1,14 +1,14 @@
 import type { Member } from '../../contract/members.ts'
 import { formatDateTime } from '../../core/text/format.ts'
-import type { Locale, Translate } from '../../i18n/index.ts'
-import { changeMember, type MemberChanges, reloadMember } from '../../stores/admin/members.ts'
+import { isLocale, locales, type Translate } from '../../i18n/index.ts'
+import { type MemberChanges, reloadMember, updateMember } from '../../stores/admin/members.ts'
 import { fieldErrorText } from '../forms/account-form.ts'
 import { SelectField } from '../forms/SelectField.tsx'
 import { SettingsSection } from '../forms/SettingsSection.tsx'
-import type { FormState, Values } from '../forms/use-form.ts'
+import type { FormState, FormValues } from '../forms/use-form.ts'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { Field } from '../kit/Field.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface MemberProps {
   member: Member
@@ -16,7 +16,7 @@ interface MemberProps {
 
 /** Shows who a person is. An administrator can change the name and the language in place. */
 export function UserIdentity({ member }: MemberProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <SettingsSection<Member>
       id="user-identity"
@@ -24,7 +24,7 @@ export function UserIdentity({ member }: MemberProps) {
       item={member}
       call="updateMember"
       // as: a form chooses no other language
-      save={(changes, version) => changeMember(member.id, changes as MemberChanges, version)}
+      save={(changes, version) => updateMember(member.id, changes as MemberChanges, version)}
       load={() => reloadMember(member.id)}
       what="Saving the person failed"
       words={key => t(`person.identity.${key}`)}
@@ -40,9 +40,9 @@ export function UserIdentity({ member }: MemberProps) {
 }
 
 function Facts({ member }: MemberProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { id, username, email, state, created, last_seen } = member
-  const timeOf = (time: string) => formatDateTime(new Date(time), locale as Locale)
+  const timeOf = (time: string) => formatDateTime(new Date(time), locale)
   return (
     <dl className="grid gap-x-4 gap-y-1 sm:grid-cols-[auto_1fr]">
       <dt className="text-ink-soft">{t('person.identity.name')}</dt>
@@ -67,9 +67,8 @@ function Facts({ member }: MemberProps) {
 }
 
 function IdentityFields({ form, member }: MemberProps & { form: FormState }) {
-  const { t } = useWords()
-  const languages =
-    member.locale === 'und' ? (['und', 'en', 'fr'] as const) : (['en', 'fr'] as const)
+  const { t } = useTranslation()
+  const languages = member.locale === 'und' ? (['und', ...locales] as const) : locales
   return (
     <>
       <Field
@@ -96,12 +95,10 @@ function IdentityFields({ form, member }: MemberProps & { form: FormState }) {
 }
 
 /** Leaves out the language if none was chosen. */
-function readIdentity({ username = '', locale }: Values): Partial<Member> {
-  const chosen = (['en', 'fr'] as const).find(each => each === locale)
-  return { username: username.trim(), ...(chosen ? { locale: chosen } : {}) }
+function readIdentity({ username = '', locale }: FormValues): Partial<Member> {
+  return { username: username.trim(), ...(isLocale(locale) ? { locale } : {}) }
 }
 
 function languageOf(value: unknown, t: Translate): string {
-  const known = (['en', 'fr'] as const).find(each => each === value) ?? 'und'
-  return t(`invite.languages.${known}`)
+  return t(`invite.languages.${isLocale(value) ? value : 'und'}`)
 }

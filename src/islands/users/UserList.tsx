@@ -2,9 +2,8 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useMemo, useState } from 'react'
 import { AppError, asAppError } from '../../contract/kit/errors.ts'
 import type { BulkAction, Member, MemberState, Permission } from '../../contract/members.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
 import { personName } from '../../core/text/person-name.ts'
-import { type Locale, languageTag, localizedPath, type Translate } from '../../i18n/index.ts'
+import { type Locale, languageTag, type Translate } from '../../i18n/index.ts'
 import {
   countMembers,
   type MemberFilter,
@@ -15,14 +14,15 @@ import {
   memberSortKeys
 } from '../../stores/admin/member-list.ts'
 import type { BulkTarget } from '../../stores/lists/bulk-run.ts'
-import { nothingSelected, type Selection, selectedCount } from '../../stores/lists/selection.ts'
+import { emptySelection, type Selection, selectedCount } from '../../stores/lists/selection.ts'
 import type { InvitationLinksProps } from '../details/InvitationLinks.tsx'
 import { useHasMailServer } from '../details/use-has-mail-server.ts'
-import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
+import { PasswordPrompt } from '../forms/PasswordPrompt.tsx'
 import { AdminPageMissing } from '../kit/AdminPageMissing.tsx'
 import { lazyComponent } from '../kit/LazyComponent.tsx'
+import { pageHref } from '../kit/page-href.ts'
 import { relativeTime } from '../kit/time.ts'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import { BulkBar } from '../lists/BulkBar.tsx'
 import { createdColumn } from '../lists/created-column.ts'
 import type { TableColumn } from '../lists/DataTable.tsx'
@@ -31,7 +31,7 @@ import { ExportButton } from '../lists/ExportButton.tsx'
 import { FilterBar, FilterChip } from '../lists/FilterChip.tsx'
 import { SearchBox } from '../lists/FilterFields.tsx'
 import { ListTable } from '../lists/ListScreen.tsx'
-import { createListAddress } from '../lists/list-address.ts'
+import { createListAddressCodec } from '../lists/list-address.ts'
 import { useListScreen } from '../lists/use-list-screen.ts'
 import { useListView } from '../lists/use-list-view.ts'
 import { ViewMenu } from '../lists/ViewMenu.tsx'
@@ -59,7 +59,7 @@ const actions: readonly BulkAction[] = [
   'delete'
 ]
 
-const addresses = createListAddress({
+const addresses = createListAddressCodec({
   sorts: memberSortKeys,
   filters: {
     state: value => states.some(each => each === value),
@@ -72,8 +72,8 @@ const addresses = createListAddress({
  * Lists the people of a company. They can be searched, filtered and sorted, and many of them can be
  * changed together.
  */
-export const UserList = withWords(function UserList() {
-  const { locale, t } = useWords()
+export const UserList = withTranslation(function UserList() {
+  const { locale, t } = useTranslation()
   const screen = useListScreen(memberList, addresses, 'name')
   const run = useStore(memberBulkRun.$run, { ssr: 'initial' })
   const selection = useStore(memberList.$selection, { ssr: 'initial' })
@@ -119,10 +119,8 @@ export const UserList = withWords(function UserList() {
 
   if (screen.isMissing && !address.group) return <AdminPageMissing />
   const hasMore = status.status === 'ready' && status.hasMore
-  const linkTo = (place: string) =>
-    localizedPath(locale, `${pathOf('company', { company })}/${place}`)
   const invite = (
-    <a className="btn btn-primary" href={linkTo('create/user')}>
+    <a className="btn btn-primary" href={pageHref(locale, 'createUser', { company })}>
       {t('users.list.invite')}
     </a>
   )
@@ -137,7 +135,7 @@ export const UserList = withWords(function UserList() {
           />
         </search>
         <div className="flex flex-wrap gap-2">
-          <a className="btn btn-outline" href={linkTo('users-import')}>
+          <a className="btn btn-outline" href={pageHref(locale, 'importUsers', { company })}>
             {t('users.list.import')}
           </a>
           {invite}
@@ -190,7 +188,7 @@ export const UserList = withWords(function UserList() {
         }
         columns={view.shown}
         density={view.density}
-        hrefOf={({ id }) => linkTo(`users/${id}`)}
+        hrefOf={({ id }) => pageHref(locale, 'user', { company, user: id })}
         selecting={{ selection, onSelect: setSelection, nameOf: personName }}
       />
       <BulkBar
@@ -217,13 +215,13 @@ export const UserList = withWords(function UserList() {
           action={action}
           count={count}
           start={details => {
-            setSelection(nothingSelected)
+            setSelection(emptySelection)
             void memberBulkRun.start({ action, company, reasons: new Map(), ...details }, target())
           }}
           onClose={() => setAction(undefined)}
         />
       )}
-      <PasswordQuestion />
+      <PasswordPrompt />
     </div>
   )
 })

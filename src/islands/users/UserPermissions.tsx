@@ -7,7 +7,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Section } from '../kit/Section.tsx'
 import { showMessage } from '../kit/show-message.ts'
 import { useAction } from '../kit/use-action.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface UserPermissionsProps {
   member: Member
@@ -22,7 +22,7 @@ type Permitted = Pick<Member, 'version' | 'permissions'>
  * ask the administrator who uses the switch for their password again.
  */
 export function UserPermissions({ member, isOwn }: UserPermissionsProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const id = useId()
   const { permissions, state } = member
   const isAdmin = permissions.includes('admin')

@@ -7,14 +7,14 @@ import { $memberUsage, loadMemberUsage } from '../../stores/admin/members.ts'
 import { LoadStatus } from '../kit/LoadStatus.tsx'
 import { Meter, usedFraction } from '../kit/Meter.tsx'
 import { Section } from '../kit/Section.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /**
  * Shows how much of its limits each group of a person has used, and how much of this usage is due
  * to the person.
  */
 export function UserUsage({ member }: { member: Member }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const state = useStore($memberUsage, { ssr: 'initial' })
   if (member.state === 'waiting') return null
   return (
@@ -37,7 +37,7 @@ export function UserUsage({ member }: { member: Member }) {
 }
 
 function GroupUsage({ group }: { group: MemberUsage['groups'][number] }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { name, max_requests, max_storage, usage, own } = group
   const count = new Intl.NumberFormat(languageTag(locale))
   const used = (amount: string, limit: string | undefined) =>

@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { formatCountdown } from '../../core/text/format.ts'
 import { $verificationPause, type VerificationPause } from '../../stores/verifications.ts'
 import { useNow } from '../kit/time.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { SignInLink } from './VerificationList.tsx'
 
 interface PauseCountdownProps {
@@ -16,7 +16,7 @@ export function PauseCountdown(props: PauseCountdownProps) {
 }
 
 function Countdown({ pause, isSignedIn }: PauseCountdownProps & { pause: VerificationPause }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const now = useNow(1000)
   const { error, until } = pause
   const isLimit = error.status === 429

@@ -6,7 +6,7 @@ import type { Verification } from '../../stores/verifications.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { Icon } from '../kit/Icon.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 interface VerdictProps {
   check: Verification
@@ -19,7 +19,7 @@ interface VerdictProps {
  */
 export function VerdictCard({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
   const { check, answer } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const description = describeVerdict(answer, check.subject)
   return (
     <article className="sheet flex flex-col gap-6" data-verdict={description.key}>
@@ -46,13 +46,13 @@ export function VerdictCard({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHe
  * fingerprint of the document, and the time of the verification.
  */
 export function VerdictFacts({ check, answer }: VerdictProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { subject } = check
   const description = describeVerdict(answer, subject)
   const { company, sha256 } = answer
   return (
     <dl className="grid gap-4 text-sm sm:grid-cols-[max-content_1fr] sm:gap-x-6">
-      {description.proves && (
+      {description.leafHash && (
         <>
           <Fact name={t('verify.proves.title')}>{t(`verify.proves.${subject}`, { company })}</Fact>
           <Fact name={t('verify.provesNot.title')}>{t('verify.provesNot.text')}</Fact>
@@ -74,7 +74,7 @@ export function VerdictFacts({ check, answer }: VerdictProps) {
         <time dateTime={answer.at}>{formatExactTime(new Date(answer.at), locale)}</time>
       </Fact>
       <dd className="flex flex-col gap-1 text-ink-soft sm:col-span-2">
-        {description.proves && <p>{t('verify.time', { company })}</p>}
+        {description.leafHash && <p>{t('verify.time', { company })}</p>}
         <p>
           <Around text={t('verify.address', { host: marker })}>
             <b className="text-base-content">{location.host}</b>
@@ -94,7 +94,7 @@ export function VerdictSeal({
   className: string
   small?: boolean
 }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const { leafHash } = description
   return (
     <AnimatedSeal
@@ -107,8 +107,8 @@ export function VerdictSeal({
 }
 
 export function VerdictLabel({ description }: { description: VerdictDescription }) {
-  const { t } = useWords()
-  const isGood = description.tone === 'success'
+  const { t } = useTranslation()
+  const isGood = description.leafHash !== undefined
   return (
     <p
       className={`flex shrink-0 items-center gap-2 whitespace-nowrap font-semibold ${isGood ? 'text-success' : 'text-ink-soft'}`}
@@ -130,7 +130,7 @@ export function VerdictSentence({
   description: VerdictDescription
   company: string
 }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   return (
     <Around text={t(`verify.sentence.${description.key}`, { company, time: marker })}>
       <time dateTime={description.time}>{formatExactTime(new Date(description.time), locale)}</time>
@@ -165,7 +165,7 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
 }
 
 function Fingerprint({ sha256 }: { sha256: string }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <span className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
       <code className="fingerprint min-w-0">

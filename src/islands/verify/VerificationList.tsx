@@ -10,7 +10,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { retryTime } from '../kit/time.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { VerdictFacts, VerdictLabel, VerdictSeal, VerdictSentence } from './VerdictCard.tsx'
 
 const shownAtOnce = 50
@@ -20,7 +20,7 @@ const shownAtOnce = 50
  * result.
  */
 export function VerificationList({ checks }: { checks: readonly Verification[] }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [shown, setShown] = useState(shownAtOnce)
   const hidden = checks.length - shown
   return (
@@ -46,7 +46,7 @@ export function VerificationList({ checks }: { checks: readonly Verification[] }
 }
 
 const CheckLine = memo(function CheckLine({ check }: { check: Verification }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { state } = check
   const name = check.name ?? t('verify.pasted')
   if (state.step === 'done') {
@@ -142,7 +142,7 @@ interface VerificationFailureProps {
 
 /** Explains why a verification has no result. */
 export function VerificationFailure({ error, isSignedIn, children }: VerificationFailureProps) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const time = useMemo(() => retryTime(error, locale), [error, locale])
   const maySignIn = error.code === 'lookup_limited' || error.code === 'unauthenticated'
   return (
@@ -158,7 +158,7 @@ export function VerificationFailure({ error, isSignedIn, children }: Verificatio
  * shows the verifications.
  */
 export function SignInLink() {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const redirect = buildRedirect({ path: localizedPath(locale, '/verify'), query: '', hash: '' })
   const back = new URLSearchParams({ redirect })
   return (

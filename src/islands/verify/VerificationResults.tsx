@@ -8,7 +8,7 @@ import {
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { PauseCountdown } from './PauseCountdown.tsx'
 import { VerdictCard } from './VerdictCard.tsx'
 import {
@@ -42,7 +42,7 @@ interface VerificationResultsProps extends ResultProps {
 }
 
 function Single({ check, isSignedIn, isNew }: ResultProps & { check: Verification }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const heading = useFocusOnce(check.state.step === 'done', isNew)
   if (check.state.step === 'done') {
     return <VerdictCard check={check} answer={check.state.answer} ref={heading} />
@@ -77,7 +77,7 @@ function Single({ check, isSignedIn, isNew }: ResultProps & { check: Verificatio
 }
 
 function Running({ check }: { check: Verification }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const { share, text } = describeVerificationProgress(check, locale, t)
   return (
     <>
@@ -92,7 +92,7 @@ function Running({ check }: { check: Verification }) {
 }
 
 function Batch({ checks, isSettled, isSignedIn, isNew }: VerificationResultsProps) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const heading = useFocusOnce(isSettled, isNew)
   const counts = count(checks)
   // all checks have the same error, because they were sent together
@@ -125,7 +125,7 @@ function Batch({ checks, isSettled, isSignedIn, isNew }: VerificationResultsProp
 }
 
 function StopAll() {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <button
       type="button"
@@ -138,7 +138,7 @@ function StopAll() {
 }
 
 function Stopped() {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <>
       <p role="status">{t('verify.stoppedText')}</p>
@@ -148,7 +148,7 @@ function Stopped() {
 }
 
 function Retry({ word = 'retry' }: { word?: 'retry' | 'goOn' }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   return (
     <div className="print:hidden">
       <button

@@ -20,7 +20,7 @@ import { useFileHandoff } from '../files/use-file-handoff.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { Field } from '../kit/Field.tsx'
 import { useLazyComponent } from '../kit/LazyComponent.tsx'
-import { useWords, withWords } from '../kit/use-words.ts'
+import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 
 interface VerifyProps {
   /** Name of the company whose register is searched. */
@@ -29,8 +29,8 @@ interface VerifyProps {
   perMinute: number
 }
 
-export const Verify = withWords(function Verify({ company, perMinute }: VerifyProps) {
-  const { locale, t } = useWords()
+export const Verify = withTranslation(function Verify({ company, perMinute }: VerifyProps) {
+  const { locale, t } = useTranslation()
   const checks = useStore($verifications, { ssr: 'initial' })
   const session = useStore($session, { ssr: 'initial' })
 
@@ -140,7 +140,7 @@ function useZone(isBlank: boolean) {
 }
 
 function Paste() {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const [isReady, setReady] = useState(false)
   const [wrong, setWrong] = useState<'invalid' | 'invalidList'>()
   const input = useRef<HTMLInputElement>(null)
@@ -192,7 +192,7 @@ function Paste() {
 }
 
 function Steps({ check, company }: { check: Verification | undefined; company: string }) {
-  const { locale, t } = useWords()
+  const { locale, t } = useTranslation()
   const step = check?.state.step ?? 'waiting'
   const isHashed = check?.sha256 !== undefined
   const hashed =

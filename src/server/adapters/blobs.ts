@@ -13,6 +13,7 @@ import {
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
+import { ignoreMissingFile } from '../db/postmaster.ts'
 import { parseCompanyId } from '../db/scope.ts'
 import type { BlobStore, CompanyId, FileDigest, StagedFile } from '../domain/deps.ts'
 
@@ -51,8 +52,8 @@ export function openBlobs(directory: string): BlobStore {
         try {
           await copyFile(before, staged(file), constants.COPYFILE_FICLONE)
         } catch (error) {
-          if (isMissing(error)) continue
-          throw error
+          ignoreMissingFile(error)
+          continue
         }
         return rm(before, { force: true })
       }
@@ -99,10 +100,10 @@ export function openBlobs(directory: string): BlobStore {
     },
     async listRemovals() {
       const removals: { company: CompanyId; at: Date }[] = []
-      for (const name of await readdir(join(directory, 'removed')).catch(nothingIfMissing)) {
+      for (const name of await namesIn(join(directory, 'removed'))) {
         const company = parseCompanyId(name)
-        const note = company && (await stat(removal(company)).catch(nothingIfMissing))
-        if (note && 'mtime' in note) removals.push({ company, at: note.mtime })
+        const note = company && (await find(removal(company)))
+        if (note) removals.push({ company, at: note.mtime })
       }
       return removals
     },
@@ -123,16 +124,15 @@ export function openBlobs(directory: string): BlobStore {
     },
     async *listKept(company) {
       const root = join(directory, 'blobs', company)
-      for (const folder of await readdir(root).catch(nothingIfMissing)) {
+      for (const folder of await namesIn(root)) {
         for (const name of await readdir(join(root, folder))) {
           if (/^[0-9a-f]{64}$/.test(name)) yield Buffer.from(name, 'hex')
         }
       }
     },
     async changedKept(company, tag) {
-      const file = await stat(kept(company, tag)).catch(nothingIfMissing)
       // a rename updates ctime and not mtime
-      return 'ctime' in file ? file.ctime : undefined
+      return (await find(kept(company, tag)))?.ctime
     }
   }
 }
@@ -154,22 +154,20 @@ function stagedOf(company_id: CompanyId, name: string): StagedFile | undefined {
 
 async function oldFiles(folder: string, before: Date): Promise<string[]> {
   const found: string[] = []
-  for (const name of await readdir(folder).catch(nothingIfMissing)) {
-    const file = await stat(join(folder, name)).catch(nothingIfMissing)
+  for (const name of await namesIn(folder)) {
+    const file = await find(join(folder, name))
     // a rename updates ctime and not mtime
-    if ('ctime' in file && file.isFile() && file.ctime < before) found.push(name)
+    if (file?.isFile() && file.ctime < before) found.push(name)
   }
   return found
 }
 
-async function find(path: string): Promise<Stats | undefined> {
-  const file = await stat(path).catch(nothingIfMissing)
-  return 'size' in file ? file : undefined
+function find(path: string): Promise<Stats | undefined> {
+  return stat(path).catch(ignoreMissingFile)
 }
 
-function nothingIfMissing(error: unknown): [] {
-  if (isMissing(error)) return []
-  throw error
+async function namesIn(folder: string): Promise<string[]> {
+  return (await readdir(folder).catch(ignoreMissingFile)) ?? []
 }
 
 async function digest(path: string): Promise<FileDigest | undefined> {
@@ -184,8 +182,7 @@ async function digest(path: string): Promise<FileDigest | undefined> {
     }
     return { sha256: hash.digest(), size, inode: ino }
   } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
+    return ignoreMissingFile(error)
   }
 }
 
@@ -206,8 +203,4 @@ async function makeDurable(folder: string, root: string): Promise<void> {
   for (let path = folder; path !== root && path !== dirname(path); path = dirname(path)) {
     await sync(dirname(path))
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

@@ -1,7 +1,7 @@
 import { type ThemeToken, themeTokens } from '../../core/theme/theme-colors.ts'
 import en from '../../i18n/en/mails.json' with { type: 'json' }
 import fr from '../../i18n/fr/mails.json' with { type: 'json' }
-import { languageTag, type Translate, translator } from '../../i18n/index.ts'
+import { languageTag, translator } from '../../i18n/index.ts'
 import type { Letter } from '../domain/deps.ts'
 
 const words = { en, fr }
@@ -65,18 +65,10 @@ function partsOf({ kind, locale, to, from }: Letter) {
   const help = contact === undefined ? '' : ` ${t('contact', { contact })}`
   return {
     title: t(`${kind}.title`, values),
-    paragraphs: paragraphsOf(t, kind, values),
+    paragraphs: [t(`${kind}.text`, values), t(`${kind}.note`, values)],
     button: t(`${kind}.button`, values),
     footer: t('footer', values) + help
   }
-}
-
-function paragraphsOf(
-  t: Translate<string>,
-  kind: Letter['kind'],
-  values: Record<string, string>
-): string[] {
-  return ['text', 'note'].map(part => t(`${kind}.${part}`, values))
 }
 
 function element(name: string, style: string, inner: string): string {

@@ -3,7 +3,7 @@ import { parseCspViolations } from '../../core/http/csp-reports.ts'
 import { consumeRateLimit } from '../domain/limits/rate-limits.ts'
 import { type Api, hostCompanyId } from './kit/context.ts'
 import { mountRawEndpoint, readJsonBody } from './kit/mount.ts'
-import { refusedFieldError } from './kit/refused-fields.ts'
+import { invalidFieldError } from './kit/refused-fields.ts'
 
 const types = ['application/reports+json', 'application/csp-report', 'application/json']
 
@@ -19,7 +19,7 @@ export function mountCspReports(app: Api): void {
     ])
     const reports = parseCspViolations(await readJsonBody(c, types))
     if (!reports) {
-      throw refusedFieldError('(body)', { rule: 'format', detail: 'a report of a policy' })
+      throw invalidFieldError('(body)', { rule: 'format', detail: 'a report of a policy' })
     }
     for (const report of reports) {
       c.get('deps').log.warn({ company, csp: report }, 'a page met its policy')

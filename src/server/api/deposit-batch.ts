@@ -13,12 +13,12 @@ import { maxBatchBytes, maxBatchItems, maxBytesPerBatchFile } from '../../contra
 import { toProblem } from '../../contract/kit/problems.ts'
 import { type BatchAnswer, depositBatch } from '../domain/deposits/deposit-batch.ts'
 import type { CompanyId, Deps, StagedFile } from '../domain/deps.ts'
-import { newRecordId } from '../domain/ids.ts'
+import { newRandomId } from '../domain/ids.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
 import { type Api, type ApiContext, hostCompanyId, signedInPerson } from './kit/context.ts'
 import { createInFlightCalls } from './kit/in-flight-calls.ts'
 import { defaultBodyBytes, mountRawEndpoint, parseJson, readBodyChunks } from './kit/mount.ts'
-import { parseFields, refusedFieldError } from './kit/refused-fields.ts'
+import { invalidFieldError, parseFields } from './kit/refused-fields.ts'
 
 const maxPerPerson = 6
 const maxPerCompany = 32
@@ -194,7 +194,7 @@ async function stage(
   if (bytes.length !== item.size || digest !== item.stored) {
     return new AppError('transfer_corrupt', 'The bytes do not have the announced fingerprint')
   }
-  const file = { company_id, id: newRecordId(deps), generation: 0 }
+  const file = { company_id, id: newRandomId(deps), generation: 0 }
   staged.push(file)
   try {
     await deps.blobs.stage(company_id, file.id, bytes)
@@ -227,5 +227,5 @@ function tooManyItems(): AppError {
 }
 
 function refusedForm(detail: string, cause?: unknown): AppError {
-  return refusedFieldError('(body)', { rule: 'format', detail }, cause)
+  return invalidFieldError('(body)', { rule: 'format', detail }, cause)
 }

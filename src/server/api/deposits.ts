@@ -7,8 +7,9 @@ import {
   getUnfinishedUpload
 } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
-import { parseRange } from '../../core/http/byte-range.ts'
+import { parseRangeHeader } from '../../core/http/byte-range.ts'
 import { attachmentHeader } from '../../core/http/content-disposition.ts'
+import { hasTag } from '../../core/http/etags.ts'
 import { auditHistoryRead } from '../domain/audit/audit-history-reads.ts'
 import * as companyDeposits from '../domain/deposits/company-deposits.ts'
 import * as deposits from '../domain/deposits/deposits.ts'
@@ -52,14 +53,17 @@ export function mountDeposits(app: Api): void {
 
   mountEndpoint(app, createContentLink, async ({ id }, c) => {
     // throws before a link to nothing is made
-    await deposits.getStoredFile(c.get('deps'), { ...hostCompanyAndCaller(c), id })
+    await deposits.getStoredFileMetadata(c.get('deps'), { ...hostCompanyAndCaller(c), id })
     const { link, expires } = createDownloadLink(c.get('deps'), { person: signedInPerson(c), id })
     const path = getDepositContent.path.replace('{id}', id)
     return { url: `${path}?link=${link}`, expires: expires.toISOString() }
   })
 
   mountRawEndpoint(app, getDepositContent, async ({ id }, c) => {
-    const content = await deposits.getStoredFile(c.get('deps'), { ...hostCompanyAndCaller(c), id })
+    const content = await deposits.getStoredFileMetadata(c.get('deps'), {
+      ...hostCompanyAndCaller(c),
+      id
+    })
     const { size, tag, sha256 } = content
     const etag = `"${Buffer.from(sha256).toString('hex')}"`
     const headers = {
@@ -72,7 +76,7 @@ export function mountDeposits(app: Api): void {
     }
     const ifRange = c.req.header('if-range')
     const isSame = ifRange === undefined || ifRange === etag
-    const range = isSame ? parseRange(c.req.header('range'), size) : 'whole'
+    const range = isSame ? parseRangeHeader(c.req.header('range'), size) : 'whole'
     if (range === 'unsatisfiable') {
       c.header('content-range', `bytes */${size}`)
       throw new AppError('range_unsatisfiable', `The content has ${size} bytes`)
@@ -101,11 +105,6 @@ export function mountDeposits(app: Api): void {
       }
     })
   })
-}
-
-function hasTag(header: string | undefined, etag: string): boolean {
-  const tags = header?.split(',').map(tag => tag.trim().replace(/^W\//, '')) ?? []
-  return tags.includes('*') || tags.includes(etag)
 }
 
 /**

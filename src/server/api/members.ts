@@ -33,7 +33,7 @@ import { type Api, type ApiContext, signedInPerson } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountIdempotent, mountList, mountRawEndpoint } from './kit/mount.ts'
 import { mountAdminEndpoint } from './kit/mount-admin.ts'
-import { refusedFieldError } from './kit/refused-fields.ts'
+import { invalidFieldError } from './kit/refused-fields.ts'
 import { canonicalEmailOf } from './users.ts'
 
 export function mountMembers(app: Api): void {
@@ -140,9 +140,9 @@ function peopleOf({
 }
 
 function needed(field: string, by: string) {
-  return refusedFieldError(field, { rule: 'required', detail: `needed by ${by}` })
+  return invalidFieldError(field, { rule: 'required', detail: `needed by ${by}` })
 }
 
 function notWith(field: string, other: string) {
-  return refusedFieldError(field, { rule: 'unknown', detail: `not together with ${other}` })
+  return invalidFieldError(field, { rule: 'unknown', detail: `not together with ${other}` })
 }

@@ -12,7 +12,7 @@ import { requirePermission } from './kit/admission.ts'
 import { type Api, hostCompanyAndCaller, hostCompanyId, signedInPerson } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountList, mountRawEndpoint } from './kit/mount.ts'
-import { refusedFieldError } from './kit/refused-fields.ts'
+import { invalidFieldError } from './kit/refused-fields.ts'
 
 /** Mounts the endpoints of the history, whose entries are called requests. */
 export function mountRequests(app: Api, streams: EventStreams): void {
@@ -65,7 +65,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
 function sequenceOf(header: string | undefined): number | undefined {
   if (header === undefined || header === '') return undefined
   if (!/^\d{1,15}$/.test(header)) {
-    throw refusedFieldError('last-event-id', { rule: 'format', detail: 'a sequence number' })
+    throw invalidFieldError('last-event-id', { rule: 'format', detail: 'a sequence number' })
   }
   return Number(header)
 }

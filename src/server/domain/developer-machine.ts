@@ -3,7 +3,7 @@ import type { LinkDelivery } from '../../contract/users.ts'
 import type { Settings, Tenant } from './deps.ts'
 
 /** The properties of an HTTP request that show whether it comes from the same machine. */
-export interface RequestOrigin {
+interface RequestSource {
   /**
    * Network address of the other end of the connection, which no header can change. Undefined for a
    * call from within the process.
@@ -23,7 +23,7 @@ export interface RequestOrigin {
 export function isDeveloperMachine(
   { dev, hasPublicUrl }: Pick<Settings, 'dev' | 'hasPublicUrl'>,
   { hasOwnDomain }: Pick<Tenant, 'hasOwnDomain'>,
-  { peer, headers }: RequestOrigin
+  { peer, headers }: RequestSource
 ): boolean {
   if (dev) return true
   if (hasPublicUrl || hasOwnDomain) return false

@@ -95,7 +95,7 @@ export async function deleteExpiredResponses(
 ): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - keptDays * 86_400_000)
   return singleStatementInCompany(deps.db, company_id, async tx => {
-    const deleted = await tx.run(deleteAnswersStatement, {
+    const deleted = await tx.run(deleteExpiredResponsesStatement, {
       company_id,
       before,
       batch: forgottenAtOnce
@@ -108,7 +108,7 @@ export async function deleteExpiredResponses(
  * The statement that deletes a company's oldest stored responses: `batch` at most, and only those
  * stored before `before`.
  */
-export const deleteAnswersStatement = prepareStatement(
+export const deleteExpiredResponsesStatement = prepareStatement(
   (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
     sql<{ key: string }>`
       delete from idempotency

@@ -16,6 +16,6 @@ export function newId(deps: Pick<Deps, 'clock' | 'random'>): string {
  * Returns a random id of 22 base64url characters. Unlike a UUIDv7 it does not reveal when it was
  * created.
  */
-export function newRecordId(deps: Pick<Deps, 'random'>): string {
+export function newRandomId(deps: Pick<Deps, 'random'>): string {
   return Buffer.from(deps.random(16)).toString('base64url')
 }

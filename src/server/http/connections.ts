@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../domain/deps.ts'
-import { countedNetworks } from '../domain/ip-addresses.ts'
+import { networksOfAddress } from '../domain/ip-addresses.ts'
 import { createLogThrottle } from './log-throttle.ts'
 
 /** The limits of an HTTP server's connections. */
@@ -62,7 +62,7 @@ export function limitConnections(
   })
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
-    const network = isShared(address) ? undefined : (countedNetworks(address)[0] ?? address)
+    const network = isShared(address) ? undefined : (networksOfAddress(address)[0] ?? address)
     const held = network === undefined ? 0 : (byNetwork.get(network) ?? 0)
     if (held >= perAddress) {
       noteTurnedAway('one network holds too many')
@@ -87,7 +87,7 @@ export function limitConnections(
       const before = progress.get(socket)
       // nothing waits to be sent while the response is still being computed
       if (socket.writableLength === 0) progress.delete(socket)
-      else if (before === undefined || hasMoved(socket, before)) {
+      else if (before?.written !== socket.bytesWritten || before.left !== unsent(socket)) {
         progress.set(socket, { left: unsent(socket), written: socket.bytesWritten, since: now })
       } else if (now - before.since >= stallMs) socket.destroy()
     }
@@ -111,10 +111,6 @@ interface SendProgress {
   written: number
   /** The time of the last change of `left` or `written`, in milliseconds of `performance.now()`. */
   since: number
-}
-
-function hasMoved(socket: Socket, { left, written }: SendProgress): boolean {
-  return socket.bytesWritten !== written || unsent(socket) !== left
 }
 
 function unsent(socket: Socket): number {

@@ -121,5 +121,5 @@ export function parseTrustedNetwork(network: string): AddressRange {
  */
 export function createSharedAddressCheck(trustedProxies: string[]): (address: string) => boolean {
   const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(parseTrustedNetwork)
-  return address => isInAddressRanges(normalizeAddress(address) ?? '', shared)
+  return address => isInAddressRanges(address, shared)
 }

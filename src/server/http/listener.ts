@@ -4,7 +4,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../contract/kit/errors.ts'
 import type { ActiveCompanies } from '../../core/active-companies.ts'
 import type { Api } from '../api/kit/context.ts'
-import { apiHeaders, errorForCaller, problemResponse } from '../api/kit/responses.ts'
+import { apiHeaders, errorForCaller, sendProblem } from '../api/kit/responses.ts'
 import type { TenantCache } from '../domain/companies/served-hosts.ts'
 import type { Log } from '../domain/deps.ts'
 import type { EventStream } from '../domain/history/event-streams.ts'
@@ -95,7 +95,7 @@ export function createListener(options: ListenerOptions): Server {
     }
     await requestScheduler.wait(owner.company_id)
     if (!hasPlainPath(request.url ?? '')) {
-      return refuseCall(response, new AppError('not_found', 'No such path'), headers)
+      return sendProblem(response, new AppError('not_found', 'No such path'), '', headers)
     }
     const isUpload = /^\/uploads(\/|\?|$)/.test(request.url ?? '') || isDirectUpload(request)
     if (isUpload && request.method !== 'OPTIONS') {
@@ -109,8 +109,9 @@ export function createListener(options: ListenerOptions): Server {
     answer(request, response).catch(async (error: unknown) => {
       log.error({ err: error }, 'request failed')
       if (response.headersSent) response.destroy()
-      else if (hostOf(request)?.startsWith('api.')) await refuseCall(response, error, headers)
-      else sendHostError(response, 503, headers)
+      else if (hostOf(request)?.startsWith('api.')) {
+        await sendProblem(response, errorForCaller(error), '', headers)
+      } else sendHostError(response, 503, headers)
     })
   }
 
@@ -157,21 +158,4 @@ function writeStream(
   response.on('drain', () => stream.resume())
   if (response.destroyed) stream.close()
   stream.start({ write: text => response.write(text), end: () => response.end() })
-}
-
-/** Sends an API error response for a call that failed outside Hono, and closes the connection. */
-async function refuseCall(
-  response: ServerResponse,
-  error: unknown,
-  headers: Record<string, string>
-): Promise<void> {
-  const problem = problemResponse(errorForCaller(error), '')
-  const text = await problem.text()
-  const all = {
-    ...headers,
-    ...Object.fromEntries(problem.headers),
-    'content-length': Buffer.byteLength(text),
-    connection: 'close'
-  }
-  response.writeHead(problem.status, all).end(text)
 }

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { parseAccept } from 'hono/utils/accept'
 import { LRUCache } from 'lru-cache'
+import { hasTag } from '../../core/http/etags.ts'
 
 /** A response body with its ETag and its compressed variants, if any. */
 export interface CompressedBody {
@@ -75,11 +76,6 @@ export function sendCompressed(
     'content-length': body.length
   })
   response.end(request.method === 'HEAD' ? undefined : body)
-}
-
-function hasTag(header: string | undefined, etag: string): boolean {
-  const weak = (tag: string) => tag.trim().replace(/^W\//, '')
-  return header?.split(',').some(tag => tag.trim() === '*' || weak(tag) === weak(etag)) ?? false
 }
 
 function choose(

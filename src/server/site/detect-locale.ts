@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { parseAccept } from 'hono/utils/accept'
 import type { Locale } from './astro-build.ts'
 
-const locales = ['en', 'fr'] as const satisfies Locale[]
+export const locales = ['en', 'fr'] as const satisfies Locale[]
 
 /**
  * Returns the language for a visitor: from the cookie, else from the browser's preferences, else

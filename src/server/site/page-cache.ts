@@ -29,7 +29,6 @@ const brotliQuality = 5
 export class PageCache {
   readonly #entries: LRUCache<string, Entry>
   readonly #renders = new Map<string, Promise<CachedPage>>()
-  #hits = 0
   #rendered = 0
 
   constructor(maxBytes: number) {
@@ -37,11 +36,10 @@ export class PageCache {
     this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation })
   }
 
-  stats(): { pages: number; bytes: number; hits: number; rendered: number } {
+  stats(): { pages: number; bytes: number; rendered: number } {
     return {
       pages: this.#entries.size,
       bytes: this.#entries.calculatedSize,
-      hits: this.#hits,
       rendered: this.#rendered
     }
   }
@@ -57,10 +55,7 @@ export class PageCache {
     render: () => Promise<RenderedPage>
   ): Promise<CachedPage> {
     const entry = this.#entries.get(key)
-    if (entry?.version === version) {
-      this.#hits++
-      return entry.page
-    }
+    if (entry?.version === version) return entry.page
     const shared = `${version}\n${key}`
     let running = this.#renders.get(shared)
     if (!running) {

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { DomainConfig } from '../../contract/domains.ts'
-import { hstsHeader, workerPolicy } from '../../core/http/csp.ts'
+import { hstsHeader, workerCsp } from '../../core/http/csp.ts'
 import { cachePathOf, findPage, notFoundPage } from '../../core/pages/page-table.ts'
 import type { Build, BuiltFile, Locale } from './astro-build.ts'
 import { type CompressedBody, compressBody, sendCompressed } from './compression.ts'
 import { limitConcurrency } from './concurrency-limit.ts'
 import { isCrawler } from './crawlers.ts'
-import { detectLocale } from './detect-locale.ts'
+import { detectLocale, locales } from './detect-locale.ts'
 import { failurePage, failurePageCsp, failureStatus } from './failure-page.ts'
 import { PageCache, type RenderedPage } from './page-cache.ts'
 import { wellKnownResponse } from './well-known.ts'
@@ -50,7 +50,6 @@ export interface SiteHandler {
 const maxCacheBytes = 256 * 1024 * 1024
 const fileQuality = 9
 const messagesMaxAgeSeconds = 86_400
-const locales = ['en', 'fr'] as const satisfies Locale[]
 
 /**
  * Creates the handler of requests to page hosts. It serves static files, and pages that come from
@@ -135,7 +134,7 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
         'content-type': file.type,
         'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
         vary: 'Accept-Encoding',
-        ...(path.startsWith('/_astro/worker-') ? { 'content-security-policy': workerPolicy } : {})
+        ...(path.startsWith('/_astro/worker-') ? { 'content-security-policy': workerCsp } : {})
       },
       await encoded
     )

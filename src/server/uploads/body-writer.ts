@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../contract/kit/errors.ts'
-import { refusedFieldError } from '../api/kit/refused-fields.ts'
+import { interruptedError } from '../api/kit/refused-fields.ts'
 
 interface WriteOptions {
   path: string
@@ -74,14 +74,6 @@ export async function* readBody(
 }
 
 const changes = ['readable', 'end', 'error', 'close']
-
-/**
- * Returns the error for an HTTP request whose connection broke. Nobody receives it. It is an
- * `AppError` because any other error would be logged as a failure of the service.
- */
-export function interruptedError(cause?: unknown): AppError {
-  return refusedFieldError('(body)', { rule: 'format', detail: 'whole: this one broke off' }, cause)
-}
 
 /**
  * Writes all of `bytes` at a position of the file. A single call of `file.write` may write only

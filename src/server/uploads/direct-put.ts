@@ -18,7 +18,7 @@ import {
   type DirectUploadPlan,
   depositFingerprint,
   finishDirectUpload,
-  requireBytesOfFirstCall,
+  requireSameBytesAsFirstCall,
   waitForFinalState
 } from '../domain/deposits/direct-uploads.ts'
 import { recordUploadProgress, type Upload } from '../domain/deposits/uploads.ts'
@@ -200,7 +200,7 @@ async function answer(
   const { company_id, user_id } = file
   const request = await waitForFinalState(deps, { company_id, user_id, id }, patienceMs)
   if (request.state === 'failed') throw failureOf(request)
-  if (isRepeated) await requireBytesOfFirstCall(deps, file, request, sha256)
+  if (isRepeated) await requireSameBytesAsFirstCall(deps, file, request, sha256)
   reply(response, request.state === 'done' ? 201 : 202, request, sha256)
 }
 

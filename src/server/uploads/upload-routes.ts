@@ -4,13 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { deleteUpload, headUpload, patchUpload, putDeposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { admitPerson, bearerToken } from '../api/kit/admission.ts'
-import { refusedFieldError } from '../api/kit/refused-fields.ts'
-import {
-  apiHeadersFor,
-  corsHeaders,
-  errorForCaller,
-  problemResponse
-} from '../api/kit/responses.ts'
+import { interruptedError, invalidFieldError } from '../api/kit/refused-fields.ts'
+import { apiHeadersFor, corsHeaders, errorForCaller, sendProblem } from '../api/kit/responses.ts'
 import {
   endWriteLease,
   renewWriteLease,
@@ -30,7 +25,7 @@ import {
 } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
 import { closeWhenApiKeyEnds } from './api-key-revocation.ts'
-import { interruptedError, writeBody } from './body-writer.ts'
+import { writeBody } from './body-writer.ts'
 import { createUploadSlots } from './concurrent-uploads.ts'
 import { isDirectUpload, serveDirectUpload } from './direct-put.ts'
 import { createUploadLocks, type UploadLock, wrongOffsetError } from './upload-locks.ts'
@@ -296,7 +291,7 @@ export function createUploadHandler(deps: Deps): UploadHandler {
         const expected = errorForCaller(error)
         if (expected.status >= 500) deps.log.error({ request: id, err: error }, 'upload failed')
         if (!isDirect) response.setHeader('tus-resumable', tusVersion)
-        await refuse(response, expected, id)
+        await sendProblem(response, expected, id)
       }
     }
   }
@@ -315,19 +310,7 @@ function requireTusHeaders({ method, headers }: IncomingMessage): void {
 }
 
 function badHeader(name: string): AppError {
-  return refusedFieldError(name, { rule: 'format', detail: `as tus ${tusVersion} has it` })
-}
-
-async function refuse(response: ServerResponse, error: AppError, id: string): Promise<void> {
-  if (response.headersSent) {
-    response.destroy()
-    return
-  }
-  const problem = problemResponse(error, id)
-  // otherwise the unread body would block the connection
-  response.setHeader('connection', 'close')
-  response.writeHead(problem.status, Object.fromEntries(problem.headers))
-  response.end(await problem.text())
+  return invalidFieldError(name, { rule: 'format', detail: `as tus ${tusVersion} has it` })
 }
 
 function answer(

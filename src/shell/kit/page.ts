@@ -2,9 +2,9 @@ import {
   defaultLocale,
   isLocale,
   type Locale,
+  type Messages,
   type Translate,
-  translator,
-  type Words
+  translator
 } from '../../i18n/index.ts'
 
 /** A page that the browser is replacing no longer exists after this many milliseconds. */
@@ -22,7 +22,7 @@ export function pageLocale(): Locale {
  */
 export function shellTranslator(): Translate {
   const json = document.getElementById('shell')?.dataset['words'] ?? '{}'
-  return translator(pageLocale(), JSON.parse(json) as Words) // as: written by the layout
+  return translator(pageLocale(), JSON.parse(json) as Messages) // as: written by the layout
 }
 
 /**

@@ -148,9 +148,8 @@ function actsFor(opener: PaletteContext, t: Translate<string>): Command[] {
 }
 
 export function commandForItem(item: FoundItem, locale: Locale): Command {
-  const { kind, id, label, note, path } = item
-  const href = localizedPath(locale, path)
-  return { id, kind, label, href, item, ...(note === undefined ? {} : { note }) }
+  const { path, ...shown } = item
+  return { ...shown, href: localizedPath(locale, path), item }
 }
 
 /**

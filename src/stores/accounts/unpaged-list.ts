@@ -1,12 +1,7 @@
 import { computed } from 'nanostores'
 import { AppError } from '../../contract/kit/errors.ts'
 import { createList } from '../lists/lists.ts'
-
-/** A list that one call loads as a whole, with the state of its loading. */
-export type UnpagedList<Row> =
-  | { status: 'loading' }
-  | { status: 'ready'; rows: readonly Row[] }
-  | { status: 'failed'; error: AppError }
+import type { LoadState } from '../load-state.ts'
 
 /**
  * Creates the store of a list that one call loads as a whole. `load` returns the rows of `owner`,
@@ -15,16 +10,16 @@ export type UnpagedList<Row> =
 export function createUnpagedList<Row extends { id: string }>(
   load: (owner: string) => Promise<Row[]>
 ) {
-  const list = createList<Row, object>({
-    query: {},
-    load: (_query, _page, owner) => load(owner)
-  })
+  const list = createList<Row, object>((_query, _page, owner) => load(owner))
   return {
-    $list: computed([list.$rows, list.$status], (rows, status): UnpagedList<Row> => {
-      if (status.status === 'failed') return status
-      if (status.status !== 'ready') return { status: 'loading' }
-      return status.stale ? { status: 'failed', error: status.stale } : { status: 'ready', rows }
-    }),
+    $list: computed(
+      [list.$rows, list.$status],
+      (rows, status): LoadState<{ rows: readonly Row[] }> => {
+        if (status.status === 'failed') return status
+        if (status.status !== 'ready') return { status: 'loading' }
+        return status.stale ? { status: 'failed', error: status.stale } : { status: 'ready', rows }
+      }
+    ),
 
     /**
      * Loads the rows of `owner`. If the list already shows rows of this owner, they stay visible

@@ -13,8 +13,6 @@ export interface AuditFilter {
 }
 
 /** The audit log of a company. `open()` takes the id of the company. */
-export const auditList = createList<AuditLogEntry, AuditFilter>({
-  query: {},
-  load: (filter, page, company) =>
-    callAdminApi('listAuditEntries', { id: company, locale: pageLocale(), ...page, ...filter })
-})
+export const auditList = createList<AuditLogEntry, AuditFilter>((filter, page, company) =>
+  callAdminApi('listAuditEntries', { id: company, locale: pageLocale(), ...page, ...filter })
+)

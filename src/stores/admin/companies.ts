@@ -47,10 +47,9 @@ export interface CompanyQuery {
 }
 
 /** All companies of the installation, for operators. */
-export const companyList = createList<ListedCompany, CompanyQuery>({
-  query: {},
-  load: (query, page) => api('listCompanies', { ...page, ...query })
-})
+export const companyList = createList<ListedCompany, CompanyQuery>((query, page) =>
+  api('listCompanies', { ...page, ...query })
+)
 
 /** Maximum number of groups that the server returns in one response. */
 const mostGroups = 200
@@ -122,7 +121,7 @@ export type CompanyChanges = Partial<Pick<Company, 'name'>>
  * Changes a company if it still has the version that the person has seen. Otherwise throws
  * `changed_meanwhile`.
  */
-export async function changeCompany(
+export async function updateCompany(
   id: string,
   changes: CompanyChanges,
   version: number

@@ -24,11 +24,9 @@ export interface CategoryQuery {
 }
 
 /** The categories of a company. `open()` takes the id of the company. */
-export const categoryList = createList<CompanyCategory, CategoryQuery>({
-  query: {},
-  load: (query, page, company = '') =>
-    callAdminApi('listCompanyCategories', { id: company, ...page, ...query })
-})
+export const categoryList = createList<CompanyCategory, CategoryQuery>((query, page, company) =>
+  callAdminApi('listCompanyCategories', { id: company, ...page, ...query })
+)
 
 const category = createShownItem<CompanyCategory>(id => callAdminApi('getCategory', { id }))
 const groups = createItemEntriesStore<Group>(category.watch, (id, page) =>
@@ -67,7 +65,7 @@ export function createCategory(
  * Changes a category if it still has the version that the person has seen. Otherwise throws
  * `changed_meanwhile`.
  */
-export async function changeCategory(
+export async function updateCategory(
   id: string,
   changes: CategoryChanges,
   version: number

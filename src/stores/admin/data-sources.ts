@@ -11,11 +11,9 @@ export interface DataSourceListQuery {
 }
 
 /** The data sources of a company. `open()` takes the id of the company. */
-export const dataSourceList = createList<DataSource, DataSourceListQuery>({
-  query: {},
-  load: (query, page, company = '') =>
-    callAdminApi('listDataSources', { id: company, ...page, ...query })
-})
+export const dataSourceList = createList<DataSource, DataSourceListQuery>((query, page, company) =>
+  callAdminApi('listDataSources', { id: company, ...page, ...query })
+)
 
 const dataSource = createShownItem<DataSource>(id => callAdminApi('getDataSource', { id }))
 

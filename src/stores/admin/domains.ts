@@ -21,11 +21,9 @@ export interface DomainQuery {
 }
 
 /** The domains of a company. `open()` takes the id of the company. */
-export const domainList = createList<Domain, DomainQuery>({
-  query: {},
-  load: (query, page, company = '') =>
-    callAdminApi('listDomains', { id: company, ...page, ...query })
-})
+export const domainList = createList<Domain, DomainQuery>((query, page, company) =>
+  callAdminApi('listDomains', { id: company, ...page, ...query })
+)
 
 const domain = createShownItem<DomainDetails>(id => callAdminApi('getDomain', { id }))
 const themes = createShownItem<DomainThemes>(id => callAdminApi('getDomainThemes', { id }))
@@ -64,7 +62,7 @@ export async function findDomain(host: string): Promise<Domain | undefined> {
  * Changes a domain if it still has the version that the person has seen. Otherwise throws
  * `changed_meanwhile`.
  */
-export async function changeDomain(
+export async function updateDomain(
   id: string,
   changes: DomainChanges,
   version: number
@@ -116,7 +114,7 @@ export function themeToEdit({ draft, published, version }: DomainThemes): Edited
  * Saves the draft of a domain's theme. Throws `changed_meanwhile` if the domain's themes no longer
  * have the version `version`, and `svg_refused` if a picture is an SVG with forbidden parts.
  */
-export async function updateThemeDraft(
+export async function saveThemeDraft(
   id: string,
   changes: ThemeChanges,
   version: number
@@ -125,7 +123,7 @@ export async function updateThemeDraft(
 }
 
 /** Deletes the draft of a domain's theme and shows the remaining themes. */
-export async function discardThemeDraft(id: string, version: number): Promise<void> {
+export async function deleteThemeDraft(id: string, version: number): Promise<void> {
   await callAdminApi('deleteThemeDraft', { id }, { version })
   await themes.reload(id)
 }

@@ -10,11 +10,9 @@ export interface GroupQuery {
 }
 
 /** The groups of a company. `open()` takes the id of the company. */
-export const groupList = createList<Group, GroupQuery>({
-  query: {},
-  load: (query, page, company = '') =>
-    callAdminApi('listGroups', { id: company, ...page, ...query })
-})
+export const groupList = createList<Group, GroupQuery>((query, page, company) =>
+  callAdminApi('listGroups', { id: company, ...page, ...query })
+)
 
 /** Returns the name of a group, or undefined if it cannot be loaded. */
 export async function fetchGroupName(id: string): Promise<string | undefined> {

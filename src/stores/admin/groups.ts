@@ -43,7 +43,7 @@ export function createGroup(input: CallInput<'createGroup'>, key: string): Promi
  * Changes a group if it still has the version that the person has seen. Otherwise throws
  * `changed_meanwhile`.
  */
-export async function changeGroup(
+export async function updateGroup(
   id: string,
   changes: GroupChanges,
   version: number

@@ -1,14 +1,12 @@
 import { AppError } from '../../contract/kit/errors.ts'
+import type { LoadState } from '../load-state.ts'
 import { personalAtom } from '../personal-atoms.ts'
 
 /**
  * State of a list that belongs to the item of an administration page, such as the members of a
  * group. `hasMore`: the server may have further entries.
  */
-export type ItemEntriesState<Entry> =
-  | { status: 'loading' }
-  | { status: 'failed'; error: AppError }
-  | { status: 'ready'; items: readonly Entry[]; hasMore: boolean }
+export type ItemEntriesState<Entry> = LoadState<{ items: readonly Entry[]; hasMore: boolean }>
 
 const pageSize = 50
 

@@ -36,10 +36,9 @@ export interface MemberQuery extends MemberFilter {
 }
 
 /** The people of a company. `open()` takes the id of the company. */
-export const memberList = createList<Member, MemberQuery>({
-  query: {},
-  load: (query, page, company = '') => callAdminApi('listUsers', { id: company, ...page, ...query })
-})
+export const memberList = createList<Member, MemberQuery>((query, page, company) =>
+  callAdminApi('listUsers', { id: company, ...page, ...query })
+)
 
 /** Returns the filter of a query, without its sort order. */
 export function memberFilterOf({ sort: _, ...filter }: MemberQuery): MemberFilter {

@@ -5,6 +5,7 @@ import type { Member, MemberUsage } from '../../contract/members.ts'
 import type { InvitedUser } from '../../contract/users.ts'
 import { mailLinkMinutes } from '../../core/mail-link-minutes.ts'
 import { environment } from '../environment.ts'
+import type { LoadState } from '../load-state.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { CallInput } from '../sessions.ts'
 import { callAdminApi, companyIdOfPage, resultOrError } from './admin-api.ts'
@@ -13,11 +14,6 @@ import { createShownItem } from './shown-item.ts'
 type Invitation = Exclude<CallInput<'createUser'>, { public_key_jwt: string }>
 export type MemberChanges = Pick<CallInput<'updateMember'>, 'username' | 'locale'>
 export type NamedGroup = Pick<Group, 'id' | 'name'>
-
-export type MemberUsageState =
-  | { status: 'loading' }
-  | { status: 'failed'; error: AppError }
-  | { status: 'ready'; usage: MemberUsage }
 
 /** A link that the administrator must pass on to a person, because no mail server is configured. */
 export interface LinkToPassOn {
@@ -35,7 +31,7 @@ const member = createShownItem<Member>(id => callAdminApi('getMember', { id }))
 
 /** The person whom the page shows. */
 export const $member = member.$item
-export const $memberUsage = personalAtom<MemberUsageState>({ status: 'loading' })
+export const $memberUsage = personalAtom<LoadState<{ usage: MemberUsage }>>({ status: 'loading' })
 /**
  * The most recent link that the administrator must pass on to a person. The administrator sees it
  * only on the page about this person.
@@ -52,9 +48,7 @@ export async function openMember(id: string): Promise<void> {
 }
 
 /** Loads a person again and shows their present state, or that the person no longer exists. */
-export function reloadMember(id: string): Promise<Member> {
-  return member.reload(id)
-}
+export const reloadMember = member.reload
 
 /**
  * Loads the usage of the person whom the page shows. The current figures stay visible meanwhile.
@@ -89,7 +83,7 @@ export async function findMemberIdByEmail(email: string): Promise<string | undef
  * Changes a person if the person still has the version that the administrator has seen. Otherwise
  * throws `changed_meanwhile`.
  */
-export async function changeMember(
+export async function updateMember(
   id: string,
   changes: MemberChanges,
   version: number

@@ -1,35 +1,32 @@
 import { AppError } from '../../contract/kit/errors.ts'
 import type { AllAttention, Attention, UsageDay } from '../../contract/overview.ts'
+import type { LoadState } from '../load-state.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import { api } from '../sessions.ts'
 import { callAdminApi, createLatestLoadTracker, resultOrError } from './admin-api.ts'
 
-/** The problems that a company's administrators should solve, with the state of their loading. */
-export type AttentionState =
-  | { status: 'loading' }
-  | { status: 'failed'; error: AppError }
-  /** `isStale`: the last load failed, so `attention` is the result of an earlier one. */
-  | { status: 'ready'; company: string; attention: Attention; isStale: boolean }
+interface Problems<Attention> {
+  attention: Attention
+  /** Whether the last load failed, so that `attention` is the result of an earlier one. */
+  isStale: boolean
+}
 
 /** The problems in the company of the page, such as used-up limits. */
-export const $attention = personalAtom<AttentionState>({ status: 'loading' })
-
-export type AllAttentionState =
-  | { status: 'loading' }
-  | { status: 'failed'; error: AppError }
-  | { status: 'ready'; attention: AllAttention; isStale: boolean }
+export const $attention = personalAtom<LoadState<Problems<Attention> & { company: string }>>({
+  status: 'loading'
+})
 
 /** The problems in all companies, for operators. */
-export const $allAttention = personalAtom<AllAttentionState>({ status: 'loading' })
+export const $allAttention = personalAtom<LoadState<Problems<AllAttention>>>({ status: 'loading' })
 
-/** `of`: the ids of the company and of the group, if any, that `days` are about. */
-export type UsageByDayState =
-  | { status: 'loading' }
-  | { status: 'failed'; error: AppError }
-  | { status: 'ready'; of: string; days: readonly UsageDay[] }
+interface UsageByDay {
+  /** The ids of the company and of the group, if any, that `days` are about. */
+  of: string
+  days: readonly UsageDay[]
+}
 
 /** The usage by day that the page shows. */
-export const $usageByDay = personalAtom<UsageByDayState>({ status: 'loading' })
+export const $usageByDay = personalAtom<LoadState<UsageByDay>>({ status: 'loading' })
 
 /** The periods that a chart of usage can show, in days. */
 export const usagePeriods = [30, 90] as const

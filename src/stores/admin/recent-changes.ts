@@ -1,6 +1,7 @@
 import type { AuditLogEntry } from '../../contract/audit.ts'
 import { AppError } from '../../contract/kit/errors.ts'
 import { pageLocale } from '../environment.ts'
+import type { LoadState } from '../load-state.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import {
   callAdminApi,
@@ -9,13 +10,13 @@ import {
   resultOrError
 } from './admin-api.ts'
 
-/** The last changes of one item, such as a group. */
-export type RecentChanges =
-  | { status: 'loading' }
-  | { status: 'failed'; error: AppError }
-  | { status: 'ready'; target: string; entries: readonly AuditLogEntry[] }
+interface Changes {
+  target: string
+  entries: readonly AuditLogEntry[]
+}
 
-export const $recentChanges = personalAtom<RecentChanges>({ status: 'loading' })
+/** The last changes of one item, such as a group. */
+export const $recentChanges = personalAtom<LoadState<Changes>>({ status: 'loading' })
 
 const mostRecent = 5
 

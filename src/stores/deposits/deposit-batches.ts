@@ -43,8 +43,6 @@ interface WaitingFile extends FileOptions {
   reject: (error: unknown) => void
 }
 
-export type DepositBatches = ReturnType<typeof createDepositBatches>
-
 /**
  * Creates the queue that sends small files together in few calls. Files that are added while a call
  * is being sent go with the next call.

@@ -163,9 +163,7 @@ function lockFile(original: string, signal: AbortSignal): Promise<() => void> {
   return new Promise((resolve, reject) => {
     const unlock = environment().requestLock(userScopedName(`file:${original}`), {
       steal: false,
-      onHeld: () => resolve(unlock),
-      onWait() {},
-      onLost() {}
+      onHeld: () => resolve(unlock)
     })
     const stop = () => {
       unlock()

@@ -18,7 +18,7 @@ interface TusClientOptions {
    * upload.
    */
   token: () => string | undefined
-  onProblem?: (problem: AppError) => void
+  onProblem: (problem: AppError) => void
 }
 
 /** Creates the client of resumable uploads, by the tus protocol. */
@@ -33,7 +33,7 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
     const problem = code
       ? new AppError(code, `HEAD answered ${status}`)
       : errorFromProblem(status, tryParseJson(body))
-    onProblem?.(problem)
+    onProblem(problem)
     return problem
   }
 

@@ -32,7 +32,6 @@ const listeners = new Set<(request: ProcessedRequest) => void>()
 let known: RequestList = createRequestList()
 
 const list = createPagedList<ProcessedRequest, RequestFilter>({
-  query: {},
   load: loadPage,
   // pages and events may bring the same request in any order
   source: {
@@ -196,11 +195,7 @@ export async function fetchRequestDetails(id: string): Promise<RequestDetails> {
   return { request, deposit: await api('getDeposit', { id: request.deposit_id }) }
 }
 
-/**
- * Returns the rows to show while the person reads the list, so that the list does not move: the
- * rows of `before` in their newest state, and the rows of `present` that are older than the first
- * row of `before`.
- */
+/** Returns the rows to show while the person reads the list: see `mergeShownRows()`. */
 export function updateShownRows(
   before: readonly ProcessedRequest[],
   present: readonly ProcessedRequest[]

@@ -2,13 +2,13 @@ import { type AppError, asAppError } from '../../contract/kit/errors.ts'
 import {
   assignColumn,
   type ColumnMapping,
-  detectHeader,
   fieldsByHeading,
   guessMapping,
+  hasHeaderRow,
   type ImportField
 } from '../../core/csv/columns.ts'
 import type { Dialect } from '../../core/csv/dialect.ts'
-import type { RowCountResult } from '../../workers/csv-files.ts'
+import type { RowScan } from '../../workers/csv-files.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import type { ImportKind, RowValues } from './import-kinds.ts'
@@ -40,7 +40,7 @@ export interface OpenedFile {
   rows: readonly (readonly string[])[]
   mapping: ColumnMapping
   /** Undefined while the rows are being counted. */
-  count: RowCountResult | undefined
+  count: RowScan | undefined
 }
 
 export const $importFile = personalAtom<ImportFile>({ status: 'none' })
@@ -107,7 +107,7 @@ async function read(file: File, chosen: Dialect | undefined, kind: ImportKind): 
       return
     }
     const { rows } = found
-    const dialect = chosen ?? { ...found.dialect, hasHeader: detectHeader(fields, rows) }
+    const dialect = chosen ?? { ...found.dialect, hasHeader: hasHeaderRow(fields, rows) }
     const isSameRows = before.status === 'read' && chosen && isSameTable(before, dialect)
     const mapping = isSameRows
       ? before.mapping

@@ -31,7 +31,6 @@ export interface NewImport {
 
 export interface ImportRowQuery {
   verdict?: ImportVerdict
-  kept?: 'true'
   after?: number
   limit?: number
 }

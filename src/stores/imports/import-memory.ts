@@ -8,7 +8,7 @@ import { environment } from '../environment.ts'
  * The format and columns of an imported file, which this browser remembers by the id of the import.
  * With them, refused rows can be downloaded in the format of the file even after a reload.
  */
-const SourceFile = z.object({
+const SourceFileFormat = z.object({
   id: z.string(),
   dialect: z.object({
     delimiter: z.enum(delimiters),
@@ -26,7 +26,7 @@ const SourceFile = z.object({
    */
   blank: z.array(z.number())
 })
-export type SourceFile = z.infer<typeof SourceFile>
+export type SourceFileFormat = z.infer<typeof SourceFileFormat>
 
 const Columns = z.array(z.object({ heading: z.string(), field: z.string() }))
 
@@ -56,18 +56,18 @@ function columnsKey(kind: string): string {
 }
 
 /** Stores the format and columns of an imported file in this browser, for the last 20 imports. */
-export function rememberSourceFile(origin: SourceFile): void {
+export function rememberSourceFileFormat(origin: SourceFileFormat): void {
   const others = origins().filter(({ id }) => id !== origin.id)
   environment().store(originsKey, JSON.stringify([origin, ...others].slice(0, mostOrigins)))
 }
 
 /** Returns the format and columns of an imported file, if this browser remembers them. */
-export function loadRememberedSourceFile(id: string): SourceFile | undefined {
+export function loadSourceFileFormat(id: string): SourceFileFormat | undefined {
   return origins().find(each => each.id === id)
 }
 
-function origins(): SourceFile[] {
-  return z.array(SourceFile).safeParse(read(originsKey)).data ?? []
+function origins(): SourceFileFormat[] {
+  return z.array(SourceFileFormat).safeParse(read(originsKey)).data ?? []
 }
 
 /**
@@ -76,7 +76,7 @@ function origins(): SourceFile[] {
  */
 export function spreadsheetRowNumber(
   row: number,
-  { dialect, blank }: Pick<SourceFile, 'dialect' | 'blank'>
+  { dialect, blank }: Pick<SourceFileFormat, 'dialect' | 'blank'>
 ): number {
   let number = dialect.hasHeader ? row + 1 : row
   for (const each of blank) if (each <= number) number += 1

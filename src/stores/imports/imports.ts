@@ -15,7 +15,11 @@ import {
   rememberColumnMapping
 } from './import-file.ts'
 import type { ImportKind, RowValues, StoredRow } from './import-kinds.ts'
-import { loadRememberedSourceFile, rememberSourceFile, type SourceFile } from './import-memory.ts'
+import {
+  loadSourceFileFormat,
+  rememberSourceFileFormat,
+  type SourceFileFormat
+} from './import-memory.ts'
 
 /** The import whose id is in the address of the page, with the state of its loading. */
 export type ShownImport =
@@ -25,7 +29,7 @@ export type ShownImport =
       status: 'ready'
       item: Import
       /** Format and columns of the file. Undefined if this browser does not remember them. */
-      origin: SourceFile | undefined
+      origin: SourceFileFormat | undefined
       /** The error with which sending the rows or loading the progress has failed. */
       error?: AppError
     }
@@ -135,7 +139,7 @@ export async function startImport(kind: ImportKind): Promise<string> {
   const { dialect, mapping, count } = file
   const headings = dialect.hasHeader ? headingsOf(file) : []
   const columns = Object.entries(mapping).map(([field, column]) => ({ field, column }))
-  rememberSourceFile({ id: item.id, dialect, columns, headings, blank: count?.blank ?? [] })
+  rememberSourceFileFormat({ id: item.id, dialect, columns, headings, blank: count?.blank ?? [] })
   place = { id: item.id, file, from: 1, row: 1 }
   lastSent = { id: item.id, file }
   show(kind, item)
@@ -323,7 +327,7 @@ export async function fetchOmittedRows(kind: ImportKind, id: string): Promise<St
 function show(kind: ImportKind, item: Import): void {
   const before = $import.get()
   stopPolling()
-  $import.set({ status: 'ready', item, origin: loadRememberedSourceFile(item.id) })
+  $import.set({ status: 'ready', item, origin: loadSourceFileFormat(item.id) })
   const hasMoved = before.status === 'ready' && before.item.state !== item.state
   if (hasMoved) $importRows.set(undefined)
   if (working.includes(item.state)) poll(kind, item.id)

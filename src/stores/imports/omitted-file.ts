@@ -1,14 +1,14 @@
 import type { Import } from '../../contract/imports.ts'
 import type { Dialect } from '../../core/csv/dialect.ts'
-import { writeCsv } from '../../core/csv/writer.ts'
+import { encodeCsv } from '../../core/csv/writer.ts'
 import { readWholeRows } from './import-file.ts'
 import type { ImportKind, RowRefusalReason, StoredRow } from './import-kinds.ts'
-import { type SourceFile, spreadsheetRowNumber } from './import-memory.ts'
+import { type SourceFileFormat, spreadsheetRowNumber } from './import-memory.ts'
 import { fetchOmittedRows, findSentFile } from './imports.ts'
 
 interface OmittedFileOptions {
   item: Import
-  origin: SourceFile | undefined
+  origin: SourceFileFormat | undefined
   labels: Readonly<Record<string, string>>
   /** Headings of the two added columns, which follow the columns of the imported file. */
   added: { row: string; error: string }
@@ -59,7 +59,7 @@ export async function createOmittedRowsFile(
     return [...cells, String(number), row.reasons.map(errorOf).join(' ')]
   })
   const header = dialect.hasHeader ? [[...pad(headings, width), added.row, added.error]] : []
-  return new Blob([writeCsv([...header, ...rows], dialect)], { type: 'text/csv' })
+  return new Blob([encodeCsv([...header, ...rows], dialect)], { type: 'text/csv' })
 }
 
 async function originalRows(

@@ -58,13 +58,12 @@ const [roomBytes, roomValues] = [10_000, 100]
  * refuses what is too long.
  */
 const [longestCell, mostGroups] = [importLimits.cell + 100, 200]
-const past = createList<Import, Record<string, never>>({
-  query: {},
-  load: (_, page, company = '') => callAdminApi('listImports', { id: company, ...page })
-})
+const past = createList<Import, Record<string, never>>((_, page, company) =>
+  callAdminApi('listImports', { id: company, ...page })
+)
 
 /** The import of people into the company that is administered. */
-export const userImports: ImportKind = {
+export const userImportKind: ImportKind = {
   name: 'users',
   fields,
   limits: importLimits,
@@ -84,7 +83,7 @@ export const userImports: ImportKind = {
     // if the rows are too large for one call, further calls store the rest
     const most = rowsThatFit(cells)
     const item = await callAdminApi('storeImportRows', { id, from, rows: cells.slice(0, most) })
-    return most < rows.length ? userImports.store(id, from + most, rows.slice(most)) : item
+    return most < rows.length ? userImportKind.store(id, from + most, rows.slice(most)) : item
   },
   async list(id, query) {
     const { rows, next } = await callAdminApi('listImportRows', { id, ...query })

@@ -1,30 +1,22 @@
 import { personalAtom } from '../personal-atoms.ts'
 import { $session, addSessionEndListener } from '../sessions.ts'
 import { createPagedList, isSameQuery, type PageRequest } from './paged-list.ts'
-import { nothingSelected, type Selection } from './selection.ts'
-
-interface ListOptions<Row, Query> {
-  /** The query with which the list starts, before the person searches, sorts or filters. */
-  query: Query
-  /** Returns a page of the rows of `owner`, which is the first argument of `open()`. */
-  load(query: Query, page: PageRequest, owner: string): Promise<Row[]>
-}
+import { emptySelection, type Selection } from './selection.ts'
 
 /**
  * Creates the store of a list that is loaded page by page and keeps the order of the server. Rows
- * can be selected, and changes can be shown before they are saved.
+ * can be selected, and changes can be shown before they are saved. `load` returns a page of the
+ * rows of `owner`, which is the first argument of `open()`.
  */
-export function createList<Row extends { id: string }, Query extends object>({
-  query,
-  load
-}: ListOptions<Row, Query>) {
+export function createList<Row extends { id: string }, Query extends object>(
+  load: (query: Query, page: PageRequest, owner: string) => Promise<Row[]>
+) {
   let rows: readonly Row[] = []
   /** Id of what the rows belong to, such as a company. */
   let owner: string | undefined
-  const $selection = personalAtom<Selection>(nothingSelected)
+  const $selection = personalAtom<Selection>(emptySelection)
 
   const list = createPagedList<Row, Query>({
-    query,
     load: (present, page) => load(present, page, owner ?? ''),
     source: {
       dropsLatePages: true,
@@ -76,7 +68,7 @@ export function createList<Row extends { id: string }, Query extends object>({
       // which rows are "all that match" depends on the search and the filters
       const isOtherSet = !isSameQuery(unsorted(list.$query.get()), unsorted(present))
       if (isOther || (isOtherSet && $selection.get().all !== undefined)) {
-        $selection.set(nothingSelected)
+        $selection.set(emptySelection)
       }
       const isNew = list.setQuery(present)
       if (isOther || isNew || list.$status.get().status !== 'ready') await list.load()

@@ -40,7 +40,6 @@ export interface RowSource<Row, Query> {
 }
 
 interface PagedListOptions<Row, Query> {
-  query: Query
   load(query: Query, page: PageRequest): Promise<Row[]>
   source: RowSource<Row, Query>
 }
@@ -67,13 +66,12 @@ const nextPageRows = 200
  * server. Old rows stay visible while newer ones are loaded. The end of the session empties it.
  */
 export function createPagedList<Row extends { id: string }, Query extends object>({
-  query: first,
   load: loadPage,
   source
 }: PagedListOptions<Row, Query>) {
   const $rows = personalAtom<readonly Row[]>([])
   const $status = personalAtom<ListStatus>({ status: 'idle' })
-  const $query = personalAtom(first)
+  const $query = personalAtom({} as Query) // as: all values of a query are optional
   let paging: Paging = { ids: new Set() }
   /** With `dropsLatePages`, only the answer to the last refresh is used. */
   let refreshes = 0

@@ -14,7 +14,7 @@ export interface Selection {
   range?: { from: string; before: ReadonlySet<string> }
 }
 
-export const nothingSelected: Selection = { ids: new Set() }
+export const emptySelection: Selection = { ids: new Set() }
 
 /** Returns the number of selected rows, including rows that the list does not show. */
 export function selectedCount({ ids, all }: Selection): number {

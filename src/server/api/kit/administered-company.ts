@@ -10,7 +10,7 @@ import type { CompanyId, SendingCompany, Tenant } from '../../domain/deps.ts'
 import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 import { requirePermission } from './admission.ts'
 import { type ApiContext, signedInPerson } from './context.ts'
-import { refusedFieldError } from './refused-fields.ts'
+import { invalidFieldError } from './refused-fields.ts'
 
 /**
  * Finds the company that a call administers and stores its id as `acting` in the call's context. A
@@ -33,12 +33,12 @@ export async function resolveAdministeredCompany(
   if (header !== undefined) requirePermission(by, 'admin')
   const named = Id.safeParse(header).data
   if (header !== undefined && named === undefined) {
-    throw refusedFieldError('company', { rule: 'format', detail: 'the id of a company' })
+    throw invalidFieldError('company', { rule: 'format', detail: 'the id of a company' })
   }
   // a malformed id of the path is refused with the input
   const ofPath = hasCompanyPath(route) ? Id.safeParse(c.req.param('id')).data : undefined
   if (named && ofPath && named !== ofPath) {
-    throw refusedFieldError('company', { rule: 'format', detail: 'the company of the path' })
+    throw invalidFieldError('company', { rule: 'format', detail: 'the company of the path' })
   }
   const wanted = ofPath ?? named ?? by.company_id
   c.set('acting', await getAdministeredCompanyId(c.get('deps'), by, wanted))

@@ -8,7 +8,7 @@ import { looksLikeApiKey } from '../../domain/sessions/api-key-secrets.ts'
 import { authenticate } from '../../domain/sessions/authentication.ts'
 import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
 import type { InFlightCall } from './in-flight-calls.ts'
-import { parseFields, refusedFieldError } from './refused-fields.ts'
+import { invalidFieldError, parseFields } from './refused-fields.ts'
 
 // The checks before every call, both of Hono's routes and of those that read Node's own request.
 
@@ -121,7 +121,7 @@ export function queryFields(query: URLSearchParams): Record<string, string> {
   const values = new Map<string, string>()
   for (const [name, value] of query) {
     if (values.has(name)) {
-      throw refusedFieldError(name, { rule: 'format', detail: 'once in the query' })
+      throw invalidFieldError(name, { rule: 'format', detail: 'once in the query' })
     }
     values.set(name, value)
   }
@@ -134,7 +134,7 @@ export function queryFields(query: URLSearchParams): Record<string, string> {
  */
 export function parseIdempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined || /^[\x21-\x7e]{1,255}$/.test(header)) return header
-  throw refusedFieldError('idempotency-key', {
+  throw invalidFieldError('idempotency-key', {
     rule: 'format',
     detail: '1 to 255 printable characters of ASCII'
   })

@@ -8,6 +8,7 @@ import {
 } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { attachmentHeader } from '../../../core/http/content-disposition.ts'
+import { hasTag } from '../../../core/http/etags.ts'
 import { consumeRateLimit } from '../../domain/limits/rate-limits.ts'
 import type { Page } from '../../domain/lists.ts'
 import { resolveDownloadLink } from '../../domain/sessions/download-links.ts'
@@ -23,7 +24,7 @@ import {
   requireConfirmation
 } from './admission.ts'
 import type { Api, ApiContext } from './context.ts'
-import { refusedFieldError } from './refused-fields.ts'
+import { interruptedError, invalidFieldError } from './refused-fields.ts'
 
 /** Maximum number of bytes of a JSON body, for endpoints that set no limit of their own. */
 export const defaultBodyBytes = 256 * 1024
@@ -122,7 +123,7 @@ function versionOf(ifMatch: string | undefined): number | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined
   const [, version] = /^"(\d{1,15})"$/.exec(ifMatch) ?? []
   if (version !== undefined) return Number(version)
-  throw refusedFieldError('if-match', { rule: 'format', detail: 'a version in quotes' })
+  throw invalidFieldError('if-match', { rule: 'format', detail: 'a version in quotes' })
 }
 
 /**
@@ -138,9 +139,7 @@ function isUnchanged(
   if (status === 204) return false
   const tag = `"${Object(output).version}"`
   c.header('etag', tag)
-  if (method !== 'GET' || versioned !== 'content') return false
-  const known = c.req.header('if-none-match')?.split(',') ?? []
-  return known.some(each => [tag, `W/${tag}`, '*'].includes(each.trim()))
+  return method === 'GET' && versioned === 'content' && hasTag(c.req.header('if-none-match'), tag)
 }
 
 /**
@@ -209,13 +208,13 @@ function withPath(
 ): Record<string, unknown> {
   const twice = Object.keys(path).find(name => Object.hasOwn(given, name))
   if (twice === undefined) return { ...given, ...path }
-  throw refusedFieldError(twice, { rule: 'unknown', detail: 'in the path alone' })
+  throw invalidFieldError(twice, { rule: 'unknown', detail: 'in the path alone' })
 }
 
 async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string, unknown>> {
   if (!hasJsonBody(endpoint)) return query(c)
   if (/\?./.test(c.req.url)) {
-    throw refusedFieldError('(query)', {
+    throw invalidFieldError('(query)', {
       rule: 'unknown',
       detail: 'no query: this call takes its input from the body'
     })
@@ -290,7 +289,7 @@ async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array
     for await (const chunk of readBodyChunks(c, maxBytes)) chunks.push(chunk)
     return Buffer.concat(chunks)
   } catch (cause) {
-    throw cause instanceof AppError ? cause : brokenOff(cause)
+    throw cause instanceof AppError ? cause : interruptedError(cause)
   }
 }
 
@@ -311,16 +310,8 @@ export async function* readBodyChunks(
       yield chunk
     }
   } catch (cause) {
-    throw cause instanceof AppError ? cause : brokenOff(cause)
+    throw cause instanceof AppError ? cause : interruptedError(cause)
   }
-}
-
-/**
- * Returns the error for a request body that ended early because the client disconnected. It is not
- * logged as a failure of the service.
- */
-function brokenOff(cause: unknown): AppError {
-  return notJson('a whole body, and this one broke off', cause)
 }
 
 /**
@@ -347,7 +338,7 @@ function isTooLarge(text: string): boolean {
 }
 
 function notJson(wanted: string, cause?: unknown): AppError {
-  return refusedFieldError('(body)', { rule: 'json', detail: wanted }, cause)
+  return invalidFieldError('(body)', { rule: 'json', detail: wanted }, cause)
 }
 
 function tooLarge(maxBytes: number): AppError {

@@ -42,7 +42,7 @@ function refusedInput(error: { issues: readonly IssueLike[] }): AppError {
 }
 
 /** Returns the error for one invalid field or header that a schema cannot check. */
-export function refusedFieldError(
+export function invalidFieldError(
   name: string,
   error: FieldError & { detail: string },
   cause?: unknown
@@ -52,6 +52,14 @@ export function refusedFieldError(
     fields: { [field]: error },
     cause
   })
+}
+
+/**
+ * Returns the error for an HTTP request whose connection broke. Nobody receives it. It is an
+ * `AppError` because any other error would be logged as a failure of the service.
+ */
+export function interruptedError(cause?: unknown): AppError {
+  return invalidFieldError('(body)', { rule: 'format', detail: 'whole: this one broke off' }, cause)
 }
 
 const types: Record<string, string> = {

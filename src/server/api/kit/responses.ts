@@ -1,6 +1,7 @@
+import type { ServerResponse } from 'node:http'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { toProblem } from '../../../contract/kit/problems.ts'
-import { apiPolicy, hstsHeader } from '../../../core/http/csp.ts'
+import { apiCsp, hstsHeader } from '../../../core/http/csp.ts'
 import { originOf } from '../../domain/companies/served-hosts.ts'
 import { isDatabaseBusy } from '../../domain/database-errors.ts'
 import type { Deps } from '../../domain/deps.ts'
@@ -23,7 +24,7 @@ export function apiHeadersFor({ scheme }: Deps['settings']): Record<string, stri
  * more for https.
  */
 export const apiHeaders = {
-  'content-security-policy': apiPolicy,
+  'content-security-policy': apiCsp,
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'same-site',
   'referrer-policy': 'no-referrer',
@@ -59,6 +60,30 @@ export function problemResponse(error: AppError, instance: string): Response {
   if (error.status === 401) headers.set('www-authenticate', 'Bearer')
   const body = JSON.stringify(toProblem(error, instance))
   return new Response(body, { status: error.status, headers })
+}
+
+/**
+ * Writes the HTTP response for an error of a call that Hono does not serve, and closes the
+ * connection. Breaks the connection if a response has already begun.
+ */
+export async function sendProblem(
+  response: ServerResponse,
+  error: AppError,
+  instance: string,
+  headers: Record<string, string> = {}
+): Promise<void> {
+  const problem = problemResponse(error, instance)
+  const text = await problem.text()
+  if (response.headersSent) return void response.destroy()
+  response
+    .writeHead(problem.status, {
+      ...headers,
+      ...Object.fromEntries(problem.headers),
+      'content-length': Buffer.byteLength(text),
+      // otherwise an unread body would block the connection
+      connection: 'close'
+    })
+    .end(text)
 }
 
 /**

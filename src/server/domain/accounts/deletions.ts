@@ -3,16 +3,10 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { deleteInCompany, selectInCompany, updateInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit, eraseAuditValues } from '../audit/audit.ts'
-import type { Deps, SendingCompany, Tenant } from '../deps.ts'
+import type { Deps, SendingCompany } from '../deps.ts'
 import { queueMails } from '../mail/mail-queue.ts'
 import { type AuthenticatedCaller, signalSessionChanges } from '../sessions/sessions.ts'
-import { type PasswordDeps, requirePassword } from './user-keys.ts'
-
-interface Deletion {
-  tenant: Tenant
-  person: AuthenticatedCaller
-  challenge_response: string
-}
+import { type PasswordDeps, type PasswordProof, requirePassword } from './user-keys.ts'
 
 /**
  * Deletes the caller's account. Erases the personal data, but keeps the deposits. Throws
@@ -21,7 +15,7 @@ interface Deletion {
  */
 export async function deleteUser(
   deps: PasswordDeps & Pick<Deps, 'db' | 'random' | 'signals'>,
-  input: Deletion
+  input: PasswordProof
 ): Promise<void> {
   const { tenant, person } = input
   const { company_id, id } = person

@@ -3,7 +3,7 @@ import { AppError } from '../../../contract/kit/errors.ts'
 import { deleteInCompany, updateById } from '../../db/company-queries.ts'
 import { inCompany } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
-import type { Deps, Tenant } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { replacePublicKey, sealedKeyColumns, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
@@ -13,6 +13,7 @@ import {
   lockPerson,
   lockPublicKey,
   type PasswordDeps,
+  type PasswordProof,
   requirePassword,
   revokeMailedLinks
 } from './user-keys.ts'
@@ -20,14 +21,11 @@ import {
 /** How long after its request a change of e-mail can be confirmed, in milliseconds. */
 const waitingMs = 3_600_000
 
-interface NewEmail {
-  tenant: Tenant
-  person: AuthenticatedCaller
+interface NewEmail extends PasswordProof {
   /** Network address of the caller. */
   address: string
   /** In the form that `canonicalEmail` returns. */
   email: string
-  challenge_response: string
   public_key_jwt: string
 }
 

@@ -13,7 +13,7 @@ import { buildMailLink, createMailTokens } from '../mail/mail-tokens.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { type LockedMember, lockMemberRow } from './locked-members.ts'
 import { addUser } from './new-users.ts'
-import { lockPerson, setPublicKeyWithMailToken } from './user-keys.ts'
+import { lockPerson, type MailedKey, setPublicKeyWithMailToken } from './user-keys.ts'
 
 interface Invitation {
   tenant: Tenant
@@ -81,17 +81,9 @@ export async function insertInvitedPerson(
   { by, permissions, ...person }: InvitedPerson
 ): Promise<string> {
   const { email, locale, group_ids } = person
-  const company_id = tx.companyId
   for (const id of group_ids ?? []) await requireGroup(tx, id)
   const username = person.username ?? email.slice(0, email.lastIndexOf('@')).slice(0, 80)
-  const user = {
-    company_id,
-    email,
-    username,
-    locale,
-    group_ids,
-    ...(permissions && { permissions })
-  }
+  const user = { email, username, locale, group_ids, ...(permissions && { permissions }) }
   const id = await addUser(tx, deps, { ...user, key: undefined, isInvited: true })
   if (id === undefined) throw new AppError('email_taken', 'The company has this e-mail already')
   const after = { email, username, locale, group_ids, permissions }
@@ -207,12 +199,9 @@ export async function queueNewInvitations(
   return queueInvitations(tx, deps, sender, members)
 }
 
-interface Activation {
-  tenant: Tenant
-  token: string
+interface Activation extends MailedKey {
   username: string
   locale?: 'en' | 'fr' | undefined
-  public_key_jwt: string
 }
 
 /**
@@ -244,11 +233,7 @@ export async function activateUser(
   })
 }
 
-interface Invitee {
-  id: string
-  email: string
-  locale: string
-}
+type Invitee = Pick<LockedMember, 'id' | 'email' | 'locale'>
 
 type Queued = Pick<InvitationResult, 'queued_until'>
 
@@ -325,23 +310,10 @@ interface Reservation {
 }
 
 /**
- * Reserves a time for mailing an invitation to `email`: now, or the first time that the limits of
- * the e-mail and of the company allow. If an invitation to this e-mail is already queued, returns
- * its time, with `isNew` false.
- */
-export async function scheduleInvitation(
-  tx: Tx,
-  deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
-  email: string
-): Promise<Reservation> {
-  const [reservation] = await scheduleInvitations(tx, deps, [email])
-  if (!reservation) throw new Error('no time was reserved')
-  return reservation
-}
-
-/**
- * Reserves a time for mailing each of several invitations, as `scheduleInvitation` does for one.
- * Returns the reservations in the order of `emails`. No e-mail may occur twice.
+ * Reserves a time for mailing an invitation to each of `emails`: now, or the first time that the
+ * limits of the e-mail and of the company allow. If an invitation to an e-mail is already queued,
+ * returns its time, with `isNew` false. Returns the reservations in the order of `emails`. No e-mail
+ * may occur twice.
  */
 export async function scheduleInvitations(
   tx: Tx,

@@ -14,7 +14,7 @@ import {
   signalSessionChanges,
   signOutEverywhere
 } from '../sessions/sessions.ts'
-import { missingVersionNote, requireVersion } from '../versions.ts'
+import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
 import { eraseUsers } from './deletions.ts'
 import {
   type LockedMember,
@@ -33,10 +33,7 @@ interface MemberCall {
   id: string
 }
 
-interface Versioned extends MemberCall {
-  /** Undefined accepts every version. */
-  version: number | undefined
-}
+type Versioned = MemberCall & VersionedChange
 
 interface Update extends Versioned {
   username?: string | undefined

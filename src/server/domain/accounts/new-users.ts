@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import type { Tx } from '../../db/scope.ts'
-import type { CompanyId, Deps } from '../deps.ts'
-import { newId, newRecordId } from '../ids.ts'
+import type { Deps } from '../deps.ts'
+import { newId, newRandomId } from '../ids.ts'
 import { sealedKeyColumns } from '../key-proofs/key-proofs.ts'
 
 interface NewUser {
@@ -10,7 +10,6 @@ interface NewUser {
   email: string
   username: string
   locale: 'en' | 'fr' | undefined
-  company_id: CompanyId
   /**
    * Id of the sign-up that becomes this person. The person gets the same id. Undefined if there was
    * no sign-up.
@@ -39,7 +38,6 @@ export async function addUser(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   {
-    company_id,
     email,
     username,
     locale,
@@ -50,6 +48,7 @@ export async function addUser(
     ...given
   }: NewUser
 ): Promise<string | undefined> {
+  const company_id = tx.companyId
   const now = deps.clock()
   const id = given.id ?? newId(deps)
   const user = await tx
@@ -57,7 +56,7 @@ export async function addUser(
     .values({
       company_id,
       id,
-      account: newRecordId(deps),
+      account: newRandomId(deps),
       email,
       username,
       locale: locale ?? 'und',

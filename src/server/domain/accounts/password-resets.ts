@@ -4,7 +4,7 @@ import type { Deps, Tenant } from '../deps.ts'
 import { consumeMailLimits } from '../limits/rate-limits.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { endSessions } from '../sessions/sessions.ts'
-import { setPublicKeyWithMailToken } from './user-keys.ts'
+import { type MailedKey, setPublicKeyWithMailToken } from './user-keys.ts'
 
 /**
  * Queues a mail with a link to choose a new password. Looks up the account only when the mail is
@@ -20,19 +20,13 @@ export async function requestReset(
   )
 }
 
-interface NewKey {
-  tenant: Tenant
-  token: string
-  public_key_jwt: string
-}
-
 /**
  * Sets a new password for the person to whom a reset link was mailed: replaces their public key and
  * ends all their sessions. A disabled person stays disabled.
  */
 export async function resetKey(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'signals'>,
-  { tenant, token, public_key_jwt }: NewKey
+  { tenant, token, public_key_jwt }: MailedKey
 ): Promise<void> {
   const { company_id } = tenant
   await inCompany(deps.db, company_id, async tx => {

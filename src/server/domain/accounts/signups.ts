@@ -30,7 +30,7 @@ import {
   endSessions,
   signalSessionChanges
 } from '../sessions/sessions.ts'
-import { type InvitationResult, scheduleInvitation } from './invitations.ts'
+import { type InvitationResult, scheduleInvitations } from './invitations.ts'
 import { waitingSignUpCondition } from './locked-members.ts'
 import { addUser } from './new-users.ts'
 import { lockPerson } from './user-keys.ts'
@@ -155,7 +155,7 @@ export async function verifySignUp(
           key: sealedKeyColumns(deps, { company_id, user_id: subject }, proof)
         }
       : { username, locale: ownLocale, key }
-    if (!(await addUser(tx, deps, { company_id, id: subject, email, ...made }))) throw over()
+    if (!(await addUser(tx, deps, { id: subject, email, ...made }))) throw over()
     if (proof) await endSessions(tx, deps, [subject])
     else await confirmPendingSessions(tx, deps, subject)
     await deleteSignUps(tx, deps, { email })
@@ -261,7 +261,9 @@ export async function sendVerifyLink(
       throw new AppError('not_waiting', 'The person has an account')
     }
     const { email, locale } = signUp
-    const { due, isNew } = await scheduleInvitation(tx, deps, email)
+    const [reservation] = await scheduleInvitations(tx, deps, [email])
+    if (!reservation) throw new Error('no time was reserved')
+    const { due, isNew } = reservation
     if (isNew)
       await queueMail(tx, deps, { tenant, kind: 'signup', email, locale, subject: id, due })
     audit(tx, deps, { by, action: 'user.verify_link', target: id })

@@ -100,9 +100,9 @@ export async function lockPublicKey(
   return row && { company_id, user_id, ...row }
 }
 
-interface MailedKey {
+/** A public key that a person sets with the token of a mailed link. */
+export interface MailedKey {
   tenant: Tenant
-  purpose: 'activate' | 'reset'
   token: string
   public_key_jwt: string
 }
@@ -116,7 +116,7 @@ interface MailedKey {
 export async function setPublicKeyWithMailToken(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
-  { tenant, purpose, token, public_key_jwt }: MailedKey
+  { tenant, purpose, token, public_key_jwt }: MailedKey & { purpose: 'activate' | 'reset' }
 ): Promise<{ user_id: string; email: string; locale: string }> {
   const given = { purpose, token }
   const { subject: user_id, email } = await readMailToken(tx, deps, given)

@@ -11,7 +11,7 @@ import { chooseLinkDelivery } from '../developer-machine.ts'
 import { runOnce } from '../idempotency.ts'
 import { spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consumeMailLimits, consumeRateLimit } from '../limits/rate-limits.ts'
-import { readPersonUsage } from '../limits/usage.ts'
+import { readPersonUsageByGroup } from '../limits/usage.ts'
 import { type AuthenticatedCaller, renewToken } from '../sessions/sessions.ts'
 import { addUser } from './new-users.ts'
 import { insertSignUp } from './signups.ts'
@@ -144,7 +144,7 @@ export async function insertActiveUser(
   const { company_id } = tenant
   await spendKeyProof(tx, deps, tenant, proof)
   const key = { kdf: proof.kdf, jwk: proof.jwk }
-  const id = await addUser(tx, deps, { company_id, email, username, locale, permissions, key })
+  const id = await addUser(tx, deps, { email, username, locale, permissions, key })
   if (id === undefined) throw new AppError('email_taken', 'Somebody has signed up with this e-mail')
   const facts = { audit: 'signup', company: company_id, user: id }
   tx.afterCommit(() => deps.log.info(facts, 'signed up'))
@@ -169,7 +169,7 @@ export async function readUser(
   const [row, groups, usage] = await Promise.all([
     asked,
     pending ? [] : readFeatures(tx, company_id, id),
-    pending ? undefined : readPersonUsage(tx, { company_id, user_id: id, now: deps.clock() })
+    pending ? undefined : readPersonUsageByGroup(tx, { company_id, user_id: id, now: deps.clock() })
   ])
   // the sign-up was confirmed or deleted after the caller was authenticated
   if (!row && pending) return readUser(tx, deps, tenant, { ...person, pending: false })
@@ -187,12 +187,13 @@ export async function readUser(
     const nothing = { requests: 0, storage: 0 }
     return { ...shown, features: [], permissions: [], usage_remaining: nothing, pending: true }
   }
+  const { total } = usage
   return {
     ...shown,
     features: [...new Set(groups.flatMap(group => group.features))].sort(),
     permissions,
-    usage_remaining: { requests: usage.requests_remaining, storage: usage.storage_remaining },
-    usage
+    usage_remaining: { requests: total.requests_remaining, storage: total.storage_remaining },
+    usage: total
   }
 }
 

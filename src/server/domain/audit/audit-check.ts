@@ -3,7 +3,7 @@ import {
   auditEntryText,
   auditHash,
   createChangesCommitment,
-  firstPreviousHash
+  initialPreviousHash
 } from '../../../core/evidence/audit-entry.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import type { Database } from '../../db/schema.ts'
@@ -40,7 +40,7 @@ export async function checkAuditLog(
 ): Promise<AuditCheckReport> {
   const { head, newest } = await inCompany(deps.db, company_id, tx => readEnds(tx, company_id))
   const found: AuditCheckReport = { entries: 0, erased: 0 }
-  let hash = firstPreviousHash
+  let hash = initialPreviousHash
   while (found.entries < newest) {
     const page = await inCompany(deps.db, company_id, tx =>
       readPage(tx, { company_id, after: found.entries, upTo: newest })
@@ -89,7 +89,7 @@ async function readEnds(tx: Tx, company_id: CompanyId) {
         .as('newest')
     ])
     .executeTakeFirst()
-  const head = { seq: row?.seq ?? 0, hash: row?.hash ?? Buffer.from(firstPreviousHash) }
+  const head = { seq: row?.seq ?? 0, hash: row?.hash ?? Buffer.from(initialPreviousHash) }
   return { head, newest: row?.newest ?? 0 }
 }
 

@@ -1,15 +1,10 @@
 import { selectInCompany } from '../../db/company-queries.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import type { CompanyId, Deps } from '../deps.ts'
-import { audit } from './audit.ts'
+import type { Deps } from '../deps.ts'
+import { type AdminCall, audit } from './audit.ts'
 
 /** The shortest time between two entries about the same reader of the history, in milliseconds. */
 const entryMs = 10 * 60_000
-
-interface Reading {
-  company_id: CompanyId
-  by: { id: string; company_id: CompanyId }
-}
 
 /**
  * Adds an entry to the audit log which says that an administrator reads the history of the whole
@@ -17,7 +12,7 @@ interface Reading {
  */
 export async function auditHistoryRead(
   deps: Pick<Deps, 'db' | 'clock' | 'random'>,
-  { company_id, by }: Reading
+  { company_id, by }: AdminCall
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
     const now = deps.clock()

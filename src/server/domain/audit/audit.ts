@@ -5,7 +5,7 @@ import {
   auditHashPrefix,
   createChangesCommitment,
   fieldChangesText,
-  firstPreviousHash
+  initialPreviousHash
 } from '../../../core/evidence/audit-entry.ts'
 import type { NamedStatement, Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -91,7 +91,7 @@ function enter(
     values: [
       company,
       Buffer.from(auditHashPrefix),
-      Buffer.from(firstPreviousHash),
+      Buffer.from(initialPreviousHash),
       Buffer.from(auditEntryText(entry)),
       ...[id, at, by.id, by.company_id, acted_in, action, target],
       commitment.changes ?? null,

@@ -11,7 +11,7 @@ const maxDepth = 64
  * value that is not allowed. The error names the refused part. Never removes a forbidden part to
  * make a picture acceptable.
  */
-export function canonicalSvg(text: string, field: 'logo' | 'logo_dark' | 'favicon'): string {
+export function canonicalizeSvg(text: string, field: 'logo' | 'logo_dark' | 'favicon'): string {
   const refuse = (what: string, detail: string) =>
     new AppError('svg_refused', `The ${field} holds ${detail}`, {
       fields: { [field]: { rule: 'svg', limit: what, detail: `an SVG without ${detail}` } }
@@ -32,15 +32,15 @@ export function canonicalSvg(text: string, field: 'logo' | 'logo_dark' | 'favico
  * Checks the pictures of a theme. Returns the theme with each picture in its canonical form. Throws
  * `svg_refused` for a picture that is not allowed.
  */
-export function canonicalTheme<
+export function canonicalizeThemePictures<
   T extends { logo: string; logo_dark?: string | undefined; favicon: string }
 >(theme: T): T {
   const { logo_dark } = theme
   return {
     ...theme,
-    logo: canonicalSvg(theme.logo, 'logo'),
-    ...(logo_dark !== undefined && { logo_dark: canonicalSvg(logo_dark, 'logo_dark') }),
-    favicon: canonicalSvg(theme.favicon, 'favicon')
+    logo: canonicalizeSvg(theme.logo, 'logo'),
+    ...(logo_dark !== undefined && { logo_dark: canonicalizeSvg(logo_dark, 'logo_dark') }),
+    favicon: canonicalizeSvg(theme.favicon, 'favicon')
   }
 }
 

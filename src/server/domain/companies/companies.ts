@@ -329,8 +329,7 @@ async function removeRows(
         return done
       })
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-      if (tries === removalTries || !temporaryErrors.includes(code)) throw error
+      if (tries === removalTries || !temporaryErrors.includes(Object(error).code)) throw error
     }
     await sleep(50 * tries)
   }

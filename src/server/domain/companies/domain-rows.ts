@@ -46,7 +46,7 @@ export async function hasProvedHost(tx: Tx): Promise<boolean> {
 }
 
 /** Returns whether any company has proved that it owns the host. */
-export async function isProvedHost(tx: Tx, host: string): Promise<boolean> {
+export async function isHostProvedByAnyCompany(tx: Tx, host: string): Promise<boolean> {
   const { rows } = await sql<{ answer: boolean }>`
     select is_proved_host(${host}) as answer`.execute(tx)
   return rows[0]?.answer === true

@@ -15,7 +15,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { type AuditedDeps, audit } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { requireVersion, type VersionedChange } from '../versions.ts'
-import { canonicalTheme } from './canonical-svg.ts'
+import { canonicalizeThemePictures } from './canonical-svg.ts'
 import { type DomainCall, type DomainRow, domainNotFoundError, lockDomain } from './domain-rows.ts'
 
 /** Number of published themes that are stored for each domain, including the present theme. */
@@ -119,7 +119,11 @@ export function applyThemeChanges(theme: Theme, changes: ThemeChanges): Theme {
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   const { logo_dark: present, ...kept } = theme
   const dark = logo_dark === undefined ? present : (logo_dark ?? undefined)
-  return canonicalTheme({ ...kept, ...given, ...(dark === undefined ? {} : { logo_dark: dark }) })
+  return canonicalizeThemePictures({
+    ...kept,
+    ...given,
+    ...(dark === undefined ? {} : { logo_dark: dark })
+  })
 }
 
 interface Publication {

@@ -4,7 +4,7 @@ import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { createCompanyKeys } from '../evidence/company-keys.ts'
 import { newId } from '../ids.ts'
-import { canonicalTheme } from './canonical-svg.ts'
+import { canonicalizeThemePictures } from './canonical-svg.ts'
 import { createProofToken } from './host-names.ts'
 
 /** The data of a new company with its domains. */
@@ -97,7 +97,7 @@ export async function insertCompanyRows(
         title,
         public: isPublic,
         locale: input.locale,
-        theme: JSON.stringify(canonicalTheme(theme)),
+        theme: JSON.stringify(canonicalizeThemePictures(theme)),
         contact: null,
         privacy: null,
         terms: null,

@@ -21,9 +21,5 @@ export const demoTheme: Theme = {
   logo: marchandLogo
 }
 
-/** The names of the demonstration's company and domain. */
-export const demoNames = {
-  name: 'Étude Marchand',
-  title: 'Étude Marchand',
-  company: 'Étude Marchand'
-}
+/** The name of the demonstration's company and domain. */
+export const demoName = 'Étude Marchand'

@@ -29,7 +29,7 @@ import {
   demoSpanDays,
   sha256Hex
 } from './demo-documents.ts'
-import { demoNames, demoTheme } from './demo-theme.ts'
+import { demoName, demoTheme } from './demo-theme.ts'
 
 /** The host of the demonstration's pages. */
 export const demoHost = 'demo.localhost'
@@ -62,15 +62,9 @@ export async function createDemo(deps: Deps): Promise<void> {
   await createCompany(
     { ...deps, clock: () => created_at },
     {
-      name: demoNames.company,
+      name: demoName,
       domains: [
-        {
-          host: demoHost,
-          name: demoNames.name,
-          title: demoNames.title,
-          public: true,
-          theme: demoTheme
-        }
+        { host: demoHost, name: demoName, title: demoName, public: true, theme: demoTheme }
       ],
       locale: 'fr',
       demo: true,
@@ -154,7 +148,7 @@ async function seedPerson(deps: Deps, { company_id }: Demo): Promise<DemoPerson>
     const { email } = demoAccount
     const key = { kdf: 'a1', jwk: demoPublicKey } as const
     // does nothing if the person exists
-    await addUser(tx, deps, { company_id, email, username: demoUsername, locale: undefined, key })
+    await addUser(tx, deps, { email, username: demoUsername, locale: undefined, key })
     const found = await selectInCompany(tx, 'user')
       .innerJoin('category', 'category.company_id', 'user.company_id')
       .where('user.email', '=', email)

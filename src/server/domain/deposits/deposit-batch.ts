@@ -14,7 +14,7 @@ import {
   idempotencyKeyReusedError,
   storeIdempotentResponses
 } from '../idempotency.ts'
-import { newId, newRecordId } from '../ids.ts'
+import { newId, newRandomId } from '../ids.ts'
 import { chargeDeposits, planDepositCharges } from '../limits/quotas.ts'
 import {
   type CategoryRules,
@@ -29,7 +29,7 @@ import {
   writeRecords
 } from './deposit-records.ts'
 import {
-  type DepositAnswer,
+  type CreateDepositResult,
   historyFactsOf,
   type NewDeposit,
   requireConsistentFingerprints
@@ -51,7 +51,7 @@ export interface BatchItem {
 }
 
 /** The answer to one file of a batch: what `POST /deposit` would return for it, or the error. */
-export type BatchAnswer = { body: DepositAnswer; replayed: boolean } | AppError
+export type BatchAnswer = { body: CreateDepositResult; replayed: boolean } | AppError
 
 interface BatchInput {
   company_id: CompanyId
@@ -189,7 +189,7 @@ class Batch {
     }
     const own = [...firstOf.values()]
     const calls = own.map(({ item }) => ({ key: item.key, input: item.deposit }))
-    const outcomes = await claimIdempotencyKeys<DepositAnswer>(
+    const outcomes = await claimIdempotencyKeys<CreateDepositResult>(
       this.#tx,
       this.#deps,
       this.#scope,
@@ -261,7 +261,7 @@ class Batch {
    * Returns the answers to items whose file the person is already uploading. The keys of the map
    * are the indexes of the items.
    */
-  async #findOpen(asked: Accepted[]): Promise<Map<number, DepositAnswer>> {
+  async #findOpen(asked: Accepted[]): Promise<Map<number, CreateDepositResult>> {
     const { user_id } = this.#input
     const seal = (digest: Buffer) => encryptDigest(this.#deps.keys, this.#input, digest)
     const sealed = asked.map(({ original, stored }) => ({
@@ -450,7 +450,7 @@ class Batch {
     const { company_id, user_id } = this.#input
     const { category, original, stored, blobTag } = each
     const { deposit } = each.item
-    const record_id = newRecordId(this.#deps)
+    const record_id = newRandomId(this.#deps)
     const facts = historyFactsOf({ ...deposit, category }, record_id)
     return {
       ...{ company_id, user_id, record_id, request_id, names, original, category_id: category },

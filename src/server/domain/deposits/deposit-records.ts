@@ -11,7 +11,7 @@ import {
   depositFields,
   formatActorField
 } from '../../../core/evidence/deposit-leaf.ts'
-import { formatDigest, formatTime } from '../../../core/evidence/formats.ts'
+import { formatDigest, formatTimestamp } from '../../../core/evidence/formats.ts'
 import { retentionEnd } from '../../../core/retention.ts'
 import { prepareStatement } from '../../db/prepared-statements.ts'
 import type { Database } from '../../db/schema.ts'
@@ -234,7 +234,7 @@ function leafOf(deps: Deps, record: NewRecord, time: Date) {
     orig: formatDigest(record.original),
     sig: '',
     stored: record.kept ? formatDigest(record.kept.stored) : '',
-    time: formatTime(time),
+    time: formatTimestamp(time),
     // as: the value comes from jsonb, so it is JSON
     transform: record.transform ? canonicalize(record.transform as Json) : '',
     visibility

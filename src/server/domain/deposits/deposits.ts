@@ -87,7 +87,7 @@ export async function getDeposit(
  * Returns the properties of a deposit's file: the tag (keyed hash of the bytes) under which it is
  * stored, its size, name, type and digest. Throws `not_found` if the deposit stores no bytes.
  */
-export async function getStoredFile(
+export async function getStoredFileMetadata(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
   input: FindInput
 ): Promise<{ tag: Buffer; size: number; name: string; media_type: string; sha256: Uint8Array }> {

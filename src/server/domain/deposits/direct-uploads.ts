@@ -140,7 +140,7 @@ export async function depositFingerprint(
  * key. `sha256` is the digest of the bytes of the repeated call, and `request` is the request of
  * the first. Checks nothing unless the first deposit is recorded.
  */
-export async function requireBytesOfFirstCall(
+export async function requireSameBytesAsFirstCall(
   deps: Deps,
   file: DirectFile,
   request: ProcessedRequest,

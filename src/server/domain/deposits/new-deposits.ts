@@ -15,7 +15,7 @@ import type { CompanyId, Deps, WaitingClient } from '../deps.ts'
 import { keyedHashOf } from '../evidence/company-keys.ts'
 import { type NewRequestState, publishRequest, readRequest } from '../history/requests.ts'
 import { type IdempotentCall, runOnce } from '../idempotency.ts'
-import { newId, newRecordId } from '../ids.ts'
+import { newId, newRandomId } from '../ids.ts'
 import { chargeRequests, reserveQuota } from '../limits/quotas.ts'
 import { type GroupQuota, readQuotasOfPerson } from '../limits/usage.ts'
 import { type CategoryRules, getCategoryRulesForFile } from './category-rules.ts'
@@ -38,7 +38,7 @@ interface CreateInput {
  * only `duplicate`: the request (entry of the history) of the earlier deposit. With `again` in the
  * input, there is never a `duplicate`.
  */
-export type DepositAnswer =
+export type CreateDepositResult =
   | { duplicate: ProcessedRequest }
   | {
       request: ProcessedRequest
@@ -59,7 +59,7 @@ export type DepositAnswer =
 export async function createDeposit(
   deps: Deps,
   input: CreateInput
-): Promise<{ body: DepositAnswer; replayed: boolean }> {
+): Promise<{ body: CreateDepositResult; replayed: boolean }> {
   const { company_id, user_id, deposit, call, caller } = input
   requireConsistentFingerprints(deposit)
   const now = deps.clock()
@@ -75,7 +75,7 @@ export async function createDeposit(
     // these statements are sent together with the one that claims the idempotency key, because in
     // most calls the key is new
     const early = deposit.category === undefined ? undefined : prepareIn(deposit.category)
-    const create = async (): Promise<DepositAnswer> => {
+    const create = async (): Promise<CreateDepositResult> => {
       const prepared = early ?? prepareIn(await chooseCategory(tx, { company_id, user_id }))
       const { category, quotas } = prepared
       const rules = await prepared.rules
@@ -169,8 +169,8 @@ export async function openUpload(
   const counted = tx.run(countOpenUploads, { company_id, user_id, limit: maxOpenUploads })
   counted.catch(() => undefined) // reported where it is awaited
   const request_id = newId(deps)
-  const record_id = newRecordId(deps)
-  const upload_id = newRecordId(deps)
+  const record_id = newRandomId(deps)
+  const upload_id = newRandomId(deps)
   await tx
     .insertInto('upload')
     .values({
@@ -221,7 +221,7 @@ async function recordFingerprint(
   planned: PlannedDeposit,
   original: Buffer
 ): Promise<ProcessedRequest> {
-  const record_id = newRecordId(deps)
+  const record_id = newRandomId(deps)
   const [names] = await Promise.all([
     readRecordNames(tx, { ...planned, category_id: planned.category }),
     chargeRequests(tx, { ...chargeOf(planned), kind: 'deposit' })

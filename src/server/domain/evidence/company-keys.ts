@@ -62,7 +62,7 @@ async function readCompanyKeys(tx: Tx, keys: Keys): Promise<CompanyKeys> {
 /**
  * Returns the keyed hash of a fingerprint, also called its tag: 32 bytes. `lookup` is the company's
  * secret key for these hashes. `kind` says what the tag finds: a deposit (`sha256`) or a stored
- * file (`blob`). `lookupTag` of `core` returns the same result but takes ten times as long.
+ * file (`blob`).
  */
 export function keyedHashOf(
   lookup: KeyObject,

@@ -133,7 +133,7 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
     for (const [subscriber, state] of states) {
       // a stream that subscribed while the page was being read may have missed its events
       if (isFirst || state.joined > joinedBefore) subscriber.readFromDatabase(page.seen)
-      else subscriber.deliver(page.events.get(subscriber.person.id) ?? none, page.seen)
+      else subscriber.deliver(page.events.get(subscriber.person.id) ?? noEvents, page.seen)
     }
     return page.isFull
   }
@@ -233,7 +233,7 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
   }
 }
 
-const none: EventText[] = []
+export const noEvents: EventText[] = []
 
 function formatEvent(request: ProcessedRequest): EventText {
   const { seq } = request

@@ -7,6 +7,7 @@ import {
   type EventReader,
   type EventSubscriber,
   type EventText,
+  noEvents,
   readEvents
 } from './event-readers.ts'
 
@@ -168,7 +169,7 @@ class OpenStream implements EventStream, EventSubscriber {
     if (this.#isOver) return
     this.#isOver = true
     this.#sink = undefined
-    this.#held = none
+    this.#held = noEvents
     this.#reader.unsubscribe(this)
     this.#seat[Symbol.dispose]()
   }
@@ -184,7 +185,7 @@ class OpenStream implements EventStream, EventSubscriber {
   }
 
   readFromDatabase(until: number): void {
-    this.#held = none
+    this.#held = noEvents
     this.#heldChars = 0
     this.#behind = Math.max(this.#behind, until)
     this.#pump()
@@ -215,7 +216,7 @@ class OpenStream implements EventStream, EventSubscriber {
       return
     }
     const events = this.#held
-    this.#held = none
+    this.#held = noEvents
     this.#heldChars = 0
     for (const event of events) this.#send(event)
     this.#seq = Math.max(this.#seq, this.#handed)
@@ -228,7 +229,7 @@ class OpenStream implements EventStream, EventSubscriber {
       while (this.#behind > this.#seq && this.#sink && !this.#isStalled) {
         const place = { company_id, user_ids: [user_id], after: this.#seq }
         const page = await readEvents(this.#deps, place)
-        for (const event of page.events.get(user_id) ?? none) this.#send(event)
+        for (const event of page.events.get(user_id) ?? noEvents) this.#send(event)
         this.#seq = Math.max(this.#seq, page.seen)
       }
     } catch (error) {
@@ -265,7 +266,6 @@ class OpenStream implements EventStream, EventSubscriber {
   }
 }
 
-const none: EventText[] = []
 const byeText = 'event: bye\nretry: 2000\ndata: {}\n\n'
 const disabledText = 'event: disabled\ndata: {}\n\n'
 

@@ -5,7 +5,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { queueWaitingInvitations } from '../accounts/invitations.ts'
 import { audit } from '../audit/audit.ts'
 import { proofRecordName, readDomain } from '../companies/domain-admin.ts'
-import { type DomainCall, isProvedHost, lockDomain } from '../companies/domain-rows.ts'
+import { type DomainCall, isHostProvedByAnyCompany, lockDomain } from '../companies/domain-rows.ts'
 import type { CompanyId, Deps, DnsAnswer } from '../deps.ts'
 import { consumeRateLimit } from '../limits/rate-limits.ts'
 import { endWildcardCoverage, withHostTakenError } from './domain-claims.ts'
@@ -126,7 +126,7 @@ async function applyAnswer(
   const isMissing = ['no_name', 'no_record', 'other_value'].includes(outcome)
   const isServed = found.verified_at !== null
   // of several companies with a record, the first that proved the host keeps it
-  const isProved = hasRecord && (isServed || !(await isProvedHost(tx, found.host)))
+  const isProved = hasRecord && (isServed || !(await isHostProvedByAnyCompany(tx, found.host)))
   const failing_since = hasRecord
     ? null
     : (found.failing_since ?? (isServed && isMissing ? now : null))

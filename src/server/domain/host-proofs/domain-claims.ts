@@ -18,7 +18,7 @@ import { readDomain } from '../companies/domain-admin.ts'
 import {
   type DomainCall,
   hostTakenError,
-  isProvedHost,
+  isHostProvedByAnyCompany,
   lockCompany,
   lockDomain
 } from '../companies/domain-rows.ts'
@@ -55,7 +55,7 @@ export async function createDomain(
     const covering = isOperatorElsewhere ? [company_id, by.company_id] : [company_id]
     const coveredBy = isTrusted ? undefined : await findCoveringCompany(tx, covering, host)
     const needsProof = !isTrusted && coveredBy === undefined
-    if (needsProof && (await isProvedHost(tx, host))) throw hostTakenError()
+    if (needsProof && (await isHostProvedByAnyCompany(tx, host))) throw hostTakenError()
     const { name = company, title = company, public: isPublic = false } = input
     const texts = { host, name, title, public: isPublic, locale: input.locale ?? locale }
     const id = newId(deps)

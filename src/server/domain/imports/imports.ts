@@ -90,15 +90,10 @@ export async function listImports(
   })
 }
 
-interface Named {
-  company_id: CompanyId
-  id: string
-}
-
 /** Returns an import. Throws `not_found` if the company has no such import. */
 export async function getImport(
   deps: Pick<Deps, 'db'>,
-  { company_id, id }: Named
+  { company_id, id }: { company_id: CompanyId; id: string }
 ): Promise<Import> {
   return inCompany(deps.db, company_id, tx => readImport(tx, id))
 }

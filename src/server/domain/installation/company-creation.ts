@@ -7,7 +7,7 @@ import {
 } from '../accounts/invitations.ts'
 import { audit } from '../audit/audit.ts'
 import { isNameAndHostTaken, readCompany } from '../companies/companies.ts'
-import { hostTakenError, isProvedHost } from '../companies/domain-rows.ts'
+import { hostTakenError, isHostProvedByAnyCompany } from '../companies/domain-rows.ts'
 import { isLocalhost, requireClaimableHost } from '../companies/host-names.ts'
 import { insertCompanyRows } from '../companies/new-companies.ts'
 import { getTenantOfCompany } from '../companies/served-hosts.ts'
@@ -77,7 +77,7 @@ async function insertCompanyWithAdministrator(
         ? undefined
         : await findCoveringCompany(tx, [by.company_id], host)
       const isVerified = needsNoProof || coveredBy !== undefined
-      if (!isVerified && (await isProvedHost(tx, host))) throw hostTakenError()
+      if (!isVerified && (await isHostProvedByAnyCompany(tx, host))) throw hostTakenError()
       // as a repeated call does whose first attempt stopped between the two commits
       if (await isNameAndHostTaken(tx, { name, host })) throw hostTakenError()
       const texts = { host, name, title: name, public: false, theme: productTheme }

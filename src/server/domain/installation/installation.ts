@@ -45,9 +45,6 @@ export async function pingDatabase(deps: Pick<Deps, 'db'>): Promise<void> {
   await inNoCompany(deps.db, tx => sql`select 1`.execute(tx))
 }
 
-/** The names of the installation's own company before the setup. */
-export const initialCompanyNames = { name: 'Vidimus', title: 'Vidimus', company: 'Vidimus' }
-
 /**
  * The limits of the default group of a new installation. Everybody who signs up joins the default
  * group.
@@ -64,19 +61,13 @@ const defaultLimits = {
  */
 export async function seedInstallation(
   deps: Deps,
-  {
-    host,
-    isPublic,
-    ...names
-  }: { host: string; name: string; title: string; company: string; isPublic: boolean }
+  { host, name, isPublic }: { host: string; name: string; isPublic: boolean }
 ): Promise<boolean> {
   if ((await listCompanyIds(deps)).length > 0) return false
   try {
     await createCompany(deps, {
-      name: names.company,
-      domains: [
-        { host, name: names.name, title: names.title, public: isPublic, theme: productTheme }
-      ],
+      name,
+      domains: [{ host, name, title: name, public: isPublic, theme: productTheme }],
       locale: 'en',
       limits: defaultLimits
     })

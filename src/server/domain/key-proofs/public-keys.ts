@@ -6,7 +6,7 @@ import { verifyEs256 } from '../es256.ts'
  * Identifies the database row that stores a public key. The key is encrypted for this row, so a
  * copy in another row cannot be decrypted.
  */
-export interface KeyRow {
+interface KeyRow {
   company_id: string
   user_id: string
   key_id: string

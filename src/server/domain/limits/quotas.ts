@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { AppError, type LimitFigures } from '../../../contract/kit/errors.ts'
+import { AppError, type ReachedLimit } from '../../../contract/kit/errors.ts'
 import { selectById, updateInCompany } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { prepareStatement } from '../../db/prepared-statements.ts'
@@ -12,7 +12,7 @@ import { type GroupQuota, readQuotasOfPerson, storagePeriodStart } from './usage
  * are charged or released. `period_start` is the start of the group's quota period in which the
  * requests are counted.
  */
-export interface Reservation {
+export interface QuotaReservation {
   user_id: string
   group_id: string
   period_start: Date
@@ -52,7 +52,7 @@ interface ReserveInput {
 export async function reserveQuota(
   tx: Tx,
   input: Omit<ReserveInput, 'kind'>
-): Promise<Reservation> {
+): Promise<QuotaReservation> {
   return take(tx, { ...input, kind: 'deposit' }, 'reserved')
 }
 
@@ -133,7 +133,7 @@ export async function chargeDeposits(tx: Tx, input: ChargesInput): Promise<(stri
  */
 async function addUsed(
   tx: Tx,
-  sum: Pick<Reservation, 'group_id' | 'period_start' | 'requests' | 'bytes'>
+  sum: Pick<QuotaReservation, 'group_id' | 'period_start' | 'requests' | 'bytes'>
 ): Promise<void> {
   const { group_id, period_start, requests, bytes } = sum
   const place = { group_id, into: 'used' as const, limit: null }
@@ -206,13 +206,13 @@ function refusalOf(quotas: GroupQuota[], now: Date): AppError {
  * Turns a reservation into usage of the group and of the person. Must be called in the transaction
  * that records the reserved deposit.
  */
-export async function chargeReservation(tx: Tx, held: Reservation): Promise<void> {
+export async function chargeReservation(tx: Tx, held: QuotaReservation): Promise<void> {
   await lockUsage(tx, held)
   await Promise.all([move(tx, held, 1), addToFigures(tx, held, 'deposit')])
 }
 
 /** Releases a reservation, so that the group can use its requests and bytes again. */
-export async function releaseReservation(tx: Tx, held: Reservation): Promise<void> {
+export async function releaseReservation(tx: Tx, held: QuotaReservation): Promise<void> {
   await lockUsage(tx, held)
   await move(tx, held, 0)
 }
@@ -224,7 +224,7 @@ export async function releaseReservation(tx: Tx, held: Reservation): Promise<voi
  */
 export async function recordFailedDeposit(
   tx: Tx,
-  { group_id, made_at }: Reservation
+  { group_id, made_at }: QuotaReservation
 ): Promise<void> {
   await sql`
     insert into usage_day as so_far (company_id, group_id, day, failed)
@@ -301,7 +301,11 @@ function mostRequestsLeft(a: GroupQuota, b: GroupQuota): number {
     : (b.requestsLeft ?? Infinity) - (a.requestsLeft ?? Infinity)
 }
 
-async function take(tx: Tx, input: ReserveInput, into: 'reserved' | 'used'): Promise<Reservation> {
+async function take(
+  tx: Tx,
+  input: ReserveInput,
+  into: 'reserved' | 'used'
+): Promise<QuotaReservation> {
   const quotas = (await (input.quotas ?? readQuotasOfPerson(tx, input))).toSorted(mostRequestsLeft)
   let refusal: AppError | undefined
   for (const quota of quotas) {
@@ -337,7 +341,7 @@ async function takeFrom(
   quota: GroupQuota,
   { user_id, requests, bytes, kind, now }: ReserveInput,
   into: 'reserved' | 'used'
-): Promise<Reservation | AppError> {
+): Promise<QuotaReservation | AppError> {
   const { group_id, period_start, max_requests, max_storage } = quota
   const place = { group_id, into }
   const held = { user_id, group_id, period_start, requests, bytes, made_at: now }
@@ -413,7 +417,7 @@ function groupsChanged(): AppError {
 }
 
 function requestsRefused(quota: GroupQuota, now: Date): AppError {
-  const figures: LimitFigures = {
+  const figures: ReachedLimit = {
     used: quota.requestsTaken,
     limit: quota.max_requests ?? 0,
     resets_at: quota.resets_at?.toISOString() ?? null
@@ -436,13 +440,13 @@ function storageRefused(quota: Pick<GroupQuota, 'bytesTaken' | 'max_storage'>): 
  * Adds charged requests and bytes to two figures: what the person has used in the group, and what
  * the group has used on the day of the requests.
  */
-async function addToFigures(tx: Tx, use: Reservation, kind: Kind): Promise<void> {
+async function addToFigures(tx: Tx, use: QuotaReservation, kind: Kind): Promise<void> {
   const isDeposit = kind === 'deposit'
   await tx.run(figuresAddition, { ...use, company_id: tx.companyId, isDeposit })
 }
 
 const figuresAddition = prepareStatement(
-  (_db, use: Reservation & { company_id: CompanyId; isDeposit: boolean }) => sql<object>`
+  (_db, use: QuotaReservation & { company_id: CompanyId; isDeposit: boolean }) => sql<object>`
     with of_day as (
       insert into usage_day as so_far (company_id, group_id, day, deposits, verifications, bytes)
       select ${use.company_id}::uuid, ${use.group_id}::uuid, (${use.made_at}::timestamptz at time zone 'utc')::date,
@@ -470,7 +474,7 @@ const figuresAddition = prepareStatement(
  * then the row of storage. `reserveQuota` locks them in the same order. A single update would lock
  * them in the order of its query plan.
  */
-async function lockUsage(tx: Tx, held: Reservation): Promise<void> {
+async function lockUsage(tx: Tx, held: QuotaReservation): Promise<void> {
   await sql`
     select 1 from usage
     where company_id = ${tx.companyId} and group_id = ${held.group_id}
@@ -479,7 +483,7 @@ async function lockUsage(tx: Tx, held: Reservation): Promise<void> {
     order by kind for update`.execute(tx)
 }
 
-async function move(tx: Tx, held: Reservation, keep: 0 | 1): Promise<void> {
+async function move(tx: Tx, held: QuotaReservation, keep: 0 | 1): Promise<void> {
   await sql`
     update usage set
       reserved = reserved - case kind when 'requests' then ${held.requests}::bigint else ${held.bytes}::bigint end,

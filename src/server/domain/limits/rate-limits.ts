@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { AppError, type ErrorCode } from '../../../contract/kit/errors.ts'
 import type { Deps, Limits, Tenant } from '../deps.ts'
-import { countedNetworks } from '../ip-addresses.ts'
+import { networksOfAddress } from '../ip-addresses.ts'
 
 /**
  * What remains of a rate limit after a call, for the response headers. `seconds` is the length of
@@ -271,15 +271,14 @@ function secondsLeft({ msBeforeNext }: RateLimiterRes): number {
   return Math.max(1, Math.ceil(msBeforeNext / 1000))
 }
 
-/** Gives back points that `consumeRateLimit` has counted, such as those of a successful login. */
+/** Gives back a point that `consumeRateLimit` has counted, such as that of a successful login. */
 export async function refundRateLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   name: RateLimitName,
-  counted: RateLimitKey,
-  points = 1
+  counted: RateLimitKey
 ): Promise<void> {
   for (const [tier, key] of tiersOf(counted).entries()) {
-    await limiter(deps, name, tier).reward(pseudonym(deps, name, key), points)
+    await limiter(deps, name, tier).reward(pseudonym(deps, name, key))
   }
 }
 
@@ -289,7 +288,7 @@ export async function refundRateLimit(
  */
 function tiersOf(counted: RateLimitKey): string[][] {
   const address = counted.find(part => typeof part === 'object')?.address
-  const networks = address === undefined ? [''] : countedNetworks(address)
+  const networks = address === undefined ? [''] : networksOfAddress(address)
   return networks.map(network => counted.map(part => (typeof part === 'string' ? part : network)))
 }
 

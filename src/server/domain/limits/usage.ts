@@ -17,15 +17,6 @@ import type { CompanyId } from '../deps.ts'
  */
 export const storagePeriodStart = new Date(0)
 
-/**
- * Returns the sums of the limits and of the usage of the person's groups. `own` is the part that
- * this person has used. The sum of the limits is `null` if one of the groups is unlimited.
- */
-export async function readPersonUsage(tx: Tx, input: PersonQuotaQuery): Promise<Usage> {
-  const { total } = await readPersonUsageByGroup(tx, input)
-  return total
-}
-
 /** `storage_used` is in bytes. */
 interface OwnUsage {
   requests_used: number
@@ -33,8 +24,9 @@ interface OwnUsage {
 }
 
 /**
- * Returns the limits and usage of a person's groups. `total` has the sums over all groups. `own`
- * maps the id of each group to what this person has used in it.
+ * Returns the limits and usage of a person's groups. `total` has the sums over all groups; the sum
+ * of the limits is `null` if one of the groups is unlimited. `own` maps the id of each group to what
+ * this person has used in it.
  */
 export async function readPersonUsageByGroup(
   tx: Tx,
@@ -187,7 +179,7 @@ export async function readQuotasOfPerson(
     category_id === undefined
       ? await tx.run(groupsOf, input)
       : await tx.run(groupsFor, { ...input, category_id })
-  return quotasByCategory(rows, input.now)
+  return quotasOf(rows, input.now)
 }
 
 /** Returns the limits and usage of the groups in `group_ids`, as a map with the ids as keys. */
@@ -195,18 +187,18 @@ export async function readQuotasOfGroups(
   tx: Tx,
   input: QuotaQuery & { group_ids: readonly string[] }
 ): Promise<Map<string, GroupQuota>> {
-  const quotas = quotasByCategory(await tx.run(groupsNamed, input), input.now)
+  const quotas = quotasOf(await tx.run(groupsNamed, input), input.now)
   return new Map(quotas.map(quota => [quota.group_id, quota]))
 }
 
 /** Returns the limits and usage of the company's groups that have a limit above 0. */
 export async function readQuotasOfLimitedGroups(tx: Tx, input: QuotaQuery): Promise<GroupQuota[]> {
-  return quotasByCategory(await tx.run(groupsLimited, input), input.now)
+  return quotasOf(await tx.run(groupsLimited, input), input.now)
 }
 
 type QuotaRow = Awaited<ReturnType<ReturnType<typeof groupsFrom>['execute']>>[number]
 
-function quotasByCategory(rows: QuotaRow[], now: Date): GroupQuota[] {
+function quotasOf(rows: QuotaRow[], now: Date): GroupQuota[] {
   return [...Map.groupBy(rows, row => row.id).values()].flatMap(taken => {
     const [group] = taken
     if (!group) return []

@@ -152,16 +152,13 @@ async function letterToPerson(
   if (person.isInvited) return letterToInvited(tx, deps, person)
   if (mail.kind === 'activate' || !person.hasKey) return undefined
   const { id: subject, email: to, locale } = person
-  await lockPerson(tx, subject) // two mails to one person may be sent at the same time
+  // two mails to one person may be sent at the same time
+  await selectById(tx, 'user', subject).select('id').forUpdate().execute()
   const mailed = { purpose: 'reset', subject, withinMs: justMailedMs } as const
   // only in the first attempt, because a failed attempt has created a token itself
   if (mail.attempts === 1 && (await hasRecentToken(tx, deps, mailed))) return undefined
   const token = await createMailToken(tx, deps, 'reset', person)
   return { kind: 'reset', to, locale, page: 'reset-password', token }
-}
-
-async function lockPerson(tx: Tx, id: string): Promise<void> {
-  await selectById(tx, 'user', id).select('id').forUpdate().execute()
 }
 
 async function letterToInvited(

@@ -18,7 +18,7 @@ export function createDeviceProof(
  * Returns whether `device` is a value that `createDeviceProof` returned at an earlier login of this
  * person.
  */
-export function isDeviceProofOf(
+export function isValidDeviceProof(
   deps: Pick<Deps, 'keys'>,
   device: string,
   company_id: CompanyId,

@@ -22,7 +22,7 @@ import {
 } from '../limits/rate-limits.ts'
 import { issueToken, tokenExpiry } from './access-tokens.ts'
 import { accountDisabledError } from './authentication.ts'
-import { createDeviceProof, isDeviceProofOf } from './known-devices.ts'
+import { createDeviceProof, isValidDeviceProof } from './known-devices.ts'
 import { createSession } from './sessions.ts'
 
 interface LogIn {
@@ -251,7 +251,7 @@ function failureLimits(
   user_id: string | undefined
 ): [RateLimitName, RateLimitKey][] {
   const { company_id } = tenant
-  if (device !== undefined && user_id && isDeviceProofOf(deps, device, company_id, user_id)) {
+  if (device !== undefined && user_id && isValidDeviceProof(deps, device, company_id, user_id)) {
     return [['login_device', [company_id, device]]]
   }
   return [

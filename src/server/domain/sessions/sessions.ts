@@ -128,7 +128,7 @@ interface Holder {
   waits_until?: Date
 }
 
-export interface NewSession {
+interface NewSession {
   user_id: string
   session_id: string
   pending: boolean

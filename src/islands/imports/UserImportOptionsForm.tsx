@@ -5,17 +5,17 @@ import { findGroups } from '../../stores/admin/item-search.ts'
 import { $userImportOptions } from '../../stores/imports/user-imports.ts'
 import { useHasMailServer } from '../details/use-has-mail-server.ts'
 import { Combobox } from '../forms/Combobox.tsx'
-import { comboboxSearch } from '../forms/NamedItemField.tsx'
+import { toComboboxSearch } from '../forms/NamedItemField.tsx'
 import { FieldFrame } from '../kit/Field.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
 /**
  * Form for the options of an import of people: the groups, the language and the invitations of
  * everybody in the file.
  */
-export function UserOptionsForm() {
-  const { t } = useWords()
+export function UserImportOptionsForm() {
+  const { t } = useTranslation()
   const id = useId()
   const options = useStore($userImportOptions, { ssr: 'initial' })
   const [news, setNews] = useState('')
@@ -28,7 +28,7 @@ export function UserOptionsForm() {
         <Combobox
           label={t('imports.users.options.groups')}
           hint={t('imports.users.options.groupsHint')}
-          search={comboboxSearch(findGroups)}
+          search={toComboboxSearch(findGroups)}
           choose={chosen => {
             const others = groups.filter(group => group.id !== chosen.id)
             $userImportOptions.set({ ...options, groups: [...others, chosen] })

@@ -1,18 +1,18 @@
 import { type ComponentType, createContext, createElement, useContext, useMemo } from 'react'
-import { type Locale, type Translate, translator, type Words } from '../../i18n/index.ts'
+import { type Locale, type Messages, type Translate, translator } from '../../i18n/index.ts'
 
 interface IslandProps {
   locale: Locale
-  /** The translations that the island's components use, from `islandWords()` of the page. */
-  words: Words
+  /** The translations that the island's components use, from `islandMessages()` of the page. */
+  words: Messages
 }
 
 const WordsContext = createContext<{ locale: Locale; t: Translate } | undefined>(undefined)
 
 /** Returns the page's language and the function that translates: `t('verify.zone')`. */
-export function useWords(): { locale: Locale; t: Translate } {
+export function useTranslation(): { locale: Locale; t: Translate } {
   const words = useContext(WordsContext)
-  if (!words) throw new Error('Words are only known inside of `withWords`')
+  if (!words) throw new Error('Words are only known inside of `withTranslation`')
   return words
 }
 
@@ -20,7 +20,7 @@ export function useWords(): { locale: Locale; t: Translate } {
  * Returns `Screen` as an island: a component that takes `words` and provides them to all components
  * inside it.
  */
-export function withWords<Props extends object>(
+export function withTranslation<Props extends object>(
   Screen: ComponentType<Props>
 ): ComponentType<Props & IslandProps> {
   return function Island(props: Props & IslandProps) {

@@ -1,22 +1,22 @@
 import type { AuditAction } from '../../contract/audit.ts'
 import en from '../../i18n/en/admin/changes.json'
 import fr from '../../i18n/fr/admin/changes.json'
-import { type Locale, type Translate, translator, type Words } from '../../i18n/index.ts'
-import type { KeyIn } from '../../i18n/keys.ts'
+import { type Locale, type Messages, type Translate, translator } from '../../i18n/index.ts'
+import type { NamespaceKey } from '../../i18n/keys.ts'
 
 /**
  * Translates keys of `changes.json`, the texts of the audit log: `t('actions.group.create', { who,
  * what })`.
  */
-export type TranslateChange = Translate<KeyIn<'changes'>>
+export type TranslateAudit = Translate<NamespaceKey<'changes'>>
 
-const catalogs: Record<Locale, Words> = { en, fr }
+const catalogs: Record<Locale, Messages> = { en, fr }
 
 /**
  * Returns the function that translates the texts of the audit log. The texts are part of the script
  * and not of the HTML, because they are long and several pages use them.
  */
-export function changeTranslator(locale: Locale): TranslateChange {
+export function auditTranslator(locale: Locale): TranslateAudit {
   return translator(locale, catalogs[locale])
 }
 

@@ -14,10 +14,10 @@ import type { ImportKind } from '../../stores/imports/import-kinds.ts'
 import { FieldFrame } from '../kit/Field.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 import { columnLetters } from './column-letters.ts'
 
-interface ReadStepProps {
+interface FileFormatStepProps {
   kind: ImportKind
   file: OpenedFile
   onNext: () => void
@@ -39,8 +39,8 @@ const told = ['unknown', 'malformed', 'long', 'short'] as const
  * Shows the first rows of the file and the settings by which it is read, such as its encoding, and
  * lets the person change these settings.
  */
-export function ReadStep({ kind, file, onNext, onBack }: ReadStepProps) {
-  const { locale, t } = useWords()
+export function FileFormatStep({ kind, file, onNext, onBack }: FileFormatStepProps) {
+  const { locale, t } = useTranslation()
   const { dialect, count } = file
   const rows = countDataRows(file)
   const faults = count?.faults ?? {}
@@ -150,7 +150,7 @@ export function ReadStep({ kind, file, onNext, onBack }: ReadStepProps) {
 }
 
 function Counting({ rows }: { rows: number | undefined }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const share = useStore($countProgress, { ssr: 'initial' })
   return (
     <div className="flex flex-col gap-1">
@@ -176,7 +176,7 @@ function Fault({ text }: { text: string }) {
 }
 
 function Preview({ file }: { file: OpenedFile }) {
-  const { t } = useWords()
+  const { t } = useTranslation()
   const headings = headingsOf(file)
   const rows = firstDataRows(file).slice(0, 20)
   const label = t('imports.wizard.read.preview', { count: rows.length })

@@ -1,5 +1,5 @@
 import { useStore } from '@nanostores/react'
-import { $passwordQuestion } from '../../stores/confirmation.ts'
+import { $passwordPrompt } from '../../stores/confirmation.ts'
 import { lazyComponent } from '../kit/LazyComponent.tsx'
 
 const PasswordDialog = lazyComponent(
@@ -10,7 +10,7 @@ const PasswordDialog = lazyComponent(
  * Asks for the password of the signed-in person, if the API requires it again before it carries out
  * a call. Each island of the administration contains this component.
  */
-export function PasswordQuestion() {
-  const question = useStore($passwordQuestion, { ssr: 'initial' })
+export function PasswordPrompt() {
+  const question = useStore($passwordPrompt, { ssr: 'initial' })
   return question ? <PasswordDialog answer={question.answer} /> : null
 }

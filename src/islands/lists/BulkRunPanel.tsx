@@ -2,9 +2,9 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { BulkRun } from '../../stores/lists/bulk-run.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
-import { useWords } from '../kit/use-words.ts'
+import { useTranslation } from '../kit/use-translation.ts'
 
-interface BulkPanelProps<Change> {
+interface BulkRunPanelProps<Change> {
   run: BulkRun<Change>
   /** The name of the change: `Add to the group “Sales”`. */
   title: string
@@ -33,9 +33,9 @@ const mostListed = 50
  * Shows the progress of a bulk change and then its result, refused items first. The result stays
  * until the person closes it.
  */
-export function BulkPanel<Change>(props: BulkPanelProps<Change>) {
+export function BulkRunPanel<Change>(props: BulkRunPanelProps<Change>) {
   const { run, title, onStop, onResume, onRetry, onUndo, onSave, onDismiss } = props
-  const { t } = useWords()
+  const { t } = useTranslation()
   const heading = useRef<HTMLHeadingElement>(null)
   const { status, total, treated, done, refused } = run
   const isRunning = status === 'running' || status === 'stopping'
@@ -126,8 +126,8 @@ export function BulkPanel<Change>(props: BulkPanelProps<Change>) {
   )
 }
 
-function Refusals<Change>({ run, namesOf }: Pick<BulkPanelProps<Change>, 'run' | 'namesOf'>) {
-  const { t } = useWords()
+function Refusals<Change>({ run, namesOf }: Pick<BulkRunPanelProps<Change>, 'run' | 'namesOf'>) {
+  const { t } = useTranslation()
   const { refused } = run
   const [names, setNames] = useState<ReadonlyMap<string, string>>()
   const load = useEffectEvent(namesOf)

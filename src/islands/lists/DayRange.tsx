@@ -1,0 +1,43 @@
+import { useTranslation } from '../kit/use-translation.ts'
+import { LabeledFilter } from './FilterFields.tsx'
+
+interface DayRange {
+  /** First day of the range: `2026-05-01`. `to` is the last day. */
+  from?: string
+  to?: string
+}
+
+interface DayRangeFieldsProps {
+  address: DayRange
+  onChange: (change: DayRange) => void
+}
+
+/** Two date fields for the first and the last day that a list shows. */
+export function DayRangeFields({ address, onChange }: DayRangeFieldsProps) {
+  const { t } = useTranslation()
+  return (['from', 'to'] as const).map(name => (
+    <LabeledFilter key={name} label={t(`lists.filters.${name}`)}>
+      {id => (
+        <input
+          id={id}
+          type="date"
+          className="input w-full"
+          max="2999-12-31"
+          value={address[name] ?? ''}
+          onChange={event => onChange({ [name]: event.target.value })}
+        />
+      )}
+    </LabeledFilter>
+  ))
+}
+
+/** Shows a warning if the first day is after the last day. */
+export function DayRangeWarning({ address: { from, to } }: { address: DayRange }) {
+  const { t } = useTranslation()
+  if (!from || !to || from <= to) return null
+  return (
+    <p role="status" className="text-sm text-warning">
+      {t('lists.filters.range')}
+    </p>
+  )
+}
