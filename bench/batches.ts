@@ -4,7 +4,7 @@ import { createDeposit, createDepositBatch } from '../src/contract/deposits.ts'
 import { batchContentType, batchForm, batchItem } from '../tests/helpers/deposits/batches.ts'
 import { type LoadFigures, runAlternately, runLoad } from './load.ts'
 import { startService } from './processes.ts'
-import { host, openServiceInternals } from './service-internals.ts'
+import { companyHost, openServiceInternals } from './service-internals.ts'
 import type { BenchOptions, ReportRow } from './table.ts'
 
 /** The file sizes to measure, in bytes: a typical exported document and a typical scan. */
@@ -24,7 +24,7 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   const [person] = await internals.addPeople(1)
   if (!person) throw new Error('nobody deposits')
   const agent = new http.Agent({ keepAlive: true, maxSockets: callers })
-  const headers = { host: `api.${host}`, authorization: `Bearer ${person.token}` }
+  const headers = { host: `api.${companyHost}`, authorization: `Bearer ${person.token}` }
   const seconds = options.quick ? 0.5 : 3
 
   async function ask(

@@ -8,7 +8,7 @@ import {
   withProcessorTime
 } from './load.ts'
 import { processorSecondsOf, startPeerProcess, startService } from './processes.ts'
-import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
+import { companyHost, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import type { BenchOptions, ReportRow } from './table.ts'
 
 /**
@@ -41,7 +41,7 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   const seconds = options.quick ? 0.5 : 2
   const depositOver = (connections: Connection[]) => async (caller: number) => {
     const headers = {
-      host: `api.${host}`,
+      host: `api.${companyHost}`,
       authorization: `Bearer ${person.token}`,
       'idempotency-key': randomBytes(16).toString('hex')
     }

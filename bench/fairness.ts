@@ -3,7 +3,7 @@ import { Connection, requestText } from './connection.ts'
 import { type LoadFigures, medians, runLoad } from './load.ts'
 import type { FloodOptions } from './peers/flood.ts'
 import { startClientProcess, startService } from './processes.ts'
-import { host, openServiceInternals } from './service-internals.ts'
+import { companyHost, openServiceInternals } from './service-internals.ts'
 import type { BenchOptions, ReportRow } from './table.ts'
 
 const otherHost = 'demo.localhost'
@@ -45,7 +45,7 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
     authorization: `Bearer ${other.token()}`
   })
 
-  const by = (token: string) => ({ host: `api.${host}`, authorization: `Bearer ${token}` })
+  const by = (token: string) => ({ host: `api.${companyHost}`, authorization: `Bearer ${token}` })
   const many = (count: number, request: (token: string) => string) =>
     Array.from({ length: count }, (_, n) => request((busy[n % people] ?? reader).token))
   const deposit = (token: string) =>
@@ -71,7 +71,7 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
     '5,000 pipelined calls': { requests: [get('/user')], pipelined: 5000 },
     '600 calls that are refused': {
       requests: Array.from({ length: 600 }, () =>
-        requestText('GET', '/user', { host: `api.${host}` })
+        requestText('GET', '/user', { host: `api.${companyHost}` })
       ),
       isPersistent: true
     },

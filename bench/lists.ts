@@ -1,12 +1,10 @@
-import pg from 'pg'
 import { getCompany } from '../src/contract/companies.ts'
 import { listGroups } from '../src/contract/groups.ts'
 import { changeUsers, listUsers } from '../src/contract/members.ts'
 import { getAttention, getUsage } from '../src/contract/overview.ts'
 import { getUser } from '../src/contract/users.ts'
-import { socketConnectionConfig } from '../src/server/db/postgres.ts'
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
-import { makeServiceProcess } from '../tests/helpers/service.ts'
+import { makeServiceProcess, type ServiceProcess } from '../tests/helpers/service.ts'
 import { type BenchOptions, quantile, type ReportRow } from './table.ts'
 
 /**
@@ -20,19 +18,11 @@ export async function measure({ runs, quick, say, signal }: BenchOptions): Promi
   const [many, few] = quick ? [2000, 100] : [100_000, 100]
   await using service = await makeServiceProcess()
   await service.start()
-  const sql = new pg.Client(
-    socketConnectionConfig(await service.socketDir(), 'vidimus', 'postgres')
-  )
-  await sql.connect()
-  try {
-    const large = await fill(sql, await signUpAt(service.port, 'localhost'), many)
-    const small = await fill(sql, await signUpAt(service.port, 'demo.localhost'), few)
-    await sql.query('vacuum analyze')
-    say(`${many} people in one company, ${few} in the other`)
-    return await measurePages({ large, small, rounds: quick ? 20 : 60 * runs, signal })
-  } finally {
-    await sql.end()
-  }
+  const large = await fill(service, await signUpAt(service.port, 'localhost'), many)
+  const small = await fill(service, await signUpAt(service.port, 'demo.localhost'), few)
+  await service.query('vacuum analyze')
+  say(`${many} people in one company, ${few} in the other`)
+  return await measurePages({ large, small, rounds: quick ? 20 : 60 * runs, signal })
 }
 
 interface Companies {
@@ -161,10 +151,10 @@ type Company = Awaited<ReturnType<typeof fill>>
  * Adds people to a company. Returns its administrator, the ids of its groups, and an API call that
  * reads a page in the middle of the list.
  */
-async function fill(sql: pg.Client, person: Client, count: number) {
+async function fill({ query }: ServiceProcess, person: Client, count: number) {
   const { company } = await person.call(getUser, {})
   const { id } = company
-  await sql.query(
+  await query(
     `with made as (
        insert into "user" (company_id, id, email, username, tokens_valid_after, created_at,
          invited_at, activated_at, last_seen_at, disabled)
@@ -180,14 +170,14 @@ async function fill(sql: pg.Client, person: Client, count: number) {
      select made.company_id, g.id, made.id from made join "group" g using (company_id)`,
     [id, count]
   )
-  await sql.query(
+  await query(
     `insert into usage_day (company_id, group_id, day, deposits, verifications, bytes)
      select company_id, id, (now() at time zone 'utc')::date - n, n, n, n * 1000
        from "group", generate_series(0, 399) n where company_id = $1
      on conflict do nothing`,
     [id]
   )
-  await sql.query(
+  await query(
     `insert into signup (company_id, id, email, username, locale, key_id, kdf, pub_enc, kek_id,
        created_at, expires_at)
      select $1, gen_random_uuid(), 'w' || n || '@example.com', 'Walt ' || n, 'en', gen_random_uuid(),
@@ -195,7 +185,7 @@ async function fill(sql: pg.Client, person: Client, count: number) {
        from generate_series(1, $2::int / 50) n`,
     [id, count]
   )
-  const { rows: groups } = await sql.query<{ everyone: string; small: string }>(
+  const groups = await query<{ everyone: string; small: string }>(
     `with made as (
        insert into "group" (company_id, id, name, created_at)
        values ($1, gen_random_uuid(), 'Twenty', now()) returning company_id, id
@@ -207,13 +197,13 @@ async function fill(sql: pg.Client, person: Client, count: number) {
       where g.is_default`,
     [id]
   )
-  await sql.query(`update "user" set permissions = '{admin}' where id = $1`, [person.id])
-  const { rows } = await sql.query(
+  await query(`update "user" set permissions = '{admin}' where id = $1`, [person.id])
+  const rows = await query<{ id: string }>(
     'select id from "user" where company_id = $1 order by random() limit 1000',
     [id]
   )
   const page = (sort: Sort, round: number) =>
-    person.call(listUsers, { id, sort, cursor: rows[round % rows.length].id, limit: 20 })
+    person.call(listUsers, { id, sort, cursor: rows[round % rows.length]?.id, limit: 20 })
   return { id, person, page, groups: groups[0] }
 }
 

@@ -8,7 +8,7 @@ import {
   makeHeavyForms
 } from '../tests/helpers/deposits/heavy-bodies.ts'
 import { startService } from './processes.ts'
-import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
+import { companyHost, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import type { BenchOptions, ReportRow } from './table.ts'
 
 /** The size of a body in bytes, just below the limit. */
@@ -30,7 +30,7 @@ export async function measure({ runs, quick, say, signal }: BenchOptions): Promi
     if (!hasJsonBody(endpoint)) continue
     const known = name === 'updateDomain' ? { id: await domainId(internals) } : {}
     if (endpoint.confirmation) await confirm(internals)
-    const url = `http://api.${host}${examplePathOf(endpoint, known)}`
+    const url = `http://api.${companyHost}${examplePathOf(endpoint, known)}`
     const bodies = makeHeavyBodies(endpoint, known, bytes)
     const call = (body: string) =>
       internals.fetch(
@@ -58,7 +58,7 @@ export async function measure({ runs, quick, say, signal }: BenchOptions): Promi
     if (!form) continue
     const call = (body: Buffer<ArrayBuffer>) =>
       internals.fetch(
-        new Request(`http://api.${host}${path}`, {
+        new Request(`http://api.${companyHost}${path}`, {
           method,
           headers: { 'content-type': batchContentType, authorization: `Bearer ${token}` },
           body
@@ -129,6 +129,6 @@ async function administrator({ addPeople, owner }: ServiceInternals): Promise<st
 }
 
 async function domainId({ owner }: ServiceInternals): Promise<string> {
-  const { rows } = await owner.query('select id from domain where host = $1', [host])
+  const { rows } = await owner.query('select id from domain where host = $1', [companyHost])
   return rows[0].id
 }

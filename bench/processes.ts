@@ -102,14 +102,21 @@ async function request<Reply>(child: ChildProcess, question: object): Promise<Re
 /**
  * Returns how many seconds of processor time a process and the service's database have used so far.
  */
-export function processorSecondsOf(pid: number | undefined, { dataDir }: Service): number {
-  const [postmaster = ''] = readFileSync(join(dataDir, 'pg/postmaster.pid'), 'utf8').split('\n')
-  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
-  const database = children.trim().split(' ').map(Number)
+export function processorSecondsOf(pid: number | undefined, service: Service): number {
+  const [, ...database] = databaseProcesses(service)
   return [pid, ...database].reduce<number>((sum, each) => sum + cpuOf(each), 0)
 }
 
-function cpuOf(pid: number | undefined): number {
+/** Returns the process ids of the database server and of its current child processes. */
+export function databaseProcesses({ dataDir }: Pick<Service, 'dataDir'>): number[] {
+  const file = readFileSync(join(dataDir, 'pg/postmaster.pid'), 'utf8')
+  const postmaster = Number(file.split('\n', 1)[0])
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
+  return [postmaster, ...children.split(' ').filter(Boolean).map(Number)]
+}
+
+/** Returns how many seconds of processor time a process has used so far. */
+export function cpuOf(pid: number | undefined): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // the second field is a process name with any characters, and it ends at the last bracket
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

@@ -19,7 +19,7 @@ export interface CapturedStatement {
 
 export type ServiceInternals = Awaited<ReturnType<typeof openServiceInternals>>
 
-export const host = 'localhost'
+export const companyHost = 'localhost'
 
 /**
  * Opens the database and keys of a running service in this process. Returns functions that create
@@ -33,8 +33,8 @@ export async function openServiceInternals(service: Service) {
   const { deps } = owned.use(await openDeps(config, quiet))
   const tenants = owned.use(openTenantCache(deps))
   const app = createApp(deps, tenants)
-  const tenant = await findTenant(deps, host)
-  if (!tenant) throw new Error(`${host} belongs to nobody`)
+  const tenant = await findTenant(deps, companyHost)
+  if (!tenant) throw new Error(`${companyHost} belongs to nobody`)
   const { company_id } = tenant
   const socketDir = await service.socketDir()
   const owner = owned.adopt(
@@ -111,7 +111,7 @@ export async function openServiceInternals(service: Service) {
       } as typeof query
       try {
         const answer = await app.fetch(
-          new Request(`http://api.${host}${call.path}`, {
+          new Request(`http://api.${companyHost}${call.path}`, {
             method: 'POST',
             headers: {
               'content-type': 'application/json',

@@ -2,7 +2,7 @@ import { type Client, signUpAt } from '../tests/helpers/client.ts'
 import { Connection, jsonOf, requestText } from './connection.ts'
 import { medians, runLoad, withProcessorTime } from './load.ts'
 import { processorSecondsOf, startService } from './processes.ts'
-import { host } from './service-internals.ts'
+import { companyHost } from './service-internals.ts'
 import type { BenchOptions, ReportRow } from './table.ts'
 
 const callers = 16
@@ -16,7 +16,7 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
   await using service = await startService()
   const people: Client[] = []
   // one after the other, because an overloaded service refuses sign-ups
-  while (people.length < callers) people.push(await signUpAt(service.port, host))
+  while (people.length < callers) people.push(await signUpAt(service.port, companyHost))
   const connections = await Promise.all(people.map(() => Connection.open(service.port)))
 
   async function ask(caller: number, request: string): Promise<Record<string, string>> {
@@ -24,7 +24,7 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
     if (!answer) throw new Error('there are fewer connections than callers')
     return jsonOf(answer) as Record<string, string> // as: the type of both responses in the contract
   }
-  const headers = { host: `api.${host}` }
+  const headers = { host: `api.${companyHost}` }
   const work = async (caller: number) => {
     const { email = '', keys } = people[caller] ?? {}
     const path = `/user/login/challenge?email=${encodeURIComponent(email)}`

@@ -8,7 +8,7 @@ import {
   startPeerProcess,
   startService
 } from './processes.ts'
-import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
+import { companyHost, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import { type BenchOptions, quantile, type ReportRow } from './table.ts'
 
 /** The default limit of open streams for one person. */
@@ -40,7 +40,7 @@ async function measureWith(count: number, options: BenchOptions): Promise<Report
 
   const streamsOf = (authorization: (person: { id: string; token: string }) => string) =>
     people.flatMap(person => {
-      const headers = { host: `api.${host}`, authorization: authorization(person) }
+      const headers = { host: `api.${companyHost}`, authorization: authorization(person) }
       return Array(streamsPerPerson).fill(requestText('GET', '/process/sse', headers))
     })
   await using ourClient = await startClientProcess('listen', {
@@ -95,7 +95,7 @@ async function postEvents(connection: Connection, ids: string[]): Promise<number
     const request = { ...requestOf(randomUUID()), seq: at + 1 }
     return [id, `id: ${at + 1}\ndata: ${JSON.stringify(request)}\n\n`]
   })
-  const text = requestText('POST', '/', { host }, events)
+  const text = requestText('POST', '/', { host: companyHost }, events)
   const told = now()
   await connection.request(text)
   return told

@@ -8,7 +8,7 @@ import {
   withProcessorTime
 } from './load.ts'
 import { processorSecondsOf, startPeerProcess, startService } from './processes.ts'
-import { host, openServiceInternals, type ServiceInternals } from './service-internals.ts'
+import { companyHost, openServiceInternals, type ServiceInternals } from './service-internals.ts'
 import type { BenchOptions, ReportRow } from './table.ts'
 
 const callers = 16
@@ -50,7 +50,7 @@ export async function measure(options: BenchOptions): Promise<ReportRow[]> {
     for (const batchSize of batchSizes) {
       const batches = Array.from({ length: 2000 }, () => pick(known, batchSize))
       const requests = batches.map(batch =>
-        requestText('POST', '/verify', { host: `api.${host}` }, { items: itemsOf(batch) })
+        requestText('POST', '/verify', { host: `api.${companyHost}` }, { items: itemsOf(batch) })
       )
       const call = { path: '/verify', body: { items: itemsOf(batches[0] ?? []) } }
       const statement = (await internals.statementsOf(call)).find(({ text }) =>

@@ -58,7 +58,7 @@ function isAdminPath(path: string): boolean {
   return path === '/admin' || path.startsWith('/admin/')
 }
 
-export interface PageWeight {
+interface PageWeight {
   /** The weight of the page's scripts in kB, compressed with brotli. */
   scripts: number
   html: number

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { appDatabaseRole } from '../../src/server/db/connection-config.ts'
 import { socketConnectionConfig } from '../../src/server/db/postgres.ts'
-import { newId, newRecordId } from '../../src/server/domain/ids.ts'
+import { newId, newRandomId } from '../../src/server/domain/ids.ts'
 import { runLoad } from '../load.ts'
 import type { CapturedStatement } from '../service-internals.ts'
 
@@ -114,7 +114,7 @@ function repeater(
   )
   return () => {
     const fresh = new Map(
-      [...ids].map(id => [id, uuid.test(id) ? newId(deps) : newRecordId(deps)] as const)
+      [...ids].map(id => [id, uuid.test(id) ? newId(deps) : newRandomId(deps)] as const)
     )
     return first.map((statement, at) => ({
       ...statement,

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,10 +6,11 @@ import { leafHash } from '../../src/core/evidence/deposit-leaf.ts'
 import { socketConnectionConfig } from '../../src/server/db/postgres.ts'
 import { demoHistory } from '../../src/server/domain/demo/demo-documents.ts'
 import { demoAccount } from '../../src/server/domain/demo-account.ts'
+import { sha256Of } from '../../tests/helpers/e2e/documents.ts'
 import type { ServiceProcess } from '../../tests/helpers/service.ts'
 import type { RememberedDocument } from './depositors.ts'
 
-export interface ConsistencyReport {
+interface ConsistencyReport {
   figures: Record<string, number>
   /** What is wrong with the service, one sentence for each fault. */
   faults: string[]
@@ -271,34 +270,23 @@ export async function checkStoredBytes(
   service: ServiceProcess,
   remembered: RememberedDocument[]
 ): Promise<string[]> {
-  const pool = new pg.Pool(socketConnectionConfig(await service.socketDir(), 'vidimus', 'postgres'))
-  try {
-    const { rows } = await pool.query<{ request: string; path: string }>(`
-      select d.request_id as request,
-             company_id || '/' || left(encode(blob_tag, 'hex'), 2) || '/' || encode(blob_tag, 'hex') as path
-        from deposit d`)
-    const pathOf = new Map(rows.map(row => [row.request, row.path]))
-    const digests = new Map<string, string>()
-    const faults: string[] = []
-    for (const { request, sha256, end } of remembered) {
-      if (end !== 'acknowledged') continue
-      const path = pathOf.get(request)
-      if (path === undefined) continue // checkConsistency() reports it
-      const digest =
-        digests.get(path) ?? (await sha256Of(join(service.documents, 'blobs', path)).catch(String))
-      digests.set(path, digest)
-      if (digest !== sha256) faults.push(`the bytes of request ${request} are ${digest}`)
-    }
-    return faults
-  } finally {
-    await pool.end()
+  const rows = await service.query<{ request: string; path: string }>(`
+    select d.request_id as request,
+           company_id || '/' || left(encode(blob_tag, 'hex'), 2) || '/' || encode(blob_tag, 'hex') as path
+      from deposit d`)
+  const pathOf = new Map(rows.map(row => [row.request, row.path]))
+  const digests = new Map<string, string>()
+  const faults: string[] = []
+  for (const { request, sha256, end } of remembered) {
+    if (end !== 'acknowledged') continue
+    const path = pathOf.get(request)
+    if (path === undefined) continue // checkConsistency() reports it
+    const digest =
+      digests.get(path) ?? (await sha256Of(join(service.documents, 'blobs', path)).catch(String))
+    digests.set(path, digest)
+    if (digest !== sha256) faults.push(`the bytes of request ${request} are ${digest}`)
   }
-}
-
-async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path)) hash.update(chunk)
-  return hash.digest('hex')
+  return faults
 }
 
 async function filesBelow(folder: string): Promise<string[]> {

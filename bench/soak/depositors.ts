@@ -26,7 +26,7 @@ export interface RememberedDocument {
   end: 'acknowledged' | 'abandoned' | 'cancelled' | 'failed'
 }
 
-export interface Depositors {
+interface Depositors {
   clients: Client[]
   remembered: RememberedDocument[]
   /** The number of errors that occurred, by error code. */

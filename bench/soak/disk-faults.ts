@@ -1,12 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog } from '../../src/server/adapters/log.ts'
 import { readConfig } from '../../src/server/config.ts'
 import { listCompanyIds } from '../../src/server/domain/companies/companies.ts'
-import { checkFiles } from '../../src/server/domain/deposits/file-checks.ts'
+import { reconcileFiles } from '../../src/server/domain/deposits/file-checks.ts'
 import { openDeps } from '../../src/server/open-deps.ts'
 import type { ServiceProcess } from '../../tests/helpers/service.ts'
+import { databaseProcesses } from '../processes.ts'
 import { checkConsistency, checkStoredBytes } from './consistency.ts'
 import type { RememberedDocument } from './depositors.ts'
 import { type Trace, traceSystemCalls } from './strace.ts'
@@ -168,17 +169,9 @@ export async function deleteUnreferencedFiles(service: ServiceProcess): Promise<
   await using opened = await openDeps(config, createLog('error'), stopping.signal, () => undefined)
   const deps = { ...opened.deps, clock: () => new Date(Date.now() + 2 * 86_400_000) }
   for (const company of await listCompanyIds(deps)) {
-    const { missing, damaged } = await checkFiles(deps, company, 1)
+    const { missing, damaged } = await reconcileFiles(deps, company, 1)
     if (missing.length + damaged.length > 0) faults.push('documents are lost or damaged')
   }
   stopping.abort()
   return faults
-}
-
-/** Returns the process ids of the database server and of its current child processes. */
-export function databaseProcesses({ dataDir }: ServiceProcess): number[] {
-  const file = readFileSync(join(dataDir, 'pg/postmaster.pid'), 'utf8')
-  const postmaster = Number(file.split('\n', 1)[0])
-  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
-  return [postmaster, ...children.split(' ').filter(Boolean).map(Number)]
 }

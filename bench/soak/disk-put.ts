@@ -69,7 +69,7 @@ interface Sent {
  * in the history. At the end, the test searches the history for each file name. It must find
  * exactly one deposit, and at most as many failed requests as the sender got errors.
  */
-export async function failDirectUploads(options: {
+export async function testPutDiskFaults(options: {
   seed: number
   rounds?: number
   faults?: readonly PutFault[]

@@ -9,12 +9,12 @@ import { openStream } from '../../tests/helpers/event-stream.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
 import { retryForAMinute } from '../../tests/helpers/retry-for-a-minute.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
+import { databaseProcesses } from '../processes.ts'
 import { type RememberedDocument, startDepositors } from './depositors.ts'
 import {
   checkAndStop,
   checkFilesAndStop,
   type DiskFault,
-  databaseProcesses,
   deleteUnreferencedFiles,
   diskFault,
   injectFault,
@@ -157,7 +157,7 @@ export const tusFaults: DiskFault[] = [
  * continues the upload as a browser does. At the end the service must have either the whole
  * document or nothing of it.
  */
-export async function failUploads(options: {
+export async function testUploadDiskFaults(options: {
   seed: number
   rounds?: number
   faults?: readonly DiskFault[]
@@ -229,7 +229,7 @@ async function resumeUpload(ada: Client, upload: string, bytes: Uint8Array, prom
  * Test C-04: the disk of the documents is full for a while. People try again until there is space.
  * Afterwards no document may be lost, duplicated or incomplete.
  */
-export async function fillDisk(options: { seed: number; megabytes: number }) {
+export async function testFullDisk(options: { seed: number; megabytes: number }) {
   const { seed, megabytes } = options
   await using service = await makeServiceProcess({ DEMO: 'false' })
   mkdirSync(service.documents, { recursive: true, mode: 0o700 })

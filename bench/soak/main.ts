@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { killDuringDeposits } from './crash.ts'
-import { checkFlushOrder, failUploads, fillDisk } from './disk.ts'
-import { failDirectUploads } from './disk-put.ts'
+import { checkFlushOrder, testFullDisk, testUploadDiskFaults } from './disk.ts'
+import { testPutDiskFaults } from './disk-put.ts'
 import { testHeldDeposits } from './held.ts'
 import { killDuringImports } from './imports.ts'
 import { whyStraceFails } from './strace.ts'
@@ -40,13 +40,13 @@ const scenarios: Record<string, Scenario> = {
   ),
   // a round has 16 system calls
   'C-04': needingStrace(({ seed, scale }) =>
-    failUploads({ seed, rounds: countOf(18, scale), onFault: say })
+    testUploadDiskFaults({ seed, rounds: countOf(18, scale), onFault: say })
   ),
   // a round has 14 system calls
   'C-04 PUT': needingStrace(({ seed, scale }) =>
-    failDirectUploads({ seed, rounds: countOf(6, scale), onFault: say })
+    testPutDiskFaults({ seed, rounds: countOf(6, scale), onFault: say })
   ),
-  'C-04 full disk': ({ seed }) => fillDisk({ seed, megabytes: 64 }),
+  'C-04 full disk': ({ seed }) => testFullDisk({ seed, megabytes: 64 }),
   'C-05': runTests(['tests/api/database-loss.test.ts']),
   'C-06': runTests(['tests/api/deposits/cuts.test.ts']),
   'C-07': runTests(['tests/api/history/stream-cuts.test.ts']),

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, signUpAt } from '../../tests/helpers/client.ts'
 import { createRandom } from '../../tests/helpers/random.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
+import { cpuOf, memoryOf } from '../processes.ts'
 
 const host = 'localhost'
-const ticksPerSecond = 100
 /** The maximum processor time that waiting calls may use, as a fraction of one core. */
 const maxCpuShare = 0.25
 /** The maximum memory in MB that waiting calls may use. */
@@ -57,7 +56,8 @@ async function measure(
 ): Promise<Cost> {
   const over = new AbortController()
   const answers: Record<string, number> = {}
-  const before = usageOf(service.pid())
+  const pid = service.pid()
+  const before = { cpuSeconds: cpuOf(pid), mb: memoryOf(pid) }
   const callers = Array.from({ length: waiting }, async () => {
     while (!over.signal.aborted) {
       const status = await openPatch(service.port, person, upload, over.signal)
@@ -66,7 +66,7 @@ async function measure(
     }
   })
   await sleep(seconds * 1000)
-  const after = usageOf(service.pid())
+  const after = { cpuSeconds: cpuOf(pid), mb: memoryOf(pid) }
   over.abort()
   await Promise.all(callers)
   const cpuSeconds = Number((after.cpuSeconds - before.cpuSeconds).toFixed(2))
@@ -119,12 +119,4 @@ async function retryWhileBusy(call: () => ReturnType<Client['tus']>) {
     if (answer.status !== 409 || tries === 10) return answer
     await sleep(1000)
   }
-}
-
-function usageOf(pid: number): { cpuSeconds: number; mb: number } {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  const ticks = Number(fields[11]) + Number(fields[12])
-  const [, kb = '0'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return { cpuSeconds: ticks / ticksPerSecond, mb: Number(kb) / 1000 }
 }

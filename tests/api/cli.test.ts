@@ -3,17 +3,18 @@ import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { runCommand } from '../../bin/commands.ts'
 import { socketConnectionConfig, startPostgres } from '../../src/server/db/postgres.ts'
 import { isProcessAlive, readPostmasterState } from '../../src/server/db/postmaster.ts'
 
 /**
- * Timeout of a test in milliseconds. Each command is a process, which takes seconds on a busy
+ * Timeout of a test in milliseconds. Starting the database or a process takes seconds on a busy
  * machine.
  */
 const slow = 600_000
 const root = join(import.meta.dirname, '../..')
+const address = 'https://docs.example.org'
 /** Folder in which Node stores compiled modules. With them, a command starts twice as fast. */
 const compiled = process.env.NODE_COMPILE_CACHE
 
@@ -23,15 +24,18 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'vidimus-cli-'))
   await chmod(folder, 0o711) // as root the database runs as somebody else
   dataDir = join(folder, 'data')
+  vi.stubEnv('DATA_DIR', dataDir)
+  vi.stubEnv('PUBLIC_URL', address)
+  vi.stubEnv('DEV', false) // Vitest sets it to 1
 })
 afterAll(async () => {
+  vi.unstubAllEnvs()
   await stopDatabase()
   await rm(folder, { recursive: true, force: true })
 })
 
 test('says what it can do, and of each command how it is called', async () => {
   const overview = await runCommand(['--help'])
-  expect(overview).toEqual(await vidimus('--help'))
   expect(overview.status).toBe(0)
   const { commands } = JSON.parse((await runCommand(['--json'])).out)
   const names: string[] = commands.map((each: { name: string }) => each.name)
@@ -73,47 +77,47 @@ test.for([
 
 test('goes through an installation’s first hour', { timeout: slow }, async () => {
   // nothing is there yet
-  const early = await vidimus('setup-code', '--json')
+  const early = await command('setup-code', '--json')
   expect(early.status).toBe(1)
   expect(JSON.parse(early.err).error).toContain('no installation yet')
-  expect((await vidimus('seed-demo')).status).toBe(1)
 
+  // each command would start the database and stop it again
+  const running = await startPostgres({ dir: join(dataDir, 'pg') })
+  expect((await command('seed-demo')).status).toBe(1)
   const init = await vidimus('init', '--domain', 'docs.example.org', '--name', 'Orchard', '--json')
   expect(init.status).toBe(0)
   const made = JSON.parse(init.out)
   expect(made).toMatchObject({ domain: 'docs.example.org', name: 'Orchard' })
   expect(made.link).toBe(`https://docs.example.org/en/setup#${made.code}`)
-  const again = await vidimus('init', '--domain', 'docs.example.org', '--name', 'Orchard')
+  const again = await command('init', '--domain', 'docs.example.org', '--name', 'Orchard')
   expect(again).toMatchObject({
     status: 1,
     err: expect.stringContaining('already has an installation')
   })
 
-  // each command would start it and take it down again
-  const running = await startPostgres({ dir: join(dataDir, 'pg') })
-  const code = await vidimus('setup-code')
+  const code = await command('setup-code')
   expect(code.out).toMatch(/^https:\/\/docs\.example\.org\/en\/setup#[\w-]{22}$/m)
 
-  expect((await vidimus('waiting')).out).toBe('Nobody is waiting.\n')
-  expect(JSON.parse((await vidimus('waiting', '--json')).out)).toEqual({ waiting: [] })
-  expect(JSON.parse((await vidimus('deposit', 'held', '--json')).out)).toEqual({ held: [] })
-  expect(await vidimus('deposit', 'retry')).toMatchObject({
+  expect((await command('waiting')).out).toBe('Nobody is waiting.\n')
+  expect(JSON.parse((await command('waiting', '--json')).out)).toEqual({ waiting: [] })
+  expect(JSON.parse((await command('deposit', 'held', '--json')).out)).toEqual({ held: [] })
+  expect(await command('deposit', 'retry')).toMatchObject({
     status: 1,
     err: expect.stringContaining('No deposit is held')
   })
 
-  expect((await vidimus('remove-demo')).status).toBe(1)
-  const seeded = JSON.parse((await vidimus('seed-demo', '--json')).out)
+  expect((await command('remove-demo')).status).toBe(1)
+  const seeded = JSON.parse((await command('seed-demo', '--json')).out)
   expect(seeded).toMatchObject({
     address: 'https://demo.localhost',
     account: { email: 'claire.marchand@example.com' }
   })
-  expect(await vidimus('seed-demo')).toMatchObject({
+  expect(await command('seed-demo')).toMatchObject({
     status: 1,
     err: expect.stringContaining('already')
   })
   expect((await readdir(join(dataDir, 'documents/blobs'))).length).toBe(1)
-  expect((await vidimus('remove-demo')).status).toBe(0)
+  expect((await command('remove-demo')).status).toBe(0)
   expect(await readdir(join(dataDir, 'documents/blobs'))).toEqual([])
   expect(await readdir(join(dataDir, 'documents/staging'))).toEqual([])
 
@@ -134,10 +138,10 @@ test('goes through an installation’s first hour', { timeout: slow }, async () 
 test('audit check names the company and the first broken entry of a log', {
   timeout: slow
 }, async () => {
-  const intact = JSON.parse((await vidimus('audit', 'check', '--json')).out)
+  const postgres = await startPostgres({ dir: join(dataDir, 'pg') })
+  const intact = JSON.parse((await command('audit', 'check', '--json')).out)
   expect(intact.logs).toEqual([{ company: expect.any(String), entries: 0, erased: 0 }])
   const { company } = intact.logs[0]
-  const postgres = await startPostgres({ dir: join(dataDir, 'pg') })
   const owner = new pg.Client(socketConnectionConfig(postgres.socketDir, 'vidimus', 'postgres'))
   await owner.connect()
   await owner.query(
@@ -147,18 +151,18 @@ test('audit check names the company and the first broken entry of a log', {
     [company]
   )
   await owner.end()
-  await postgres.stop()
-  const { status, out, err } = await vidimus('audit', 'check', '--json')
+  const { status, out, err } = await command('audit', 'check', '--json')
   expect({ status, out }).toEqual({ status: 1, out: '' })
   const reason = 'it does not follow from the entries before it'
   expect(JSON.parse(err)).toEqual({
     error: `Company ${company}: entry 1 is broken: ${reason}.`,
     logs: [{ company, entries: 0, erased: 0, broken: { seq: 1, reason } }]
   })
-  expect(await vidimus('audit', 'check')).toMatchObject({
+  expect(await command('audit', 'check')).toMatchObject({
     status: 1,
     err: expect.stringContaining('entry 1 is broken')
   })
+  await postgres.stop()
 })
 
 test('npm run migrate works on the database that the settings name', {
@@ -168,7 +172,7 @@ test('npm run migrate works on the database that the settings name', {
   expect(own).toMatchObject({ status: 0, out: expect.stringContaining('0001-init.sql') })
   expect(await readdir(join(folder, 'new'))).toContain('pg')
   const given = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
-  expect(await run('npm', ['run', '--silent', 'migrate'], given)).toMatchObject({
+  expect(await run(process.execPath, ['bin/migrate.ts'], given)).toMatchObject({
     status: 1,
     err: expect.stringContaining('DATABASE_URL cannot be used')
   })
@@ -186,7 +190,8 @@ test('ends as the command did', async () => {
 })
 
 test('names a setting that is wrong', async () => {
-  const { status, err } = await vidimus.with({ PORT: 'x' }, 'setup-code')
+  vi.stubEnv('PORT', 'x')
+  const { status, err } = await command('setup-code')
   expect(status).toBe(1)
   expect(err).toContain('PORT=x')
 })
@@ -197,10 +202,13 @@ async function tokenKeys(): Promise<string[]> {
 
 /** Runs the command `vidimus` with these arguments in a separate process, as a person would. */
 function vidimus(...words: string[]) {
-  return vidimus.with({}, ...words)
+  return run(process.execPath, ['bin/vidimus.ts', ...words], {})
 }
-vidimus.with = (settings: Record<string, string>, ...words: string[]) =>
-  run(process.execPath, ['bin/vidimus.ts', ...words], settings)
+
+/** Runs the command `vidimus` with these arguments in this process. */
+function command(...words: string[]) {
+  return runCommand(words)
+}
 
 async function run(program: string, args: string[], settings: Record<string, string>) {
   const child = spawn(program, args, {
@@ -211,7 +219,7 @@ async function run(program: string, args: string[], settings: Record<string, str
       HOME: folder,
       ...(compiled && { NODE_COMPILE_CACHE: compiled }),
       DATA_DIR: dataDir,
-      PUBLIC_URL: 'https://docs.example.org',
+      PUBLIC_URL: address,
       ...settings
     }
   })

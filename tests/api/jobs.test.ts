@@ -8,7 +8,7 @@ import {
   deleteExpiredEvents,
   readEventBounds
 } from '../../src/server/domain/history/events.ts'
-import { deleteAnswersStatement } from '../../src/server/domain/idempotency.ts'
+import { deleteExpiredResponsesStatement } from '../../src/server/domain/idempotency.ts'
 import { checkFilesJob } from '../../src/server/jobs/check-files.ts'
 import { deleteExpiredJob } from '../../src/server/jobs/delete-expired.ts'
 import type { Job } from '../../src/server/jobs/job-runner.ts'
@@ -107,7 +107,7 @@ test('finds what is to be forgotten without reading what stays', async () => {
     await countRowsRead(
       app.deps.db,
       acme,
-      deleteAnswersStatement.bind({ company_id: acme, before, batch: 10 })
+      deleteExpiredResponsesStatement.bind({ company_id: acme, before, batch: 10 })
     )
   ).toBeLessThan(50)
 })

@@ -104,30 +104,21 @@ test('both go on after a crash of the database, and streams miss nothing', async
   stream.close()
 })
 
-test.for(['of their own', 'of the operator'])(
-  'two that start together on an empty database %s both come up',
-  { timeout: 120_000 },
-  async kind => {
-    const settings = kind === 'of their own' ? {} : { DATABASE_URL: await emptyDatabase() }
-    await using one = await makeServiceProcess(settings)
-    await using other = await makeServiceProcess({ ...settings, DATA_DIR: one.dataDir })
-    await Promise.all([one.start(), other.start()])
-    // a token of the one opens the other at once: they hold the same keys
-    const person = await signUpAt(one.port, 'localhost')
-    const answer = await fetchAt(other.port)('http://api.localhost/user', {
-      headers: { authorization: `Bearer ${person.token()}` }
-    })
-    expect(answer.status).toBe(200)
-    expect(await other.stop()).toBe(0)
-    expect(await one.stop()).toBe(0)
-  }
-)
-
-test('a closed terminal ends the service and its database', async () => {
-  await using service = await makeServiceProcess(withoutDemo)
-  await service.start()
-  expect(await service.end('SIGHUP')).toBe(0)
-  await expect(service.socketDir()).rejects.toThrow('the database is not running')
+test('two that start together on an empty database of the operator both come up', {
+  timeout: 120_000
+}, async () => {
+  const settings = { DATABASE_URL: await emptyDatabase() }
+  await using one = await makeServiceProcess(settings)
+  await using other = await makeServiceProcess({ ...settings, DATA_DIR: one.dataDir })
+  await Promise.all([one.start(), other.start()])
+  // a token of the one opens the other at once: they hold the same keys
+  const person = await signUpAt(one.port, 'localhost')
+  const answer = await fetchAt(other.port)('http://api.localhost/user', {
+    headers: { authorization: `Bearer ${person.token()}` }
+  })
+  expect(answer.status).toBe(200)
+  expect(await other.stop()).toBe(0)
+  expect(await one.stop()).toBe(0)
 })
 
 test.runIf(process.platform === 'linux')(
@@ -195,6 +186,13 @@ test('a start that is refused says why and ends with 1', async () => {
   expect(await refused.stop()).toBe(1)
   // before keys and database are made: what reads the networks after them would refuse them, too
   expect(await readdir(refused.dataDir)).toEqual(['documents'])
+})
+
+// last, because it ends what the other tests use
+test('a closed terminal ends the service and its database', async () => {
+  expect(await second.stop()).toBe(0)
+  expect(await first.end('SIGHUP')).toBe(0)
+  await expect(first.socketDir()).rejects.toThrow('the database is not running')
 })
 
 /**

@@ -5,7 +5,7 @@ import { test } from '../helpers/e2e/journey.ts'
 import {
   chooseFiles,
   downloadBy,
-  home,
+  homeAddress,
   siteAddress,
   startSession,
   textFile,
@@ -15,7 +15,7 @@ import { seedRequests } from '../helpers/e2e/seeded-requests.ts'
 
 test('finds, filters, opens and exports, and keeps all that in the address', async ({ page }) => {
   const faults = watchFaults(page)
-  await startSession(page, home(), { email: `find-${Date.now()}@example.com` })
+  await startSession(page, homeAddress(), { email: `find-${Date.now()}@example.com` })
   await depositFiles(page, ['Lease été.txt', '=cmd.txt', 'Other.txt'])
 
   await test.step('by words, whatever their accents', async () => {
@@ -88,7 +88,7 @@ test('new rows wait while the list is in use, and none moves under the pointer',
   page,
   context
 }) => {
-  await startSession(page, home())
+  await startSession(page, homeAddress())
   await depositFiles(page, ['first.txt', 'second.txt'])
   await page.goto('/en/history')
   await expect(rows(page)).toHaveCount(2)
@@ -110,7 +110,7 @@ test('new rows wait while the list is in use, and none moves under the pointer',
 })
 
 test('after a sleep nothing is missing and nothing doubled', async ({ page, context, browser }) => {
-  const email = await startSession(page, home())
+  const email = await startSession(page, homeAddress())
   await depositFiles(page, ['awake.txt'])
   await page.goto('/en/history')
   await expect(rows(page)).toHaveCount(1)
@@ -140,11 +140,11 @@ test('after a sleep nothing is missing and nothing doubled', async ({ page, cont
 
 test('draws few of many rows, by day, also those that failed', async ({ page }) => {
   const faults = watchFaults(page)
-  const email = await startSession(page, home())
-  await seedRequests(socketDir(), email, 3000)
+  const email = await startSession(page, homeAddress())
+  await seedRequests(socketDir(), email, 600)
   await page.goto('/en/history')
   await expect(page.getByRole('heading', { level: 2, name: 'Yesterday' })).toBeVisible()
-  const last = page.getByText('seeded 3000.pdf', { exact: true })
+  const last = page.getByText('seeded 600.pdf', { exact: true })
   await expect(async () => {
     await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
     await expect(last).toBeVisible({ timeout: 250 })

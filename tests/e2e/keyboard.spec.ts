@@ -3,16 +3,7 @@ import { type Locale, localeNames, type Translate } from '../../src/i18n/index.t
 import { inspectPage } from '../helpers/e2e/accessibility.ts'
 import { test } from '../helpers/e2e/journey.ts'
 import { expectFocusSeen, tabTo, tabToTarget } from '../helpers/e2e/keyboard.ts'
-import {
-  expectSignedInAt,
-  home,
-  nextPassword,
-  password,
-  signUp,
-  siteAddress,
-  startSession,
-  textFile
-} from '../helpers/e2e/page.ts'
+import { expectSignedInAt, password, siteAddress, textFile } from '../helpers/e2e/page.ts'
 import { translatorOfAllWords } from '../helpers/words.ts'
 
 const windows: Record<string, { settings: BrowserContextOptions; from: Locale; to: Locale }> = {
@@ -143,73 +134,6 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
     await context.close()
   })
 }
-
-test('account, password and sign-out everywhere with the keyboard alone', async ({ page }) => {
-  const site = siteAddress()
-  const email = await signUp(page, `${site}/en`, { chosen: password })
-  await tabTo(page, 'link', 'Account')
-  await page.keyboard.press('Enter')
-  await expect(page.getByRole('heading', { level: 1, name: 'Account' })).toBeFocused()
-  await expect(page.getByText('This browser')).toBeVisible()
-
-  await tabTo(page, 'textbox', 'Username')
-  await page.keyboard.press('ControlOrMeta+A')
-  await page.keyboard.type('Keyboard Only')
-  await page.keyboard.press('Enter')
-  await expect(page.getByText('Saved.')).toBeVisible()
-
-  const dark = page.getByRole('main').getByRole('radio', { name: 'Dark' })
-  await tabToTarget(page, page.getByRole('main').getByRole('radio', { name: 'System' }), 'System')
-  await page.keyboard.press('ArrowLeft')
-  await expect(dark).toBeChecked()
-  await page.keyboard.press('ArrowRight')
-
-  const present = page.getByLabel('Current password')
-  await tabToTarget(page, present, 'the current password')
-  await page.keyboard.type(password)
-  await page.keyboard.press('Tab')
-  await expect(page.getByRole('button', { name: 'Show password' }).first()).toBeFocused()
-  await page.keyboard.press('Space')
-  await expect(present).toHaveAttribute('type', 'text')
-  await tabTo(page, 'textbox', 'New password')
-  await page.keyboard.type(nextPassword)
-  await tabTo(page, 'textbox', 'Confirm new password')
-  await page.keyboard.type(nextPassword)
-  await page.keyboard.press('Enter')
-  await expect(page.getByText('Your password has been changed.')).toBeVisible({ timeout: 60_000 })
-
-  await tabTo(page, 'button', 'Sign out everywhere')
-  await page.keyboard.press('Enter')
-  await expect(page.getByRole('button', { name: 'Yes, sign out everywhere' })).toBeFocused()
-  await page.keyboard.press('Enter')
-  await expect(page).toHaveURL(`${site}/en`)
-  await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
-
-  await tabTo(page, 'link', 'Sign in')
-  await page.keyboard.press('Enter')
-  await expect(page).toHaveURL(/sign-in/)
-  await tabTo(page, 'textbox', 'Email')
-  await page.keyboard.type(email)
-  await tabTo(page, 'textbox', 'Password')
-  await page.keyboard.type(nextPassword)
-  await page.keyboard.press('Enter')
-  await expectSignedInAt(page, `${site}/en`)
-})
-
-test('a document deposited twice is met with the keyboard alone', async ({ page }) => {
-  await startSession(page, home())
-  await page.goto('/en/deposit')
-  const file = textFile('twice.txt')
-  const input = page.locator('input[type=file]').first()
-  await input.setInputFiles(file)
-  await expect(page.getByText('Recorded', { exact: true })).toBeVisible()
-  await input.setInputFiles(file)
-  await expect(page.getByText(/You already deposited this exact file on/)).toBeVisible()
-  const again = page.getByRole('button', { name: /^Deposit again/ })
-  await tabToTarget(page, again, 'the button “Deposit again”')
-  await page.keyboard.press('Enter')
-  await expect(page.getByText('Recorded', { exact: true })).toHaveCount(2)
-})
 
 /** Opens a page by its link in the drawer. Expects that the heading of the page gets the focus. */
 async function goTo(page: Page, name: string, t: Translate): Promise<void> {

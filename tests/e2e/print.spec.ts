@@ -1,6 +1,6 @@
 import { expect, type Page, test } from '@playwright/test'
 import { socketDir } from '../helpers/e2e/data-dir.ts'
-import { chooseFiles, home, startSession, textFile } from '../helpers/e2e/page.ts'
+import { chooseFiles, homeAddress, startSession, textFile } from '../helpers/e2e/page.ts'
 import { seedRequests } from '../helpers/e2e/seeded-requests.ts'
 
 test('a verdict prints as a document, in black on white from the dark theme too', async ({
@@ -21,7 +21,7 @@ test('a verdict prints as a document, in black on white from the dark theme too'
 })
 
 test('the history prints every row it has loaded, with the time in full', async ({ page }) => {
-  const email = await startSession(page, home())
+  const email = await startSession(page, homeAddress())
   await seedRequests(socketDir(), email, 45)
   await page.goto('/en/history')
   const rows = page.locator('[data-request]')

@@ -14,7 +14,7 @@ import {
 import { openLimitGallery } from '../helpers/e2e/limit-gallery.ts'
 import {
   chooseFiles,
-  home as homeIn,
+  homeAddress as homeIn,
   password,
   startSession,
   textFile

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import http from 'node:http'
 import { tmpdir } from 'node:os'
@@ -32,7 +32,7 @@ import { runImportsJob } from '../../src/server/jobs/run-imports.ts'
 import { sendMailsJob } from '../../src/server/jobs/send-mails.ts'
 import { settleUploadsJob } from '../../src/server/jobs/settle-uploads.ts'
 import { createUploadHandler } from '../../src/server/uploads/upload-routes.ts'
-import { uploadOf } from './client.ts'
+import { newEmail, uploadOf } from './client.ts'
 import { makeDb } from './database.ts'
 import { guardLogHeadLocks } from './head-locks.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
@@ -232,7 +232,7 @@ export async function makeApp(
 
   async function signUp(host = 'acme.localhost'): Promise<TestPerson> {
     const keys = makeKeys()
-    const email = `person-${randomUUID()}@example.com`
+    const email = newEmail()
     const { challenge: nonce } = await callAt(host, getChallenge, { email, purpose: 'signup' })
     const public_key_jwt = keys.publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })
     const { id } = await callAt(host, createUser, {

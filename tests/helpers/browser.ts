@@ -1,5 +1,5 @@
 import type { Environment, LockRequest, PageLocation } from '../../src/stores/environment.ts'
-import { countRows, createRowRangeReader, inspectFile } from '../../src/workers/csv-files.ts'
+import { createRowRangeReader, inspectFile, scanRows } from '../../src/workers/csv-files.ts'
 
 type Handler = (request: Request) => Response | Promise<Response>
 
@@ -30,10 +30,10 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
       const robbed = lock.holder
       lock.holder = asked
       asked.onHeld()
-      robbed?.onLost()
+      robbed?.onLost?.()
     } else {
       lock.queue.push(asked)
-      asked.onWait()
+      asked.onWait?.()
     }
     return () => {
       lock.queue = lock.queue.filter(each => each !== asked)
@@ -141,7 +141,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
         const take = createRowRangeReader()
         return {
           inspect: inspectFile,
-          count: (file, dialect, options) => countRows(file, dialect, options?.onProgress),
+          count: (file, dialect, options) => scanRows(file, dialect, options?.onProgress),
           take: (file, dialect, part) => take(JSON.stringify(dialect), file, dialect, part)
         }
       }

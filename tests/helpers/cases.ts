@@ -215,7 +215,10 @@ export async function makeGroup(
 }
 
 /** Makes a person who is invited to a company. Returns the person's id. */
-export async function makeMember(owner: pg.Pool, company: string | undefined): Promise<string> {
+export async function makeInvitedPerson(
+  owner: pg.Pool,
+  company: string | undefined
+): Promise<string> {
   const id = randomUUID()
   await owner.query(
     `insert into "user" (company_id, id, email, username, tokens_valid_after, created_at, invited_at)

@@ -10,7 +10,7 @@ import { getChallenge, logIn } from '../../src/contract/sessions.ts'
 import { createUser } from '../../src/contract/users.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
 
-export interface SentRequest {
+interface SentRequest {
   method?: string
   path: string
   headers?: Record<string, string>

@@ -33,7 +33,7 @@ export async function makeDb() {
   }
 }
 
-export interface Statement {
+interface Statement {
   text: string
   values: unknown[]
 }

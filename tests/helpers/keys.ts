@@ -6,13 +6,13 @@ import {
   sign
 } from 'node:crypto'
 import { toBase64Url } from '../../src/core/bytes.ts'
-import { challengeResponse } from '../../src/core/keys/challenge.ts'
+import { formatChallengeResponse } from '../../src/core/keys/challenge.ts'
 import { type Argon2id, deriveKey } from '../../src/core/keys/kdf.ts'
 import { PublicKeyJwk, type PublicKeyPayload } from '../../src/core/keys/public-key-jwt.ts'
 import {
   formatPublicKeyJwt,
   publicJwk,
-  publicKeyJwtInput
+  publicKeyJwtSigningInput
 } from '../../src/core/keys/public-key-proof.ts'
 
 export interface TestKeys {
@@ -43,9 +43,9 @@ function keysOf(key: KeyObject, jwk: PublicKeyJwk): TestKeys {
     sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' })
   return {
     jwk,
-    respond: challenge => challengeResponse(challenge, signatureOf(challenge)),
+    respond: challenge => formatChallengeResponse(challenge, signatureOf(challenge)),
     publicKeyJwt(payload) {
-      const input = publicKeyJwtInput({ kdf: 'a1', jwk, ...payload })
+      const input = publicKeyJwtSigningInput({ kdf: 'a1', jwk, ...payload })
       return formatPublicKeyJwt(input, signatureOf(input))
     }
   }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { LinkPurpose } from '../../src/contract/accounts.ts'
 import { getChallenge } from '../../src/contract/sessions.ts'
 import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/keys/public-key-proof.ts'
@@ -8,9 +7,10 @@ import { insertSignUp } from '../../src/server/domain/accounts/signups.ts'
 import { sealedKeyColumns, verifyKeyProof } from '../../src/server/domain/key-proofs/key-proofs.ts'
 import { createMailToken } from '../../src/server/domain/mail/mail-tokens.ts'
 import type { TestApp } from './app.ts'
+import { newEmail } from './client.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
 
-export interface MailRecipient {
+interface MailRecipient {
   id: string
   email: string
   keys: TestKeys
@@ -45,7 +45,7 @@ export async function makePerson(app: TestApp, isInvited = false): Promise<MailR
   const email = newEmail()
   const company_id = toCompanyId(app.companies[host] ?? '')
   const key = isInvited ? undefined : { kdf: 'a1', jwk: keys.jwk }
-  const user = { company_id, email, username: 'Ada', locale: undefined, key, isInvited }
+  const user = { email, username: 'Ada', locale: undefined, key, isInvited }
   const id = await inCompany(app.deps.db, company_id, tx => addUser(tx, app.deps, user))
   if (id === undefined) throw new Error('the e-mail is taken')
   return { id, email, keys }
@@ -105,8 +105,4 @@ export async function makeEmailChange(
       .execute()
   })
   return makeMailToken(app, 'email', { id: person.id, email })
-}
-
-function newEmail(): string {
-  return `person-${randomUUID()}@example.com`
 }

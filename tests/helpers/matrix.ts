@@ -19,7 +19,7 @@ import {
   makeGroup,
   makeImport,
   makeImportToUseUp,
-  makeMember,
+  makeInvitedPerson,
   makeWaitingSignUp,
   type RefusalContext,
   type Refusals,
@@ -232,7 +232,7 @@ export async function makeThingToUseUp(
     case 'group':
       return makeGroup(app, person.host, company)
     case 'member':
-      return makeMember(app.owner, company)
+      return makeInvitedPerson(app.owner, company)
     case 'category':
       return makeCategory(app, person.host, { company })
     case 'domain':
@@ -301,7 +301,7 @@ async function readTables(owner: pg.Pool): Promise<Tables> {
  * Returns what a refused call must not change: the number of rows of every table, the charged usage
  * and a digest of all people.
  */
-export async function snapshot(owner: pg.Pool): Promise<Record<string, number | string>> {
+export async function summarizeDatabase(owner: pg.Pool): Promise<Record<string, number | string>> {
   const { all } = await tablesOf(owner)
   const counts = all.map(name => `select '${name}' as name, count(*)::text as value from "${name}"`)
   const { rows: found } = await owner.query<{ name: string; value: string }>({

@@ -2,21 +2,23 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { textsOf } from '../../scripts/texts.ts'
 import { errorCodes } from '../../src/contract/kit/errors.ts'
-import { localizedPath, translator, type Words } from '../../src/i18n/index.ts'
+import { localizedPath, type Messages, translator } from '../../src/i18n/index.ts'
 
 const en = textsOf('en')
 const fr = textsOf('fr')
+const english = sentences(en)
+const french = sentences(fr)
 
 test('says everything in both languages', () => {
   const files = (locale: string) => readdirSync(`src/i18n/${locale}`, { recursive: true }).sort()
   expect(files('fr')).toEqual(files('en'))
-  expect([...sentences(fr).keys()].sort()).toEqual([...sentences(en).keys()].sort())
+  expect([...french.keys()].sort()).toEqual([...english.keys()].sort())
 })
 
 test('leaves the same gaps to fill in both languages', () => {
   const gaps = (text: string) => new Set(text.match(/\{\{\w+\}\}/g))
-  for (const [key, text] of sentences(en)) {
-    const other = sentences(fr).get(key) ?? ''
+  for (const [key, text] of english) {
+    const other = french.get(key) ?? ''
     // "1 request left" may do without the number.
     if (!key.endsWith('_one')) expect(gaps(other), key).toEqual(gaps(text))
   }
@@ -38,14 +40,13 @@ test('has a sentence for every error code, and for every rule of a field', () =>
 })
 
 test('has both plurals where it has one', () => {
-  for (const key of sentences(en).keys()) {
-    if (key.endsWith('_one'))
-      expect([...sentences(en).keys()]).toContain(key.replace(/one$/, 'other'))
+  for (const key of english.keys()) {
+    if (key.endsWith('_one')) expect([...english.keys()]).toContain(key.replace(/one$/, 'other'))
   }
 })
 
 test('writes French with its own signs and spaces', () => {
-  for (const [key, text] of sentences(fr)) {
+  for (const [key, text] of french) {
     expect(text, `${key}: apostrophe`).not.toMatch(/'/)
     expect(text, `${key}: quotation marks`).not.toMatch(/["“”]/)
     expect(text, `${key}: U+202F before ; ! ?`).not.toMatch(/(?<!\u202f)[;!?]/)
@@ -56,7 +57,7 @@ test('writes French with its own signs and spaces', () => {
 })
 
 test('never puts a name where French would elide the word before it', () => {
-  for (const [key, text] of sentences(fr)) {
+  for (const [key, text] of french) {
     const elided =
       /\b(?:de|que|le|la|se|ne)\s\{\{(?:api|browser|company|email|host|names?|query)\}\}/i
     expect(text, key).not.toMatch(elided)
@@ -64,7 +65,7 @@ test('never puts a name where French would elide the word before it', () => {
 })
 
 test('counts in French only where the word follows the number', () => {
-  for (const [key, text] of sentences(fr)) {
+  for (const [key, text] of french) {
     // « 1 requêtes sur 50 », « 0 o conservés »: only `count` chooses between singular and plural
     expect(text, key).not.toMatch(
       /\{\{(?:done|ended|failed|found|hashed|missing|size|total|used)\}\}\s(?!sans\b)\p{L}+s(?!\p{L})/u
@@ -73,13 +74,13 @@ test('counts in French only where the word follows the number', () => {
 })
 
 test('addresses in French women and men alike', () => {
-  for (const [key, text] of sentences(fr)) {
+  for (const [key, text] of french) {
     expect(text, key).not.toMatch(/\b(?:êtes|rester|restez) (?:dé)?(?:connecté|inscrit|invité)/i)
   }
 })
 
 test('has one French name for an address and one for what is sent to it', () => {
-  for (const [key, text] of sentences(fr)) {
+  for (const [key, text] of french) {
     expect(text, `${key}: U+2011 in « e\u2011mail »`).not.toMatch(/e-mail/i)
     expect(text, `${key}: « adresse e\u2011mail »`).not.toMatch(/(?<!adresse |par )e\u2011mail/i)
     expect(text, `${key}: « message »`).not.toMatch(/courriel|(?<!e\u2011)\bmails?\b/i)
@@ -88,9 +89,9 @@ test('has one French name for an address and one for what is sent to it', () => 
 })
 
 test('leaves no English in French', () => {
-  for (const [key, text] of sentences(fr)) {
+  for (const [key, text] of french) {
     // « Menu », « OpenAPI 3.1 » are both
-    if (text === sentences(en).get(key)) expect(text, key).not.toMatch(/[a-z]+\s[a-z]+/)
+    if (text === english.get(key)) expect(text, key).not.toMatch(/[a-z]+\s[a-z]+/)
     expect(text.replace(/`[^`]*`|\{\{\w+\}\}/g, ''), key).not.toMatch(
       /(?<!\p{L})(?:the|and|your|with|upload|password|account|sign)(?!\p{L})/iu
     )
@@ -98,11 +99,11 @@ test('leaves no English in French', () => {
 })
 
 test('writes English with curly signs', () => {
-  for (const [key, text] of sentences(en)) expect(text, key).not.toMatch(/['"]/)
+  for (const [key, text] of english) expect(text, key).not.toMatch(/['"]/)
 })
 
 test('never shouts, in neither language, and never blames', () => {
-  for (const [key, text] of [...sentences(en), ...sentences(fr)]) {
+  for (const [key, text] of [...english, ...french]) {
     expect(text, key).not.toMatch(/!|\boops\b|\bsorry\b|désolé/i)
     expect(text.trim(), key).toBe(text)
     expect(text, key).not.toBe('')
@@ -111,7 +112,7 @@ test('never shouts, in neither language, and never blames', () => {
 
 test('holds nothing that the catalogue loader cannot quote', () => {
   // astro-i18next writes the catalogues into a script without escaping them.
-  for (const [key, text] of [...sentences(en), ...sentences(fr)]) {
+  for (const [key, text] of [...english, ...french]) {
     expect(text, key).not.toMatch(/["\\\n\u2028\u2029]/)
   }
 })
@@ -163,7 +164,7 @@ function rulesInSources(): string[] {
 }
 
 /** Returns the texts of a dictionary by their full keys: `{ a: { b: 'c' } }` → `a.b` ⇒ `c` */
-function sentences(words: Words, prefix = ''): Map<string, string> {
+function sentences(words: Messages, prefix = ''): Map<string, string> {
   return new Map(
     Object.entries(words).flatMap(([key, value]) =>
       typeof value === 'string'

@@ -76,6 +76,17 @@ const refusals: Partial<Record<Actor, ErrorCode>> = {
   'somebody of a suspended company': 'account_disabled'
 }
 
+/**
+ * The actors whose answers depend on the company of a row. The others are refused or let in because
+ * of their session, their role or `user_id`, so a missing layer of companies changes nothing.
+ */
+const actorsByCompany: readonly Actor[] = [
+  'no token',
+  'the owner',
+  'somebody of another company',
+  'the owner on the other company’s host'
+]
+
 interface Cell {
   route: string
   actor: Actor
@@ -278,6 +289,7 @@ describe.each([
 
   test.each(names)('%s answers each actor for each kind of id', async route => {
     for (const cell of cells.filter(each => each.route === route)) {
+      if (weaken && !actorsByCompany.includes(cell.actor)) continue
       if (weaken && known.has(partOf(cell)) && !reaching.has(partOf(cell))) continue
       const { response, reachedDatabase } = await ask(world, cell)
       known.add(partOf(cell))

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../../src/contract/kit/errors.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
-import { makeMember, makeWaitingSignUp, requestOf, type Thing } from '../../helpers/cases.ts'
+import { makeInvitedPerson, makeWaitingSignUp, requestOf, type Thing } from '../../helpers/cases.ts'
 import { makeSignUp } from '../../helpers/mailed.ts'
 import {
   comparableText,
@@ -102,7 +102,11 @@ describe('the company of a call', () => {
     name => !hasCompanyPath(routeOf(name)) && !routeCaseOf(name).reachesOthers
   )
 
+  // one middleware resolves the company, so the other routes get one company of several
+  const thorough = ['createUser', 'getCompany']
+
   test('is resolved for every call of administration', () => {
+    expect(acting).toEqual(expect.arrayContaining(thorough))
     expect(byPath.length).toBeGreaterThan(2)
     expect(byHeader).toEqual(expect.arrayContaining(['createUser', 'disableUser', 'updateDomain']))
   })
@@ -110,40 +114,37 @@ describe('the company of a call', () => {
   test.each(byHeader)('%s: an operator acts in the company of the header alone', async name => {
     const { people, things, companies } = world
     const { operator } = people
-    for (const where of ['beta', 'suspended'] as const) {
-      const company = companies[where]
-      // an earlier call's mail would disappear between the two counts
-      await world.app.allMailsSent()
-      const before = await rowsBut(company)
-      const answer = await administer(name, { person: operator, things: things[where], company })
-      expect.soft({ where, ...outcomeOf(answer) }).toEqual({ where, ...successOutcomeOf(name) })
-      // the operator's own company keeps its entry of the act
-      expect.soft(await rowsBut(company)).toEqual(before)
-      if (!hasIds(name)) continue
-      const own = await administer(name, { person: operator, things: things.operator, company })
-      expect.soft(outcomeOf(own), 'own thing').toEqual(refusalOutcomeOf('not_found'))
-      const other = await administer(name, { person: operator, things: things[where] })
-      expect.soft(outcomeOf(other), 'without the header').toEqual(refusalOutcomeOf('not_found'))
-    }
+    const company = companies.suspended
+    // an earlier call's mail would disappear between the two counts
+    await world.app.allMailsSent()
+    const before = await rowsBut(company)
+    const answer = await administer(name, { person: operator, things: things.suspended, company })
+    expect.soft(outcomeOf(answer)).toEqual(successOutcomeOf(name))
+    // the operator's own company keeps its entry of the act
+    expect.soft(await rowsBut(company)).toEqual(before)
+    if (!hasIds(name)) return
+    const own = await administer(name, { person: operator, things: things.operator, company })
+    expect.soft(outcomeOf(own), 'own thing').toEqual(refusalOutcomeOf('not_found'))
+    const other = await administer(name, { person: operator, things: things.suspended })
+    expect.soft(outcomeOf(other), 'without the header').toEqual(refusalOutcomeOf('not_found'))
   })
 
   test.each(byPath)('%s: an operator acts in the company of the path', async name => {
     const { people, things, companies } = world
     const { operator } = people
-    for (const where of ['beta', 'suspended'] as const) {
-      const there = { person: operator, things: things[where] }
-      expect.soft(outcomeOf(await administer(name, there)), where).toEqual(successOutcomeOf(name))
-      const both = await administer(name, { ...there, company: companies[where].toUpperCase() })
-      expect.soft(outcomeOf(both), 'both the same').toEqual(successOutcomeOf(name))
-      const two = await administer(name, { ...there, company: companies.acme })
-      expect.soft(outcomeOf(two), 'two companies').toEqual(refusalOutcomeOf('invalid_input'))
-    }
+    const there = { person: operator, things: things.suspended }
+    expect.soft(outcomeOf(await administer(name, there))).toEqual(successOutcomeOf(name))
+    const both = await administer(name, { ...there, company: companies.suspended.toUpperCase() })
+    expect.soft(outcomeOf(both), 'both the same').toEqual(successOutcomeOf(name))
+    const two = await administer(name, { ...there, company: companies.acme })
+    expect.soft(outcomeOf(two), 'two companies').toEqual(refusalOutcomeOf('invalid_input'))
   })
 
   test.each(acting)('%s: nobody else acts in another company', async name => {
     const { people, things, companies } = world
     const seen = new Set<string>()
-    for (const company of [companies.beta, companies.suspended, randomUUID()]) {
+    const more = thorough.includes(name) ? [companies.suspended, randomUUID()] : []
+    for (const company of [companies.beta, ...more]) {
       const there = { ...things.admin, company }
       const header = hasCompanyPath(routeOf(name)) ? undefined : company
       const answer = await administer(name, {
@@ -169,9 +170,11 @@ describe('the company of a call', () => {
 
   test.each(acting)('%s: refuses what is no id, and takes the own company', async name => {
     const { people, things, companies } = world
+    const { acme } = companies
+    const more = thorough.includes(name) ? ['', `${acme}0`, `{${acme}}`, '*', 'null'] : []
     for (const role of ['admin', 'operator'] as const) {
       const caller = { person: people[role], things: things[role] }
-      for (const company of ['', 'x', `${companies.acme}0`, `{${companies.acme}}`, '*', 'null']) {
+      for (const company of ['x', ...more]) {
         const answer = await administer(name, { ...caller, company })
         if (role === 'admin' && isOperators(name)) {
           expect.soft(outcomeOf(answer), company).toEqual(refusalOutcomeOf('forbidden'))
@@ -349,7 +352,7 @@ async function thingsIn(app: TestApp, person: TestPerson, company: string): Prom
   const things = await makeThings(app, person, 'there.pdf')
   return {
     ...things,
-    member: await makeMember(app.owner, company),
+    member: await makeInvitedPerson(app.owner, company),
     'sign-up': await makeWaitingSignUp(app.owner, company)
   }
 }

@@ -1,7 +1,8 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { getChallenge } from '../../../src/contract/sessions.ts'
 import type { RawResponse, TestApp, TestPerson } from '../../helpers/app.ts'
 import type { RefusalContext, Refusals, RouteCases, RouteName } from '../../helpers/cases.ts'
+import { newEmail } from '../../helpers/client.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 import {
   makeEmailChange,
@@ -16,7 +17,7 @@ export const rows: RouteCases = {
   verifyEmail: { input: verifyEmailInput },
   sendVerification: {},
   activateUser: { input: activateUserInput },
-  requestReset: { input: () => ({ email: `person-${randomUUID()}@example.com` }) },
+  requestReset: { input: () => ({ email: newEmail() }) },
   resetKey: { input: resetKeyInput },
   changeEmail: { input: changeEmailInput, proves: 'challenge_invalid' },
   confirmEmail: {
@@ -146,7 +147,7 @@ async function resetKeyInput(app: TestApp): Promise<object> {
 
 async function changeEmailInput(app: TestApp, person: TestPerson): Promise<object> {
   const { host, email: present, keys } = person
-  const email = `person-${randomUUID()}@example.com`
+  const email = newEmail()
   const { challenge: nonce } = await app.call(host, getChallenge, {
     email: present,
     purpose: 'rekey'

@@ -32,7 +32,7 @@ import {
 } from '../../helpers/accounts.ts'
 import { makeApp } from '../../helpers/app.ts'
 import { makeKeys, type TestKeys } from '../../helpers/keys.ts'
-import { refusal } from '../../helpers/refusals.ts'
+import { errorWithCode } from '../../helpers/refusals.ts'
 
 // A-09
 
@@ -118,10 +118,12 @@ describe('a sign-up', () => {
     expect(changed).toMatchObject({ locale: 'fr', pending: true })
     const sha256 = 'ab'.repeat(32)
     await expect(call(getDeposit, { id: 'A'.repeat(22) }, token)).rejects.toEqual(
-      refusal('forbidden')
+      errorWithCode('forbidden')
     )
     // even what is open to strangers is not done in the name of somebody unconfirmed
-    await expect(call(verify, { items: [{ sha256 }] }, token)).rejects.toEqual(refusal('forbidden'))
+    await expect(call(verify, { items: [{ sha256 }] }, token)).rejects.toEqual(
+      errorWithCode('forbidden')
+    )
   })
 
   test('opens its own session by the mail, and the next poll brings a full token', async () => {
@@ -145,38 +147,40 @@ describe('a sign-up', () => {
     const account = await service.signUp()
     const { access_token: pending } = await service.signIn(account)
     const token = await tokenOf(account.email, 'verify')
-    await expect(call(verifyEmail, { token })).rejects.toEqual(refusal('proof_required'))
+    await expect(call(verifyEmail, { token })).rejects.toEqual(errorWithCode('proof_required'))
     const other = { ...account, keys: makeKeys() }
     const public_key_jwt = await proof('verify', other, token)
     await call(verifyEmail, { token, public_key_jwt, username: 'Ada' })
 
-    await expect(whoIs(pending)).rejects.toEqual(refusal('unauthenticated'))
-    await expect(service.signIn(account)).rejects.toEqual(refusal('login_failed'))
+    await expect(whoIs(pending)).rejects.toEqual(errorWithCode('unauthenticated'))
+    await expect(service.signIn(account)).rejects.toEqual(errorWithCode('login_failed'))
     const { access_token } = await service.signIn(other)
     expect(await whoIs(access_token)).toMatchObject({ id: account.id })
   })
 
-  test('never gives an attacker the account of an e-mail that its owner confirms, 40 times', async () => {
-    for (let round = 0; round < 40; round++) {
+  test('never gives an attacker the account of an e-mail that its owner confirms', async () => {
+    for (let round = 0; round < 4; round++) {
       const victim = newAccount()
       const attacker = { ...victim, keys: makeKeys() }
       await call(createUser, await service.signUpInput(attacker))
       const { access_token: stolen } = await service.signIn(attacker)
       const token = await tokenOf(victim.email, 'verify')
       // the owner clicks in their own browser: with nothing, then with a session of their own
-      await expect(call(verifyEmail, { token })).rejects.toEqual(refusal('proof_required'))
+      await expect(call(verifyEmail, { token })).rejects.toEqual(errorWithCode('proof_required'))
       if (round % 2 === 0) {
         await call(createUser, await service.signUpInput(victim))
         const own = (await service.signIn(victim)).access_token
-        await expect(call(verifyEmail, { token }, own)).rejects.toEqual(refusal('proof_required'))
+        await expect(call(verifyEmail, { token }, own)).rejects.toEqual(
+          errorWithCode('proof_required')
+        )
         const mine = await tokenOf(victim.email, 'verify')
         await call(verifyEmail, { token: mine }, own)
       } else {
         const public_key_jwt = await proof('verify', victim, token)
         await call(verifyEmail, { token, public_key_jwt, username: 'Ada' })
       }
-      await expect(whoIs(stolen)).rejects.toEqual(refusal('unauthenticated'))
-      await expect(service.signIn(attacker)).rejects.toEqual(refusal('login_failed'))
+      await expect(whoIs(stolen)).rejects.toEqual(errorWithCode('unauthenticated'))
+      await expect(service.signIn(attacker)).rejects.toEqual(errorWithCode('login_failed'))
       await expect(service.signIn(victim)).resolves.toHaveProperty('access_token')
     }
   })
@@ -234,8 +238,8 @@ describe('a sign-up', () => {
     service.wait(24 * 3600 + 1)
     for (const deletion of expiredRowDeletions)
       await deletion(service.deps, service.companies.localhost)
-    await expect(whoIs(pending.access_token)).rejects.toEqual(refusal('unauthenticated'))
-    await expect(service.signIn(account)).rejects.toEqual(refusal('login_failed'))
+    await expect(whoIs(pending.access_token)).rejects.toEqual(errorWithCode('unauthenticated'))
+    await expect(service.signIn(account)).rejects.toEqual(errorWithCode('login_failed'))
     const public_key_jwt = await proof('verify', account, token)
     await expect(
       call(verifyEmail, { token, public_key_jwt, username: 'Ada' })
@@ -243,7 +247,7 @@ describe('a sign-up', () => {
   })
 
   test('is confirmed at once beside a login without losing its session', async () => {
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 3; round++) {
       const account = await service.signUp()
       const first = (await service.signIn(account)).access_token
       const token = await tokenOf(account.email, 'verify')
@@ -271,7 +275,7 @@ describe('a sign-up', () => {
         return open(sealed, aad)
       }
       const signingIn = service.signIn({ ...newAccount(), email })
-      await expect(signingIn).rejects.toEqual(refusal('login_failed'))
+      await expect(signingIn).rejects.toEqual(errorWithCode('login_failed'))
       service.deps.keys.open = open
       return count
     }
@@ -284,7 +288,7 @@ describe('a sign-up', () => {
   test('is refused a login with no commit that waits for the disk', async () => {
     const person = await confirmed()
     const signingIn = service.signIn({ ...newAccount(), email: person.email })
-    await expect(signingIn).rejects.toEqual(refusal('login_failed'))
+    await expect(signingIn).rejects.toEqual(errorWithCode('login_failed'))
     // the login held the key of somebody who is there, and a commit of that takes a flush of its own
     const { rows } = await service.owner.query(
       `select pg_xact_status(xmax::text::xid8) as status from user_key where user_id = $1`,
@@ -306,7 +310,7 @@ describe('a sign-up', () => {
     const stranger = { ...person, id: randomUUID() }
     await expect(
       users.getUser(deps, { tenant, person: stranger, isDeveloper: false })
-    ).rejects.toEqual(refusal('unauthenticated'))
+    ).rejects.toEqual(errorWithCode('unauthenticated'))
   })
 
   test('is signed in as long as it waits, and as long as everybody once it is confirmed', async () => {
@@ -336,13 +340,12 @@ describe('a sign-up', () => {
   })
 
   test('waits for its mail on every public host once there is a mail server', async () => {
-    await using mailing = await makeMultiHostApp({ mailServer: true })
     for (const host of ['localhost', 'docs.demo.test']) {
-      const account = await mailing.signUp(host)
-      const { access_token: token } = await mailing.signIn(account)
-      expect(await mailing.call(host, getUser, {}, { token })).toMatchObject({ pending: true })
+      const account = await service.signUp(host)
+      const { access_token: token } = await service.signIn(account)
+      expect(await service.call(host, getUser, {}, { token })).toMatchObject({ pending: true })
     }
-    await expect(mailing.signUp('closed.localhost')).rejects.toEqual(refusal('signup_closed'))
+    await expect(service.signUp('closed.localhost')).rejects.toEqual(errorWithCode('signup_closed'))
   })
 })
 
@@ -364,8 +367,8 @@ describe('a forgotten password', () => {
     await reset(account, token, keys)
     stop()
     expect(told).toEqual([{ company: service.companies.localhost, user: account.id }])
-    await expect(whoIs(account.token)).rejects.toEqual(refusal('unauthenticated'))
-    await expect(service.signIn(account)).rejects.toEqual(refusal('login_failed'))
+    await expect(whoIs(account.token)).rejects.toEqual(errorWithCode('unauthenticated'))
+    await expect(service.signIn(account)).rejects.toEqual(errorWithCode('login_failed'))
     await expect(service.signIn({ ...account, keys })).resolves.toHaveProperty('device')
     await service.allMailsSent()
     await service.letterTo(account.email, 'password_changed')
@@ -408,11 +411,13 @@ describe('a forgotten password', () => {
       strict.call('localhost', requestReset, { email }, { address })
     const { email } = newAccount()
     for (let at = 0; at < 3; at++) await asked(email, '198.51.100.1')
-    await expect(asked(email, '198.51.100.1')).rejects.toEqual(refusal('rate_limited'))
+    await expect(asked(email, '198.51.100.1')).rejects.toEqual(errorWithCode('rate_limited'))
     // so a stranger keeps no owner from asking
     await asked(email, '198.51.100.9')
     for (let at = 0; at < 20; at++) await asked(newAccount().email, '203.0.113.7')
-    await expect(asked(newAccount().email, '203.0.113.7')).rejects.toEqual(refusal('rate_limited'))
+    await expect(asked(newAccount().email, '203.0.113.7')).rejects.toEqual(
+      errorWithCode('rate_limited')
+    )
   })
 
   test('is mailed once to whoever is asked for several times, and again after some minutes', async () => {
@@ -435,7 +440,9 @@ describe('a forgotten password', () => {
     await ask(account.email)
     const keys = makeKeys()
     await reset(account, await tokenOf(account.email, 'reset'), keys)
-    await expect(service.signIn({ ...account, keys })).rejects.toEqual(refusal('account_disabled'))
+    await expect(service.signIn({ ...account, keys })).rejects.toEqual(
+      errorWithCode('account_disabled')
+    )
   })
 
   test('opens for ten minutes', async () => {
@@ -464,7 +471,7 @@ describe('a forgotten password', () => {
     for (const payload of wrong) {
       const public_key_jwt = makeKeys().publicKeyJwt(payload)
       await expect(call(resetKey, { token, public_key_jwt })).rejects.toEqual(
-        refusal('key_invalid')
+        errorWithCode('key_invalid')
       )
     }
     await expect(service.signIn(account)).resolves.toHaveProperty('device')
@@ -477,7 +484,7 @@ describe('an invitation', () => {
     const admin = await administrator()
     const account = newAccount()
     const { id } = await invite(admin, account.email)
-    await expect(service.signIn(account)).rejects.toEqual(refusal('login_failed'))
+    await expect(service.signIn(account)).rejects.toEqual(errorWithCode('login_failed'))
     const letter = await service.letterTo(account.email, 'activate')
     await activate(account, letter.token)
     const { access_token } = await service.signIn(account)
@@ -498,18 +505,9 @@ describe('an invitation', () => {
     expect(new URLSearchParams(url.hash.slice(1)).get('email')).toBe(account.email)
     await activate(account, new URLSearchParams(url.hash.slice(1)).get('t') ?? '')
     await expect(call(resendInvitation, { id }, admin.token)).rejects.toEqual(
-      refusal('already_active')
+      errorWithCode('already_active')
     )
-
-    await using mailing = await makeMultiHostApp({ mailServer: true })
-    const owner = await mailing.signUp()
-    const token = (await mailing.signIn(owner)).access_token
-    const own = (await mailing.letterTo(owner.email, 'verify')).token
-    await mailing.call('localhost', verifyEmail, { token: own }, { token })
-    await mailing.owner.query(`update "user" set permissions = '{admin}'`)
-    const input = { email: newAccount().email }
-    const made = await mailing.call('localhost', createUser, input, { token })
-    expect(made.link).toBeUndefined()
+    expect(await invite(admin, newAccount().email)).not.toHaveProperty('link')
   })
 
   test('is sent again, and each of its links works until one is used', async () => {
@@ -528,9 +526,9 @@ describe('an invitation', () => {
     const admin = await administrator()
     const person = await confirmed()
     const input = { email: newAccount().email }
-    await expect(call(createUser, input)).rejects.toEqual(refusal('unauthenticated'))
-    await expect(call(createUser, input, person.token)).rejects.toEqual(refusal('forbidden'))
-    await expect(invite(admin, person.email)).rejects.toEqual(refusal('email_taken'))
+    await expect(call(createUser, input)).rejects.toEqual(errorWithCode('unauthenticated'))
+    await expect(call(createUser, input, person.token)).rejects.toEqual(errorWithCode('forbidden'))
+    await expect(invite(admin, person.email)).rejects.toEqual(errorWithCode('email_taken'))
   })
 
   test('gives its link once, and no second person, for one idempotency key', async () => {
@@ -562,7 +560,7 @@ describe('somebody who is disabled', () => {
       disabled: { scope: 'user', reason: 'left' }
     })
     await call(enableUser, { id: person.id }, admin.token)
-    await expect(whoIs(person.token)).rejects.toEqual(refusal('unauthenticated'))
+    await expect(whoIs(person.token)).rejects.toEqual(errorWithCode('unauthenticated'))
     await expect(service.signIn(person)).resolves.toHaveProperty('device')
   })
 
@@ -573,8 +571,8 @@ describe('somebody who is disabled', () => {
       operator.id
     ])
     const by = (token: string, id: string) => call(disableUser, { id, reason: 'security' }, token)
-    await expect(by(admin.token, admin.id)).rejects.toEqual(refusal('not_oneself'))
-    await expect(by(admin.token, operator.id)).rejects.toEqual(refusal('forbidden'))
+    await expect(by(admin.token, admin.id)).rejects.toEqual(errorWithCode('not_oneself'))
+    await expect(by(admin.token, operator.id)).rejects.toEqual(errorWithCode('forbidden'))
     await by(operator.token, admin.id)
   })
 
@@ -619,12 +617,12 @@ describe('a change of e-mail', () => {
     const token = await tokenOf(next.email, 'email_confirm')
     await service.letterTo(person.email, 'email_notice')
     await expect(service.signIn(person)).resolves.toHaveProperty('device')
-    await expect(service.signIn(next)).rejects.toEqual(refusal('login_failed'))
+    await expect(service.signIn(next)).rejects.toEqual(errorWithCode('login_failed'))
 
     await confirm(token, person.token)
     expect(await whoIs(person.token)).toMatchObject({ id: person.id, email: next.email })
-    await expect(whoIs(other)).rejects.toEqual(refusal('unauthenticated'))
-    await expect(service.signIn(person)).rejects.toEqual(refusal('login_failed'))
+    await expect(whoIs(other)).rejects.toEqual(errorWithCode('unauthenticated'))
+    await expect(service.signIn(person)).rejects.toEqual(errorWithCode('login_failed'))
     await expect(service.signIn(next)).resolves.toHaveProperty('device')
     await expect(confirm(token, person.token)).rejects.toMatchObject(used)
   })
@@ -634,7 +632,7 @@ describe('a change of e-mail', () => {
     const next = newAccount()
     await ask(attacker, next)
     const token = await tokenOf(next.email, 'email_confirm')
-    await expect(call(confirmEmail, { token })).rejects.toEqual(refusal('unauthenticated'))
+    await expect(call(confirmEmail, { token })).rejects.toEqual(errorWithCode('unauthenticated'))
     await expect(confirm(token, victim.token)).rejects.toMatchObject(invalid)
   })
 
@@ -682,7 +680,7 @@ describe('a change of e-mail', () => {
     })
     const wrong = [{ purpose: 'rekey' }, { email: person.email }, { aud: 'demo.localhost' }]
     for (const forged of wrong) {
-      await expect(ask(person, newAccount(), forged)).rejects.toEqual(refusal('key_invalid'))
+      await expect(ask(person, newAccount(), forged)).rejects.toEqual(errorWithCode('key_invalid'))
     }
   })
 })
@@ -698,8 +696,8 @@ describe('an account that is deleted', () => {
     const person = await confirmed()
     await service.call('localhost', updateUser, { username: 'Zora Neale' }, person)
     await remove(person)
-    await expect(whoIs(person.token)).rejects.toEqual(refusal('unauthenticated'))
-    await expect(service.signIn(person)).rejects.toEqual(refusal('login_failed'))
+    await expect(whoIs(person.token)).rejects.toEqual(errorWithCode('unauthenticated'))
+    await expect(service.signIn(person)).rejects.toEqual(errorWithCode('login_failed'))
     await service.allMailsSent()
     await service.letterTo(person.email, 'account_deleted')
     const tables = await service.owner.query(
@@ -719,7 +717,7 @@ describe('an account that is deleted', () => {
 
   test('needs the password, not only a session', async () => {
     const person = await confirmed()
-    await expect(remove(person, makeKeys())).rejects.toEqual(refusal('password_wrong'))
+    await expect(remove(person, makeKeys())).rejects.toEqual(errorWithCode('password_wrong'))
     await expect(whoIs(person.token)).resolves.toHaveProperty('id')
   })
 
@@ -786,14 +784,12 @@ describe('a mailed link', () => {
     return service.call(host, activateUser, { token, username: 'Ada', public_key_jwt })
   }
 
-  test.each(kinds)('to %s works once, of ten in parallel, four times over', async kind => {
-    for (let round = 0; round < 4; round++) {
-      const { use } = await flows[kind]()
-      const results = await Promise.allSettled(Array.from({ length: 10 }, () => use()))
-      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-      for (const result of results) {
-        if (result.status === 'rejected') expect(result.reason).toMatchObject(used)
-      }
+  test.each(kinds)('to %s works once, of ten in parallel', async kind => {
+    const { use } = await flows[kind]()
+    const results = await Promise.allSettled(Array.from({ length: 10 }, () => use()))
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const result of results) {
+      if (result.status === 'rejected') expect(result.reason).toMatchObject(used)
     }
   })
 
@@ -861,7 +857,7 @@ describe('a mailed link', () => {
       return strict.call('localhost', verifyEmail, { token })
     }
     for (let tries = 0; tries < 29; tries++) {
-      await expect(guess()).rejects.toEqual(refusal('mail_token_invalid'))
+      await expect(guess()).rejects.toEqual(errorWithCode('mail_token_invalid'))
     }
     for (let right = 0; right < 3; right++) {
       const account = await strict.signUp()
@@ -869,8 +865,8 @@ describe('a mailed link', () => {
       const { token } = await strict.letterTo(account.email, 'verify')
       await strict.call('localhost', verifyEmail, { token }, { token: session })
     }
-    await expect(guess()).rejects.toEqual(refusal('mail_token_invalid'))
-    await expect(guess()).rejects.toEqual(refusal('rate_limited'))
+    await expect(guess()).rejects.toEqual(errorWithCode('mail_token_invalid'))
+    await expect(guess()).rejects.toEqual(errorWithCode('rate_limited'))
   })
 })
 

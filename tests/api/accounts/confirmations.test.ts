@@ -9,7 +9,7 @@ import { mountEndpoint } from '../../../src/server/api/kit/mount.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { requestOf } from '../../helpers/cases.ts'
 import { makeKeys } from '../../helpers/keys.ts'
-import { refusal } from '../../helpers/refusals.ts'
+import { errorWithCode } from '../../helpers/refusals.ts'
 
 // G-06
 
@@ -50,7 +50,7 @@ test('is what a call waits for that declares it, and lasts five minutes', async 
   await ada.call(change, { to: 1 })
   expect(changes).toEqual([1, 1])
   app.wait(65)
-  await expect(ada.call(change, { to: 1 })).rejects.toEqual(refusal('confirmation_required'))
+  await expect(ada.call(change, { to: 1 })).rejects.toEqual(errorWithCode('confirmation_required'))
   await ada.call(confirmPassword, await answer(ada))
   await ada.call(change, { to: 1 })
 })
@@ -72,9 +72,9 @@ test('counts once for each challenge', async () => {
   await ada.call(confirmPassword, given)
   app.wait(360)
   const fresh = await answer(ada)
-  await expect(ada.call(confirmPassword, given)).rejects.toEqual(refusal('challenge_invalid'))
+  await expect(ada.call(confirmPassword, given)).rejects.toEqual(errorWithCode('challenge_invalid'))
   await ada.call(confirmPassword, fresh)
-  await expect(ada.call(confirmPassword, fresh)).rejects.toEqual(refusal('challenge_invalid'))
+  await expect(ada.call(confirmPassword, fresh)).rejects.toEqual(errorWithCode('challenge_invalid'))
   const parallel = await answer(ada)
   const results = await Promise.allSettled(
     Array.from({ length: 8 }, () => ada.call(confirmPassword, parallel))
@@ -85,7 +85,7 @@ test('counts once for each challenge', async () => {
 test('holds for the session of the call alone', async () => {
   const other = { token: await app.signIn(ada) }
   await ada.call(confirmPassword, await answer(ada), other)
-  await expect(ada.call(change, { to: 1 })).rejects.toEqual(refusal('confirmation_required'))
+  await expect(ada.call(change, { to: 1 })).rejects.toEqual(errorWithCode('confirmation_required'))
   await ada.call(change, { to: 2 }, other)
   expect(changes).toEqual([2])
 })
@@ -93,48 +93,54 @@ test('holds for the session of the call alone', async () => {
 test('is nobody else’s', async () => {
   const eve = await app.signUp()
   const given = await answer(ada)
-  await expect(eve.call(confirmPassword, given)).rejects.toEqual(refusal('challenge_invalid'))
-  await expect(eve.call(change, { to: 1 })).rejects.toEqual(refusal('confirmation_required'))
+  await expect(eve.call(confirmPassword, given)).rejects.toEqual(errorWithCode('challenge_invalid'))
+  await expect(eve.call(change, { to: 1 })).rejects.toEqual(errorWithCode('confirmation_required'))
   // what eve tried has not used it up
   await ada.call(confirmPassword, given)
-  await expect(eve.call(change, { to: 1 })).rejects.toEqual(refusal('confirmation_required'))
+  await expect(eve.call(change, { to: 1 })).rejects.toEqual(errorWithCode('confirmation_required'))
 })
 
 test.each(['login', 'signup', 'rekey'] as const)(
   'takes no challenge of purpose %s, and is none for a change of the account',
   async purpose => {
     const given = await answer(ada, purpose)
-    await expect(ada.call(confirmPassword, given)).rejects.toEqual(refusal('challenge_invalid'))
-    await expect(ada.call(deleteUser, await answer(ada))).rejects.toEqual(
-      refusal('challenge_invalid')
+    await expect(ada.call(confirmPassword, given)).rejects.toEqual(
+      errorWithCode('challenge_invalid')
     )
-    await expect(ada.call(change, { to: 1 })).rejects.toEqual(refusal('confirmation_required'))
+    await expect(ada.call(deleteUser, await answer(ada))).rejects.toEqual(
+      errorWithCode('challenge_invalid')
+    )
+    await expect(ada.call(change, { to: 1 })).rejects.toEqual(
+      errorWithCode('confirmation_required')
+    )
   }
 )
 
 test('needs the present password, and few guesses', async () => {
   const guess = async () => ada.call(confirmPassword, await answer({ ...ada, keys: makeKeys() }))
   for (let tries = 0; tries < 10; tries++) {
-    await expect(guess()).rejects.toEqual(refusal('password_wrong'))
+    await expect(guess()).rejects.toEqual(errorWithCode('password_wrong'))
   }
-  await expect(guess()).rejects.toEqual(refusal('rate_limited'))
+  await expect(guess()).rejects.toEqual(errorWithCode('rate_limited'))
   await expect(ada.call(confirmPassword, await answer(ada))).rejects.toEqual(
-    refusal('rate_limited')
+    errorWithCode('rate_limited')
   )
 })
 
 test('ends with the session', async () => {
   await ada.call(confirmPassword, await answer(ada))
   await ada.call(logOut, {})
-  await expect(ada.call(change, { to: 1 })).rejects.toEqual(refusal('unauthenticated'))
+  await expect(ada.call(change, { to: 1 })).rejects.toEqual(errorWithCode('unauthenticated'))
   const again = { token: await app.signIn(ada) }
-  await expect(ada.call(change, { to: 3 }, again)).rejects.toEqual(refusal('confirmation_required'))
+  await expect(ada.call(change, { to: 3 }, again)).rejects.toEqual(
+    errorWithCode('confirmation_required')
+  )
 })
 
 test('does not count while the clock is set back', async () => {
   await ada.call(confirmPassword, await answer(ada))
   app.wait(-120)
-  await expect(ada.call(change, { to: 1 })).rejects.toEqual(refusal('confirmation_required'))
+  await expect(ada.call(change, { to: 1 })).rejects.toEqual(errorWithCode('confirmation_required'))
   app.wait(120)
 })
 

@@ -24,8 +24,9 @@ import { createUser, getUser, updateUser } from '../../../src/contract/users.ts'
 import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, makeImport, requestOf } from '../../helpers/cases.ts'
+import { newEmail } from '../../helpers/client.ts'
 import { makeMailToken, makePerson, makeSignUp, publicKeyJwtFor } from '../../helpers/mailed.ts'
-import { refusal } from '../../helpers/refusals.ts'
+import { errorWithCode } from '../../helpers/refusals.ts'
 
 let app: TestApp
 let ada: TestPerson
@@ -124,7 +125,7 @@ describe('a person', () => {
     const before = await ada.call(getMember, { id })
     for (const group of [theirs.id, randomUUID()]) {
       const change = { id, username: 'Lost', group_ids: [await newGroup(), group] }
-      await expect(ada.call(updateMember, change)).rejects.toEqual(refusal('not_found'))
+      await expect(ada.call(updateMember, change)).rejects.toEqual(errorWithCode('not_found'))
     }
     expect(await ada.call(getMember, { id })).toEqual(before)
   })
@@ -143,7 +144,7 @@ describe('a person', () => {
     await note()
     expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
     const late = ada.call(updateMember, { id: person.id, username: 'Late' }, { version: 1 })
-    await expect(late).rejects.toEqual(refusal('changed_meanwhile'))
+    await expect(late).rejects.toEqual(errorWithCode('changed_meanwhile'))
   })
 
   test('is changed by one of several editors who have seen the same version', async () => {
@@ -162,7 +163,9 @@ describe('a person', () => {
     expect(await ada.call(listUserSessions, { id: person.id })).toHaveLength(2)
     await ada.call(signOutUser, { id: person.id })
     for (const token of [person.token, other]) {
-      await expect(person.call(getUser, {}, { token })).rejects.toEqual(refusal('unauthenticated'))
+      await expect(person.call(getUser, {}, { token })).rejects.toEqual(
+        errorWithCode('unauthenticated')
+      )
     }
     expect(await ada.call(listUserSessions, { id: person.id })).toEqual([])
     await person.call(getUser, {}, { token: await app.signIn(person) })
@@ -201,7 +204,7 @@ describe('an invitation', () => {
   test('makes nobody if one of the groups is missing', async () => {
     const email = newEmail()
     const input = { email, group_ids: [await newGroup(), randomUUID()] }
-    await expect(ada.call(createUser, input)).rejects.toEqual(refusal('not_found'))
+    await expect(ada.call(createUser, input)).rejects.toEqual(errorWithCode('not_found'))
     expect(await ada.call(listUsers, { id: company, email })).toEqual([])
   })
 })
@@ -241,7 +244,7 @@ describe('links to pass on', () => {
       refused.finally(() => {
         app.deps.settings.mailServer = false
       })
-    ).rejects.toEqual(refusal('forbidden'))
+    ).rejects.toEqual(errorWithCode('forbidden'))
   })
 
   test('are renewed once they have expired', async () => {
@@ -276,7 +279,7 @@ describe('links to pass on', () => {
     const foreigner = await newAdmin('admin', 'beta.localhost')
     const theirs = await makeImport(app, foreigner.host, 'done import')
     for (const filter of [{ import: theirs }, { import: randomUUID() }, { group: randomUUID() }]) {
-      await expect(linksOf({ filter })).rejects.toEqual(refusal('not_found'))
+      await expect(linksOf({ filter })).rejects.toEqual(errorWithCode('not_found'))
     }
     const [mine, imported] = [await makeImport(app, ada.host, 'done import'), await invited()]
     await app.owner.query('update import_row set user_id = $2 where import_id = $1', [
@@ -310,7 +313,9 @@ describe('permissions', () => {
     expect(await set(ada, person.id, ['admin'])).toMatchObject({ permissions: ['admin'] })
     await person.call(listUsers, { id: company })
     await set(ada, person.id, [])
-    await expect(person.call(listUsers, { id: company })).rejects.toEqual(refusal('forbidden'))
+    await expect(person.call(listUsers, { id: company })).rejects.toEqual(
+      errorWithCode('forbidden')
+    )
     const [granted] = await auditOf(person.id)
     expect(granted?.action).toBe('user.permissions')
     expect(granted?.changes).toEqual({
@@ -322,7 +327,7 @@ describe('permissions', () => {
   test('need the password again', async () => {
     await app.owner.query('update session set confirmed_until = null')
     const call = ada.call(setPermissions, { id: await invited(), permissions: ['admin'] })
-    await expect(call).rejects.toEqual(refusal('confirmation_required'))
+    await expect(call).rejects.toEqual(errorWithCode('confirmation_required'))
   })
 
   test('of an operator are an operator’s to change', async () => {
@@ -331,21 +336,23 @@ describe('permissions', () => {
       await newAdmin('operator'),
       await app.signUp()
     ]
-    await expect(set(ada, person.id, ['operator'])).rejects.toEqual(refusal('forbidden'))
-    await expect(set(ada, ada.id, ['admin', 'operator'])).rejects.toEqual(refusal('forbidden'))
-    await expect(set(ada, operator.id, [])).rejects.toEqual(refusal('forbidden'))
+    await expect(set(ada, person.id, ['operator'])).rejects.toEqual(errorWithCode('forbidden'))
+    await expect(set(ada, ada.id, ['admin', 'operator'])).rejects.toEqual(
+      errorWithCode('forbidden')
+    )
+    await expect(set(ada, operator.id, [])).rejects.toEqual(errorWithCode('forbidden'))
     const calls = [deleteMember, signOutUser, enableUser] as const
     for (const each of calls) {
-      await expect(ada.call(each, { id: operator.id })).rejects.toEqual(refusal('forbidden'))
+      await expect(ada.call(each, { id: operator.id })).rejects.toEqual(errorWithCode('forbidden'))
     }
     const rename = ada.call(updateMember, { id: operator.id, username: 'Mallory' })
-    await expect(rename).rejects.toEqual(refusal('forbidden'))
+    await expect(rename).rejects.toEqual(errorWithCode('forbidden'))
     await set(operator, person.id, ['operator'])
     await set(operator, other.id, [])
     await set(person, operator.id, [])
-    await expect(set(operator, person.id, [])).rejects.toEqual(refusal('forbidden'))
+    await expect(set(operator, person.id, [])).rejects.toEqual(errorWithCode('forbidden'))
     await set(person, person.id, ['admin', 'operator'])
-    await expect(set(person, person.id, ['admin'])).rejects.toEqual(refusal('not_oneself'))
+    await expect(set(person, person.id, ['admin'])).rejects.toEqual(errorWithCode('not_oneself'))
     await allow(person.id, 'none')
   })
 
@@ -380,7 +387,7 @@ describe('permissions', () => {
       ])
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
       const reason = outcomes.flatMap(each => (each.status === 'rejected' ? each.reason : []))
-      expect(reason).toEqual([refusal('forbidden')])
+      expect(reason).toEqual([errorWithCode('forbidden')])
     }
   })
 
@@ -416,9 +423,11 @@ describe('deleting', () => {
     const done = await app.deposit(person, randomBytes(400))
     await ada.call(updateMember, { id: person.id, username: 'Secret name' })
     await ada.call(deleteMember, { id: person.id })
-    await expect(person.call(getUser, {})).rejects.toEqual(refusal('unauthenticated'))
-    await expect(ada.call(getMember, { id: person.id })).rejects.toEqual(refusal('not_found'))
-    await expect(ada.call(deleteMember, { id: person.id })).rejects.toEqual(refusal('not_found'))
+    await expect(person.call(getUser, {})).rejects.toEqual(errorWithCode('unauthenticated'))
+    await expect(ada.call(getMember, { id: person.id })).rejects.toEqual(errorWithCode('not_found'))
+    await expect(ada.call(deleteMember, { id: person.id })).rejects.toEqual(
+      errorWithCode('not_found')
+    )
     const { rows } = await app.owner.query('select from deposit where id = $1', [done.deposit_id])
     expect(rows).toHaveLength(1)
     expect((await auditOf(person.id)).map(({ changes }) => changes)).toEqual([null, null])
@@ -471,7 +480,8 @@ describe('a person who waits', () => {
       () => ada.call(resendInvitation, { id }),
       () => ada.call(addGroupUser, { groupId, user_id: id })
     ]
-    for (const call of refused) await expect(call()).rejects.toEqual(refusal('email_unconfirmed'))
+    for (const call of refused)
+      await expect(call()).rejects.toEqual(errorWithCode('email_unconfirmed'))
     expect(await ada.call(listUserSessions, { id })).toEqual([])
   })
 
@@ -483,11 +493,11 @@ describe('a person who waits', () => {
     const token = new URLSearchParams(url.hash.slice(1)).get('t') ?? ''
     // the link alone confirms nobody
     const alone = app.call(ada.host, verifyEmail, { token })
-    await expect(alone).rejects.toEqual(refusal('proof_required'))
+    await expect(alone).rejects.toEqual(errorWithCode('proof_required'))
     const public_key_jwt = await publicKeyJwtFor(app, 'verify', { email, token })
     await app.call(ada.host, verifyEmail, { token, public_key_jwt, username: 'Walt' })
     expect(await ada.call(getMember, { id })).toMatchObject({ state: 'active', username: 'Walt' })
-    await expect(ada.call(sendVerifyLink, { id })).rejects.toEqual(refusal('not_waiting'))
+    await expect(ada.call(sendVerifyLink, { id })).rejects.toEqual(errorWithCode('not_waiting'))
     expect(await actionsOf(id)).toEqual(['user.verify_link', 'user.sign_up'])
   })
 
@@ -496,9 +506,9 @@ describe('a person who waits', () => {
     const token = await app.signIn({ host: ada.host, email, keys })
     await ada.call(deleteMember, { id })
     await expect(app.call(ada.host, getUser, {}, { token })).rejects.toEqual(
-      refusal('unauthenticated')
+      errorWithCode('unauthenticated')
     )
-    await expect(ada.call(getMember, { id })).rejects.toEqual(refusal('not_found'))
+    await expect(ada.call(getMember, { id })).rejects.toEqual(errorWithCode('not_found'))
   })
 
   test('is no longer listed once the e-mail has an account or the time is over', async () => {
@@ -509,7 +519,7 @@ describe('a person who waits', () => {
       (await ada.call(listUsers, { id: company, email })).map(({ state }) => state)
     expect(await states(known.email)).toEqual(['invited'])
     expect(await states(late.email)).toEqual([])
-    await expect(ada.call(getMember, { id: late.id })).rejects.toEqual(refusal('not_found'))
+    await expect(ada.call(getMember, { id: late.id })).rejects.toEqual(errorWithCode('not_found'))
   })
 })
 
@@ -519,7 +529,7 @@ describe('a disabled person', () => {
     const activate = await makeMailToken(app, 'activate', person)
     await ada.call(disableUser, { id: person.id, reason: 'security' })
     await expect(ada.call(resendInvitation, { id: person.id })).rejects.toEqual(
-      refusal('person_disabled')
+      errorWithCode('person_disabled')
     )
     const public_key_jwt = await publicKeyJwtFor(app, 'activate', { ...person, token: activate })
     const input = { token: activate, username: 'Back', public_key_jwt }
@@ -534,7 +544,7 @@ describe('a disabled person', () => {
     await app.call(ada.host, resetKey, { token: reset, public_key_jwt: proof })
     expect(await stateOf(person.id)).toBe('disabled')
     const login = app.signIn({ ...person, host: ada.host })
-    await expect(login).rejects.toEqual(refusal('account_disabled'))
+    await expect(login).rejects.toEqual(errorWithCode('account_disabled'))
     await ada.call(enableUser, { id: person.id })
     expect(await stateOf(person.id)).toBe('active')
   })
@@ -677,7 +687,7 @@ describe('a bulk change', () => {
       [missing]: 'not_found',
       [foreigner.id]: 'not_found'
     })
-    await expect(person.call(getUser, {})).rejects.toEqual(refusal('account_disabled'))
+    await expect(person.call(getUser, {})).rejects.toEqual(errorWithCode('account_disabled'))
     await foreigner.call(getUser, {})
     const again = await bulk({ action: 'disable', reason: 'abuse', ids: [person.id] })
     expect(again).toMatchObject({ done: [], unchanged: [person.id] })
@@ -704,7 +714,7 @@ describe('a bulk change', () => {
     expect((await bulk({ action: 'sign_out', ids })).done.sort()).toEqual(
       [person.id, invitee].sort()
     )
-    await expect(person.call(getUser, {})).rejects.toEqual(refusal('unauthenticated'))
+    await expect(person.call(getUser, {})).rejects.toEqual(errorWithCode('unauthenticated'))
     await ada.call(disableUser, { id: invitee, reason: 'left' })
     expect(await bulk({ action: 'enable', ids })).toMatchObject({
       done: [invitee],
@@ -713,7 +723,7 @@ describe('a bulk change', () => {
     })
     expect((await bulk({ action: 'delete', ids })).done.sort()).toEqual(ids.sort())
     for (const id of ids) {
-      await expect(ada.call(getMember, { id })).rejects.toEqual(refusal('not_found'))
+      await expect(ada.call(getMember, { id })).rejects.toEqual(errorWithCode('not_found'))
     }
   })
 
@@ -742,7 +752,9 @@ describe('a bulk change', () => {
       { action: 'enable', ids: Array.from({ length: 201 }, () => randomUUID()) }
     ]
     for (const input of wrong) {
-      await expect(bulk(input), JSON.stringify(input)).rejects.toEqual(refusal('invalid_input'))
+      await expect(bulk(input), JSON.stringify(input)).rejects.toEqual(
+        errorWithCode('invalid_input')
+      )
     }
     const foreign = await newAdmin('admin', 'beta.localhost')
     const { id: group } = await foreign.call(createGroup, { name: `Beta ${randomUUID()}` })
@@ -751,7 +763,7 @@ describe('a bulk change', () => {
       { action: 'delete', filter: { q, group } },
       { action: 'delete', filter: { q, group }, dry_run: true }
     ]) {
-      await expect(bulk(input)).rejects.toEqual(refusal('not_found'))
+      await expect(bulk(input)).rejects.toEqual(errorWithCode('not_found'))
     }
     expect(await ada.call(getMember, { id: ids[0] ?? '' })).toMatchObject({ version: 1 })
   })
@@ -831,8 +843,4 @@ test('the audit log of all that holds', async () => {
 
 function fail(): never {
   throw new Error('no company')
-}
-
-function newEmail(): string {
-  return `person-${randomUUID()}@example.com`
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { getChallenge } from '../../../src/contract/sessions.ts'
 import { createUser } from '../../../src/contract/users.ts'
 import type { RawResponse, TestApp, TestPerson } from '../../helpers/app.ts'
@@ -10,6 +9,7 @@ import {
   type RouteCases,
   requestOf
 } from '../../helpers/cases.ts'
+import { newEmail } from '../../helpers/client.ts'
 import { makeKeys, type TestKeys } from '../../helpers/keys.ts'
 
 export const rows: RouteCases = {
@@ -82,7 +82,7 @@ export function refusals(stage: RefusalContext): Refusals {
 /** Returns a valid input of a sign-up at acme. */
 export async function signUpInput(app: TestApp): Promise<object> {
   const host = 'acme.localhost'
-  const email = `person-${randomUUID()}@example.com`
+  const email = newEmail()
   const { challenge: nonce } = await app.call(host, getChallenge, { email, purpose: 'signup' })
   const public_key_jwt = makeKeys().publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })
   return { email, username: 'Ada', public_key_jwt, locale: 'fr' }
@@ -118,7 +118,7 @@ export async function signUp(
   host: string,
   options: { email?: string; late?: boolean; jwt?: string; headers?: Record<string, string> } = {}
 ): Promise<RawResponse> {
-  const email = options.email ?? `person-${randomUUID()}@example.com`
+  const email = options.email ?? newEmail()
   const { challenge: nonce } = await app.call(host, getChallenge, { email, purpose: 'signup' })
   if (options.late) app.wait(180)
   const proof = makeKeys().publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })

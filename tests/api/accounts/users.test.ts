@@ -8,7 +8,7 @@ import {
   newAccount
 } from '../../helpers/accounts.ts'
 import { makeKeys } from '../../helpers/keys.ts'
-import { refusal } from '../../helpers/refusals.ts'
+import { errorWithCode } from '../../helpers/refusals.ts'
 
 let service: MultiHostApp
 beforeAll(async () => {
@@ -121,9 +121,9 @@ test('refuses one idempotency key for two people, and one that is too long', asy
   const send = async (account: Account, key = headers) =>
     service.call('localhost', createUser, await service.signUpInput(account), { headers: key })
   await send(first)
-  await expect(send(second)).rejects.toEqual(refusal('idempotency_key_reused'))
+  await expect(send(second)).rejects.toEqual(errorWithCode('idempotency_key_reused'))
   const long = { 'idempotency-key': 'k'.repeat(256) }
-  await expect(send(second, long)).rejects.toEqual(refusal('invalid_input'))
+  await expect(send(second, long)).rejects.toEqual(errorWithCode('invalid_input'))
 })
 
 type SignUpInput = { email: string; username: string; public_key_jwt: string }

@@ -17,7 +17,7 @@ import { getChallenge } from '../../../src/contract/sessions.ts'
 import {
   auditHash,
   createChangesCommitment,
-  firstPreviousHash
+  initialPreviousHash
 } from '../../../src/core/evidence/audit-entry.ts'
 import { type CompanyId, inCompany, toCompanyId } from '../../../src/server/db/scope.ts'
 import { audit } from '../../../src/server/domain/audit/audit.ts'
@@ -217,7 +217,7 @@ test('exports what is filtered, with what an auditor needs to compute each hash'
   const csv = await exported({})
   const lines = parse(csv)
   const sorted = lines.toSorted((a, b) => Number(a['seq']) - Number(b['seq']))
-  let hash: Uint8Array = firstPreviousHash
+  let hash: Uint8Array = initialPreviousHash
   for (const [at, { seq, entry, hash: written, changes, salt }] of sorted.entries()) {
     expect(Number(seq)).toBe(at + 1)
     hash = auditHash(hash, at + 1, entry ?? '')

@@ -15,7 +15,7 @@ import { statementsOf } from '../../helpers/database.ts'
 import { makeAdmins } from '../../helpers/matrix.ts'
 import { countRowsRead } from '../../helpers/plans.ts'
 
-const people = 5000
+const people = 3000
 
 let app: TestApp
 let ada: TestPerson
@@ -144,7 +144,7 @@ describe('the pages of a list', () => {
     expect(await readAll({ q: 'DURAND elo' })).toHaveLength(quarter * 2)
     expect(await readAll({ q: 'angstrom ZOE' })).toHaveLength(quarter)
     expect(await readAll({ q: 'иван ПЕТРОВ' })).toHaveLength(quarter)
-    expect(await readAll({ q: 'p1234@' })).toMatchObject([{ email: 'p1234@example.com' }])
+    expect(await readAll({ q: 'p987@' })).toMatchObject([{ email: 'p987@example.com' }])
     expect(await readAll({ q: '100%_' })).toEqual([])
   })
 
@@ -242,7 +242,7 @@ test('a search by e-mail reads no more of the table than it shows', async () => 
   const acme = app.companies[ada.host]
   if (!acme) throw new Error('no company')
   const statements = await statementsOf(app.deps.db, /from "user"/, () =>
-    ada.call(listUsers, { id: company, email: 'p4321@example.com' })
+    ada.call(listUsers, { id: company, email: 'p432@example.com' })
   )
   const rows = await Promise.all(
     statements.map(statement => countRowsRead(app.deps.db, acme, statement))

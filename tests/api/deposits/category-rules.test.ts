@@ -13,7 +13,7 @@ import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { uploadOf } from '../../helpers/client.ts'
 import { batchItem, postAcceptedBatch } from '../../helpers/deposits/batches.ts'
-import { snapshot } from '../../helpers/matrix.ts'
+import { summarizeDatabase } from '../../helpers/matrix.ts'
 
 let app: TestApp
 let depositor: TestPerson
@@ -197,7 +197,7 @@ describe.each(ways)('a deposit by %s', way => {
   async function depositEach(some: typeof cases) {
     const categories = await Promise.all(some.map(([settings]) => makeCategory(settings)))
     const documents = some.map(() => randomBytes(100))
-    const before = await snapshot(app.owner)
+    const before = await summarizeDatabase(app.owner)
     const answers = []
     // one after the other, because few uploads of a person may run at the same time
     for (const [at, [, kind]] of some.entries()) {
@@ -205,7 +205,7 @@ describe.each(ways)('a deposit by %s', way => {
       const bytes = documents[at] ?? Buffer.of()
       answers.push(await deposit(way, depositor, bytes, wanted).catch(code => code))
     }
-    const after = await snapshot(app.owner)
+    const after = await summarizeDatabase(app.owner)
     return { categories, answers, before, after, found: await findersOf(documents) }
   }
 
@@ -241,12 +241,12 @@ describe.each(ways)('a deposit by %s', way => {
 
   test('is refused to whose groups may not use the category', async () => {
     const wanted = { category: await makeCategory({}), ...kinds.pdf }
-    const before = await snapshot(app.owner)
+    const before = await summarizeDatabase(app.owner)
     for (const person of [otherMember, administrator]) {
       const refused = deposit(way, person, randomBytes(100), wanted)
       await expect(refused).rejects.toBe('category_unknown')
     }
-    expect(await snapshot(app.owner)).toEqual(before)
+    expect(await summarizeDatabase(app.owner)).toEqual(before)
   })
 
   test('that names no category is made in the default one, or refused without', async () => {

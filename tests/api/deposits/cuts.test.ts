@@ -113,7 +113,8 @@ test('promises by a HEAD what it promises by the last PATCH', async () => {
     await done(request.id)
   }
   // as many at once as one person may have
-  for (let round = 0; round < 4; round++) await Promise.all([promise(), promise(), promise()])
+  for (let round = 0; round < runCount(2, 300); round++)
+    await Promise.all([promise(), promise(), promise()])
   expect(await stagedFiles()).toEqual([])
 })
 
@@ -147,7 +148,7 @@ test('fails a document for good when the disk does not take it, and gives its qu
 
 test('never confirms the last byte of an upload that is cancelled meanwhile', async () => {
   const bytes = createRandom(seed).bytes(50_000)
-  for (let tries = 0; tries < 20; tries++) {
+  for (let tries = 0; tries < runCount(6, 1000); tries++) {
     const { request, upload } = await ada.reserve(bytes, randomUUID())
     const [patch, remove] = await Promise.all([
       ada.tus('PATCH', upload, { offset: 0, body: bytes }),

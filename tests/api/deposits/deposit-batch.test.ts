@@ -357,34 +357,6 @@ test('never exceeds a limit, however many calls race for it', async () => {
   expect(rows).toEqual([{ used: 25 }])
 })
 
-test('charges each file to the group with most requests left', async () => {
-  await using two = await makeApp({ limits: { max_requests: 3, max_storage: null } })
-  const eve = await two.signUp()
-  const id = randomUUID()
-  await two.owner.query(
-    `insert into "group" (company_id, id, name, features, max_requests, created_at)
-     select company_id, $1, 'Second', features, 4, created_at from "group"
-     where company_id = $2`,
-    [id, two.companies[eve.host]]
-  )
-  await two.owner.query(
-    'insert into group_user (company_id, group_id, user_id) values ($1, $2, $3)',
-    [two.companies[eve.host], id, eve.id]
-  )
-  await two.owner.query(
-    'insert into group_category (company_id, group_id, category_id) values ($1, $2, $3)',
-    [two.companies[eve.host], id, eve.category]
-  )
-  const { files, items } = smallFiles(8)
-  const results = await postAcceptedBatch(two, eve, items, files)
-  expect(codes(results).filter(code => code === 'done')).toHaveLength(7)
-  const { rows } = await two.owner.query(
-    `select used::int from usage where kind = 'requests' and company_id = $1 order by used`,
-    [two.companies[eve.host]]
-  )
-  expect(rows).toEqual([{ used: 3 }, { used: 4 }])
-})
-
 const one = randomBytes(100)
 const whole = () => batchForm([batchItem(one)], [one])
 

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { listDeposits } from '../../../src/contract/company-deposits.ts'
 import { createDeposit, getDeposit } from '../../../src/contract/deposits.ts'
-import { getDomainConfig } from '../../../src/contract/domains.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
 import { getUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
@@ -112,27 +111,6 @@ test('cancels an upload and gives its reservation back', async () => {
   expect(JSON.parse(again.body.toString())).toMatchObject({ code: 'cancelled' })
 })
 
-test('answers a repeated call with the first answer, and refuses the key for another input', async () => {
-  const bytes = randomBytes(100)
-  const first = await app.reserve(ada, bytes, 'a.pdf', 'key-1')
-  expect(await app.reserve(ada, bytes, 'a.pdf', 'key-1')).toEqual(first)
-  await expect(app.reserve(ada, bytes, 'b.pdf', 'key-1')).rejects.toMatchObject({
-    code: 'idempotency_key_reused'
-  })
-})
-
-test('creates one deposit for fifty calls at once with one key', async () => {
-  const bytes = randomBytes(100)
-  const before = (await ada.call(listRequests, { limit: 200 })).length
-  const calls = Array.from({ length: 50 }, () => app.reserve(ada, bytes, 'c.pdf', 'key-2'))
-  const settled = await Promise.allSettled(calls)
-  const ids = new Set(
-    settled.flatMap(each => (each.status === 'fulfilled' ? [each.value.request.id] : []))
-  )
-  expect(ids.size).toBe(1)
-  expect((await ada.call(listRequests, { limit: 200 })).length).toBe(before + 1)
-})
-
 test('shows the whole history in pages, newest first', async () => {
   const all = await ada.call(listRequests, { limit: 200 })
   const paged = []
@@ -177,19 +155,6 @@ test('refuses HEAD where nobody would end what it starts', async () => {
   const answer = await app.request('api.acme.localhost', asked)
   expect(answer.status).toBe(405)
   expect(answer.headers.allow).toBe('GET')
-})
-
-test('keeps the pages of a suspended company, and nothing else of it', async () => {
-  await using other = await makeApp()
-  await other.owner.query('update company set disabled = $2 where id = $1', [
-    other.companies['beta.localhost'],
-    JSON.stringify({ reason: 'payment', since: '2026-05-03T00:00:00Z' })
-  ])
-  const domain = 'beta.localhost'
-  expect(await other.call(domain, getDomainConfig, { domain })).toMatchObject({ company: 'Beta' })
-  await expect(
-    other.call(domain, verify, { items: [{ sha256: sha256(randomBytes(1)) }] })
-  ).rejects.toMatchObject({ code: 'account_disabled', disabled: { scope: 'company' } })
 })
 
 test('lists the recorded deposits of the company for administrators, newest first', async () => {

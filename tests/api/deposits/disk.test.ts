@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { checkFlushOrder, failUploads, tusFaults } from '../../../bench/soak/disk.ts'
-import { failDirectUploads, putFaults } from '../../../bench/soak/disk-put.ts'
+import { checkFlushOrder, testUploadDiskFaults, tusFaults } from '../../../bench/soak/disk.ts'
+import { putFaults, testPutDiskFaults } from '../../../bench/soak/disk-put.ts'
 import { whyStraceFails } from '../../../bench/soak/strace.ts'
 import { seed } from '../../helpers/soak.ts'
 
@@ -31,7 +31,10 @@ test.skipIf(missing)(
   async () => {
     const some = tusFaults.filter(({ title }) => titles.includes(title))
     expect(some).toHaveLength(titles.length)
-    const { faults, deposits, acknowledged, failed } = await failUploads({ seed, faults: some })
+    const { faults, deposits, acknowledged, failed } = await testUploadDiskFaults({
+      seed,
+      faults: some
+    })
     expect(faults).toEqual([])
     expect(deposits).toBeGreaterThan(some.length)
     expect(acknowledged + failed).toBe(deposits)
@@ -47,7 +50,7 @@ test.skipIf(missing)(
   async () => {
     const some = putFaults.filter(({ title }) => titles.includes(title))
     expect(some).toHaveLength(titles.length)
-    const { faults, sent, acknowledged, failed } = await failDirectUploads({ seed, faults: some })
+    const { faults, sent, acknowledged, failed } = await testPutDiskFaults({ seed, faults: some })
     expect(faults).toEqual([])
     expect(sent).toBeGreaterThan(some.length)
     // whoever sends the file again has it on record in the end

@@ -274,10 +274,10 @@ test('takes the key over from a call whose server died', async () => {
   expect(await reserved()).toBe(0)
 })
 
-test('gives back what a thousand broken calls had reserved', async () => {
+test('gives back what forty broken calls had reserved', async () => {
   // two calls each, because the bytes of no more than three may move
-  const people = await Promise.all(Array.from({ length: 50 }, () => app.signUp()))
-  for (let round = 0; round < 10; round++) {
+  const people = await Promise.all(Array.from({ length: 4 }, () => app.signUp()))
+  for (let round = 0; round < 5; round++) {
     await Promise.all(
       [...people, ...people].map(async (person, index) => {
         const outgoing = http.request({
@@ -293,8 +293,8 @@ test('gives back what a thousand broken calls had reserved', async () => {
         })
         const closed = new Promise(resolve => outgoing.on('close', resolve))
         outgoing.on('error', () => undefined)
-        outgoing.write(randomBytes(index * 5))
-        await sleep(index)
+        outgoing.write(randomBytes(index * 60))
+        await sleep(index * 10)
         outgoing.destroy()
         await closed
       })

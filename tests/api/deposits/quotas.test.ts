@@ -5,7 +5,7 @@ import { inCompany } from '../../../src/server/db/scope.ts'
 import type { CompanyId } from '../../../src/server/domain/deps.ts'
 import {
   chargeReservation,
-  type Reservation,
+  type QuotaReservation,
   releaseReservation,
   reserveQuota
 } from '../../../src/server/domain/limits/quotas.ts'
@@ -85,7 +85,7 @@ test(
         let now = start
         let stored = 0
         const taken = new Map<number, number>()
-        const held: { bytes: number; day: number; reservation: Reservation }[] = []
+        const held: { bytes: number; day: number; reservation: QuotaReservation }[] = []
         /**
          * What each person has used: requests in each period, and bytes in one period that never
          * ends.
@@ -166,7 +166,7 @@ test(
         )
         expect(new Map(owned.map(({ key, used }) => [key, used]))).toEqual(own)
       }),
-      { numRuns: runCount(200, 10_000) }
+      { numRuns: runCount(70, 10_000) }
     )
     expect([...granted].sort()).toEqual(['held', 'request_limit_reached', 'storage_limit_reached'])
   },
@@ -177,7 +177,7 @@ async function tryReserve(
   index: number,
   bytes: number,
   now: Date
-): Promise<Reservation | AppError> {
+): Promise<QuotaReservation | AppError> {
   const person = people[index]
   if (!person) throw new Error('no such person')
   try {

@@ -27,7 +27,7 @@ import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
 
 const hosts = ['acme.localhost', 'beta.localhost', 'gamma.localhost'] as const
 // a few long histories, because the six people of each cost as much as its first thirty calls
-const runs = runCount(20, 6_700)
+const runs = runCount(9, 6_700)
 const length = 90
 
 interface Company {
@@ -83,9 +83,9 @@ const acts = {
   'sign in with the old password': 1,
   deposit: 4,
   'deposit a fingerprint': 3,
-  'open an upload': 2,
-  'look at an upload': 2,
-  'cancel an upload': 2,
+  'open an upload': 3,
+  'look at an upload': 6,
+  'cancel an upload': 4,
   verify: 4,
   'verify signed out': 2,
   'read the history': 3,

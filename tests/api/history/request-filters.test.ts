@@ -5,7 +5,7 @@ import { getRequest, listRequests, type ProcessedRequest } from '../../../src/co
 import { verify } from '../../../src/contract/verifications.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { dropRowSecurity, stripCompanyConditions } from '../../helpers/matrix.ts'
-import { refusal } from '../../helpers/refusals.ts'
+import { errorWithCode } from '../../helpers/refusals.ts'
 
 let app: TestApp
 let ada: TestPerson
@@ -254,11 +254,11 @@ describe.each(Object.entries(layers))('all of a company, held together by %s', (
     expect([mine(theirs, otherAdmin), mine(theirs, stranger), theirs.length]).toEqual([3, 3, 6])
     const cursor = theirs[0]?.id
     await expect(admin.call(listRequests, { scope: 'company', cursor })).rejects.toEqual(
-      refusal('not_found')
+      errorWithCode('not_found')
     )
     const { category } = stranger
     await expect(admin.call(listRequests, { scope: 'company', category })).rejects.toEqual(
-      refusal('not_found')
+      errorWithCode('not_found')
     )
     expect(await admin.call(listRequests, { scope: 'company', q: 'beta' })).toEqual([])
   })
@@ -267,13 +267,13 @@ describe.each(Object.entries(layers))('all of a company, held together by %s', (
     const [admin, colleague] = people
     if (!admin || !colleague) throw new Error('four have signed up')
     const asked = () => colleague.call(listRequests, { scope: 'company' })
-    await expect(asked()).rejects.toEqual(refusal('forbidden'))
+    await expect(asked()).rejects.toEqual(errorWithCode('forbidden'))
     const own = await admin.call(listRequests, { scope: 'own' })
     expect(own).toEqual(await admin.call(listRequests, {}))
     expect([own.length, own.some(each => 'user_id' in each)]).toEqual([3, false])
     const [theirs] = await colleague.call(listRequests, { limit: 1 })
     await expect(admin.call(listRequests, { cursor: theirs?.id })).rejects.toEqual(
-      refusal('not_found')
+      errorWithCode('not_found')
     )
   })
 })
@@ -285,5 +285,7 @@ test('all of a company is listed for nobody who is an administrator no longer', 
   await set('{admin}')
   expect(await eve.call(listRequests, { scope: 'company', limit: 1 })).toHaveLength(1)
   await set('{}')
-  await expect(eve.call(listRequests, { scope: 'company' })).rejects.toEqual(refusal('forbidden'))
+  await expect(eve.call(listRequests, { scope: 'company' })).rejects.toEqual(
+    errorWithCode('forbidden')
+  )
 })

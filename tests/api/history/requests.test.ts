@@ -6,12 +6,6 @@ import { logOut } from '../../../src/contract/sessions.ts'
 import { createApp } from '../../../src/server/app.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { type OpenStream, openStream } from '../../helpers/event-stream.ts'
-import { createRandom } from '../../helpers/random.ts'
-import { startFaultProxy } from '../../helpers/servers/fault-proxy.ts'
-import { seed } from '../../helpers/soak.ts'
-
-/** Number of connections to break. In `npm run soak`, stream-cuts.test.ts breaks many more. */
-const cutsWanted = 30
 
 let app: TestApp
 let port: number
@@ -55,57 +49,6 @@ test('starts with a tick, after which a list misses nothing', async () => {
     }
     stream.close()
   }
-})
-
-test(`tells each event once and in order, however often it is cut (SEED=${seed})`, async () => {
-  const random = createRandom(seed)
-  await using proxy = await startFaultProxy(port)
-  const reader = await app.signUp()
-  const neighbour = await app.signUp()
-  const stranger = await app.signUp('beta.localhost')
-  const { rows: heads } = await app.owner.query('select max(event_seq)::int as seq from log_head')
-  const start = heads[0].seq
-  const told: number[] = []
-  let last = start
-  let refused = 0
-
-  const writing = (async () => {
-    while (proxy.cuts() < cutsWanted) {
-      await Promise.all(
-        [reader, reader, neighbour, stranger].map(each => app.reserve(each, document))
-      )
-    }
-    return app.reserve(reader, document)
-  })()
-  let end = Number.POSITIVE_INFINITY
-  writing.then(({ request }) => {
-    end = request.seq
-  }, console.error)
-
-  while (last < end) {
-    if (proxy.cuts() < cutsWanted) {
-      const how = random.pick(['reset', 'close'] as const)
-      proxy.cutNext({ side: 'response', at: random.integer(0, 2000), how })
-    }
-    const stream = await openStream(proxy.port, reader, last).catch(() => undefined)
-    if (stream?.status === 429) refused++
-    for (let event = await stream?.next(); event; event = await stream?.next()) {
-      expect(event.event ?? 'request').toMatch(/^(request|tick)$/)
-      if (event.event === undefined) told.push(Number(event.id))
-      if (event.id !== undefined) last = Number(event.id)
-      if (last >= end) break
-    }
-    stream?.close()
-    proxy.forget()
-  }
-  await writing
-  const { rows } = await app.owner.query(
-    'select seq::int from event where user_id = $1 and seq > $2 order by seq',
-    [reader.id, start]
-  )
-  expect(told).toEqual(rows.map(row => row.seq))
-  // a seat is given back as soon as its connection is gone
-  expect(refused).toBeLessThan(cutsWanted / 2)
 })
 
 test('sends what a person missed since their last event, and nothing of it twice', async () => {

@@ -17,18 +17,21 @@ test(
     await using app = await makeApp()
     await using proxy = await startFaultProxy(await app.listen())
     const [ada, bob] = [await app.signUp(), await app.signUp()]
+    const stranger = await app.signUp('beta.localhost')
     let last = await begin(proxy.port, ada)
     const first = last
     const heard: number[] = []
+    let refused = 0
     const busy = new AbortController()
-    // the other person's events lie between hers
-    const writers = [ada, ada, bob].map(person => act(app, person, busy.signal))
+    // the other people's events lie between hers
+    const writers = [ada, ada, bob, stranger].map(person => act(app, person, busy.signal))
 
     /**
      * Receives events until the connection ends or the event with the number `until` has arrived.
      */
     const hear = async (until = Number.POSITIVE_INFINITY) => {
       const stream = await openStream(proxy.port, ada, last).catch(() => undefined)
+      if (stream?.status === 429) refused++
       while (stream && last < until) {
         const event = await stream.next()
         if (!event) break
@@ -54,6 +57,8 @@ test(
     while (last < (made.at(-1) ?? 0)) await hear(made.at(-1))
     expect(heard).toEqual(made)
     expect(made.length).toBeGreaterThan(cuts / 2)
+    // a seat is given back as soon as its connection is gone
+    expect(refused).toBeLessThan(cuts / 2)
   },
   testTimeout(120_000)
 )

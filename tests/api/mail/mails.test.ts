@@ -9,7 +9,7 @@ import { queueMail, sendNextMail } from '../../../src/server/domain/mail/mail-qu
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { makePerson } from '../../helpers/mailed.ts'
 import { openMailServer, parseMail } from '../../helpers/servers/mail-server.ts'
-import { temporaryFolder } from '../../helpers/temporary-folder.ts'
+import { makeTemporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
 const via = (url: string) =>
@@ -287,7 +287,7 @@ test('names the host that was asked, whatever the Host header says', async () =>
 })
 
 test('writes mails to the outbox where there is no server, and their links to the log', async () => {
-  const outbox = join(await temporaryFolder(), 'outbox')
+  const outbox = join(await makeTemporaryFolder(), 'outbox')
   const logged: object[] = []
   const log = { ...quiet, info: (facts: object) => logged.push(facts) }
   const mails = await openMailSender({ smtp: undefined, outbox, log })

@@ -22,7 +22,7 @@ import {
   newAccount
 } from '../../helpers/accounts.ts'
 import { makeKeys } from '../../helpers/keys.ts'
-import { refusal } from '../../helpers/refusals.ts'
+import { errorWithCode } from '../../helpers/refusals.ts'
 
 let service: MultiHostApp
 beforeAll(async () => {
@@ -199,7 +199,7 @@ test('signs in with the newest key that is not retired', async () => {
   await service.owner.query('update user_key set retired_at = now() where user_id = $1', [
     account.id
   ])
-  await expect(service.signIn(account)).rejects.toEqual(refusal('login_failed'))
+  await expect(service.signIn(account)).rejects.toEqual(errorWithCode('login_failed'))
 })
 
 test('says the same about a known and an unknown e-mail, and stores nothing', async () => {
@@ -243,7 +243,7 @@ test('ends one session at sign-out and tells the streams', async () => {
   stop()
 
   expect(told).toEqual([{ company: service.companies.localhost, user: account.id }])
-  await expect(getsUser(first.access_token)).rejects.toEqual(refusal('unauthenticated'))
+  await expect(getsUser(first.access_token)).rejects.toEqual(errorWithCode('unauthenticated'))
   await expect(getsUser(second.access_token)).resolves.toHaveProperty('id')
 })
 
@@ -254,7 +254,7 @@ test('ends all sessions of one person at sign-out everywhere', async () => {
   await service.call('localhost', logOut, { all: true }, { token: tokens[0]?.access_token })
 
   for (const { access_token } of tokens) {
-    await expect(getsUser(access_token)).rejects.toEqual(refusal('unauthenticated'))
+    await expect(getsUser(access_token)).rejects.toEqual(errorWithCode('unauthenticated'))
   }
   await expect(getsUser(other.access_token)).resolves.toHaveProperty('id')
   const again = await service.signIn(ada)
@@ -317,9 +317,9 @@ test('ends one session of the person, tells the streams, and ends it once', asyn
   stop()
 
   expect(told).toEqual([{ company: service.companies.localhost, user: account.id }])
-  await expect(getsUser(other.access_token)).rejects.toEqual(refusal('unauthenticated'))
+  await expect(getsUser(other.access_token)).rejects.toEqual(errorWithCode('unauthenticated'))
   await expect(getsUser(mine.access_token)).resolves.toHaveProperty('id')
-  await expect(end()).rejects.toEqual(refusal('not_found'))
+  await expect(end()).rejects.toEqual(errorWithCode('not_found'))
 })
 
 // A-08
@@ -341,7 +341,7 @@ test('lets a person sign in again whose clock was set back after a sign-out ever
   const { access_token } = await service.signIn(account)
   await service.call('localhost', logOut, { all: true }, { token: access_token })
   service.wait(-300)
-  await expect(getsUser(access_token)).rejects.toEqual(refusal('unauthenticated'))
+  await expect(getsUser(access_token)).rejects.toEqual(errorWithCode('unauthenticated'))
   const again = await service.signIn(account)
   await expect(getsUser(again.access_token)).resolves.toHaveProperty('id')
   service.wait(300)
@@ -382,7 +382,7 @@ test('ends a session that was being made during a sign-out everywhere', async ()
     account.id,
     service.deps.clock()
   ])
-  await expect(getsUser(access_token)).rejects.toEqual(refusal('unauthenticated'))
+  await expect(getsUser(access_token)).rejects.toEqual(errorWithCode('unauthenticated'))
 })
 
 test('renews a token at 40 minutes left and writes to the session only then', async () => {
@@ -415,7 +415,7 @@ test('ends a session twelve hours after sign-in, however often it was renewed', 
   expect(tokenExpiry(token)).toBe(Math.floor((start + 12 * 3_600_000) / 1000))
   expect(await getsUser(token)).not.toHaveProperty('access_token')
   service.wait(30 * 60)
-  await expect(getsUser(token)).rejects.toEqual(refusal('unauthenticated'))
+  await expect(getsUser(token)).rejects.toEqual(errorWithCode('unauthenticated'))
 })
 
 test('asks the session for its end, whatever the token says', async () => {
@@ -425,13 +425,13 @@ test('asks the session for its end, whatever the token says', async () => {
     account.id,
     service.deps.clock()
   ])
-  await expect(getsUser(access_token)).rejects.toEqual(refusal('unauthenticated'))
+  await expect(getsUser(access_token)).rejects.toEqual(errorWithCode('unauthenticated'))
 })
 
 test('does not renew without a poll: an hour of silence signs out', async () => {
   const { access_token } = await service.signIn(await service.signUp())
   service.wait(3601)
-  await expect(getsUser(access_token)).rejects.toEqual(refusal('unauthenticated'))
+  await expect(getsUser(access_token)).rejects.toEqual(errorWithCode('unauthenticated'))
 })
 
 test('tells a stream to stop once the session is over', async () => {
@@ -461,7 +461,7 @@ test('answers a disabled person with the reason, and at login only who holds the
   await expect(getsUser(access_token)).rejects.toMatchObject(disabled)
   await expect(service.signIn(account)).rejects.toMatchObject(disabled)
   await expect(service.signIn({ ...account, keys: makeKeys() })).rejects.toEqual(
-    refusal('login_failed')
+    errorWithCode('login_failed')
   )
   await service.owner.query('update "user" set disabled = null where id = $1', [account.id])
   await expect(getsUser(access_token)).resolves.toHaveProperty('id')
@@ -507,7 +507,7 @@ test('refuses the eleventh failed login of an e-mail from one address, known or 
   for (const account of [await service.signUp(), newAccount()]) {
     const wrong = { ...account, keys: makeKeys() }
     for (let tries = 0; tries < 10; tries++) {
-      await expect(service.signIn(wrong)).rejects.toEqual(refusal('login_failed'))
+      await expect(service.signIn(wrong)).rejects.toEqual(errorWithCode('login_failed'))
     }
     const limited = { code: 'rate_limited', status: 429, retryAfter: expect.any(Number) }
     await expect(service.signIn(wrong)).rejects.toMatchObject(limited)
@@ -547,7 +547,7 @@ test('lets the owner in while a stranger tries a hundred passwords', async () =>
   ).rejects.toMatchObject(limited)
   await expect(service.signIn(account, { address, device })).resolves.toHaveProperty('device')
   for (let tries = 0; tries < 10; tries++) {
-    await expect(service.signIn(wrong, { device })).rejects.toEqual(refusal('login_failed'))
+    await expect(service.signIn(wrong, { device })).rejects.toEqual(errorWithCode('login_failed'))
   }
   await expect(service.signIn(wrong, { device })).rejects.toMatchObject(limited)
 })
@@ -562,7 +562,7 @@ test('counts challenges and logins of an address together, of one company only',
   await expect(own.signIn(account, { address: '2001:db8::2' })).rejects.toThrow()
   for (let tries = 0; tries < 2; tries++) await ask('2001:db8::3:4')
 
-  await expect(ask('2001:db8:0:0:ffff::1')).rejects.toEqual(refusal('rate_limited'))
+  await expect(ask('2001:db8:0:0:ffff::1')).rejects.toEqual(errorWithCode('rate_limited'))
   await expect(ask('2001:db8:0:1::1')).resolves.toHaveProperty('challenge')
   await expect(ask('2001:db8::1', 'demo.localhost')).resolves.toHaveProperty('challenge')
 })

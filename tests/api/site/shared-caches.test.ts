@@ -15,7 +15,7 @@ import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
 
 // B-05
 
-const requests = runCount(500, 10_000)
+const requests = runCount(300, 10_000)
 const isSoak = process.env.SOAK !== undefined
 const evil = 'evil.example'
 const hosts = ['acme.localhost', 'beta.localhost', 'gamma.localhost']

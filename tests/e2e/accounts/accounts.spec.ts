@@ -103,7 +103,6 @@ test('a forgotten password is replaced by mail, and nobody learns who has an acc
   await page.goto(`${site()}/en/sign-in`)
   await page.getByRole('link', { name: 'Forgot your password?' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Choose a new password' })).toBeVisible()
-  await inspectInBothSchemes(page)
   await page.getByLabel('Email').fill('nobody@example.com')
   await page.getByRole('button', { name: 'Send me a link' }).click()
   await expect(page.getByText('If there is an account for nobody@example.com')).toBeVisible()
@@ -220,18 +219,13 @@ test('a person moves to another e-mail and then deletes the account', async ({ b
 test('the pages of links say what they need when they are opened without one', async ({
   browser
 }) => {
-  for (const [locale, text] of [
-    ['en', 'This page opens from a link in an email.'],
-    ['fr', 'Cette page s’ouvre par un lien reçu par e‑mail.']
-  ] as const) {
-    const page = await fresh(browser)
-    for (const path of ['verify-account', 'activate-account', 'confirm-email']) {
-      await page.goto(`${site()}/${locale}/${path}`)
-      await expect(page.getByText(text)).toBeVisible()
-    }
-    await page.goto(`${site()}/${locale}/verify-account#t=${'A'.repeat(43)}&email=a@example.com`)
-    await expect(page.getByText(/no longer works|ne fonctionne plus/)).toBeVisible()
+  const page = await fresh(browser)
+  for (const path of ['verify-account', 'activate-account', 'confirm-email']) {
+    await page.goto(`${site()}/en/${path}`)
+    await expect(page.getByText('This page opens from a link in an email.')).toBeVisible()
   }
+  await page.goto(`${site()}/en/verify-account#t=${'A'.repeat(43)}&email=a@example.com`)
+  await expect(page.getByText(/no longer works/)).toBeVisible()
 })
 
 function site(): string {

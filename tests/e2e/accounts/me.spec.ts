@@ -2,13 +2,14 @@ import { expect, type Page } from '@playwright/test'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { restoreApi, stubError } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
+import { tabTo, tabToTarget } from '../../helpers/e2e/keyboard.ts'
 import {
   chooseFiles,
   delayRequests,
   downloadBy,
   expectSignedInAt,
   fillSignIn,
-  home,
+  homeAddress,
   nextPassword,
   password,
   signUpByHand,
@@ -55,9 +56,10 @@ test('a person changes name, appearance, language and password, and signs out ev
   })
 
   await test.step('finds the account in the drawer, with figures in words', async () => {
-    await page.getByRole('navigation').getByRole('link', { name: 'Account' }).click()
+    await tabTo(page, 'link', 'Account')
+    await page.keyboard.press('Enter')
     await expect(page).toHaveURL(/\/en\/me$/)
-    await expect(page.getByRole('heading', { level: 1, name: 'Account' })).toBeVisible()
+    await expect(page.getByRole('heading', { level: 1, name: 'Account' })).toBeFocused()
     await expect(page.getByRole('main').getByText(email)).toBeVisible()
     await expect(page.getByText(/^No limit\.|documents this period, resets/).first()).toBeVisible()
     await expect(page.getByText(/Each document you deposit counts/)).toBeVisible()
@@ -65,8 +67,10 @@ test('a person changes name, appearance, language and password, and signs out ev
   })
 
   await test.step('takes another name, here and in the bar', async () => {
-    await page.getByLabel('Username').fill('Grace Hopper')
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await tabTo(page, 'textbox', 'Username')
+    await page.keyboard.press('ControlOrMeta+A')
+    await page.keyboard.type('Grace Hopper')
+    await page.keyboard.press('Enter')
     await expect(page.getByText('Saved.')).toBeVisible()
     await expect(page.locator('.bar .initials')).toHaveText('GH')
     await page.reload()
@@ -76,7 +80,9 @@ test('a person changes name, appearance, language and password, and signs out ev
   await test.step('chooses dark, as in the drawer', async () => {
     const main = page.getByRole('main')
     await expect(main.getByRole('radio', { name: 'System' })).toBeChecked()
-    await main.getByRole('radio', { name: 'Dark' }).check()
+    await tabToTarget(page, main.getByRole('radio', { name: 'System' }), 'System')
+    await page.keyboard.press('ArrowLeft')
+    await expect(main.getByRole('radio', { name: 'Dark' })).toBeChecked()
     await expect(page.locator('html')).toHaveAttribute('data-theme', 'vidimus-dark')
     await expect(page.locator('#drawer input[value=dark]')).toBeChecked()
     await page.reload()
@@ -115,7 +121,20 @@ test('a person changes name, appearance, language and password, and signs out ev
 
   await test.step('changes the password, which ends the other browser only', async () => {
     await expect(page.getByRole('button', { name: /^Sign out Chrome/ })).toBeVisible()
-    await changePassword(page, password, nextPassword)
+    const present = page.getByLabel('Current password')
+    await present.fill('')
+    await tabToTarget(page, present, 'the current password')
+    await page.keyboard.type(password)
+    await page.keyboard.press('Tab')
+    await expect(page.getByRole('button', { name: 'Show password' }).first()).toBeFocused()
+    await page.keyboard.press('Space')
+    await expect(present).toHaveAttribute('type', 'text')
+    for (const name of ['New password', 'Confirm new password']) {
+      await tabTo(page, 'textbox', name)
+      await page.keyboard.press('ControlOrMeta+A')
+      await page.keyboard.type(nextPassword)
+    }
+    await page.keyboard.press('Enter')
     await expect(page.getByText('Your password has been changed.')).toBeVisible({ timeout: 60_000 })
     await expect(page.getByRole('button', { name: /^Sign out Chrome/ })).toHaveCount(0)
     await other.goto(`${site}/en/history`)
@@ -129,6 +148,7 @@ test('a person changes name, appearance, language and password, and signs out ev
     await expect(
       other.getByText('The email and password do not match an account on this site.')
     ).toBeVisible()
+    await expect(other.getByLabel('Email')).toHaveValue(email)
     await fillSignIn(other, email, nextPassword)
     await expectSignedInAt(other, `${site}/en/history`)
   })
@@ -149,15 +169,20 @@ test('a person changes name, appearance, language and password, and signs out ev
   })
 
   await test.step('signs out everywhere, after a question in place', async () => {
-    await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+    // stands for the names of files that this browser has verified
+    await page.evaluate(() => localStorage.setItem('vidimus:checked', 'lease.pdf'))
+    await tabTo(page, 'button', 'Sign out everywhere')
+    await page.keyboard.press('Enter')
     const confirm = page.getByRole('button', { name: 'Yes, sign out everywhere' })
     await expect(confirm).toBeFocused()
     await page.getByRole('button', { name: 'Stay signed in' }).click()
     await expect(page.getByRole('button', { name: 'Sign out everywhere' })).toBeFocused()
     await page.keyboard.press('Enter')
-    await confirm.click()
+    await expect(confirm).toBeFocused()
+    await page.keyboard.press('Enter')
     await expect(page).toHaveURL(/\/en$/)
     await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
+    expect(await page.evaluate(() => localStorage.getItem('vidimus:checked'))).toBeNull()
     // the live stream of the second browser ends, and with it its session
     await expect(other).toHaveURL(/\/en\/sign-in\?(?:.*&)?redirect=/, { timeout: 40_000 })
   })
@@ -225,7 +250,7 @@ test('a password can be pasted and every field names itself to password managers
   context
 }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  await startSession(page, home())
+  await startSession(page, homeAddress())
   await page.goto('/en/me')
   const form = page.locator('form', { has: page.getByLabel('Current password') })
   await expect(form).toBeVisible()
@@ -244,7 +269,7 @@ test('a password can be pasted and every field names itself to password managers
 test('a person saves their own data as one file, and again where it failed first', async ({
   page
 }) => {
-  const email = await startSession(page, home())
+  const email = await startSession(page, homeAddress())
   await deposit(page, 'lease.txt')
   await page.goto('/en/me')
   const section = page.getByRole('region', { name: 'Your data' })
@@ -268,14 +293,13 @@ test('a person saves their own data as one file, and again where it failed first
     requests: [{ kind: 'deposit', state: 'done', name: 'lease.txt' }],
     complete: true
   })
-  await inspectInBothSchemes(page)
 })
 
 test('a person sees what they used themselves beside what their groups used', async ({
   page,
   browser
 }) => {
-  const site = home()
+  const site = homeAddress()
   const other = await (await browser.newContext()).newPage()
   await startSession(other, site)
   await deposit(other, 'theirs.txt')
@@ -290,7 +314,6 @@ test('a person sees what they used themselves beside what their groups used', as
   await expect(part('Usage', 'You').getByText(/^1 document( this period)?$/)).toBeVisible()
   // the group has everybody of this site in it
   await expect(part('Usage', 'Your groups').getByText(/(?:\d{2,}|[2-9]) .*documents/)).toBeVisible()
-  await inspectInBothSchemes(page)
   await page.getByRole('main').getByRole('link', { name: 'Français' }).click()
   await expect(
     part('Utilisation', 'Vous').getByText(/^1 document( pour cette période)?$/)
@@ -304,7 +327,7 @@ for (const days of [-1, 1]) {
   test(`a browser whose clock is ${days} day off signs in and stays`, async ({ page, context }) => {
     // only what the time is, because faked timers would hold up the change of pages
     await context.clock.setFixedTime(Date.now() + days * 86_400_000)
-    await signUpByHand(page, home())
+    await signUpByHand(page, homeAddress())
     await page.goto('/en/me')
     await expect(page.getByLabel('Username')).toHaveValue('Camille')
     await page.reload()

@@ -1,6 +1,5 @@
 import { expect, type Page } from '@playwright/test'
 import { newEmail } from '../../helpers/client.ts'
-import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { changeLanguage, delayRequests, password } from '../../helpers/e2e/page.ts'
 
@@ -18,7 +17,6 @@ test('a form with many errors lists its fields as links', async ({ page }) => {
     'Password Value is required',
     'Confirm password Value is required'
   ])
-  await inspectInBothSchemes(page)
   await note.getByRole('link', { name: 'Username' }).press('Enter')
   await expect(page.locator('input[name=username]')).toBeFocused()
   await page.keyboard.type('Ada')

@@ -7,7 +7,7 @@ import { inspectAtWidths } from '../../helpers/e2e/looks.ts'
 import {
   expectSignedInAt,
   fillSignIn,
-  home,
+  homeAddress,
   password,
   signUp,
   siteAddress
@@ -18,7 +18,7 @@ const nobody = '01978a5e-0000-7000-8000-00000000dead'
 test('an administrator finds their company from the drawer, and its groups', async ({ page }) => {
   const { admin } = await signUpAdmin(page)
   const { word } = await addGroups(page, 1)
-  await page.goto(home())
+  await page.goto(homeAddress())
   const drawer = page.getByRole('navigation', { name: 'Main navigation' })
   await drawer.getByRole('link', { name: 'Administration' }).click()
   await expect(page).toHaveURL(admin)
@@ -173,7 +173,7 @@ test('a deep link leads through sign-in and back, with its query and hash', asyn
 test('an address that names nothing says so within the page', async ({ page }) => {
   await signUpAdmin(page)
   for (const path of [`/${nobody}`, '/x', '/%25zz/groups', `/${nobody}/groups`, '/a%00b/groups']) {
-    const answer = await page.goto(`${home()}/admin${path}`)
+    const answer = await page.goto(`${homeAddress()}/admin${path}`)
     expect(answer?.status(), path).toBe(200)
     await expect(page.getByText('There is nothing here that you administer.')).toBeVisible()
   }
@@ -183,25 +183,26 @@ test('an address that names nothing says so within the page', async ({ page }) =
   await expect(page.locator('[data-state=ready]')).toBeVisible()
 })
 
-for (const [items, words] of [
-  ['groups', 'There is no such group.'],
-  ['categories', 'There is no such category.'],
-  ['users', 'There is no such person.']
-] as const) {
-  test(`an address of ${items} that names none says so`, async ({ page }) => {
-    const { admin } = await signUpAdmin(page)
+test('an address of an item that is not there says so', async ({ page }) => {
+  const { admin } = await signUpAdmin(page)
+  for (const [items, words] of [
+    ['groups', 'There is no such group.'],
+    ['categories', 'There is no such category.'],
+    ['users', 'There is no such person.']
+  ] as const) {
     for (const id of [nobody, 'nothing']) {
       await page.goto(`${admin}/${items}/${id}`)
       await expect(page.getByText(words)).toBeVisible()
     }
-    await inspectInBothSchemes(page)
-  })
-}
+  }
+  // all three are one component
+  await inspectInBothSchemes(page)
+})
 
 test('a person without the permission is led home', async ({ page }) => {
-  await signUp(page, home())
-  await page.goto(`${home()}/admin`)
-  await expect(page).toHaveURL(home())
+  await signUp(page, homeAddress())
+  await page.goto(`${homeAddress()}/admin`)
+  await expect(page).toHaveURL(homeAddress())
   await expect(page.getByText('Your account does not have access to that page.')).toBeVisible()
 })
 

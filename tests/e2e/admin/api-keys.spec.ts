@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { expect, type Page } from '@playwright/test'
 import { fetchAt } from '../../helpers/client.ts'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
-import { askDatabase, signUpAdmin } from '../../helpers/e2e/admins.ts'
+import { queryServiceDatabase, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen } from '../../helpers/e2e/keyboard.ts'
-import { home, password } from '../../helpers/e2e/page.ts'
+import { homeAddress, password } from '../../helpers/e2e/page.ts'
 
 test('a program deposits with a key of a person, or of the company, until it is revoked', async ({
   page,
@@ -17,7 +17,7 @@ test('a program deposits with a key of a person, or of the company, until it is 
   const keys = page.getByRole('region', { name: 'Keys for programs' })
   const name = keys.getByLabel('Name')
 
-  await page.goto(`${home()}/me`)
+  await page.goto(`${homeAddress()}/me`)
   await expect(keys.getByText('There is no key yet.')).toBeVisible()
   // the keyboard alone
   await keys.getByRole('button', { name: 'Create key' }).focus()
@@ -66,7 +66,7 @@ test('a program deposits with a key of a person, or of the company, until it is 
     const own = `Archive ${Date.now()}`
     const ownRow = row.filter({ hasText: own })
     const other = `Scanners ${Date.now()}`
-    await askDatabase(
+    await queryServiceDatabase(
       `insert into "group" (company_id, id, name, is_default, features, created_at)
        values ($1, gen_random_uuid(), $2, false, '{}', now())`,
       [company, other]
@@ -119,7 +119,7 @@ test('a program deposits with a key of a person, or of the company, until it is 
 
 /** Deposits a file in one call, as `curl -T` does. Returns the status of the answer. */
 async function deposit(key: string): Promise<number> {
-  const { host, port } = new URL(home())
+  const { host, port } = new URL(homeAddress())
   const answer = await fetchAt(Number(port))(`http://api.${host}/deposit?name=a.pdf`, {
     method: 'PUT',
     headers: { authorization: `Bearer ${key}` },
@@ -138,7 +138,7 @@ async function revoke(page: Page, name: string) {
 }
 
 async function groupOf(email: string): Promise<string> {
-  const [group] = await askDatabase<{ name: string }>(
+  const [group] = await queryServiceDatabase<{ name: string }>(
     `select g.name from "user" u join group_user m on m.user_id = u.id
        join "group" g on g.id = m.group_id where u.email = $1`,
     [email]

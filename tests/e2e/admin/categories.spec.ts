@@ -1,16 +1,21 @@
 import { writeFile } from 'node:fs/promises'
 import { expect, type Page } from '@playwright/test'
-import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
-import { askDatabase, openCreateForm, section, signUpAdmin } from '../../helpers/e2e/admins.ts'
+import {
+  callApi,
+  openCreateForm,
+  queryServiceDatabase,
+  section,
+  signUpAdmin
+} from '../../helpers/e2e/admins.ts'
 import { makePdf, sha256Of } from '../../helpers/e2e/documents.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { checkedLocales, inspectAtWidths } from '../../helpers/e2e/looks.ts'
-import { home, startSession } from '../../helpers/e2e/page.ts'
+import { homeAddress, startSession } from '../../helpers/e2e/page.ts'
 
 /** Makes a group with the feature `deposit` and one member. Returns its name. */
 async function makeGroup(company: string, member: string): Promise<string> {
   const name = `Agents ${Date.now()}`
-  await askDatabase(
+  await queryServiceDatabase(
     `with made as (
        insert into "group" (company_id, id, name, features, is_default, created_at)
        values ($1, gen_random_uuid(), $2, '{deposit}', false, now()) returning company_id, id
@@ -24,7 +29,7 @@ async function makeGroup(company: string, member: string): Promise<string> {
 
 /** Verifies a fingerprint on the page. Returns the element with the verdict. */
 async function verdictOn(page: Page, fingerprint: string) {
-  await page.goto(`${home()}/verify`)
+  await page.goto(`${homeAddress()}/verify`)
   await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeEnabled()
   const field = page.locator('input[name=fingerprint]')
   await field.fill(fingerprint)
@@ -37,10 +42,10 @@ test('a category of fingerprints of PDFs is made, used, refused and verified', a
   browser
 }) => {
   const member = await (await browser.newContext()).newPage()
-  const email = await startSession(member, home(), { username: 'Mona Member' })
+  const email = await startSession(member, homeAddress(), { username: 'Mona Member' })
   const { company, admin } = await signUpAdmin(page)
   const group = await makeGroup(company, email)
-  await member.goto(`${home()}/deposit`)
+  await member.goto(`${homeAddress()}/deposit`)
   await expect(member.locator('main input[type=file]').first()).toBeAttached()
 
   // by keyboard alone
@@ -105,55 +110,50 @@ test('a category of fingerprints of PDFs is made, used, refused and verified', a
 })
 
 test('two administrators edit a category at once, and the second chooses what to keep', async ({
-  page,
-  browser
+  page
 }) => {
   const { admin } = await signUpAdmin(page)
   await openCreateForm(page, admin, 'category')
   await page.getByLabel('Name in English').fill(`Both ${Date.now()}`)
   await page.getByRole('button', { name: 'Create category' }).click()
   await expect(section(page, 'Settings')).toBeVisible()
-  const second = await (await browser.newContext()).newPage()
-  await signUpAdmin(second)
-  await second.goto(page.url())
-  const theirs = section(second, 'Settings')
-  await theirs.getByRole('button', { name: 'Edit' }).click()
-  await expect(theirs.getByLabel('Name in English')).toBeFocused()
-  await theirs.getByLabel('Always the original').check()
-  await theirs.getByLabel('How long').fill('10')
-  await theirs.getByLabel('PDF').check()
-
-  const mine = section(page, 'Settings')
-  await mine.getByRole('button', { name: 'Edit' }).click()
+  const settings = section(page, 'Settings')
+  await settings.getByRole('button', { name: 'Edit' }).click()
+  await expect(settings.getByLabel('Name in English')).toBeFocused()
   // what means nothing for fingerprints is not asked
-  await mine.getByLabel('Only the fingerprint').check()
-  await expect(mine.getByLabel('Always the original')).toBeHidden()
-  await expect(mine.getByLabel('How long')).toBeHidden()
-  await mine.getByLabel('The file', { exact: true }).check()
-  await mine.getByLabel('How long').fill('1000')
-  await mine.getByRole('button', { name: 'Save' }).click()
-  await expect(mine.getByLabel('How long')).toBeFocused()
-  await mine.getByLabel('How long').fill('18')
-  await mine.getByLabel('Unit').selectOption('M')
-  await mine.getByRole('button', { name: 'Save' }).click()
-  await expect(mine).toContainText('18 months')
-  await expect(mine.getByRole('button', { name: 'Edit' })).toBeFocused()
+  await settings.getByLabel('Only the fingerprint').check()
+  await expect(settings.getByLabel('Always the original')).toBeHidden()
+  await expect(settings.getByLabel('How long')).toBeHidden()
+  await settings.getByLabel('The file', { exact: true }).check()
+  await settings.getByLabel('How long').fill('1000')
+  await settings.getByRole('button', { name: 'Save' }).click()
+  await expect(settings.getByLabel('How long')).toBeFocused()
+  await settings.getByLabel('How long').fill('18')
+  await settings.getByLabel('Unit').selectOption('M')
+  await settings.getByRole('button', { name: 'Save' }).click()
+  await expect(settings).toContainText('18 months')
+  await expect(settings.getByRole('button', { name: 'Edit' })).toBeFocused()
 
-  await theirs.getByRole('button', { name: 'Save' }).click()
-  await expect(second.getByRole('heading', { name: 'Someone else has changed this' })).toBeFocused()
-  const conflict = second.locator('[data-state=changed]')
+  await page.keyboard.press('Enter')
+  await settings.getByLabel('Always the original').check()
+  await settings.getByLabel('How long').fill('10')
+  await settings.getByLabel('Unit').selectOption('Y')
+  await settings.getByLabel('PDF').check()
+  const category = page.url().split('/').at(-1)
+  await callApi(page, 'PUT', `/category/${category}`, { retention: 'P2Y' })
+  await settings.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByRole('heading', { name: 'Someone else has changed this' })).toBeFocused()
+  const conflict = page.locator('[data-state=changed]')
   await expect(conflict.getByRole('group', { name: 'Keep files for' })).toContainText('10 years')
-  await expect(conflict.getByRole('group', { name: 'Keep files for' })).toContainText('18 months')
-  await second.setViewportSize({ width: 320, height: 900 })
-  await inspectInBothSchemes(second)
+  await expect(conflict.getByRole('group', { name: 'Keep files for' })).toContainText('2 years')
   await conflict.getByLabel(/Yours 10 years/).focus()
-  await second.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
   await conflict.getByRole('button', { name: 'Save this choice' }).press('Enter')
   await expect(conflict).toHaveCount(0)
-  await expect(theirs.getByRole('heading')).toBeFocused()
-  await expect(theirs).toContainText('18 months')
-  await expect(theirs).toContainText('Always the original')
-  await expect(theirs).toContainText('PDF')
+  await expect(settings.getByRole('heading')).toBeFocused()
+  await expect(settings).toContainText('2 years')
+  await expect(settings).toContainText('Always the original')
+  await expect(settings).toContainText('PDF')
 })
 
 for (const locale of checkedLocales) {

@@ -5,15 +5,16 @@ import { themeCss } from '../../../src/core/theme/theme-colors.ts'
 import { newEmail, signUpAt } from '../../helpers/client.ts'
 import { inspectInBothSchemes, inspectPage } from '../../helpers/e2e/accessibility.ts'
 import {
-  askDatabase,
   confirmSession,
   makeAdmin,
+  queryServiceDatabase,
   section,
   signUpAdmin
 } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { tabTo } from '../../helpers/e2e/keyboard.ts'
-import { home, password, startSession } from '../../helpers/e2e/page.ts'
+import { checkedLocales } from '../../helpers/e2e/looks.ts'
+import { homeAddress, password, startSession } from '../../helpers/e2e/page.ts'
 import { logoSvg, svgFile } from '../../helpers/e2e/themes.ts'
 import { createRandom } from '../../helpers/random.ts'
 import { runCount, seed, testTimeout } from '../../helpers/soak.ts'
@@ -28,7 +29,7 @@ async function addDomain(company: string, { isVerified }: { isVerified: boolean 
     .replace(/[^a-z0-9]/g, '')
     .slice(0, 24)}`
   const host = isVerified ? `${name}.localhost` : `${name}.example.com`
-  const [domain] = await askDatabase<{ id: string }>(
+  const [domain] = await queryServiceDatabase<{ id: string }>(
     `insert into domain
        (company_id, id, host, name, title, public, locale, theme, verified_at, proof_token)
      select company_id, overlay(gen_random_uuid()::text placing 'f' from 1)::uuid, $2, name, title, true, 'en', theme,
@@ -36,7 +37,7 @@ async function addDomain(company: string, { isVerified }: { isVerified: boolean 
        from domain where company_id = $1 and host = 'localhost' returning id`,
     [company, host, isVerified]
   )
-  const { port } = new URL(home())
+  const { port } = new URL(homeAddress())
   return { id: domain?.id ?? '', host, site: `http://${host}:${port}/en` }
 }
 
@@ -44,7 +45,7 @@ test('of two administrators who change the same color, the second chooses', asyn
   page,
   browser
 }) => {
-  const [own] = await askDatabase<{ company_id: string }>(
+  const [own] = await queryServiceDatabase<{ company_id: string }>(
     `select company_id from domain where host = 'localhost'`,
     []
   )
@@ -108,7 +109,8 @@ test('of two administrators who change the same color, the second chooses', asyn
 test('the settings of a host are edited in place, and its removal asks to type it', async ({
   page
 }) => {
-  const { company, admin } = await signUpAdmin(page)
+  const { company, admin, email } = await signUpAdmin(page)
+  await confirmSession(email)
   const { id, host } = await addDomain(company, { isVerified: true })
   await page.goto(`${admin}/domains/${id}`)
   const settings = section(page, 'Settings')
@@ -129,6 +131,10 @@ test('the settings of a host are edited in place, and its removal asks to type i
   await page.getByLabel(`Type ${host} to confirm`).fill('another.host')
   await page.getByRole('button', { name: 'Remove for good' }).click()
   await expect(page.getByText(`must be equal to the ${host} value`)).toBeVisible()
+  await page.getByLabel(`Type ${host} to confirm`).fill(host)
+  await page.keyboard.press('Enter')
+  await expect(page.getByText(`${host} was removed.`)).toBeVisible()
+  await expect(page.getByRole('heading', { level: 1, name: 'Domains' })).toBeFocused()
 })
 
 test('a name is judged while it is typed, and each step reads well in French, on a phone, in the dark', async ({
@@ -175,7 +181,7 @@ test('a name is judged while it is typed, and each step reads well in French, on
 
 /** Creates a company with a host of its own, as a new operator. Returns the company. */
 async function addCompany() {
-  const { hostname, port } = new URL(home())
+  const { hostname, port } = new URL(homeAddress())
   const operator = await signUpAt(Number(port), hostname, { email: newEmail() })
   await makeAdmin(operator.email, ['admin', 'operator'])
   await confirmSession(operator.email)
@@ -184,7 +190,7 @@ async function addCompany() {
   return operator.call(createCompany, { name, host, email: newEmail() })
 }
 
-for (const locale of ['en', 'fr'] as const) {
+for (const locale of checkedLocales) {
   test(`the page of a host that was lost keeps what it had, and a claim of it is named (${locale})`, async ({
     page
   }) => {
@@ -194,10 +200,10 @@ for (const locale of ['en', 'fr'] as const) {
     const winner = await addCompany()
     await page.goto(`${admin}/domains/${id}`)
     await expect(page.getByRole('heading', { name: t('domains.records.title') })).toBeVisible()
-    await askDatabase('update domain set host = $2, verified_at = now() where company_id = $1', [
-      winner.id,
-      host
-    ])
+    await queryServiceDatabase(
+      'update domain set host = $2, verified_at = now() where company_id = $1',
+      [winner.id, host]
+    )
     // the words that follow the date
     const lost = t('domains.taken.lost', { host, since: '' }).split('. ')[1] ?? ''
     const text = t('domains.taken.text', { host, name: `_domain-check.${host}` })
@@ -205,9 +211,10 @@ for (const locale of ['en', 'fr'] as const) {
     await expect(page.getByText(text)).toBeVisible()
     await expect(section(page, t('domains.settings.heading'))).toHaveCount(0)
 
-    await askDatabase(`update domain set quarantined_at = '2026-10-01T12:00:00Z' where id = $1`, [
-      id
-    ])
+    await queryServiceDatabase(
+      `update domain set quarantined_at = '2026-10-01T12:00:00Z' where id = $1`,
+      [id]
+    )
     await page.reload()
     await expect(page.getByText(lost)).toBeVisible()
     await expect(page.getByText(`_domain-check.${host}`, { exact: true })).toBeVisible()
@@ -229,7 +236,7 @@ for (const locale of ['en', 'fr'] as const) {
     await page.keyboard.press('Enter')
     await expect(page.getByText(t('domains.create.claimed'))).toBeVisible()
     await inspectInBothSchemes(page)
-    const [taken] = await askDatabase<{ host: string }>(
+    const [taken] = await queryServiceDatabase<{ host: string }>(
       'select host from domain where company_id <> $1 and verified_at is not null limit 1',
       [company]
     )
@@ -247,11 +254,11 @@ for (const locale of ['en', 'fr'] as const) {
   }) => {
     const t = translatorOfAllWords(locale)
     const chosen = password
-    const email = await startSession(page, home(locale), { username: 'Olga', chosen })
+    const email = await startSession(page, homeAddress(locale), { username: 'Olga', chosen })
     const company = await makeAdmin(email, ['admin', 'operator'])
     const { id, host } = await addDomain(company, { isVerified: true })
     const target = await addCompany()
-    await page.goto(`${home(locale)}/admin/${company}/domains/${id}`)
+    await page.goto(`${homeAddress(locale)}/admin/${company}/domains/${id}`)
     await expect(section(page, t('moveDomain.title'))).toContainText(t('moveDomain.note', { host }))
     await tabTo(page, 'button', t('moveDomain.open'))
     await page.keyboard.press('Enter')
@@ -284,7 +291,7 @@ test('a host that waits for its proof needs attention, and its link leads to the
 }) => {
   const { id, domains } = await addCompany()
   const [waiting] = domains
-  await askDatabase(
+  await queryServiceDatabase(
     `update domain set verified_at = null, proof_token = 'a-token-for-this-test',
        created_at = now() - interval '2 days' where company_id = $1`,
     [id]
@@ -292,13 +299,13 @@ test('a host that waits for its proof needs attention, and its link leads to the
   const { email } = await signUpAdmin(page)
   await makeAdmin(email, ['admin', 'operator'])
   const host = waiting?.host ?? ''
-  await page.goto(`${home()}/admin`)
+  await page.goto(`${homeAddress()}/admin`)
   const all = page.locator('[data-attention=ready]')
   await expect(all).toBeVisible()
   const more = all.getByRole('button', { name: /^Show .* more/ })
   if (await more.isVisible()) await more.click()
   await expect(all.getByRole('link', { name: host, exact: true })).toBeVisible()
-  await page.goto(`${home()}/admin/${id}`)
+  await page.goto(`${homeAddress()}/admin/${id}`)
   const attention = section(page, 'Needs attention')
   await expect(attention).toContainText('1 domain is not proved yet')
   await expect(attention).toContainText('To do')
@@ -314,7 +321,7 @@ test('nobody but operators moves a host, and never the main one', async ({ page 
   await expect(section(page, 'Main domain')).toBeVisible()
   await expect(section(page, 'Move to another company')).toHaveCount(0)
   await makeAdmin(email, ['admin', 'operator'])
-  const [main] = await askDatabase<{ id: string }>(
+  const [main] = await queryServiceDatabase<{ id: string }>(
     `select id from domain where host = 'localhost'`,
     []
   )
@@ -330,7 +337,7 @@ const themes = runCount(2, 50)
 test('random themes can be read in both modes', async ({ browser }) => {
   test.setTimeout(testTimeout(300_000))
   const random = createRandom(seed)
-  const { hostname, port } = new URL(home())
+  const { hostname, port } = new URL(homeAddress())
   const anna = await signUpAt(Number(port), hostname, { email: newEmail() })
   const company = await makeAdmin(anna.email)
   const { id, site } = await addDomain(company, { isVerified: true })

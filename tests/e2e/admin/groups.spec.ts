@@ -13,7 +13,7 @@ import { checkedLocales, inspectAtWidths } from '../../helpers/e2e/looks.ts'
 import {
   chooseFiles,
   fillSignIn,
-  home,
+  homeAddress,
   password,
   startSession,
   textFile
@@ -39,7 +39,7 @@ test('an administrator makes a group, limits it and adds a member, who is stoppe
   const address = page.url()
 
   const member = await (await browser.newContext()).newPage()
-  const email = await startSession(member, home(), { username: 'Mona Member' })
+  const email = await startSession(member, homeAddress(), { username: 'Mona Member' })
   const box = page.getByRole('combobox', { name: 'Add a member' })
   await box.fill(email.slice(0, 20))
   await expect(page.getByRole('option', { name: 'Mona Member' })).toBeVisible()
@@ -59,7 +59,7 @@ test('an administrator makes a group, limits it and adds a member, who is stoppe
   await expect(page.getByRole('heading', { level: 2, name: 'Members' })).toBeVisible()
   await removeMember(page, 'Mona Member', email)
 
-  await member.goto(`${home()}/deposit`)
+  await member.goto(`${homeAddress()}/deposit`)
   await chooseFiles(member, textFile('one.txt'))
   await expect(member.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
   await chooseFiles(member, textFile('two.txt'))
@@ -93,7 +93,7 @@ test('people are added by their emails, and a refused one does not stop the othe
   page
 }) => {
   const { admin } = await signUpAdmin(page)
-  const { hostname, port } = new URL(home())
+  const { hostname, port } = new URL(homeAddress())
   const people = ['Ines', 'Omar'].map(username => ({ username, email: newEmail() }))
   for (const person of people) await signUpAt(Number(port), hostname, person)
   await createGroup(page, admin, `Many ${Date.now()}`)
@@ -140,7 +140,7 @@ test('people are added by their emails, and a refused one does not stop the othe
 
 test('a group becomes the default group, which new people join', async ({ page }) => {
   // the tests of the other company sign people up, who need its default group
-  const site = home().replace('//localhost', '//demo.localhost')
+  const site = homeAddress().replace('//localhost', '//demo.localhost')
   const { admin, company } = await signUpAdmin(page, 'en', { site })
   const before = await defaultGroupOf(company)
   const name = `Newcomers ${Date.now()}`

@@ -1,13 +1,13 @@
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { AppError } from '../../../src/contract/kit/errors.ts'
-import type { Locale, Words } from '../../../src/i18n/index.ts'
-import { withWords } from '../../../src/islands/kit/use-words.ts'
+import type { Locale, Messages } from '../../../src/i18n/index.ts'
+import { withTranslation } from '../../../src/islands/kit/use-translation.ts'
 import { LimitEditor } from '../../../src/islands/limits/LimitEditor.tsx'
 import type { GroupLimits } from '../../../src/islands/limits/LimitFields.tsx'
 
 /** All texts of both languages, which the bundler inserts. */
-declare const catalogues: Record<Locale, Record<string, Words>>
+declare const catalogues: Record<Locale, Record<string, Messages>>
 
 const example: GroupLimits = {
   max_requests: 1000,
@@ -16,7 +16,7 @@ const example: GroupLimits = {
 }
 
 /** Shows three limit editors: one to read, one to change, and one whose changes fail. */
-const LimitGallery = withWords(function LimitGallery() {
+const LimitGallery = withTranslation(function LimitGallery() {
   const [limits, setLimits] = useState(example)
   const fail = async () => {
     throw new AppError('forbidden', 'This page changes nothing')

@@ -1,14 +1,14 @@
 import { expect, type Page } from '@playwright/test'
 import { test } from '../../helpers/e2e/journey.ts'
 import { openLimitGallery } from '../../helpers/e2e/limit-gallery.ts'
-import { home } from '../../helpers/e2e/page.ts'
+import { homeAddress } from '../../helpers/e2e/page.ts'
 
 function exampleOf(page: Page, name: 'shown' | 'changed' | 'failing') {
   return page.locator(`[data-example=${name}]`)
 }
 
 test('limits are changed in place, by hand or by keyboard', async ({ page }) => {
-  await openLimitGallery(page, home())
+  await openLimitGallery(page, homeAddress())
   const shown = exampleOf(page, 'shown')
   await expect(shown).toContainText('1,000 documents per day')
   await expect(shown).toContainText('2.5 GB')
@@ -43,7 +43,7 @@ test('limits are changed in place, by hand or by keyboard', async ({ page }) => 
 })
 
 test('cancelling brings the limits back as they were', async ({ page }) => {
-  await openLimitGallery(page, home('fr'))
+  await openLimitGallery(page, homeAddress('fr'))
   const changed = exampleOf(page, 'changed')
   for (const leave of ['button', 'Escape']) {
     await changed.getByRole('button', { name: 'Modifier les limites' }).click()
@@ -65,7 +65,7 @@ test.describe('where the change fails', () => {
   }) => {
     const logged: string[] = []
     page.on('pageerror', error => logged.push(error.message))
-    await openLimitGallery(page, home())
+    await openLimitGallery(page, homeAddress())
     const failing = exampleOf(page, 'failing')
     const requests = failing.getByLabel('Documents', { exact: true })
     await failing.getByRole('button', { name: 'Change limits' }).click()

@@ -1,6 +1,6 @@
 import { expect, type Page } from '@playwright/test'
 import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
-import { askDatabase, callApi, signUpAdmin } from '../../helpers/e2e/admins.ts'
+import { callApi, queryServiceDatabase, signUpAdmin } from '../../helpers/e2e/admins.ts'
 import { test } from '../../helpers/e2e/journey.ts'
 import { expectFocusSeen } from '../../helpers/e2e/keyboard.ts'
 import { inspectAtWidths } from '../../helpers/e2e/looks.ts'
@@ -22,7 +22,7 @@ test('a limit that is used up is named, raised through its link, and is gone', a
   await callApi(page, 'PUT', `/group/${group}`, { max_requests: 1000 })
   await page.evaluate(() => window.dispatchEvent(new Event('focus')))
   await expect(link).toHaveCount(0)
-  await askDatabase('delete from usage where group_id = $1', [group])
+  await queryServiceDatabase('delete from usage where group_id = $1', [group])
 })
 
 test('what cannot be refreshed stays and says from when it is', async ({ page }) => {
@@ -89,7 +89,7 @@ async function makeLimitedGroup(page: Page) {
   const { admin } = await signUpAdmin(page)
   const name = `Limited ${crypto.randomUUID().slice(0, 8)}`
   const { id: group } = await callApi(page, 'POST', '/group', { name, max_requests: 100 })
-  await askDatabase(
+  await queryServiceDatabase(
     `insert into usage (company_id, group_id, kind, period_start, used)
      select company_id, id, 'requests', date_trunc('day', created_at at time zone 'utc') at time zone 'utc', 100
      from "group" where id = $1`,

@@ -1,5 +1,5 @@
 import { type APIResponse, expect, type Page, type Route, test } from '@playwright/test'
-import { chooseFiles, home, startSession, textFile } from '../../helpers/e2e/page.ts'
+import { chooseFiles, homeAddress, startSession, textFile } from '../../helpers/e2e/page.ts'
 
 const batch = /\/deposit\/batch$/
 
@@ -113,7 +113,7 @@ function fetchAt(route: Route): Promise<APIResponse> {
 }
 
 async function openDeposit(page: Page): Promise<void> {
-  await startSession(page, home())
+  await startSession(page, homeAddress())
   await page.goto('/en/deposit')
 }
 

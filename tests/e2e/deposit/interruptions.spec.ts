@@ -1,9 +1,9 @@
 import { expect, test } from '@playwright/test'
 import { leaveUnanswered, stubError } from '../../helpers/e2e/api-stubs.ts'
-import { chooseFiles, home, startSession, textFile } from '../../helpers/e2e/page.ts'
+import { chooseFiles, homeAddress, startSession, textFile } from '../../helpers/e2e/page.ts'
 
 test('announces what became of the deposits, not that all are done', async ({ page }) => {
-  await startSession(page, home())
+  await startSession(page, homeAddress())
   await page.goto('/en/deposit')
   await chooseFiles(page, textFile('empty.txt', ''))
   await expect(page.getByRole('status').filter({ hasText: '1 not recorded' })).toBeAttached()
@@ -13,7 +13,7 @@ test('announces what became of the deposits, not that all are done', async ({ pa
 test('asks before a paused upload is lost, in a dialog that fits a narrow window', async ({
   page
 }) => {
-  await startSession(page, home('fr'))
+  await startSession(page, homeAddress('fr'))
   await page.setViewportSize({ width: 320, height: 700 })
   await page.goto('/fr/deposit')
   await leaveUnanswered(page, ['POST', '/deposit/batch'])
@@ -51,7 +51,7 @@ test('asks before a paused upload is lost, in a dialog that fits a narrow window
 })
 
 test('a session that ends leaves the checks, and offers to sign in', async ({ page }) => {
-  await startSession(page, home())
+  await startSession(page, homeAddress())
   await page.goto('/en/verify')
   await stubError(page, ['POST', '/verify'], 'unauthenticated')
   await chooseFiles(page, textFile('lease.txt', 'a lease'))
@@ -65,7 +65,7 @@ test('a session that ends leaves the checks, and offers to sign in', async ({ pa
 })
 
 test('the sign-in page says why it came when a session ended', async ({ page, context }) => {
-  await startSession(page, home())
+  await startSession(page, homeAddress())
   await page.goto('/en/history')
   await expect(page.getByText('Documents you deposit or check')).toBeVisible()
   await context.clearCookies()
@@ -77,7 +77,7 @@ test('the sign-in page says why it came when a session ended', async ({ page, co
 test('a worker that cannot be loaded is a lost connection, and the deposit goes on', async ({
   page
 }) => {
-  await startSession(page, home())
+  await startSession(page, homeAddress())
   await page.goto('/en/deposit')
   await page.route(/\/_astro\/worker-hash/, route => route.abort())
   await chooseFiles(page, textFile('lease.txt', 'a lease'))

@@ -3,7 +3,7 @@ import { inspectInBothSchemes } from '../../helpers/e2e/accessibility.ts'
 import { addPeople, makeAdmin } from '../../helpers/e2e/admins.ts'
 import { stubError } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { delayRequests, home, siteAddress, startSession } from '../../helpers/e2e/page.ts'
+import { delayRequests, homeAddress, siteAddress, startSession } from '../../helpers/e2e/page.ts'
 
 const word = () => `Q${Math.random().toString(36).slice(2, 8)}`
 
@@ -93,7 +93,7 @@ test('an administrator finds people, groups and acts; what was chosen comes firs
 
 test('the latest answer wins, and a late one of an older text is dropped', async ({ page }) => {
   const [early, late] = [word(), word()]
-  const company = await makeAdmin(await startSession(page, home()))
+  const company = await makeAdmin(await startSession(page, homeAddress()))
   await addPeople(company, { word: early, count: 1 })
   await addPeople(company, { word: late, count: 1 })
   const release = await delayRequests(page, `**/company/*/users?*q=${early}*`)
@@ -138,7 +138,7 @@ test('in French, on a phone: a button opens it, and every rule of accessibility 
 }) => {
   const context = await browser.newContext({ viewport: { width: 320, height: 700 } })
   const page = await context.newPage()
-  const company = await makeAdmin(await startSession(page, home('fr')))
+  const company = await makeAdmin(await startSession(page, homeAddress('fr')))
   const name = word()
   await addPeople(company, { word: name, count: 2 })
   await visit(page, '/fr/verify')

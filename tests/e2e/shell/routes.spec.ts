@@ -1,7 +1,7 @@
 import { type BrowserContext, expect, type Page } from '@playwright/test'
 import { restoreApi, stubError, stubUser } from '../../helpers/e2e/api-stubs.ts'
 import { test } from '../../helpers/e2e/journey.ts'
-import { home, signUp, startSession, watchFaults } from '../../helpers/e2e/page.ts'
+import { homeAddress, signUp, startSession, watchFaults } from '../../helpers/e2e/page.ts'
 
 const since = '2026-05-03T12:00:00.000Z'
 
@@ -73,7 +73,7 @@ test('a signed-in choice is saved for the person and followed on other devices',
   page,
   browser
 }) => {
-  await startSession(page, home())
+  await startSession(page, homeAddress())
   await page.goto('/en/history?kind=deposit')
   const saved = page.waitForRequest(request => request.method() === 'PUT')
   await choose(page, 'Français')
@@ -92,7 +92,7 @@ test('a signed-in choice is saved for the person and followed on other devices',
 test('a choice that the account cannot be told of holds here, and that is said', async ({
   page
 }) => {
-  await signUp(page, home())
+  await signUp(page, homeAddress())
   await page.route('**/user', (route, request) =>
     request.method() === 'PUT' ? route.abort() : route.fallback()
   )
@@ -102,7 +102,7 @@ test('a choice that the account cannot be told of holds here, and that is said',
 })
 
 test('whoever is disabled reads why, what to do, and is let in again', async ({ page }) => {
-  await startSession(page, home())
+  await startSession(page, homeAddress())
   const faults = watchFaults(page, /status of 403/)
   await refuse(page, { scope: 'user', reason: 'security', since })
   await page.goto('/en/history')
@@ -124,7 +124,7 @@ test('whoever is disabled reads why, what to do, and is let in again', async ({ 
 test('the API’s word about a disabled account goes before that of the address', async ({
   page
 }) => {
-  await startSession(page, home())
+  await startSession(page, homeAddress())
   await refuse(page, { scope: 'user', reason: 'abuse', since })
   await page.goto(disabledPath({ scope: 'company', reason: 'payment', since }))
   await expect(page.getByText(/the terms of use were not followed/)).toBeVisible()
@@ -137,7 +137,7 @@ test('the API’s word about a disabled account goes before that of the address'
 test('a link to the notice tells nobody that their account is disabled when it is not', async ({
   page
 }) => {
-  await startSession(page, home())
+  await startSession(page, homeAddress())
   await page.goto(disabledPath({ scope: 'user', reason: 'security', since }))
   await expect(page.getByText('Your account is not disabled.')).toBeVisible()
   await expect(page.getByText(/someone else may have used/)).toBeHidden()
@@ -183,7 +183,7 @@ test.describe('a page for some', () => {
       const redirect = new URL(page.url()).searchParams.get('redirect') ?? ''
       expect(JSON.parse(redirect)).toEqual({ path: '/fr/verify', query: '?q=a%20b', hash: '#part' })
 
-      await startSession(page, home())
+      await startSession(page, homeAddress())
       await stubUser(page, { permissions: [] })
       await page.goto('/en/verify')
       await expect(page).toHaveURL('/en')
@@ -202,7 +202,7 @@ test.describe('a page for some', () => {
 })
 
 test('no redirect leads a signed-in person off this site, or in circles', async ({ page }) => {
-  await startSession(page, home())
+  await startSession(page, homeAddress())
   const left: string[] = []
   page.on('request', request => {
     const { hostname } = new URL(request.url())

@@ -1,6 +1,6 @@
 import { type BrowserContext, expect, type Page, test } from '@playwright/test'
 import { leaveUnanswered, restoreApi, stubUser } from '../../helpers/e2e/api-stubs.ts'
-import { chooseFiles, home, signUp, startSession, textFile } from '../../helpers/e2e/page.ts'
+import { chooseFiles, homeAddress, signUp, startSession, textFile } from '../../helpers/e2e/page.ts'
 
 test.describe('drawer', () => {
   test('shows a stranger sign-in, verify and sign-up, with what the address holds', async ({
@@ -28,7 +28,7 @@ test.describe('drawer', () => {
   test('shows a person what is theirs, and administration to administrators only', async ({
     page
   }) => {
-    await signUp(page, home(), { username: 'Ada King Lovelace' })
+    await signUp(page, homeAddress(), { username: 'Ada King Lovelace' })
     expect(await entries(page)).toEqual(['History', 'Deposit', 'Verify', 'Account', 'Sign out'])
     await expect(page.locator('.bar .initials')).toHaveText('AKL')
     await expect(page.locator('.bar-username')).toHaveText('Ada King Lovelace')
@@ -51,7 +51,7 @@ test.describe('drawer', () => {
   })
 
   test('tells what is used and what is left', async ({ page }) => {
-    await signUp(page, home())
+    await signUp(page, homeAddress())
     const drawer = page.getByRole('navigation', { name: 'Main navigation' })
     await describe(page, usageOf({ used: 12, limit: 100 }, { used: 900e6, limit: 1e9 }))
     for (const words of [
@@ -137,7 +137,7 @@ test.describe('drawer', () => {
       viewport: { width: 400, height: 800 }
     })
     const page = await context.newPage()
-    await visit(page, `${home()}/verify`)
+    await visit(page, `${homeAddress()}/verify`)
     const drawer = page.locator('#drawer')
     await swipe(context, page, { x: 26, y: 300 }, { x: 200, y: 300 })
     await expect(drawer).toBeHidden()
@@ -159,7 +159,7 @@ test.describe('user menu', () => {
   test('opens after 300 ms of rest, closes 250 ms after, and at once by a click', async ({
     page
   }) => {
-    await startSession(page, home())
+    await startSession(page, homeAddress())
     await page.clock.install()
     await visit(page, '/en')
     const user = page.locator('#user')
@@ -194,7 +194,7 @@ test.describe('user menu', () => {
   })
 
   test('is walked by arrows and letters, and gives the focus back', async ({ page }) => {
-    await startSession(page, home())
+    await startSession(page, homeAddress())
     await visit(page, '/en')
     const user = page.locator('#user')
     const account = page.getByRole('menuitem', { name: 'Account' })
@@ -215,16 +215,6 @@ test.describe('user menu', () => {
     await page.keyboard.press('Tab')
     await expect(account).toBeHidden()
   })
-})
-
-test('a page begins right below the bar, at every width', async ({ page }) => {
-  await page.goto('/en')
-  for (const width of [390, 1024, 1280]) {
-    await page.setViewportSize({ width, height: 800 })
-    const bar = await page.locator('.bar').boundingBox()
-    const main = await page.locator('#main').boundingBox()
-    expect(main?.y, `at ${width} px`).toBe(bar?.height)
-  }
 })
 
 test('the first page asks for our typefaces once it is painted, the next ones at once', async ({
@@ -299,7 +289,7 @@ test.describe('a page that has lost something', () => {
 })
 
 test('takes the session up on the next page where its files failed to load', async ({ page }) => {
-  await signUp(page, home())
+  await signUp(page, homeAddress())
   const loads = countLoads(page)
   // This page was just loaded anew for a lost file, so only the next page can help.
   await page.addInitScript(() => {
@@ -370,7 +360,7 @@ test('a question that a page waits for stays when Escape is pressed, and shakes'
   page
 }) => {
   await page.emulateMedia({ reducedMotion: 'no-preference' })
-  await startSession(page, home())
+  await startSession(page, homeAddress())
   await page.goto('/en/deposit')
   await leaveUnanswered(page, ['POST', '/deposit/batch'])
   await chooseFiles(page, textFile('held.txt'))

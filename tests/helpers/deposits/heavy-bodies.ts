@@ -59,24 +59,25 @@ export function makeHeavyBodies(
   const base: Record<string, unknown> = { ...exampleOf(endpoint), ...known }
   for (const name of pathParameters(endpoint.path)) delete base[name]
   const leaves = leavesOf(base)
-  const texts = leaves.flatMap(({ path, value }) =>
-    Object.entries(fillers).flatMap(([name, filler]) => {
-      const filled = filler.repeat(Math.floor(bytes / Buffer.byteLength(filler)))
-      const variants = { '': filled, 'after a good start: ': `${value}${filled}` }
-      const inside = String(value).replace('@', `${filled}@`)
-      return Object.entries({ ...variants, 'inside: ': inside }).map(([where, text]) => ({
+  const texts = Object.entries(fillers).flatMap(([name, filler]) => {
+    const filled = escaped(filler).repeat(Math.floor(bytes / Buffer.byteLength(filler)))
+    return leaves.flatMap(({ path, value }) => {
+      const good = escaped(String(value))
+      const variants = {
+        '': filled,
+        'after a good start: ': `${good}${filled}`,
+        ...(good.includes('@') ? { 'inside: ': good.replace('@', `${filled}@`) } : {})
+      }
+      return Object.entries(variants).map(([where, text]) => ({
         what: `${path.join('.')} of ${where}${name}`,
-        text: JSON.stringify(changed(base, path, text))
+        text: withJson(base, path, `"${text}"`)
       }))
     })
-  )
-  const arrays = leaves.flatMap(({ path }) =>
+  })
+  const arrays = Object.keys(base).flatMap(name =>
     ['0', '{}', '""', '[]'].map(item => ({
-      what: `${path[0]} as a long array of ${item}`,
-      text: JSON.stringify({ ...base, [String(path[0])]: '\0' }).replace(
-        '"\\u0000"',
-        `[${repeated(item, bytes)}]`
-      )
+      what: `${name} as a long array of ${item}`,
+      text: withJson(base, [name], `[${repeated(item, bytes)}]`)
     }))
   )
   const lists = Object.entries(base).flatMap(([name, value]) =>
@@ -84,10 +85,7 @@ export function makeHeavyBodies(
       ? [
           {
             what: `${name} as a long list of good items`,
-            text: JSON.stringify({ ...base, [name]: '\0' }).replace(
-              '"\\u0000"',
-              `[${repeated(JSON.stringify(value[0]), bytes)}]`
-            )
+            text: withJson(base, [name], `[${repeated(JSON.stringify(value[0]), bytes)}]`)
           }
         ]
       : []
@@ -157,7 +155,7 @@ function numbered(count: number, member: (at: number) => string): string {
 }
 
 function repeated(item: string, bytes: number): string {
-  return numbered(Math.floor(bytes / (item.length + 1)), () => item)
+  return `${item},`.repeat(Math.floor(bytes / (item.length + 1))).slice(0, -1)
 }
 
 interface Leaf {
@@ -171,12 +169,18 @@ function leavesOf(value: unknown, path: Leaf['path'] = []): Leaf[] {
   return Object.entries(value).flatMap(([name, each]) => leavesOf(each, [...path, name]))
 }
 
-function changed(base: object, path: Leaf['path'], value: unknown): unknown {
+/** Returns `base` as JSON, with the JSON `json` as the value at `path`. */
+function withJson(base: object, path: Leaf['path'], json: string): string {
   const copy: unknown = structuredClone(base)
   const last = path.at(-1) ?? ''
   const parent = path.slice(0, -1).reduce((at, name) => Reflect.get(Object(at), name), copy)
-  Reflect.set(Object(parent), last, value)
-  return copy
+  Reflect.set(Object(parent), last, '\0')
+  return JSON.stringify(copy).replace('"\\u0000"', () => json)
+}
+
+/** Returns a text as it stands between the quotation marks of JSON. */
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
 }
 
 function sampleOf(schema: Schema): unknown {

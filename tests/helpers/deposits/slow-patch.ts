@@ -1,7 +1,7 @@
 import http from 'node:http'
 import type { TestPerson } from '../app.ts'
 
-export interface SlowPatch {
+interface SlowPatch {
   send(bytes: Uint8Array): void
   breakConnection(): void
   /** Status and error code of the answer. The status is 0 where the connection broke first. */

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { fetchAt } from '../client.ts'
 import { queryDatabase } from '../service.ts'
 import { dataDir } from './data-dir.ts'
-import { home, type Person, siteAddress, startSession } from './page.ts'
+import { homeAddress, type Person, siteAddress, startSession } from './page.ts'
 
 /**
  * Gives a person these permissions by SQL, by default only `admin`. `folder` is the data folder of
@@ -16,7 +16,7 @@ export async function makeAdmin(
   permissions = ['admin'],
   folder?: string
 ): Promise<string> {
-  const [company] = await askDatabase<{ company_id: string }>(
+  const [company] = await queryServiceDatabase<{ company_id: string }>(
     'update "user" set permissions = $2 where email = $1 returning company_id',
     [email, permissions],
     folder
@@ -33,7 +33,7 @@ export async function makeAdmin(
 export async function signUpAdmin(
   page: Page,
   locale = 'en',
-  { site = home(locale), ...person }: Person & { site?: string } = {}
+  { site = homeAddress(locale), ...person }: Person & { site?: string } = {}
 ) {
   const email = await startSession(page, site, { username: 'Anna Admin', ...person })
   const company = await makeAdmin(email)
@@ -83,7 +83,7 @@ export function section(page: Page, name: string): Locator {
  * does not ask for the password again before sensitive calls.
  */
 export async function confirmSession(email: string, minutes = 5): Promise<void> {
-  await askDatabase(
+  await queryServiceDatabase(
     `update session set confirmed_until = now() + $2 * interval '1 minute' from "user" u
       where u.id = session.user_id and u.email = $1`,
     [email, minutes]
@@ -92,7 +92,7 @@ export async function confirmSession(email: string, minutes = 5): Promise<void> 
 
 /** Returns the id of the group that new people of a company join. */
 export async function defaultGroupOf(company: string): Promise<string> {
-  const [group] = await askDatabase<{ id: string }>(
+  const [group] = await queryServiceDatabase<{ id: string }>(
     'select id from "group" where company_id = $1 and is_default',
     [company]
   )
@@ -101,7 +101,7 @@ export async function defaultGroupOf(company: string): Promise<string> {
 
 /** Takes a person out of the group that new people join. */
 export async function leaveDefaultGroup(email: string): Promise<void> {
-  await askDatabase(
+  await queryServiceDatabase(
     `delete from group_user using "group" g, "user" u
       where (g.company_id, g.id) = (group_user.company_id, group_user.group_id) and g.is_default
         and (u.company_id, u.id) = (group_user.company_id, group_user.user_id) and u.email = $1`,
@@ -114,16 +114,17 @@ export function selectPeople(
   company: string,
   condition: string
 ): Promise<{ email: string; username: string }[]> {
-  return askDatabase(`select email, username from "user" where company_id = $1 and ${condition}`, [
-    company
-  ])
+  return queryServiceDatabase(
+    `select email, username from "user" where company_id = $1 and ${condition}`,
+    [company]
+  )
 }
 
 /**
  * Runs an SQL statement as the owner of the database. `folder` is the data folder of the service to
  * which the database belongs, by default the service under test. Returns the rows.
  */
-export async function askDatabase<Row extends pg.QueryResultRow>(
+export async function queryServiceDatabase<Row extends pg.QueryResultRow>(
   text: string,
   values: unknown[],
   folder = dataDir
@@ -146,7 +147,7 @@ export async function addPeople(
   company: string,
   { word, count, isInvited = false }: People
 ): Promise<void> {
-  await askDatabase(
+  await queryServiceDatabase(
     `with made as (
        insert into "user"
          (company_id, id, email, username, tokens_valid_after, created_at, activated_at, version)

@@ -20,7 +20,7 @@ export function siteAddress(): string {
 }
 
 /** Returns the address of the home page in a language: `http://localhost:4391/en` */
-export function home(locale = 'en'): string {
+export function homeAddress(locale = 'en'): string {
   return `${siteAddress()}/${locale}`
 }
 

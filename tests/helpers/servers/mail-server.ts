@@ -1,6 +1,6 @@
 import { SMTPServer } from 'smtp-server'
 
-export interface ReceivedMail {
+interface ReceivedMail {
   from: string
   to: string[]
   /** Whether the mail arrived over TLS. */

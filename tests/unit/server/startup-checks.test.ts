@@ -2,13 +2,13 @@ import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { findStartupProblems } from '../../../src/server/startup-checks.ts'
-import { temporaryFolder } from '../../helpers/temporary-folder.ts'
+import { makeTemporaryFolder } from '../../helpers/temporary-folder.ts'
 
 const built = new Date('2026-05-03T12:00:00Z')
 const now = new Date('2026-05-04T12:00:00Z')
 
 async function refusalsOf(change: Partial<Parameters<typeof findStartupProblems>[0]> = {}) {
-  const documents = await temporaryFolder()
+  const documents = await makeTemporaryFolder()
   return findStartupProblems({
     scheme: 'http',
     host: '127.0.0.1',
@@ -57,7 +57,7 @@ test('trusts all of IPv4 but one address', async () => {
 })
 
 test('refuses folders of documents that cannot be written', async () => {
-  const documents = await temporaryFolder()
+  const documents = await makeTemporaryFolder()
   await writeFile(join(documents, 'staging'), 'a file')
   expect(await refusalsOf({ documents })).toEqual([
     expect.stringMatching(/staging is not writable \(EEXIST\)/)
@@ -67,8 +67,8 @@ test('refuses folders of documents that cannot be written', async () => {
 test.runIf(process.platform === 'linux')(
   'refuses staging and blobs on different file systems',
   async () => {
-    const documents = await temporaryFolder('/dev/shm')
-    const onDisk = await temporaryFolder(join(import.meta.dirname, '../../../.cache'))
+    const documents = await makeTemporaryFolder('/dev/shm')
+    const onDisk = await makeTemporaryFolder(join(import.meta.dirname, '../../../.cache'))
     await symlink(onDisk, join(documents, 'blobs'))
     expect(await refusalsOf({ documents })).toEqual([
       expect.stringMatching(/different file systems/)

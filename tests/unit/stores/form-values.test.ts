@@ -1,11 +1,11 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from 'vitest'
-import { keepDraft, takeDraft } from '../../../src/stores/form-drafts.ts'
+import { storeDraft, takeDraft } from '../../../src/stores/form-drafts.ts'
 import {
   formDraftName,
   isFieldChanged,
-  keepFormDraft,
-  readFormValues
+  readFormValues,
+  storeFormDraft
 } from '../../../src/stores/form-values.ts'
 
 const path = '/en/sign-up'
@@ -42,11 +42,11 @@ test('knows which fields have changed since they were drawn', () => {
 
 test('a form whose script has not run adds to what was kept before', () => {
   const name = formDraftName({ email: '', username: '' })
-  keepDraft(path, name, { email: 'ada@example.com', username: 'Ada' })
-  keepFormDraft(path, draw('<input name="email"><input name="username" value="Ada Lovelace">'))
+  storeDraft(path, name, { email: 'ada@example.com', username: 'Ada' })
+  storeFormDraft(path, draw('<input name="email"><input name="username" value="Ada Lovelace">'))
   expect(takeDraft(path, name)).toEqual({ email: 'ada@example.com', username: 'Ada Lovelace' })
   // a script that has run has taken what was kept, and an emptied field stays empty
-  keepFormDraft(path, draw('<input name="email"><input name="username" value="Ada">'))
+  storeFormDraft(path, draw('<input name="email"><input name="username" value="Ada">'))
   expect(takeDraft(path, name)).toEqual({ email: '', username: 'Ada' })
 })
 

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import type { Dialect } from '../../../src/core/csv/dialect.ts'
 import { delimiters } from '../../../src/core/csv/dialect.ts'
 import { type Encoding, encodeText, encodings } from '../../../src/core/csv/encodings.ts'
-import { writeCsv } from '../../../src/core/csv/writer.ts'
-import { countRows, createRowRangeReader, inspectFile } from '../../../src/workers/csv-files.ts'
+import { encodeCsv } from '../../../src/core/csv/writer.ts'
+import { createRowRangeReader, inspectFile, scanRows } from '../../../src/workers/csv-files.ts'
 import { readRows } from '../../../src/workers/csv-rows.ts'
 import { runCount } from '../../helpers/soak.ts'
 
@@ -32,7 +32,7 @@ test('what is exported is what is imported, in every dialect and in pieces of an
   })
   await fc.assert(
     fc.asyncProperty(rows, dialect, fc.integer({ min: 1, max: 40 }), async (table, how, size) => {
-      const file = new Blob([writeCsv(table, how)])
+      const file = new Blob([encodeCsv(table, how)])
       const read: string[][] = []
       for await (const batch of readRows(file, how, size)) {
         read.push(...batch.rows)
@@ -65,13 +65,13 @@ test.each(encodings)('recognizes %s, also where the first letters are plain', as
   if (found.kind !== 'text') return
   expect(found.rows).toHaveLength(21)
   expect(found.rows[1]).toEqual(['ann@example.com', 'Ann'])
-  const counted = await countRows(file, found.dialect)
+  const counted = await scanRows(file, found.dialect)
   expect(counted).toEqual({ rows: 20_002, columns: 2, blank: [], faults: {} })
 })
 
 test('says what is wrong with the rows', async () => {
   const text = 'a,b\n1\n\n1,2,3\n"x"y",2\n\0,1\n"open,2\n3,4\n'
-  const counted = await countRows(new Blob([text]), plain)
+  const counted = await scanRows(new Blob([text]), plain)
   expect(counted).toMatchObject({
     rows: 6,
     columns: 2,
@@ -85,7 +85,7 @@ test('says what is wrong with the rows', async () => {
     }
   })
   const latin = new Blob([new Uint8Array([0x61, 10, 0xe9, 10])])
-  expect((await countRows(latin, plain)).faults.unknown).toEqual({ row: 2, count: 1 })
+  expect((await scanRows(latin, plain)).faults.unknown).toEqual({ row: 2, count: 1 })
 })
 
 test.each([

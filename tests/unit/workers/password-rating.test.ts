@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { guessableWords, minStrength } from '../../../src/core/input/password.ts'
+import { guessableWords, minPasswordStrength } from '../../../src/core/input/password.ts'
 import { ratePassword } from '../../../src/workers/password-rating.ts'
 
 const words = guessableWords({
@@ -21,7 +21,7 @@ test.for([
   'docs.eaux-vives.fr',
   'société générale'
 ])('%s is too easy to guess', password => {
-  expect(ratePassword(password, words)).toBeLessThan(minStrength)
+  expect(ratePassword(password, words)).toBeLessThan(minPasswordStrength)
 })
 
 test.for([
@@ -32,12 +32,12 @@ test.for([
   'ﬁve wide ﬂoors of oﬃces',
   '長い文章は良いパスワードです'
 ])('%s is hard to guess', password => {
-  expect(ratePassword(password, words)).toBeGreaterThanOrEqual(minStrength)
+  expect(ratePassword(password, words)).toBeGreaterThanOrEqual(minPasswordStrength)
 })
 
 test('calls no password good that is refused for its length', () => {
   for (const password of ['mairie2026', 'x9!kfPq2mZ7']) {
-    expect(ratePassword(password, [])).toBeLessThan(minStrength)
+    expect(ratePassword(password, [])).toBeLessThan(minPasswordStrength)
   }
 })
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import {
   assignColumn,
-  detectHeader,
   fieldsByHeading,
   guessMapping,
+  hasHeaderRow,
   type ImportField
 } from '../../../../src/core/csv/columns.ts'
 import { type Dialect, detectDelimiter, detectNewline } from '../../../../src/core/csv/dialect.ts'
@@ -13,7 +13,7 @@ import {
   type Encoding,
   encodeText
 } from '../../../../src/core/csv/encodings.ts'
-import { writeCsv } from '../../../../src/core/csv/writer.ts'
+import { encodeCsv } from '../../../../src/core/csv/writer.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const fields: ImportField[] = [
@@ -91,10 +91,10 @@ test('writes what Windows-1252 has not in UTF-8 with a mark', () => {
     newline: '\r\n',
     hasHeader: true
   }
-  expect(writeCsv([['é', '=1']], dialect)).toEqual(
+  expect(encodeCsv([['é', '=1']], dialect)).toEqual(
     new Uint8Array([0xe9, 0x3b, 0x27, 0x3d, 0x31, 13, 10])
   )
-  expect(writeCsv([['Łódź', 'a;b']], dialect)).toEqual(bytes('\uFEFFŁódź;"a;b"\r\n'))
+  expect(encodeCsv([['Łódź', 'a;b']], dialect)).toEqual(bytes('\uFEFFŁódź;"a;b"\r\n'))
 })
 
 test('finds the column of a field by its heading, then by a part of it, then by its cells', () => {
@@ -159,5 +159,5 @@ test.each([
   [[['Email']], true],
   [[['x']], false]
 ])('knows whether the first row of %j has the names of the columns: %s', (rows, isHeader) => {
-  expect(detectHeader(fields, rows)).toBe(isHeader)
+  expect(hasHeaderRow(fields, rows)).toBe(isHeader)
 })

@@ -6,9 +6,9 @@ import {
   auditHash,
   createChangesCommitment,
   fieldChangesText,
-  firstPreviousHash
+  initialPreviousHash
 } from '../../../../src/core/evidence/audit-entry.ts'
-import { counted } from './vectors.ts'
+import { countingBytes } from './vectors.ts'
 
 // computed with another implementation
 const company = '01890a5d-ac96-774b-bcce-b302099a8057'
@@ -29,13 +29,13 @@ const first = '101ce27ac9b8b562f9af92d92b1752fab0d4cc6e84492b084bb9388cb0e71644'
 const second = 'a2ed0537ddecd9f5839a827cb4d36d44a43dddcdea35dd4abe45057ec81fcff3'
 
 test('commits to the changed fields as another implementation does', () => {
-  expect(createChangesCommitment(entry, counted(0x60), changes)).toBe(commitment)
-  expect(createChangesCommitment(entry, counted(0x61), changes)).not.toBe(commitment)
+  expect(createChangesCommitment(entry, countingBytes(0x60), changes)).toBe(commitment)
+  expect(createChangesCommitment(entry, countingBytes(0x61), changes)).not.toBe(commitment)
 })
 
 test('chains entries as another implementation does', () => {
   const text = auditEntryText(entry)
-  const hash = auditHash(firstPreviousHash, 1, text)
+  const hash = auditHash(initialPreviousHash, 1, text)
   expect(toHex(hash)).toBe(first)
   expect(toHex(auditHash(hash, 2, text))).toBe(second)
 })
@@ -56,10 +56,10 @@ test('changes the hash with every part of an entry', () => {
     plain
   ]
   const hashes = [entry, ...others].map(each =>
-    toHex(auditHash(firstPreviousHash, 1, auditEntryText(each)))
+    toHex(auditHash(initialPreviousHash, 1, auditEntryText(each)))
   )
   expect(new Set(hashes).size).toBe(others.length + 1)
-  expect(toHex(auditHash(firstPreviousHash, 2, auditEntryText(entry)))).not.toBe(first)
+  expect(toHex(auditHash(initialPreviousHash, 2, auditEntryText(entry)))).not.toBe(first)
 })
 
 test('keeps the fields that differ and leaves out what has no value', () => {

@@ -11,14 +11,14 @@ import {
   leafHash
 } from '../../../../src/core/evidence/deposit-leaf.ts'
 import {
+  exampleRecordId,
   exampleSalt,
+  exampleValues,
   fileDigest,
-  id,
   leaf,
   leafHashText,
   linkKey,
-  origin,
-  values
+  origin
 } from './vectors.ts'
 import '../../../helpers/soak.ts'
 
@@ -36,7 +36,7 @@ const salts = {
   visibility: exampleSalt('visibility'),
   ...deriveLinkSalts(linkKey)
 }
-const example = { origin, id, values: { ...values, actor }, salts }
+const example = { origin, id: exampleRecordId, values: { ...exampleValues, actor }, salts }
 
 describe('the published example', () => {
   test('has the published leaf hash', () => {
@@ -95,7 +95,13 @@ describe('a deposit leaf', () => {
         value: example.values[name]
       })
       expect(c[name]).toBe(
-        createCommitment({ origin, id, name, salt: salts[name], value: example.values[name] })
+        createCommitment({
+          origin,
+          id: exampleRecordId,
+          name,
+          salt: salts[name],
+          value: example.values[name]
+        })
       )
     }
   })

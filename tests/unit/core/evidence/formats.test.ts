@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { fromUtf8 } from '../../../../src/core/bytes.ts'
 import {
   formatDigest,
-  formatTime,
+  formatTimestamp,
   hashPrefix,
   isRecordId,
-  isTime,
+  isTimestamp,
   parseDigest
 } from '../../../../src/core/evidence/formats.ts'
 
@@ -30,9 +30,9 @@ test('spells a digest in one way', () => {
 })
 
 test('spells a time in one way', () => {
-  expect(formatTime(new Date('2026-11-20T09:28:15.999Z'))).toBe('2026-11-20T09:28:15Z')
-  expect(isTime('2028-02-29T23:59:59Z')).toBe(true)
-  expect(() => formatTime(new Date('+012026-01-01T00:00:00Z'))).toThrow('year')
+  expect(formatTimestamp(new Date('2026-11-20T09:28:15.999Z'))).toBe('2026-11-20T09:28:15Z')
+  expect(isTimestamp('2028-02-29T23:59:59Z')).toBe(true)
+  expect(() => formatTimestamp(new Date('+012026-01-01T00:00:00Z'))).toThrow('year')
   for (const wrong of [
     '',
     '2026-11-20',
@@ -44,7 +44,7 @@ test('spells a time in one way', () => {
     '2026-11-20T24:00:00Z',
     '2026-11-20T09:28:60Z'
   ])
-    expect(isTime(wrong)).toBe(false)
+    expect(isTimestamp(wrong)).toBe(false)
 })
 
 test('knows a record id', () => {

@@ -3,11 +3,11 @@ import { toUtf8 } from '../../../../src/core/bytes.ts'
 
 /** The published example of an evidence log. Every implementation must produce the same bytes. */
 export const origin = 'verify.acme.example/log'
-export const id = 'AAECAwQFBgcICQoLDA0ODw'
-export const file = toUtf8('Vidimus example document\n')
+export const exampleRecordId = 'AAECAwQFBgcICQoLDA0ODw'
+export const exampleFile = toUtf8('Vidimus example document\n')
 export const fileDigest = 'sha256:cf4f22c3d3d660e8e33990f4d21c90a57ba246da3b355adf34edf61ace51fbb3'
-export const linkKey = counted(0x20)
-export const lookupKey = { version: 1, key: counted(0x40) }
+export const linkKey = countingBytes(0x20)
+export const lookupKey = countingBytes(0x40)
 
 export const leaf =
   '{"c":{"actor":"NX5q2dQVleveJRXmb9CYFDeHzB_UgcYw4o8yWP1ETb8","bytes":"vt5xAPk_Df4FYP9TAG623xfhY53XkjpsGfq2Hetzgzg","category":"pYcZF3kHiMWUZOc8GWd88uaqSLM4S7nBEhFBdFco9_s","expires":"cWbTvv7pSdhIXvDOGmfBrjaAzxyJOpBFlBj5pJcEu6E","media":"7VJTK8zNzLMUf8ajkLP01MKqkUyCV1_Wja5QXmVTzyk","name":"vWvdOTVRVo2cZEj5qIrloWNZLHcxhSt9RwGa7C1Zpk8","orig":"QLX_HEIQw8MSYBR70qhVoqp4PjztjWlm2vzhOpKNQi0","sig":"Bco4_aZPLEfuhGhq3D6xmaByJn7Uvmai8NOptLLg0b8","stored":"8t8ntMXER3qS-hg1jce4_DR6MzFxCMf-0T7LuO-PMng","time":"v1rINTccaIg7uIVdu0KA1R_mQdG4lR12gc4HZXLV4k0","transform":"3fBFuYVMPazSggfykJ39_TXzSa42Jy5XZSKuO_7r1DM","visibility":"yKv2Dxr66sBQuXMnJwg7BvjVUn-vc0u122eI_blIJGw"},"id":"AAECAwQFBgcICQoLDA0ODw","type":"deposit","v":1}'
@@ -17,7 +17,7 @@ export const leafHashText = 'dRisIrdFQugk68KH5YrYSmCpadjgOizPQ0jevcf8VSY='
  * The values to which the leaf of the example commits. `actor` is missing, because it was not
  * published.
  */
-export const values = {
+export const exampleValues = {
   bytes: '25',
   category: 'Contracts',
   expires: '',
@@ -36,6 +36,6 @@ export function exampleSalt(name: string): Uint8Array {
 }
 
 /** Returns 32 bytes that count up from `first`. */
-export function counted(first: number): Uint8Array {
+export function countingBytes(first: number): Uint8Array {
   return Uint8Array.from({ length: 32 }, (_, i) => first + i)
 }

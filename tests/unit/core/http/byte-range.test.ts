@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseRange } from '../../../../src/core/http/byte-range.ts'
+import { parseRangeHeader } from '../../../../src/core/http/byte-range.ts'
 import { runCount } from '../../../helpers/soak.ts'
 
 test.each([
@@ -26,7 +26,7 @@ test.each([
   ['bytes 0-9', 'whole'],
   [`bytes=${'0-1,'.repeat(1000)}`, 'whole']
 ])('reads %s of 100 bytes', (header, expected) => {
-  expect(parseRange(header, 100)).toEqual(expected)
+  expect(parseRangeHeader(header, 100)).toEqual(expected)
 })
 
 test('grants nothing outside the bytes, whatever is asked (E-02)', () => {
@@ -39,7 +39,7 @@ test('grants nothing outside the bytes, whatever is asked (E-02)', () => {
   )
   fc.assert(
     fc.property(header, fc.nat({ max: 10_000 }), (text, size) => {
-      const range = parseRange(text, size)
+      const range = parseRangeHeader(text, size)
       if (typeof range === 'string') return
       expect(range.start).toBeGreaterThanOrEqual(0)
       expect(range.start).toBeLessThanOrEqual(range.end)

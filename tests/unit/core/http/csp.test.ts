@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { apiPolicy, pagePolicy, workerPolicy } from '../../../../src/core/http/csp.ts'
+import { apiCsp, pageCsp, workerCsp } from '../../../../src/core/http/csp.ts'
 
 const script = `'sha256-${'A'.repeat(43)}='`
 const style = `'sha384-${'B'.repeat(64)}'`
@@ -9,7 +9,7 @@ const astroPolicy = `script-src 'self' ${script}; style-src 'self' ${style};`
 const api = 'http://api.localhost:4321'
 
 test('assembles the policy of a page from Astro’s hashes, the theme and the API', () => {
-  expect(pagePolicy({ astroPolicy, bootHash: boot, themeHash: theme, api })).toBe(
+  expect(pageCsp({ astroPolicy, bootHash: boot, themeHash: theme, api })).toBe(
     [
       "default-src 'self'",
       `script-src 'self' ${script} '${boot}'`,
@@ -33,17 +33,17 @@ test('assembles the policy of a page from Astro’s hashes, the theme and the AP
 })
 
 test('takes the theme hash quoted too, and once', () => {
-  const bare = pagePolicy({ astroPolicy, bootHash: boot, themeHash: theme, api })
-  expect(pagePolicy({ astroPolicy, bootHash: boot, themeHash: `'${theme}'`, api })).toBe(bare)
+  const bare = pageCsp({ astroPolicy, bootHash: boot, themeHash: theme, api })
+  expect(pageCsp({ astroPolicy, bootHash: boot, themeHash: `'${theme}'`, api })).toBe(bare)
   const repeated = `script-src 'self'; style-src 'self' '${theme}'`
   expect(
-    pagePolicy({ astroPolicy: repeated, bootHash: boot, themeHash: theme, api }).split(theme)
+    pageCsp({ astroPolicy: repeated, bootHash: boot, themeHash: theme, api }).split(theme)
   ).toHaveLength(2)
 })
 
 test('lets nothing but hashes through', () => {
   const loose = `default-src *; script-src 'self' 'unsafe-inline' 'unsafe-eval' 'nonce-x' https: ${script}; style-src 'unsafe-inline' *`
-  const policy = pagePolicy({ astroPolicy: loose, bootHash: boot, themeHash: theme, api })
+  const policy = pageCsp({ astroPolicy: loose, bootHash: boot, themeHash: theme, api })
   expect(policy).toContain(`script-src 'self' ${script} '${boot}';`)
   expect(policy).toContain(`style-src 'self' '${theme}';`)
   expect(policy).not.toMatch(/unsafe|nonce|\*|https:/)
@@ -51,7 +51,7 @@ test('lets nothing but hashes through', () => {
 
 test('does not mistake another directive for its own', () => {
   const astro = `script-src-elem ${style}; script-src 'self'; style-src-attr ${script}; style-src 'self'`
-  const policy = pagePolicy({ astroPolicy: astro, bootHash: boot, themeHash: theme, api })
+  const policy = pageCsp({ astroPolicy: astro, bootHash: boot, themeHash: theme, api })
   expect(policy).toContain(`script-src 'self' '${boot}';`)
   expect(policy).toContain(`style-src 'self' '${theme}';`)
 })
@@ -75,11 +75,11 @@ test.each([
   { astroPolicy, bootHash: boot, themeHash: theme, api: 'https:' },
   { astroPolicy, bootHash: boot, themeHash: theme, api: '*' }
 ])('refuses parts that are not what they should be: %j', input => {
-  expect(() => pagePolicy(input)).toThrow('csp')
+  expect(() => pageCsp(input)).toThrow('csp')
 })
 
 test('lets WebAssembly compile in workers only', () => {
-  expect(workerPolicy).toContain("'wasm-unsafe-eval'")
-  expect(pagePolicy({ astroPolicy, bootHash: boot, themeHash: theme, api })).not.toContain('wasm')
-  expect(apiPolicy).toBe("default-src 'none'; frame-ancestors 'none'; sandbox")
+  expect(workerCsp).toContain("'wasm-unsafe-eval'")
+  expect(pageCsp({ astroPolicy, bootHash: boot, themeHash: theme, api })).not.toContain('wasm')
+  expect(apiCsp).toBe("default-src 'none'; frame-ancestors 'none'; sandbox")
 })

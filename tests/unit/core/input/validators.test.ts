@@ -21,7 +21,7 @@ import {
 } from '../../../../src/core/input/validators.ts'
 import en from '../../../../src/i18n/en/fields.json' with { type: 'json' }
 import fr from '../../../../src/i18n/fr/fields.json' with { type: 'json' }
-import { translator, type Words } from '../../../../src/i18n/index.ts'
+import { type Messages, translator } from '../../../../src/i18n/index.ts'
 
 const optional: [string, Validator][] = [
   ['email', email],
@@ -125,7 +125,7 @@ describe('the sentences', () => {
     ['en', en],
     ['fr', fr]
   ] as const)('exist for each rule in %s', (locale, words) => {
-    const t = translator(locale, words as Words)
+    const t = translator(locale, words as Messages)
     for (const fault of faults) {
       const limit = fault?.limit
       const sentence = t(`${fault?.rule}`, limit === undefined ? {} : { limit })

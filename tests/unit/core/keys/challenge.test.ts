@@ -6,10 +6,10 @@ import {
   type ChallengePayload,
   type ChallengePurpose,
   challengePurposes,
-  challengeResponse,
   checkChallenge,
   emailHash,
   formatChallenge,
+  formatChallengeResponse,
   parseChallenge,
   splitChallengeResponse
 } from '../../../../src/core/keys/challenge.ts'
@@ -192,14 +192,14 @@ describe('response', () => {
 
   test('has one spelling, whatever comes (E-02)', async () => {
     let accepted = 0
-    const response = challengeResponse(expected.challenge, signature)
+    const response = formatChallengeResponse(expected.challenge, signature)
     await fc.assert(
       fc.property(corruptedText(response), text => {
         const parts = splitChallengeResponse(text)
         if (!parts) return
         accepted++
         expect(parts.signature).toHaveLength(64)
-        expect(challengeResponse(parts.challenge, parts.signature)).toBe(text)
+        expect(formatChallengeResponse(parts.challenge, parts.signature)).toBe(text)
       }),
       { numRuns: runCount(10_000, 1_000_000) }
     )
@@ -207,7 +207,7 @@ describe('response', () => {
   })
 
   test('is the challenge and a signature, and splits into them', () => {
-    const response = challengeResponse(expected.challenge, signature)
+    const response = formatChallengeResponse(expected.challenge, signature)
     expect(response).toBe(`${expected.challenge}.${'_'.repeat(85)}w`)
     expect(splitChallengeResponse(response)).toEqual({ challenge: expected.challenge, signature })
   })

@@ -5,7 +5,7 @@ import enHistory from '../../../../src/i18n/en/history.json' with { type: 'json'
 import enVerify from '../../../../src/i18n/en/verify.json' with { type: 'json' }
 import frHistory from '../../../../src/i18n/fr/history.json' with { type: 'json' }
 import frVerify from '../../../../src/i18n/fr/verify.json' with { type: 'json' }
-import { type Locale, translator, type Words } from '../../../../src/i18n/index.ts'
+import { type Locale, type Messages, translator } from '../../../../src/i18n/index.ts'
 
 const leaf = (digit: string) => digit.repeat(64)
 const at = '2026-06-01T08:00:00.000Z'
@@ -22,7 +22,7 @@ const answers = {
   not_found: { verdict: 'not_found', at, findings: [] }
 } as const
 
-const words: Record<Locale, Words> = {
+const words: Record<Locale, Messages> = {
   en: { verify: enVerify, history: enHistory },
   fr: { verify: frVerify, history: frHistory }
 }
@@ -80,22 +80,15 @@ test.for(['en', 'fr'] as const)('calls the same thing by the same word in histor
 
 test('gives a record its seal and its proof, and nothing to what has none', () => {
   expect(describeVerdict(answers.original)).toMatchObject({
-    tone: 'success',
     leafHash: leaf('a'),
-    proves: true,
     adds: []
   })
-  expect(describeVerdict(answers.stored_copy)).toMatchObject({
-    tone: 'success',
-    leafHash: leaf('b')
-  })
+  expect(describeVerdict(answers.stored_copy)).toMatchObject({ leafHash: leaf('b') })
   expect(describeVerdict(answers.not_found)).toEqual({
     key: 'not_found',
-    tone: 'neutral',
     time: at,
     leafHash: undefined,
-    adds: ['not_false'],
-    proves: false
+    adds: ['not_false']
   })
 })
 
@@ -103,8 +96,7 @@ test('calls nothing unchanged where only a fingerprint was given', () => {
   for (const name of ['original', 'stored_copy'] as const) {
     expect(describeVerdict(answers[name], 'fingerprint')).toMatchObject({
       key: 'fingerprint',
-      adds: ['no_file'],
-      proves: true
+      adds: ['no_file']
     })
   }
   expect(describeVerdict(answers.not_found, 'fingerprint').key).toBe('fingerprint_not_found')
@@ -178,6 +170,6 @@ function plainSpaces(text: string): string {
   return text.replace(/[\u00a0\u202f]/g, ' ')
 }
 
-function textsOf(words: Words): string[] {
+function textsOf(words: Messages): string[] {
   return Object.values(words).flatMap(value => (typeof value === 'string' ? value : textsOf(value)))
 }

@@ -6,8 +6,8 @@ import en from '../../../../src/i18n/en/admin/changes.json' with { type: 'json' 
 import frScreen from '../../../../src/i18n/fr/admin/audit.json' with { type: 'json' }
 import fr from '../../../../src/i18n/fr/admin/changes.json' with { type: 'json' }
 import type { Locale } from '../../../../src/i18n/index.ts'
+import { actionsByKind, auditTranslator } from '../../../../src/islands/audit/audit-translator.ts'
 import { changeSentence, describeChanges } from '../../../../src/islands/audit/audit-words.ts'
-import { actionsByKind, changeTranslator } from '../../../../src/islands/audit/change-translator.ts'
 
 const screens = { en: enScreen, fr: frScreen }
 const id = '0199f2a0-0000-7000-8000-000000000001'
@@ -29,14 +29,16 @@ function entryOf(more: Partial<AuditLogEntry>): AuditLogEntry {
 }
 
 function sentence(entry: AuditLogEntry, locale: Locale = 'en'): string {
-  const parts = changeSentence(entry, changeTranslator(locale))
+  const parts = changeSentence(entry, auditTranslator(locale))
   return parts.map(part => (typeof part === 'string' ? part : part.name)).join('')
 }
 
 function changesIn(entry: AuditLogEntry, locale: Locale = 'en') {
-  return describeChanges(entry, locale, changeTranslator(locale)).map(
-    ({ label, before, after }) => [label, before, after]
-  )
+  return describeChanges(entry, locale, auditTranslator(locale)).map(({ label, before, after }) => [
+    label,
+    before,
+    after
+  ])
 }
 
 describe.each(['en', 'fr'] as const)('in %s', locale => {

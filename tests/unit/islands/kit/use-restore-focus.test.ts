@@ -2,12 +2,12 @@
 import { createElement, type ReactNode, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { useFocusBack } from '../../../../src/islands/kit/use-focus-back.ts'
+import { useRestoreFocus } from '../../../../src/islands/kit/use-restore-focus.ts'
 
 /** A button that a click replaces with a field. */
 function Editor(): ReactNode {
   const [isEditing, setEditing] = useState(false)
-  const opener = useFocusBack(isEditing)
+  const opener = useRestoreFocus(isEditing)
   // a change outside of an event is drawn later, as that after an answer of the server
   closeLater = () => setEditing(false)
   return isEditing

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createListAddress } from '../../../../src/islands/lists/list-address.ts'
+import { createListAddressCodec } from '../../../../src/islands/lists/list-address.ts'
 
-const { read, write, change, filterCount } = createListAddress({
+const { read, write, change, filterCount } = createListAddressCodec({
   sorts: ['name', '-name', 'created'],
   filters: {
     state: value => ['active', 'invited'].includes(value),

@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeVerdict } from '../../../../src/core/pages/verdict-words.ts'
 import en from '../../../../src/i18n/en/verify.json' with { type: 'json' }
-import { withWords } from '../../../../src/islands/kit/use-words.ts'
+import { withTranslation } from '../../../../src/islands/kit/use-translation.ts'
 import { VerdictSentence } from '../../../../src/islands/verify/VerdictCard.tsx'
 
 const machineZone = process.env.TZ
@@ -22,7 +22,7 @@ test('the sentence of a verdict shows seconds, the offset of the reader and UTC 
     findings: [{ match: 'original', recorded, leaf_hash: 'a'.repeat(64) }]
   })
   const html = renderToStaticMarkup(
-    createElement(withWords(VerdictSentence), {
+    createElement(withTranslation(VerdictSentence), {
       description,
       company: 'Acme',
       locale: 'en',

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openKeys, rotateTokenKey } from '../../../../src/server/adapters/keys.ts'
-import { temporaryFolder } from '../../../helpers/temporary-folder.ts'
+import { makeTemporaryFolder } from '../../../helpers/temporary-folder.ts'
 
 test('makes a root secret and a token key that only their owner can read', async () => {
   const directory = await newDirectory()
@@ -231,7 +231,7 @@ test('refuses to choose between two root secrets', async () => {
 })
 
 async function newDirectory(): Promise<string> {
-  return join(await temporaryFolder(), 'keys')
+  return join(await makeTemporaryFolder(), 'keys')
 }
 
 function open(directory: string, options: Partial<Parameters<typeof openKeys>[0]> = {}) {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { newId, newRecordId } from '../../../../src/server/domain/ids.ts'
+import { newId, newRandomId } from '../../../../src/server/domain/ids.ts'
 
 const random = (length: number) => new Uint8Array(randomBytes(length))
 const at = (time: string) => ({ clock: () => new Date(time), random })
@@ -25,6 +25,6 @@ test('makes no id twice within a millisecond', () => {
 })
 
 test('names records in 22 characters that tell nothing', () => {
-  expect(newRecordId({ random })).toMatch(/^[\w-]{21}[AQgw]$/)
-  expect(newRecordId({ random: length => new Uint8Array(length) })).toBe('A'.repeat(22))
+  expect(newRandomId({ random })).toMatch(/^[\w-]{21}[AQgw]$/)
+  expect(newRandomId({ random: length => new Uint8Array(length) })).toBe('A'.repeat(22))
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { astroRouteOf, type PageEntry, pages } from '../../../../src/core/pages/page-table.ts'
 import { readBuild } from '../../../../src/server/site/astro-build.ts'
-import { temporaryFolder } from '../../../helpers/temporary-folder.ts'
+import { makeTemporaryFolder } from '../../../helpers/temporary-folder.ts'
 
 test('refuses at start the page whose guard nobody knows', async () => {
   const folder = await write(['/[locale]/me', '/[locale]/admin'])
@@ -37,7 +37,7 @@ test('asks for a build where there is none, or one of another version', async ()
 })
 
 async function write(routes: unknown): Promise<string> {
-  const folder = await temporaryFolder()
+  const folder = await makeTemporaryFolder()
   const record = {
     id: 'a',
     built: '2026-05-03T12:00:00.000Z',

@@ -8,11 +8,11 @@ import {
   $memberSearch,
   addMember,
   addMembers,
-  changeGroup,
   loadMembers,
   openGroup,
   reloadGroup,
-  searchMembers
+  searchMembers,
+  updateGroup
 } from '../../../../src/stores/admin/groups.ts'
 import { setEnvironment } from '../../../../src/stores/environment.ts'
 import { $route } from '../../../../src/stores/routes.ts'
@@ -89,7 +89,7 @@ test('an older state that arrives late does not replace a newer one', async () =
   const release = hold(`GET /group/${one}`, groupOf(one, { user_count: 1 }))
   const reloaded = reloadGroup(one)
   answers[`PUT /group/${one}`] = () => Response.json(groupOf(one, { version: 2, name: 'new' }))
-  await changeGroup(one, { name: 'new' }, 1)
+  await updateGroup(one, { name: 'new' }, 1)
   release()
   await reloaded
   expect($group.get()).toMatchObject({ item: { name: 'new', version: 2 } })
@@ -110,7 +110,7 @@ test('of two answers with the same version the one asked for later stays', async
 test('a group that somebody else has deleted is shown as missing when it is saved', async () => {
   await openGroup(one)
   answers[`PUT /group/${one}`] = () => refusal(404, 'not_found')
-  await expect(changeGroup(one, { name: 'new' }, 1)).rejects.toMatchObject({ code: 'not_found' })
+  await expect(updateGroup(one, { name: 'new' }, 1)).rejects.toMatchObject({ code: 'not_found' })
   expect($group.get()).toEqual({ status: 'missing' })
 })
 

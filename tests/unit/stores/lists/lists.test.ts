@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { AppError } from '../../../../src/contract/kit/errors.ts'
 import { setEnvironment } from '../../../../src/stores/environment.ts'
 import { createList } from '../../../../src/stores/lists/lists.ts'
-import { isSameQuery, type PageRequest } from '../../../../src/stores/lists/paged-list.ts'
+import { isSameQuery } from '../../../../src/stores/lists/paged-list.ts'
 import { beginSession, signOut } from '../../../../src/stores/sessions.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
 
@@ -186,17 +186,14 @@ function makeList(count: number) {
   }))
   const held: Promise<void>[] = []
   const failures: AppError['code'][] = []
-  const list = createList<Row, { q?: string }>({
-    query: {},
-    async load({ q }, { limit, cursor }: PageRequest) {
-      const code = failures.shift()
-      const rows = server.filter(({ name }) => q === undefined || name === q)
-      await held.shift()
-      if (code) throw new AppError(code, code)
-      const at = rows.findIndex(({ id }) => id === cursor)
-      if (cursor !== undefined && at < 0) throw new AppError('not_found', 'no such cursor')
-      return rows.slice(at + 1, at + 1 + limit)
-    }
+  const list = createList<Row, { q?: string }>(async ({ q }, { limit, cursor }) => {
+    const code = failures.shift()
+    const rows = server.filter(({ name }) => q === undefined || name === q)
+    await held.shift()
+    if (code) throw new AppError(code, code)
+    const at = rows.findIndex(({ id }) => id === cursor)
+    if (cursor !== undefined && at < 0) throw new AppError('not_found', 'no such cursor')
+    return rows.slice(at + 1, at + 1 + limit)
   })
   return {
     list,

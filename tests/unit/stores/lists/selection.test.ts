@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { selectionAfterKey } from '../../../../src/islands/lists/selection-keys.ts'
 import {
+  emptySelection,
   extendRange,
   isSelected,
-  nothingSelected,
   type Selection,
   selectedCount,
   selectShownRows,
@@ -19,39 +19,39 @@ function idsOf({ ids }: Selection): string {
 }
 
 test('toggles a row and counts what is selected', () => {
-  const one = toggleRow(nothingSelected, 'b', shown)
+  const one = toggleRow(emptySelection, 'b', shown)
   expect(idsOf(one)).toBe('b')
   expect(selectedCount(one)).toBe(1)
   expect(selectedCount(toggleRow(one, 'b', shown))).toBe(0)
 })
 
 test('a range begins at the row that was toggled last, in both directions', () => {
-  const from = toggleRow(nothingSelected, 'c', shown)
+  const from = toggleRow(emptySelection, 'c', shown)
   expect(idsOf(extendRange(from, 'e', shown))).toBe('cde')
   expect(idsOf(extendRange(from, 'a', shown))).toBe('abc')
 })
 
 test('a shorter range unselects the rows that it leaves, and keeps what was selected before', () => {
-  const before = toggleRow(toggleRow(nothingSelected, 'a', shown), 'c', shown)
+  const before = toggleRow(toggleRow(emptySelection, 'a', shown), 'c', shown)
   const long = extendRange(before, 'e', shown)
   expect(idsOf(long)).toBe('acde')
   expect(idsOf(extendRange(long, 'd', shown))).toBe('acd')
 })
 
 test('a range whose first row is not shown any more selects the row alone', () => {
-  const gone = toggleRow(nothingSelected, 'x', shown)
+  const gone = toggleRow(emptySelection, 'x', shown)
   expect(idsOf(extendRange(gone, 'd', shown))).toBe('dx')
 })
 
 test('rows stay selected while others are shown', () => {
-  const first = toggleShownRows(nothingSelected, shown)
+  const first = toggleShownRows(emptySelection, shown)
   const both = toggleShownRows(first, ['f', 'g'])
   expect(idsOf(both)).toBe('abcdefg')
   expect(idsOf(toggleShownRows(both, shown))).toBe('fg')
 })
 
 test('the box of the heading selects the rest of a part, and then nothing', () => {
-  const part = toggleRow(nothingSelected, 'b', shown)
+  const part = toggleRow(emptySelection, 'b', shown)
   const all = toggleShownRows(part, shown)
   expect(idsOf(all)).toBe('abcde')
   expect(selectedCount(toggleShownRows(all, shown))).toBe(0)
@@ -67,7 +67,7 @@ test('all that match are selected until a row is unselected', () => {
 })
 
 test('keys select a row, a range, all rows and none', () => {
-  let state = { selection: nothingSelected, focus: 'b' }
+  let state = { selection: emptySelection, focus: 'b' }
   const press = (key: string, held: Partial<typeof plain> = {}) => {
     const { selection, focus } = state
     const next = selectionAfterKey({ key, ...plain, ...held }, { selection, shown, here: focus })
@@ -93,9 +93,9 @@ test('keys select a row, a range, all rows and none', () => {
 })
 
 test('a range by arrow keys begins at the row that has the focus, and ends at the last row', () => {
-  const context = { selection: nothingSelected, shown, here: 'd' }
+  const context = { selection: emptySelection, shown, here: 'd' }
   const down = selectionAfterKey({ key: 'ArrowDown', ...plain, shiftKey: true }, context)
   expect(down && [idsOf(down.selection), down.focus]).toEqual(['de', 'e'])
-  const beyond = { selection: nothingSelected, shown, here: 'e' }
+  const beyond = { selection: emptySelection, shown, here: 'e' }
   expect(selectionAfterKey({ key: 'ArrowDown', ...plain, shiftKey: true }, beyond)).toBeUndefined()
 })

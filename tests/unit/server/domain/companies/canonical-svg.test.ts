@@ -3,8 +3,8 @@ import { SaxesParser } from 'saxes'
 import { describe, expect, test } from 'vitest'
 import { AppError } from '../../../../../src/contract/kit/errors.ts'
 import {
-  canonicalSvg,
-  canonicalTheme
+  canonicalizeSvg,
+  canonicalizeThemePictures
 } from '../../../../../src/server/domain/companies/canonical-svg.ts'
 import { demoTheme } from '../../../../../src/server/domain/demo/demo-theme.ts'
 import {
@@ -31,13 +31,13 @@ describe('a picture', () => {
   test(`is kept in canonical form: ${good.length} good ones`, () => {
     expect(good.length).toBeGreaterThanOrEqual(20)
     for (const text of good) {
-      const canonical = canonicalSvg(text, 'logo')
+      const canonical = canonicalizeSvg(text, 'logo')
       expect(canonical).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/)
       expect(canonical).not.toContain('<!--')
-      expect(canonicalSvg(canonical, 'logo')).toBe(canonical)
+      expect(canonicalizeSvg(canonical, 'logo')).toBe(canonical)
     }
     expect(
-      canonicalSvg(
+      canonicalizeSvg(
         `<svg ${svgNamespaceAttribute} viewBox='0 0 1 1'><path d='M0 0'></path></svg>`,
         'logo'
       )
@@ -45,8 +45,8 @@ describe('a picture', () => {
   })
 
   test('names its field of the theme', () => {
-    expect(canonicalTheme(demoTheme).logo).toBe(canonicalSvg(demoTheme.logo, 'logo'))
-    const broken = () => canonicalTheme({ ...demoTheme, favicon: svg('<script/>') })
+    expect(canonicalizeThemePictures(demoTheme).logo).toBe(canonicalizeSvg(demoTheme.logo, 'logo'))
+    const broken = () => canonicalizeThemePictures({ ...demoTheme, favicon: svg('<script/>') })
     expect(broken).toThrow('favicon')
   })
 
@@ -95,9 +95,9 @@ describe('a picture', () => {
     const soup = fc.array(pieces, { maxLength: 25 }).map(parts => svg(parts.join('')))
     fc.assert(
       fc.property(fc.oneof(soup, fc.string({ unit: 'binary', maxLength: 60 })), text => {
-        const canonical = refusalOf(text) ? undefined : canonicalSvg(text, 'logo')
+        const canonical = refusalOf(text) ? undefined : canonicalizeSvg(text, 'logo')
         if (canonical === undefined) return
-        expect(canonicalSvg(canonical, 'logo')).toBe(canonical)
+        expect(canonicalizeSvg(canonical, 'logo')).toBe(canonical)
         const { names, values } = partsOf(canonical)
         expect(names.filter(name => /^(on|script$|a$|xmlns:)/i.test(name))).toEqual([])
         expect(values.filter(value => /url\s*\(\s*['"]?[^#'"]/i.test(value))).toEqual([])
@@ -125,8 +125,8 @@ describe('a picture', () => {
         const text = svg(elements.join(''), around)
         if (refusalOf(text)) return
         read++
-        const canonical = canonicalSvg(text, 'logo')
-        expect(canonicalSvg(canonical, 'logo')).toBe(canonical)
+        const canonical = canonicalizeSvg(text, 'logo')
+        expect(canonicalizeSvg(canonical, 'logo')).toBe(canonical)
       }),
       { numRuns: runCount(5000, 500_000) }
     )
@@ -136,7 +136,7 @@ describe('a picture', () => {
 
 function refusalOf(text: string): AppError | undefined {
   try {
-    canonicalSvg(text, 'logo')
+    canonicalizeSvg(text, 'logo')
     return undefined
   } catch (error) {
     if (error instanceof AppError && error.code === 'svg_refused') return error

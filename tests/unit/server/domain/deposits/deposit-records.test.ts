@@ -1,14 +1,19 @@
 import { createSecretKey } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { fromBase64Url } from '../../../../../src/core/bytes.ts'
-import { lookupTag } from '../../../../../src/core/evidence/lookup-tag.ts'
+import { parseDigest } from '../../../../../src/core/evidence/formats.ts'
 import { keyedHashOf } from '../../../../../src/server/domain/evidence/company-keys.ts'
-import { counted, lookupKey } from '../../../core/evidence/vectors.ts'
+import { countingBytes, fileDigest, lookupKey } from '../../../core/evidence/vectors.ts'
 
-test.for(['sha256', 'blob'] as const)('makes the %s tag that is published', kind => {
-  const key = createSecretKey(lookupKey.key)
-  const digest = counted(0)
-  const { tag } = lookupTag(lookupKey, kind, digest)
-  expect(keyedHashOf(key, kind, digest)).toEqual(Buffer.from(fromBase64Url(tag)))
+const key = createSecretKey(lookupKey)
+const digest = parseDigest(fileDigest)
+
+test.for([
+  ['sha256', 'JbY8ezqyI8dU7rEuQFZkIBNE5kKhN5c7F9amhdrp9Zs'],
+  ['blob', '4xxVB5q408yEM9aoqc_SFZ4K0TnFvLGbIzQcetGL9vI']
+] as const)('makes the %s tag that is published', ([kind, tag]) => {
+  expect(keyedHashOf(key, kind, digest).toString('base64url')).toBe(tag)
+  expect(keyedHashOf(key, kind, countingBytes(0)).toString('base64url')).not.toBe(tag)
+  const others = createSecretKey(countingBytes(0x41))
+  expect(keyedHashOf(others, kind, digest).toString('base64url')).not.toBe(tag)
   expect(() => keyedHashOf(key, kind, digest.subarray(1))).toThrow('32 bytes')
 })
