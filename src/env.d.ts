@@ -4,8 +4,8 @@ import type { PageEntry } from './core/pages/page-table.ts'
 declare global {
   interface DocumentEventMap {
     /**
-     * Sent by `islands/kit/show-message.ts`: asks the shell to show a message in the corner of the
-     * window.
+     * Asks `shell/start.ts` to show a message in the corner of the window. Sent by
+     * `islands/kit/show-message.ts`.
      */
     'vidimus:news': CustomEvent<{ text: string; undo?: { label: string; run: () => void } }>
   }

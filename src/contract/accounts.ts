@@ -40,8 +40,8 @@ export const checkMailLink = endpoint({
 /**
  * Confirms the e-mail of a sign-up with a mailed token. In the browser of the sign-up, where the
  * person is signed in, the token is enough. In another browser, the call also needs a `username`
- * and a `public_key_jwt` of purpose `verify`. They replace the username and the public key of the
- * sign-up.
+ * and a `public_key_jwt` of purpose `verify`. This name and this public key then replace those of
+ * the sign-up.
  */
 export const verifyEmail = endpoint({
   method: 'POST',

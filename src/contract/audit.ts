@@ -76,9 +76,9 @@ export const AuditLogEntry = z.object({
     company: z.optional(z.string())
   }),
   /**
-   * Name of another company, if this entry is about a change in that company. Present only in the
-   * log of an operator's own company. `changes` is then `null`: the changed fields are only in the
-   * log of the changed company.
+   * Name of the changed company, if an operator changed another company than their own. Present
+   * only in the log of the operator's own company. `changes` is then `null`, because only the log
+   * of the changed company contains the changed fields.
    */
   acted_in: z.optional(z.string()),
   /** What was done: a value of `AuditAction`, or an action that a later release has added. */
@@ -89,8 +89,8 @@ export const AuditLogEntry = z.object({
     /** Kind of the item, which is the first word of the action: `user`, `group`. */
     kind: z.string(),
     /**
-     * Current name of the item. For a deleted item, its name in `changes` of this entry. `null` if
-     * the name is unknown.
+     * Current name of the item. If the item was deleted, the name that `changes` contains. `null`
+     * if the name is unknown.
      */
     name: z.nullable(z.string())
   }),

@@ -24,8 +24,8 @@ export const Category = z.object({
   visibility: Visibility,
   keep_originals: KeepOriginals,
   /**
-   * Whether the category is used for deposits that name no category, if the caller may use several.
-   * A company has at most one default category.
+   * Whether this is the company's default category. A deposit without a category goes there if the
+   * depositor may use several categories. A company has at most one default category.
    */
   default: z.boolean(),
   /**

@@ -14,7 +14,7 @@ export const CompanyDeposit = z.object({
    */
   user: z.object({ id: z.uuid(), name: z.nullable(z.string()) }),
   name: z.string(),
-  /** Size in bytes of the deposited file, or of its reduced copy if that is stored. */
+  /** Size in bytes of the file, or of the reduced copy if the browser reduced a picture. */
   size: z.number(),
   media_type: z.string(),
   category_id: z.uuid(),

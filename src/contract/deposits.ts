@@ -332,8 +332,8 @@ export const getDepositContent = rawEndpoint({
 const UploadInput = z.object({ id: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$/)) })
 
 /**
- * Returns the number of bytes of an upload that the server has, in the header `Upload-Offset` (tus
- * 1.0).
+ * Returns how many bytes of an upload the server has received. The number is in the header
+ * `Upload-Offset` (tus 1.0).
  */
 export const headUpload = rawEndpoint({
   method: 'HEAD',

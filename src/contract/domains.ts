@@ -151,8 +151,9 @@ export const Domain = z.object({
   /**
    * Whether this is the company's primary domain, to which links in mails lead by default. An
    * administrator chooses it. While the chosen domain is not verified, the oldest verified domain
-   * that is no wildcard takes its place. A mail that somebody requests on another host links to
-   * that host, unless the host belongs to a wildcard domain. The primary domain cannot be removed.
+   * that is no wildcard takes its place. If somebody requests a mail on another host of the
+   * company, such as a reset of the password, its links lead to that host, unless the host belongs
+   * to a wildcard domain. The primary domain cannot be removed.
    */
   primary: z.boolean(),
   /**
@@ -224,7 +225,7 @@ export const ThemeVersion = z.object({
   published: z.iso.datetime(),
   /** Who published the theme. `null`: the theme was created together with the domain. */
   by: Author,
-  /** Number of the earlier theme that was copied. `null`: the theme is not a copy. */
+  /** Number of the earlier theme of which this is a copy. `null`: the theme is not a copy. */
   restored: z.nullable(z.number())
 })
 
@@ -494,7 +495,7 @@ export const domainCalls = { getDomainConfig }
 
 /**
  * The calls with which administrators manage domains. The server mounts them before
- * `getDomainConfig`.
+ * `getDomainConfig`, whose path also matches paths of other calls.
  */
 export const domainAdminCalls = {
   listDomains,

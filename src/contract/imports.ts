@@ -44,7 +44,10 @@ export const importLimits = {
    * refused.
    */
   cell: 1_000,
-  /** Maximum number of groups in one row, and of groups that everybody in the file joins. */
+  /**
+   * Maximum number of groups in one row. Also the maximum number of groups in the options of an
+   * import, which everybody in the file joins.
+   */
   groups: 50,
   /**
    * Number of days after which an import and its rows are erased. Until then the import can be
@@ -254,7 +257,10 @@ export const UserImportRow = z.object({
       row: z.optional(z.number())
     })
   ),
-  /** Why the undo did not change the person. `null` in all other cases. */
+  /**
+   * Why the undo of the import did not change the person. `null` if there was no undo, or if it
+   * changed the person.
+   */
   kept: z.nullable(NotUndoneReason)
 })
 export type UserImportRow = z.infer<typeof UserImportRow>

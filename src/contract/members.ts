@@ -143,9 +143,10 @@ export const deleteMember = endpoint({
 })
 
 /**
- * Invites a person again who has not activated the account yet. If no mail server is configured,
- * the response contains the invitation link. For a person with permissions, the caller must then
- * have entered their own password again. Otherwise the call fails with `confirmation_required`.
+ * Sends a new invitation to a person who has not activated the account yet. If no mail server is
+ * configured, the response contains the invitation link. To receive the link of a person with
+ * permissions, the caller must have confirmed their own password in the last five minutes.
+ * Otherwise the call fails with `confirmation_required`.
  */
 export const resendInvitation = endpoint({
   method: 'POST',
@@ -291,8 +292,8 @@ export const BulkResult = z.object({
   /** People who could not be changed, each with the error code that says why. */
   refused: z.array(z.object({ id: z.uuid(), code: z.string() })),
   /**
-   * For `enable`: why each person in `done` was disabled before. To undo the change, call `disable`
-   * with these reasons.
+   * Only for the action `enable`: the reason for which each person in `done` was disabled before.
+   * To undo the change, disable the people again with these reasons.
    */
   reasons: z.optional(z.array(z.object({ id: z.uuid(), reason: DisabledReason }))),
   /** The `cursor` of the next call. `null`: all people have been processed. */

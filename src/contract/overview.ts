@@ -12,7 +12,7 @@ export const UsageDay = z.object({
   deposits: z.number(),
   /** Number of documents that people of the company verified while they were signed in. */
   verifications: z.number(),
-  /** Number of bytes that the deposits counted in `deposits` have stored. */
+  /** Total number of bytes that these successful deposits stored. */
   bytes: z.number(),
   /**
    * Number of deposits that were begun on this day and failed. Failed deposits count towards no
@@ -98,13 +98,13 @@ export const AttentionItem = z.object({
    */
   count: z.number(),
   /**
-   * Time at which the oldest of the counted people, limits, deposits, mails or domains began to
-   * need attention. `null` if no time is known.
+   * Time since which the finding has existed: since its oldest person, limit, deposit, mail or
+   * domain has needed attention. `null` if the time is unknown.
    */
   since: z.nullable(z.iso.datetime()),
   /** For `group_limits`: the five limits that are closest to being used up. */
   limits: z.optional(z.array(NearLimit)),
-  /** For the findings about domains: the five that have needed attention for the longest time. */
+  /** For findings about domains: the five domains that have needed attention the longest. */
   domains: z.optional(z.array(z.object({ id: z.uuid(), host: z.string() })))
 })
 export type AttentionItem = z.infer<typeof AttentionItem>
@@ -136,7 +136,10 @@ export const getAttention = endpoint({
 /** What needs attention in all companies of the installation. */
 export const AllAttention = z.object({
   checked: z.iso.datetime(),
-  /** Whether the service has a mail server. Without one, administrators pass links on. */
+  /**
+   * Whether the service has a mail server. Without one, administrators must pass on links
+   * themselves.
+   */
   has_mail_server: z.boolean(),
   /** Findings about the whole installation, such as the disk. */
   items: z.array(AttentionItem),

@@ -63,8 +63,8 @@ export const ProcessedRequest = z.object({
   /** Name of the deposited file. Absent for a verification. */
   name: z.optional(z.string()),
   /**
-   * Size in bytes of the deposited file, or of its reduced copy if that is stored. Absent for a
-   * verification.
+   * Size in bytes of the deposited file, or of the reduced copy if the browser reduced a picture.
+   * Absent for a verification.
    */
   size: z.optional(z.number()),
   /**

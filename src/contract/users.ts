@@ -26,8 +26,8 @@ export const Username = textLine(maxUsernameCharacters)
 export const UserLocale = z.enum(['en', 'fr', 'und'])
 
 /**
- * How many requests (deposits and verifications) and bytes the person's groups have left, added up.
- * `null`: no limit.
+ * How many requests (deposits and verifications) and bytes all groups of the person together have
+ * left. `null`: no limit.
  */
 const UsageRemaining = z.object({
   requests: z.nullable(z.number()),
@@ -35,8 +35,8 @@ const UsageRemaining = z.object({
 })
 
 /**
- * Requests (deposits and verifications) and bytes that the person's groups have used and have left,
- * added up. `null`: no limit.
+ * How many requests (deposits and verifications) and bytes all groups of the person together have
+ * used, may use and have left. `null`: no limit.
  */
 export const Usage = z.object({
   requests_used: z.number(),

@@ -20,13 +20,13 @@ interface DnsRecordInput {
   /** The host of the domain: `docs.acme.fr`, or `*.acme.fr`. */
   host: string
   /**
-   * The record that proves who controls the host, and the DNS zone of all records. `null` if no
-   * proof is needed.
+   * The record that proves who controls the host. `zone` is the DNS zone of this and all other
+   * records. `null` if no proof is needed.
    */
   proof: { name: string; value: string; zone: string } | null
   /**
-   * A host that already leads to the server, to which new records can point. Undefined if none is
-   * known.
+   * The host to which new records can point, because it already leads to the server. Undefined if
+   * no such host is known.
    */
   server: string | undefined
 }

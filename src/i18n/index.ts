@@ -44,18 +44,18 @@ export function localizedPath(locale: Locale, path: string): string {
 }
 
 /**
- * Returns a function that looks up the text for a key in `words`. The texts have the syntax of
+ * Returns a function that looks up the text for a key in `messages`. The texts have the syntax of
  * i18next: `{{name}}` stands for a value, and `count` chooses between `key_one` and `key_other`.
  * Numbers are formatted for the locale.
  */
-export function translator(locale: Locale, words: Messages): Translate<string> {
+export function translator(locale: Locale, messages: Messages): Translate<string> {
   const plurals = new Intl.PluralRules(languageTag(locale))
   const numbers = new Intl.NumberFormat(languageTag(locale))
   return (key, values = {}) => {
     const count = values['count']
     const plural =
-      typeof count === 'number' ? find(words, `${key}_${plurals.select(count)}`) : undefined
-    const text = plural ?? find(words, key) ?? find(words, `${key}_other`)
+      typeof count === 'number' ? find(messages, `${key}_${plurals.select(count)}`) : undefined
+    const text = plural ?? find(messages, key) ?? find(messages, `${key}_other`)
     return (
       text?.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name: string) => {
         const value = values[name]
@@ -66,8 +66,8 @@ export function translator(locale: Locale, words: Messages): Translate<string> {
   }
 }
 
-function find(words: Messages, key: string): string | undefined {
-  let found: string | Messages | undefined = words
+function find(messages: Messages, key: string): string | undefined {
+  let found: string | Messages | undefined = messages
   for (const part of key.split('.')) {
     if (typeof found !== 'object' || !Object.hasOwn(found, part)) return undefined
     found = found[part]

@@ -16,22 +16,22 @@ export function pageTranslator<Name extends Namespace>(
 }
 
 /**
- * Returns the texts for the property `words` of an island. Each of `parts` is a namespace (`users`)
+ * Returns the texts for the property `messages` of an island. Each of `parts` is a namespace (`users`)
  * or, to keep the page small, a part of one (`users.list`). Throws if a part has no text.
  */
 export function islandMessages(
   locale: Locale,
   ...parts: (Namespace | `${Namespace}.${string}`)[]
 ): Record<string, Messages> {
-  const words: Record<string, Messages> = {}
+  const messages: Record<string, Messages> = {}
   for (const part of parts) {
     const [name = '', key] = part.split('.')
     const whole = bundle(locale, name as Namespace) // as: what a part begins with
     const found = key === undefined ? undefined : whole[key]
     if (key !== undefined && found === undefined) throw new Error(`No text has the key ${part}`)
-    words[name] = found === undefined ? whole : { ...words[name], [key ?? '']: found }
+    messages[name] = found === undefined ? whole : { ...messages[name], [key ?? '']: found }
   }
-  return words
+  return messages
 }
 
 /**

@@ -190,8 +190,10 @@ test('ends as the command did', async () => {
 })
 
 test('names a setting that is wrong', async () => {
+  const { PORT: port } = process.env
   vi.stubEnv('PORT', 'x')
   const { status, err } = await command('setup-code')
+  vi.stubEnv('PORT', port)
   expect(status).toBe(1)
   expect(err).toContain('PORT=x')
 })

@@ -28,13 +28,13 @@ export interface CallOptions {
 }
 
 /**
- * Calls an endpoint of the API and returns the parsed output. An abort of `options.signal` throws
- * the reason of the abort. A successful response whose body is not JSON throws a `SyntaxError`.
- * Other failures throw an `AppError`:
+ * Calls an endpoint of the API and returns the parsed output. Throws the reason of `options.signal`
+ * if the signal is aborted. Throws a `SyntaxError` if the body of a successful response is not
+ * JSON. Throws an `AppError` for every other failure, with the code:
  * - `invalid_input` before anything is sent if the input breaks the schema.
  * - `offline` if the server cannot be reached.
  * - `unexpected_answer` if the output breaks the schema.
- * - Otherwise the error that the server returns.
+ * - Otherwise the code that the server returns.
  */
 export async function call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   endpoint: Endpoint<Input, Output>,

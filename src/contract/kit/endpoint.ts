@@ -39,8 +39,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   /** The error codes with which this call may fail, in addition to `commonErrorCodes`. */
   errors: readonly ErrorCode[]
   /**
-   * Whether the call accepts (`honoured`) or requires an `Idempotency-Key`. When absent, the call
-   * ignores the header.
+   * Whether the call accepts (`honoured`) or requires (`required`) the header `Idempotency-Key`. If
+   * absent, the call ignores the header.
    */
   idempotency?: 'honoured' | 'required'
   /** Largest size in bytes of the JSON body; 256 kB when absent. */
@@ -62,7 +62,7 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
    */
   versioned?: 'content' | 'settings'
   /**
-   * Whether the call takes its input from the JSON body although it is a DELETE. Needed for
+   * Whether a DELETE call takes its input from a JSON body instead of the query. Needed for
    * secrets, which must not be in URLs.
    */
   body?: boolean
@@ -74,8 +74,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
    */
   suspended?: boolean
   /**
-   * Whether a public call has a second use for administrators, who make it for their company. For
-   * example, strangers sign up with `createUser`, and administrators invite people with it.
+   * Whether administrators also use this public call to administer a company. For example,
+   * strangers sign up with `createUser`, and administrators invite people with it.
    */
   acting?: boolean
   /**
@@ -161,8 +161,8 @@ export type CallAccessFields = Pick<Endpoint | RawEndpoint, 'access' | 'path'> &
   Pick<Endpoint, 'acting'>
 
 /**
- * Returns whether an API call administers a company, which is the caller's own company by default.
- * An operator can choose another company by a path below `/company/{id}` or by the header
+ * Returns whether an API call administers a company. The administered company is the caller's own
+ * company, unless an operator names another one in the path (`/company/{id}`) or in the header
  * `Company`.
  */
 export function administersCompany(route: CallAccessFields): boolean {

@@ -15,8 +15,8 @@ export interface IssueLike {
   input?: unknown
   message?: string | undefined
   /**
-   * For an issue of a union: one list for each alternative of the union, with the issues of that
-   * alternative.
+   * Present if the value matches no alternative of a union. Contains one list for each alternative,
+   * with the issues that the value has there.
    */
   errors?: readonly (readonly IssueLike[])[] | undefined
 }
@@ -75,8 +75,9 @@ export function shortenFieldName(field: string): string {
 }
 
 /**
- * Returns the issues to report for an issue of zod. An issue of a union is replaced by the issues
- * of the alternative that has the fewest. Any other issue is reported itself.
+ * Returns the issues to report in place of a zod issue. If the value matches no alternative of a
+ * union, these are the issues of the closest alternative: the one with the fewest issues. Any other
+ * issue is returned unchanged.
  */
 function bestIssues(issue: IssueLike): IssueLike[] {
   const [first, ...others] = issue.errors ?? []

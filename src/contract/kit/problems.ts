@@ -71,9 +71,9 @@ export function toProblem(error: AppError, instance?: string): Problem {
 }
 
 /**
- * Returns the `AppError` that the body of an error response describes. If the body has no known
- * code, the code is `unauthenticated` for the status 401, otherwise `unexpected_answer`.
- * `retryAfter` is in seconds.
+ * Returns the `AppError` that the body of an error response describes. If the body contains no
+ * known error code, the `AppError` has the code `unauthenticated` for the status 401, and
+ * `unexpected_answer` for any other status. `retryAfter` is in seconds.
  */
 export function errorFromProblem(status: number, body: unknown, retryAfter?: number): AppError {
   const problem = isRecord(body) ? body : {}

@@ -123,7 +123,10 @@ const ofBrowser: ErrorCode[] = ['offline', 'unexpected_answer', 'file_unreadable
 export const serverErrorCodes = (Object.keys(errorCodes) as ErrorCode[]) // as: the keys of a constant
   .filter(code => !ofBrowser.includes(code))
 
-/** Returns all error codes with which a call may fail: its own, and the common ones it can have. */
+/**
+ * Returns all error codes with which a call may fail: those of its definition, and those of
+ * `commonErrorCodes` that can occur in this call.
+ */
 export function errorCodesOf(route: ApiCall): ErrorCode[] {
   const ofBody = ['body_too_large', 'unsupported_media_type']
   const common = commonErrorCodes.filter(

@@ -10,9 +10,7 @@ export interface SchemaField {
   name: string
   /** Format of the value, such as `uuid`, or else its JSON type, such as `string`. */
   type: string
-  /**
-   * Name of the schema of the value, if another section of the documentation describes that schema.
-   */
+  /** Name of the value's schema, if the documentation describes that schema in its own section. */
   shared?: string
   isOptional: boolean
   isNullable: boolean

@@ -30,14 +30,12 @@ const marks: [Encoding, number[]][] = [
 ]
 
 /**
- * A file without a byte order mark counts as UTF-16 only if at least this fraction of its bytes at
- * even positions, or of its bytes at odd positions, is NUL.
+ * A file without a byte order mark counts as UTF-16 only if at least this fraction of the bytes at
+ * its odd positions, or of those at its even positions, is NUL. In UTF-16, every second byte of
+ * Latin text is NUL.
  */
 const utf16Share = 0.3
-/**
- * A file that does not count as UTF-16 counts as binary if at least this fraction of its bytes is
- * NUL.
- */
+/** The minimum fraction of NUL bytes from which a file that is not UTF-16 counts as binary. */
 const binaryShare = 0.01
 
 /** Returns the kind of a file from its first bytes. A few thousand bytes are enough. */

@@ -17,7 +17,8 @@ export interface AuditEntry {
   actor: { id: string; company: string }
   /**
    * Id of the company in which the change was made. If the actor belongs to another company, the
-   * log of that company also gets an entry, and in it `acted_in` differs from `company`.
+   * logs of both companies get an entry. `acted_in` differs from `company` only in the log of the
+   * actor's company.
    */
   acted_in: string
   action: string

@@ -1,7 +1,10 @@
 import { concatBytes } from '../bytes.ts'
 import { hashPrefix } from './formats.ts'
 
-/** What a lookup tag finds by a fingerprint: a record (`sha256`) or a stored file (`blob`). */
+/**
+ * What the server finds with a lookup tag (a keyed hash of a fingerprint): a record (`sha256`) or a
+ * stored file (`blob`).
+ */
 export type LookupTagKind = 'sha256' | 'blob'
 
 /**

@@ -19,9 +19,9 @@ export type SealState =
  */
 export type SealDrawing = {
   /**
-   * The path of each tick of the ring, clockwise from the top. A path leads from the inside to the
-   * outside, so that an animated dash draws the tick in this direction. A tick without length
-   * appears as a dot.
+   * The path of each tick of the ring, clockwise from the top. Each path runs outwards, so that
+   * `AnimatedSeal` draws the tick from the inside to the outside. A tick without length appears as
+   * a dot.
    */
   ticks: string[]
   ring: {

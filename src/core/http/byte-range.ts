@@ -8,10 +8,10 @@ const maxRanges = 5
 
 /**
  * Parses the header `Range` of a request for a file of `size` bytes (RFC 9110, 14.2). Returns
- * `whole` if the whole file must be sent: the header is missing or invalid, or has two to five
- * ranges. Returns `unsatisfiable` if the header has more than five ranges, or if no range begins
- * within the file. `'bytes=0-9'`, 100 → `{ start: 0, end: 9 }`; `'bytes=-10'`, 100 → `{ start: 90,
- * end: 99 }`
+ * `whole` if the header is missing, invalid or longer than 1,000 characters, and for two to five
+ * ranges, because the server does not send several ranges in one response. Returns `unsatisfiable`
+ * for more than five ranges, or if no range begins within the file. `'bytes=0-9'`, 100 →
+ * `{ start: 0, end: 9 }`; `'bytes=-10'`, 100 → `{ start: 90, end: 99 }`
  */
 export function parseRangeHeader(
   header: string | undefined,

@@ -22,7 +22,10 @@ export function canonicalEmail(text: string): string | undefined {
   return email.length <= 254 ? email : undefined
 }
 
-/** Avoids a regular expression, which would take quadratic time on long blanks inside the text. */
+/**
+ * Removes blanks at both ends. Does not use a regular expression, because that would take quadratic
+ * time if the text contains many blanks in a row.
+ */
 function trimBlanks(text: string): string {
   const isBlank = (at: number) => ' \t\n\r'.includes(text.charAt(at))
   let start = 0

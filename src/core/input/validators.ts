@@ -31,17 +31,17 @@ export function requiredIf(condition: (form: FormValues) => boolean): Validator 
 /** Accepts a valid e-mail. */
 export const email: Validator = ifFilled(text => canonicalEmail(text) !== undefined, 'email')
 
-/** Accepts a text of at least `min` characters (code points). */
+/** Returns a validator that accepts texts of at least `min` characters (code points). */
 export function minLength(min: number): Validator {
   return ifFilled(text => lengthOf(text) >= min, 'min', min)
 }
 
-/** Accepts a text of at most `max` characters (code points). */
+/** Returns a validator that accepts texts of at most `max` characters (code points). */
 export function maxLength(max: number): Validator {
   return ifFilled(text => lengthOf(text) <= max, 'max', max)
 }
 
-/** Accepts a text of exactly `length` characters (code points). */
+/** Returns a validator that accepts texts of exactly `length` characters (code points). */
 export function exactLength(length: number): Validator {
   return ifFilled(text => lengthOf(text) === length, 'length', length)
 }
@@ -92,8 +92,8 @@ export function all(...validators: Validator[]): Validator {
 }
 
 /**
- * Returns a validator that accepts a value if `validator` refuses it. Otherwise it returns the rule
- * `not`.
+ * Returns a validator that accepts only values that `validator` refuses. For other values, it
+ * returns the rule `not`.
  */
 export function not(validator: Validator): Validator {
   return (value, form) => (validator(value, form) ? undefined : { rule: 'not' })

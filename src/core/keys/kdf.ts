@@ -50,8 +50,8 @@ export interface Argon2idInput extends Pick<Kdf, 'memoryKib' | 'passes' | 'lanes
 export type Argon2id = (input: Argon2idInput) => Uint8Array | Promise<Uint8Array>
 
 /**
- * The curve P-256 of FIPS 186-5. The curve object of noble is not used, because it is larger: it
- * also signs and verifies.
+ * The parameters of the curve P-256 (FIPS 186-5). They are listed here because the P-256 object of
+ * noble would make the script larger: it also contains code to sign and verify.
  */
 const p256 = {
   p: 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn,

@@ -42,7 +42,7 @@ export function publicJwk({ x, y }: { x: Uint8Array; y: Uint8Array }): PublicKey
 
 /**
  * Returns the text of a `public_key_jwt` that has to be signed: header, dot and payload. Sign it
- * with the private key of the public key in the payload.
+ * with the private key that belongs to the public key in the payload.
  */
 export function publicKeyJwtSigningInput(payload: PublicKeyPayload): string {
   const header = { alg: 'ES256', typ: 'pk+jwt' }
@@ -50,8 +50,9 @@ export function publicKeyJwtSigningInput(payload: PublicKeyPayload): string {
 }
 
 /**
- * Returns a `public_key_jwt`: the text of `publicKeyJwtSigningInput`, a dot and its signature. Throws if
- * the signature does not have 64 bytes.
+ * Returns a `public_key_jwt`: `input`, a dot and the signature. `input` is the text that
+ * `publicKeyJwtSigningInput` returns, and `signature` its signature. Throws if the signature does
+ * not have 64 bytes.
  */
 export function formatPublicKeyJwt(input: string, signature: Uint8Array): string {
   if (signature.length !== 64) throw new Error('public_key_jwt: signature is not 64 bytes')

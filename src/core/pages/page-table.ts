@@ -76,10 +76,7 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   ? Name | ParameterOf<Rest>
   : never
 
-/**
- * Placeholder for every parameter in the path under which the server renders and caches a page. The
- * server renders a page only once for all values of its parameters.
- */
+/** The segment that stands for every parameter in the paths that `cachePathOf` returns. */
 const anySegment = '-'
 
 const table = Object.values<PageEntry>(pages).map(page => ({ page, pattern: patternOf(page) }))
@@ -133,8 +130,8 @@ export function pageOfAstroRoute(route: string): PageEntry {
 }
 
 /**
- * Returns the path, below the locale, of a page without parameters. Returns undefined for a page
- * with parameters and for the page for unknown addresses.
+ * Returns the path, below the locale, of a page that has no parameters. Returns undefined for other
+ * pages and for `notFoundPage`.
  */
 export function pathWithoutParameters(page: PageEntry): string | undefined {
   return page === notFoundPage || page.path.includes('{') ? undefined : page.path

@@ -20,8 +20,8 @@ export function buildRedirect({ path, query, hash }: RedirectTarget): string {
 
 /**
  * Returns the address `target` with the query parameter `redirect`, whose value names the page
- * `place`: `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`. Leaves the parameter out if
- * `buildRedirect` cannot name the page.
+ * `place`: `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`. Omits the parameter if
+ * `buildRedirect` returns an empty text for `place`.
  */
 export function withRedirect(target: string, place: RedirectTarget): string {
   const [, path = '', query = '', hash = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(target) ?? []

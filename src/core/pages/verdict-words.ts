@@ -36,9 +36,9 @@ export interface VerdictDescription {
 }
 
 /**
- * Returns how to show the result of a verification. If several records were found, shows the oldest
- * record of the original file, or else the oldest record of a reduced copy. For a fingerprint
- * without its file, the words do not claim that a file is unchanged.
+ * Returns how to show the result of a verification. If several records were found, describes the
+ * record whose original file matches, or else the first record. A fingerprint without its file gets
+ * other texts, which do not claim that a file is unchanged.
  */
 export function describeVerdict(
   { verdict, at, findings }: AnswerLike,

@@ -1,8 +1,8 @@
 export type FormatLocale = 'en' | 'fr'
 
 /**
- * Formats a number of bytes in decimal units with one digit: `1.2 MB`, « 1,2 Mo ». Numbers below
- * 1,000 are shown in whole bytes.
+ * Formats a number of bytes in decimal units with one decimal place: `1.2 MB`, « 1,2 Mo ». Numbers
+ * below 1,000 are shown in whole bytes.
  */
 export function formatBytes(bytes: number, locale: FormatLocale): string {
   return visibleSpace(formatUnits(bytes, locale))

@@ -42,9 +42,9 @@ export interface ColorCorrection {
 
 /**
  * Returns the colors of a company that pages replace because they would be hard to read. A color
- * has one entry for each mode in which it is replaced. Background and surface can have an entry for
- * the company's default mode only, because the other mode always uses the standard lightness for
- * them.
+ * has one entry for each mode in which it is replaced. For background and surface, only the
+ * company's default mode can have an entry, because pages adapt these two colors to the other mode
+ * in any case.
  */
 export function themeCorrections(colors: ThemeColors): ColorCorrection[] {
   const tokens = themeTokens(colors)
@@ -193,10 +193,11 @@ function tokensOf(colors: ThemeColors, mode: Mode): ThemeTokens {
 }
 
 /**
- * Returns the color of the background or the surface of a page in one mode. `given` is the color
- * that the company has chosen; without one, returns `standard`. In the company's default mode,
- * keeps the chosen color if the mode's text can be read on it. Otherwise keeps its hue and takes
- * the lightness of `standard`. Then changes the lightness until the contrast with text is enough.
+ * Returns the color of the background or the surface of a page in one mode. Returns `standard` if
+ * the company has not chosen a color (`given`). Keeps the chosen color only in the company's
+ * default mode, and only if it is light in light mode or dark in dark mode. Otherwise keeps its
+ * hue, takes the lightness of `standard` and limits the chroma. Then changes the lightness until
+ * the contrast with text is enough.
  */
 function surface(
   given: string | undefined,

@@ -80,8 +80,8 @@ interface AttentionItemsProps {
 }
 
 /**
- * Lists what needs attention, with links to the pages where the person can act. Also names the
- * checks that could not run.
+ * Lists what needs attention, with links to the pages where the person can act. Also names what
+ * could not be checked.
  */
 export function AttentionItems({ found, company, hasMailServer }: AttentionItemsProps) {
   const { t } = useTranslation()
@@ -204,8 +204,9 @@ function FindingLink({ kind, company }: FindingLinkProps): ReactNode {
 }
 
 /**
- * Returns the page that lists the people or domains of a finding, and the value of the filter
- * `state` that shows only these. Returns undefined for findings without a list.
+ * Returns the page that lists the people or domains of a finding, and the value of the page's
+ * filter `state` that shows only these. `words` is the key of the link's text. Returns undefined
+ * for findings without a list.
  */
 function findingTarget(kind: AttentionItem['kind']) {
   switch (kind) {

@@ -4,11 +4,14 @@ import { formatByteLimit, formatDateTime, formatDuration } from '../../core/text
 import { type Locale, languageTag } from '../../i18n/index.ts'
 import { parseAuditAction, type TranslateAudit } from './audit-translator.ts'
 
-/** A part of a sentence: plain text, or the name of a person or an item. */
+/**
+ * A part of the sentence that `changeSentence` returns: plain text, or the name of a person or an
+ * item.
+ */
 export type SentencePart = string | { role: Role; name: string }
 /**
- * Whom or what a name in the sentence stands for: the person who made the change (`who`), the
- * changed item (`what`), or a further person or category that the sentence mentions.
+ * Whose name a part of the sentence is: that of the person who made the change (`who`), of the
+ * changed item (`what`), or of another person (`user`) or category that the sentence mentions.
  */
 type Role = 'who' | 'what' | 'user' | 'category'
 
@@ -79,7 +82,10 @@ export interface ChangeDescription {
   after: string | undefined
 }
 
-/** Fields in which `null` has a meaning: no limit, or a limit whose count is never reset. */
+/**
+ * The fields of a limit. The value `null` means that there is no limit or, for
+ * `max_requests_interval`, that requests are never counted from 0 again.
+ */
 const limits = ['max_requests', 'max_requests_interval', 'max_storage']
 
 /** Fields whose value is the hash of a picture. */
@@ -87,8 +93,8 @@ const pictures = ['logo', 'logo_dark', 'favicon']
 
 /**
  * Returns the changed fields of an audit log entry in words. Leaves out fields that
- * `changeSentence()` already mentions, and `if_match`, which only marks a skipped check of the
- * version.
+ * `changeSentence()` already mentions. Also leaves out `if_match`, which is not a field of the
+ * item: see `skippedVersionCheck()`.
  */
 export function describeChanges(
   entry: AuditLogEntry,
@@ -117,8 +123,8 @@ export function describeChanges(
 }
 
 /**
- * Returns whether a change was saved without a check of the version. Such a change may have
- * overwritten another change.
+ * Returns whether a change was saved without a check that the item still had the version that the
+ * caller had read. Such a change may have overwritten another change.
  */
 export function skippedVersionCheck({ changes }: AuditLogEntry): boolean {
   return changes?.some(({ field }) => field === 'if_match') === true

@@ -51,7 +51,10 @@ export const CreateCategory = withTranslation(function CreateCategory() {
   )
 })
 
-/** Uses the name in the language of the page also for the other language, if that name is empty. */
+/**
+ * Returns the input of the call that creates the category. If the name in the other language is
+ * empty, uses the name in the language of the page for both languages.
+ */
 function inputOf(values: FormValues, locale: Locale) {
   const names = categoryNamesFromForm(values)
   const own = names[locale] ?? ''

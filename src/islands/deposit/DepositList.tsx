@@ -139,7 +139,7 @@ function Action({ label, onClick }: { label: string; onClick: () => void }) {
   )
 }
 
-/** Also shows the next rows when the person scrolls to the button. */
+/** A button that shows the next rows. Scrolling to the button shows them too. */
 function More({ label, onMore }: { label: string; onMore: () => void }) {
   const place = useRef<HTMLDivElement>(null)
   const more = useEffectEvent(onMore)

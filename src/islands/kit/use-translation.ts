@@ -4,28 +4,28 @@ import { type Locale, type Messages, type Translate, translator } from '../../i1
 interface IslandProps {
   locale: Locale
   /** The translations that the island's components use, from `islandMessages()` of the page. */
-  words: Messages
+  messages: Messages
 }
 
-const WordsContext = createContext<{ locale: Locale; t: Translate } | undefined>(undefined)
+const TranslationContext = createContext<{ locale: Locale; t: Translate } | undefined>(undefined)
 
 /** Returns the page's language and the function that translates: `t('verify.zone')`. */
 export function useTranslation(): { locale: Locale; t: Translate } {
-  const words = useContext(WordsContext)
-  if (!words) throw new Error('Words are only known inside of `withTranslation`')
-  return words
+  const translation = useContext(TranslationContext)
+  if (!translation) throw new Error('Translations are only known inside of `withTranslation`')
+  return translation
 }
 
 /**
- * Returns `Screen` as an island: a component that takes `words` and provides them to all components
+ * Returns `Screen` as an island: a component that takes `messages` and provides them to all components
  * inside it.
  */
 export function withTranslation<Props extends object>(
   Screen: ComponentType<Props>
 ): ComponentType<Props & IslandProps> {
   return function Island(props: Props & IslandProps) {
-    const { locale, words } = props
-    const value = useMemo(() => ({ locale, t: translator(locale, words) }), [locale, words])
-    return createElement(WordsContext, { value }, createElement(Screen, props))
+    const { locale, messages } = props
+    const value = useMemo(() => ({ locale, t: translator(locale, messages) }), [locale, messages])
+    return createElement(TranslationContext, { value }, createElement(Screen, props))
   }
 }

@@ -114,7 +114,10 @@ export const CreateUser = withTranslation(function CreateUser() {
   )
 })
 
-/** Leaves out empty and unchanged fields. */
+/**
+ * Returns the input of the call. Leaves out empty fields. Also leaves out the groups if the form
+ * still has only `preset`, the default group, because the server then chooses this group itself.
+ */
 function inputOf(values: FormValues, preset: NamedGroup | undefined) {
   const { email = '', username = '', locale, group_ids } = values
   const groups = parseGroupPicker(group_ids)

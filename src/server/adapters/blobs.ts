@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
-import { ignoreMissingFile } from '../db/postmaster.ts'
+import { ignoreMissingFile } from '../db/missing-files.ts'
 import { parseCompanyId } from '../db/scope.ts'
 import type { BlobStore, CompanyId, FileDigest, StagedFile } from '../domain/deps.ts'
 

@@ -107,9 +107,9 @@ function keysOf(
   }
   let newestFirst = sortNewestFirst(found)
   /**
-   * Returns the token key `read`. If this process has loaded this key before, `verifying` is the
-   * key object from then. The caches of verified tokens compare key objects, so a new object would
-   * make their entries useless.
+   * Returns the token key `read`. If this process has read the same key before, keeps the earlier
+   * object in `verifying`. The caches of verified tokens compare these objects, so with a new one
+   * they would no longer find their entries.
    */
   const sameAsBefore = (read: TokenKey): TokenKey => {
     const known = newestFirst.find(({ kid }) => kid === read.kid)

@@ -6,8 +6,8 @@ import type { CompanyId, PersonId, Signal, Signals } from '../domain/deps.ts'
  * Creates the signals by which parts of the service notify each other. With `notifications`, the
  * signals `events`, `sessions`, `writers`, `domains` and `companies` also reach the other processes
  * that use the same database. The signals `uploads`, `mails` and `imports` stay in this process,
- * which does the work itself. Every few seconds, the jobs of other processes look for work that a
- * crash has left undone.
+ * which does the work itself. If it crashes before the work is done, another process does it,
+ * because the jobs of every process look for undone work every few seconds.
  */
 export function createSignals(
   notifications?: Pick<ProcessNotifications, 'send' | 'listen'>

@@ -37,7 +37,10 @@ export interface ConnectionOptions {
   waitMs?: number | undefined
 }
 
-/** The HTTP response of a client, which may disconnect before it gets the response. */
+/**
+ * A client that waits for its HTTP response and may disconnect before it gets it. Node's response
+ * object is one: it emits `close` when the client disconnects.
+ */
 export interface WaitingClient {
   readonly destroyed: boolean
   once(event: 'close', listener: () => void): unknown
@@ -51,7 +54,8 @@ interface Options {
    */
   size: number
   /**
-   * The number of additional connections. Only consumers that hold no other connection get them.
+   * The number of further connections, in addition to `size`. Only consumers that hold no other
+   * connection get them.
    */
   reserve: number
   /** Maximum number of connections that the long reads of all consumers hold together. */
@@ -104,17 +108,17 @@ interface Account {
 
 /**
  * Divides the connections between companies.
- * - A free connection is given out immediately, so a company may hold all of them while no other is
- *   active.
- * - While other companies are active, a company holds at most as many as the machine has cores.
- *   More would slow the other companies down.
- * - Of several waiting companies, the next connection goes to the company that holds the fewest.
- *   If several hold the same number, it goes to the company that got its last connection the
- *   longest time ago.
+ * - A free connection is given out immediately, so a company may hold all of them while no other
+ *   company is active.
+ * - While other companies are active, a company holds at most the number in `whenContended`. More
+ *   would slow the other companies down.
+ * - Of several waiting companies, the next connection goes to the company that holds the fewest. If
+ *   several hold the same number, it goes to the company that got its last connection the longest
+ *   time ago.
  * - A few connections are reserved for companies that hold none, so that these need not wait for
  *   the transactions of another company.
- * - The long background work of a company counts as a separate consumer. It limits itself, so it
- *   gets a connection even while other companies are active, but never a reserved one.
+ * - The long background work of a company counts as a separate consumer. It limits its own number
+ *   of transactions, so `whenContended` does not apply to it. It never gets a reserved connection.
  */
 export class ConnectionAllocator {
   readonly #options: Options
@@ -337,8 +341,8 @@ function queueOf(account: Account, isHeavy: boolean): Waiting[] {
 
 /**
  * Compares two waiting transactions for sorting. The transaction whose consumer holds fewer
- * connections comes first. If both hold the same number, the consumer that got its last connection
- * earlier comes first.
+ * connections comes first. If both consumers hold the same number, the transaction whose consumer
+ * got its last connection earlier comes first.
  */
 function byNeed({ slot: { account: a } }: Waiting, { slot: { account: b } }: Waiting): number {
   return a.held - b.held || a.turn - b.turn

@@ -29,7 +29,8 @@ export interface ProcessNotifications extends AsyncDisposable {
 const channel = 'vidimus'
 /**
  * The message that a process sends when it starts to listen and finds other processes. A process
- * that knows of no other process sends nothing until it receives a message such as this one.
+ * that has found no others sends no messages until it receives one. This message tells it that it
+ * is no longer alone.
  */
 const hello = 'hello'
 const retryMillis = 250
@@ -76,8 +77,8 @@ export async function openNotificationChannel(
   }
 
   /**
-   * Uses the connection `first`, and replaces the connection whenever it is lost. Returns when the
-   * notifications are disposed.
+   * Sends and receives over the connection `first`, and opens a new connection whenever the current
+   * one is lost. Returns after `ProcessNotifications` was disposed.
    */
   async function keep(first: pg.Client): Promise<void> {
     let next: pg.Client | undefined = first

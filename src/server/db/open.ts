@@ -13,8 +13,8 @@ import { lowerPriority } from './process-priority.ts'
 /** The database. All queries run through `inCompany` and `inNoCompany`. */
 export interface Db {
   /**
-   * The companies with an HTTP request to this process within the last second. They share the
-   * connections.
+   * The companies with an HTTP request to this process within the last second. Only these companies
+   * count as active when connections are shared out.
    */
   readonly present: ActiveCompanies
   close(): Promise<void>
@@ -35,8 +35,9 @@ const poolSize = 16
 const reserve = 4
 const heavySize = 4
 /**
- * Maximum number of connections that a company may hold while others are active: as many as the
- * machine has cores.
+ * Maximum number of connections that a company may hold while other companies are active. For short
+ * transactions and for long reads alike, it is the number of cores of the machine, or the number of
+ * connections if there are fewer.
  */
 const whenContended = {
   usual: Math.min(availableParallelism(), poolSize),

@@ -93,8 +93,8 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Prepares for a statement that takes `lock`, and must be called right before it. Sends the
-   * statements kept back by `sendLast` whose locks come before `lock` in `lockOrder`.
+   * Must be called right before a statement that takes `lock`. Sends those statements kept back by
+   * `sendLast` whose locks come before `lock` in `lockOrder`.
    */
   prepareLock(lock: LogHeadLock): void {
     this.#sendKept(lockOrder.slice(0, lockOrder.indexOf(lock)))
@@ -184,14 +184,14 @@ const lockOrder = ['audit head', 'log head'] as const
 export type LogHeadLock = (typeof lockOrder)[number]
 
 /**
- * Statements to run at the end of a transaction: one that locks a row, and those that must run
- * directly before and after it.
+ * Statements to run at the end of a transaction: one statement that locks a row, and the statements
+ * that must run directly before and after it.
  */
 export interface DeferredStatements {
   lock: LogHeadLock
   /**
-   * The name of the locked row. If a transaction locks several rows for the same `lock`, it locks
-   * them in the alphabetical order of these names.
+   * The name of the locked row. If a transaction locks several rows of the same kind `lock`, it
+   * locks them in the alphabetical order of their names, so that two transactions cannot deadlock.
    */
   row: string
   statements: pg.QueryConfig[]

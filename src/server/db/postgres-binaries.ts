@@ -53,8 +53,9 @@ function packageRoot(name: string): string {
 }
 
 /**
- * Creates the symbolic links between the library files of PostgreSQL, at the first start. The
- * package has an install script for this, but our `package.json` forbids its scripts.
+ * Creates the symbolic links between the library files of PostgreSQL, unless they exist already.
+ * The install script of the package would do this, but our `package.json` forbids the package to
+ * run scripts.
  */
 async function replaySymlinks(root: string, name: string) {
   const list: { source: string; target: string }[] = JSON.parse(

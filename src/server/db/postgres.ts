@@ -4,13 +4,9 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { ignoreMissingFile } from './missing-files.ts'
 import { bundledBinaries, type PostgresBinaries } from './postgres-binaries.ts'
-import {
-  ignoreMissingFile,
-  isProcessAlive,
-  readPostmasterState,
-  removeStalePidFile
-} from './postmaster.ts'
+import { isProcessAlive, readPostmasterState, removeStalePidFile } from './postmaster.ts'
 import { lowerPriority } from './process-priority.ts'
 import {
   changeOwner,

@@ -3,6 +3,7 @@ import { link, readFile, readlink, realpath, rename, unlink } from 'node:fs/prom
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { ignoreMissingFile } from './missing-files.ts'
 
 /**
  * The state of PostgreSQL on a data directory. It depends on the file `postmaster.pid` in the
@@ -64,19 +65,8 @@ export function isProcessAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return codeOf(error) === 'EPERM'
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
-}
-
-/**
- * A handler for `.catch()`: returns undefined for a missing file and throws any other error again.
- */
-export function ignoreMissingFile(error: unknown): undefined {
-  if (codeOf(error) !== 'ENOENT') throw error
 }
 
 async function kindOfProcess(pid: number, dir: string) {

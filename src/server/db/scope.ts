@@ -21,7 +21,7 @@ import type { Database } from './schema.ts'
 export type { ConnectionOptions, WaitingClient } from './connection-allocator.ts'
 
 declare const brand: unique symbol
-/** The id of a company. Which company an HTTP request belongs to depends on its host name. */
+/** The id of a company. The type checker does not accept other strings in its place. */
 export type CompanyId = string & { readonly [brand]: 'CompanyId' }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -162,9 +162,10 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Keeps back `statement` and runs it at the end of the transaction, so that it locks its row only
-   * for a short time. `lock` names the row: the head of the audit log or evidence log of `company`.
-   * If the statement fails, the transaction rolls back.
+   * Keeps back `statement` until the end of the transaction, so that the row that it locks stays
+   * locked only for a short time. This row holds the position at which the audit log or the
+   * evidence log of `company` continues; `lock` says which log. If the statement fails, the
+   * transaction rolls back.
    */
   sendLast(
     lock: LogHeadLock,
@@ -178,9 +179,8 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Prepares for a statement that takes `lock`, and must be called right before it. Sends the
-   * statements kept back by `sendLast` whose locks must be taken before `lock`. Does not take the
-   * lock itself.
+   * Must be called right before a statement that takes `lock`. Sends those statements kept back by
+   * `sendLast` whose locks must be taken before `lock`. Does not take `lock` itself.
    */
   prepareLock(lock: LogHeadLock): void {
     this.sent.prepareLock(lock)

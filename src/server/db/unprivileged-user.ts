@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { chown, lchown, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { ignoreMissingFile } from './postmaster.ts'
+import { ignoreMissingFile } from './missing-files.ts'
 
 /**
  * The user that runs PostgreSQL, which refuses to run as root.
@@ -19,15 +19,16 @@ export type PostgresUser =
 const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
 
 /**
- * The user that runs the database if this process is root. Its id was chosen because no account
- * of a system has it: a process of the same user could read the database's files and log in to it.
+ * The user that runs PostgreSQL if this process is root. No system gives this user id to an
+ * account. This matters because any process of the same user could read the database's files and
+ * log in to the database.
  */
 const databaseUser = { kind: 'user', uid: 65_525, gid: 65_525 } as const
 
 /**
  * Returns the user that must run PostgreSQL on the data directory `dir`. If this process is root,
- * also makes this user the owner of `dir`. The present owner of `dir` decides, so that every start
- * chooses the same user. Throws when no suitable user can reach `dir`.
+ * also makes this user the owner of `dir`. Prefers the user that owns `dir` already, so that every
+ * start chooses the same user. Throws when no suitable user can reach `dir`.
  */
 export async function choosePostgresUser(dir: string, postgres: string): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) return { kind: 'self' }
@@ -48,9 +49,9 @@ export async function choosePostgresUser(dir: string, postgres: string): Promise
 }
 
 /**
- * Returns the user to run `initdb` as. If this process is root, PostgreSQL may run under a user id
- * that has no user name, with which `initdb` fails. Returns `nobody` in place of this user id, and
- * otherwise `as`.
+ * Returns the user that must run `initdb`, if the user `as` runs PostgreSQL. This is `as`, except
+ * for `databaseUser`: its id has no user name, without which `initdb` fails. The user `nobody`
+ * takes its place.
  */
 export function initdbUser(as: PostgresUser): PostgresUser {
   return as.kind === 'user' && as.uid === databaseUser.uid ? nobody : as

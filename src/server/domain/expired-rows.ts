@@ -8,8 +8,8 @@ const dayMs = 24 * hourMs
 type Deletion = (deps: Pick<Deps, 'db' | 'clock'>, company_id: CompanyId) => Promise<void>
 
 /**
- * The functions that delete expired rows: used challenges an hour after they have expired, sessions
- * after 30 days, sign-ups immediately, and mail tokens after a week.
+ * The functions that delete rows after their expiry: used challenges an hour after it, sessions 30
+ * days after it, sign-ups immediately, and mail tokens a week after it.
  */
 export const expiredRowDeletions: readonly Deletion[] = [
   // a used challenge must not become valid again if the clock is set back

@@ -189,8 +189,8 @@ export async function claimIdempotencyKeys<Body extends object>(
 type MarkedKey = { key: string; fingerprint: Buffer }
 
 /**
- * How many milliseconds to wait for a key that another running call uses. It applies only when the
- * keys are claimed one by one. That happens after an attempt to claim all of them together has
+ * How long to wait for a key that another running call uses, in milliseconds. This timeout applies
+ * only when keys are claimed one at a time, after the attempt to claim all of them together has
  * timed out.
  */
 const heldKeyMillis = 100

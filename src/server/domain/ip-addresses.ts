@@ -51,9 +51,9 @@ export function isInAddressRanges(text: string, ranges: readonly AddressRange[])
 const countedPrefixes = [64, 56, 48]
 
 /**
- * Returns the networks whose counters count a call from an address, smallest first. For an IPv4
- * address, returns only the address, without `::ffff:`. For a text that is no address, returns only
- * the text.
+ * Returns the networks in which rate limits count a call from an address, smallest first. For an
+ * IPv4 address, returns only the address, without `::ffff:`. For a text that is no address, returns
+ * only the text.
  * `'2001:db8::1'` → `['2001:db8::/64', '2001:db8::/56', '2001:db8::/48']`
  */
 export function networksOfAddress(text: string): string[] {

@@ -62,8 +62,8 @@ export async function readPage<DB, TB extends keyof DB, Row extends { id: string
 }
 
 /**
- * Reads a page of a list whose rows are in several tables, as `readPage` does for one. Each of
- * `parts` selects the rows of one table, under the same column names.
+ * Reads a page of a list whose rows are in several tables. Works like `readPage`, which reads a
+ * list from one table. Each of `parts` selects the rows of one table, with the same column names.
  */
 export async function readMergedPage<DB, TB extends keyof DB, Row extends { id: string }>(
   tx: Tx,
@@ -111,7 +111,10 @@ function sorted<DB, TB extends keyof DB, Row>(
   return keys.reduce((all, key) => all.orderBy(key, isReverse ? 'desc' : 'asc'), rows)
 }
 
-/** Adds the condition that a row comes after the cursor's row, whose sort values are `place`. */
+/**
+ * Restricts a query to the rows after the cursor. `place` has the sort values of the cursor's row.
+ * Without `place`, returns the query unchanged.
+ */
 function behind<DB, TB extends keyof DB, Row>(
   rows: SelectQueryBuilder<DB, TB, Row>,
   { keys, isReverse }: Order,

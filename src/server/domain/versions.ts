@@ -5,7 +5,10 @@ import { AppError } from '../../contract/kit/errors.ts'
  * seen.
  */
 export interface VersionedChange {
-  /** The change is refused if the object has changed since. Undefined accepts every version. */
+  /**
+   * The version that the caller has seen. The change is refused if the object has another version
+   * now. Undefined accepts every version.
+   */
   version: number | undefined
 }
 

@@ -33,7 +33,7 @@ export interface ConnectionCapacity {
 
 const defaultStallMs = 30_000
 /**
- * After a connection was refused for lack of room, `hasRoom` returns false for this many
+ * How long `hasRoom` returns false after a connection was refused for lack of room, in
  * milliseconds.
  */
 const refusedMs = 10_000

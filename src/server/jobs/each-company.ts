@@ -27,7 +27,7 @@ interface WaitingWork {
   signal: Signal
   /**
    * Does one piece of work for a company. Returns false if there was no work or if the work failed.
-   * May call `onFound` as soon as it has found its piece of work. Another run can then begin the
+   * May call `onFound` as soon as it has found a piece of work, to let another run begin the
    * company's next piece at the same time.
    */
   workOnNext: (

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { parseAccept } from 'hono/utils/accept'
 import type { Locale } from './astro-build.ts'
 
-export const locales = ['en', 'fr'] as const satisfies Locale[]
+export const siteLocales = ['en', 'fr'] as const satisfies Locale[]
 
 /**
  * Returns the language for a visitor: from the cookie, else from the browser's preferences, else
@@ -30,5 +30,5 @@ function languageOf(tag: string): string {
 }
 
 function firstOf(names: (string | undefined)[]): Locale {
-  return names.flatMap(name => locales.find(locale => locale === name) ?? [])[0] ?? 'en'
+  return names.flatMap(name => siteLocales.find(locale => locale === name) ?? [])[0] ?? 'en'
 }

@@ -8,7 +8,7 @@ import type { Build, BuiltFile, Locale } from './astro-build.ts'
 import { type CompressedBody, compressBody, sendCompressed } from './compression.ts'
 import { limitConcurrency } from './concurrency-limit.ts'
 import { isCrawler } from './crawlers.ts'
-import { detectLocale, locales } from './detect-locale.ts'
+import { detectLocale, siteLocales } from './detect-locale.ts'
 import { failurePage, failurePageCsp, failureStatus } from './failure-page.ts'
 import { PageCache, type RenderedPage } from './page-cache.ts'
 import { wellKnownResponse } from './well-known.ts'
@@ -185,7 +185,7 @@ export function createSiteHandler(options: SiteHandlerOptions): SiteHandler {
     query: string
   ): Promise<void> {
     const [, first = '', ...rest] = path.split('/')
-    const prefix = locales.find(locale => locale === first)
+    const prefix = siteLocales.find(locale => locale === first)
     const locale = prefix ?? detectLocale(request.headers, path)
     const local = prefix ? `/${rest.join('/')}` : path
     const vary = prefix ? 'Accept-Encoding' : 'Accept-Encoding, Cookie, Accept-Language'

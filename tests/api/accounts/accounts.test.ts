@@ -33,6 +33,7 @@ import {
 import { makeApp } from '../../helpers/app.ts'
 import { makeKeys, type TestKeys } from '../../helpers/keys.ts'
 import { errorWithCode } from '../../helpers/refusals.ts'
+import { runCount } from '../../helpers/soak.ts'
 
 //
 
@@ -159,7 +160,7 @@ describe('a sign-up', () => {
   })
 
   test('never gives an attacker the account of an e-mail that its owner confirms', async () => {
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < runCount(4, 40); round++) {
       const victim = newAccount()
       const attacker = { ...victim, keys: makeKeys() }
       await call(createUser, await service.signUpInput(attacker))
@@ -247,7 +248,7 @@ describe('a sign-up', () => {
   })
 
   test('is confirmed at once beside a login without losing its session', async () => {
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < runCount(3, 10); round++) {
       const account = await service.signUp()
       const first = (await service.signIn(account)).access_token
       const token = await tokenOf(account.email, 'verify')
@@ -785,11 +786,13 @@ describe('a mailed link', () => {
   }
 
   test.each(kinds)('to %s works once, of ten in parallel', async kind => {
-    const { use } = await flows[kind]()
-    const results = await Promise.allSettled(Array.from({ length: 10 }, () => use()))
-    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    for (const result of results) {
-      if (result.status === 'rejected') expect(result.reason).toMatchObject(used)
+    for (let round = 0; round < runCount(1, 4); round++) {
+      const { use } = await flows[kind]()
+      const results = await Promise.allSettled(Array.from({ length: 10 }, () => use()))
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      for (const result of results) {
+        if (result.status === 'rejected') expect(result.reason).toMatchObject(used)
+      }
     }
   })
 

@@ -11,7 +11,12 @@ import {
   listCompanyApiKeys
 } from '../../../src/contract/api-keys.ts'
 import { listAuditEntries } from '../../../src/contract/audit.ts'
-import { deleteGroup, getGroup, removeGroupUser } from '../../../src/contract/groups.ts'
+import {
+  deleteGroup,
+  getGroup,
+  removeGroupUser,
+  updateGroup
+} from '../../../src/contract/groups.ts'
 import { KeyScope } from '../../../src/contract/kit/endpoint.ts'
 import { disableUser, enableUser, listUsers } from '../../../src/contract/members.ts'
 import { listRequests } from '../../../src/contract/requests.ts'
@@ -326,6 +331,8 @@ describe('a key of the company', () => {
       user_count: 0,
       usage: { requests_used: 2, storage_used: 500 }
     })
+    await ada.call(updateGroup, { id: group_id, max_requests: 2 })
+    expect(errorCodeOf(await put(key, randomBytes(500)))).toBe('request_limit_reached')
     const listed = (await ada.call(listCompanyApiKeys, { id: company })).find(
       each => each.id === id
     )

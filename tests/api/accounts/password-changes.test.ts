@@ -10,6 +10,7 @@ import {
 } from '../../helpers/accounts.ts'
 import { makeKeys, type TestKeys } from '../../helpers/keys.ts'
 import { errorWithCode } from '../../helpers/refusals.ts'
+import { runCount } from '../../helpers/soak.ts'
 
 let service: MultiHostApp
 beforeAll(async () => {
@@ -179,7 +180,7 @@ test('lets one of ten parallel changes with the old password through', async () 
 })
 
 test('leaves no session behind that the old password was just making', async () => {
-  for (let round = 0; round < 2; round++) {
+  for (let round = 0; round < runCount(2, 10); round++) {
     const account = await service.signUp()
     const token = await signedIn(account)
     const logins = await Promise.all(

@@ -36,6 +36,8 @@ import {
   routes,
   summarizeDatabase
 } from '../../helpers/matrix.ts'
+import { createRandom } from '../../helpers/random.ts'
+import { runCount, seed } from '../../helpers/soak.ts'
 
 const maxUploadBytes = 1_000_000
 
@@ -647,10 +649,13 @@ describe('an upload out of form', () => {
 
 describe('an upload that is cut', () => {
   const bytes = randomBytes(200_000)
+  const random = createRandom(seed)
   // tests/api/deposits/cuts.test.ts has the places in between
   const offsets = [0, 1, bytes.length - 1, bytes.length]
+  for (let more = 0; more < runCount(0, 50); more++)
+    offsets.push(random.integer(0, bytes.length - 1))
 
-  test('goes on from where it stopped, at either end', async () => {
+  test(`goes on from where it stopped, at either end (SEED=${seed})`, async () => {
     const before = await summarizeDatabase(app.owner)
     const port = await app.listen()
     const logged = app.logged.length

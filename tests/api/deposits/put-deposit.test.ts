@@ -17,6 +17,7 @@ import {
 } from '../../../src/server/domain/deposits/direct-uploads.ts'
 import type { Upload } from '../../../src/server/domain/deposits/uploads.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
+import { runCount } from '../../helpers/soak.ts'
 
 let app: TestApp
 let ada: TestPerson
@@ -274,10 +275,10 @@ test('takes the key over from a call whose server died', async () => {
   expect(await reserved()).toBe(0)
 })
 
-test('gives back what forty broken calls had reserved', async () => {
+test('gives back what many broken calls had reserved', async () => {
   // two calls each, because the bytes of no more than three may move
-  const people = await Promise.all(Array.from({ length: 4 }, () => app.signUp()))
-  for (let round = 0; round < 5; round++) {
+  const people = await Promise.all(Array.from({ length: runCount(4, 50) }, () => app.signUp()))
+  for (let round = 0; round < runCount(5, 10); round++) {
     await Promise.all(
       [...people, ...people].map(async (person, index) => {
         const outgoing = http.request({
@@ -293,8 +294,8 @@ test('gives back what forty broken calls had reserved', async () => {
         })
         const closed = new Promise(resolve => outgoing.on('close', resolve))
         outgoing.on('error', () => undefined)
-        outgoing.write(randomBytes(index * 60))
-        await sleep(index * 10)
+        outgoing.write(randomBytes(Math.floor((index / people.length) * 250)))
+        await sleep((index / people.length) * 50)
         outgoing.destroy()
         await closed
       })

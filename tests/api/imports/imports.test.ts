@@ -32,7 +32,7 @@ import { newEmail } from '../../helpers/client.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 import { makeMailToken, makePerson, publicKeyJwtFor } from '../../helpers/mailed.ts'
 import { makeAdmins } from '../../helpers/matrix.ts'
-import '../../helpers/soak.ts'
+import { runCount } from '../../helpers/soak.ts'
 
 interface Row {
   email: string
@@ -688,7 +688,7 @@ test('counts what the database has, whatever the rows, and an undo leaves it as 
       expect(undone.undone).toEqual({ removed: counts.new, restored: counts.changed, kept: 0 })
       expect(await stateOfPeople()).toEqual(before)
     }),
-    { numRuns: 5 }
+    { numRuns: runCount(5, 12) }
   )
 })
 

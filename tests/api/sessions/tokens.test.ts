@@ -56,10 +56,13 @@ test('lets a good token in on every protected route', async () => {
 })
 
 test.for(routes.map(route => [nameOf(route), route] as const))(
-  'refuses a call without a token, and with a foreign or an old one, at %s',
+  'refuses a call without a token, and with a forged, a foreign or an old one, at %s',
   async ([, route]) => {
+    const forged = await attacks['a signature of zeros']?.(loot)
     const old = await attacks['exp over']?.(loot)
-    for (const token of [undefined, old, loot.ofOtherCompany, loot.signedOut]) {
+    expect(forged).toBeDefined()
+    expect(old).toBeDefined()
+    for (const token of [undefined, forged, old, loot.ofOtherCompany, loot.signedOut]) {
       expect(await statusOf(route, token)).toBe(401)
     }
   }

@@ -38,4 +38,4 @@ const LimitGallery = withTranslation(function LimitGallery() {
 
 const place = document.querySelector('#gallery')
 const locale = document.body.dataset.locale === 'fr' ? 'fr' : 'en'
-if (place) createRoot(place).render(<LimitGallery locale={locale} words={catalogues[locale]} />)
+if (place) createRoot(place).render(<LimitGallery locale={locale} messages={catalogues[locale]} />)

@@ -10,7 +10,12 @@ test('deposits many small files in a few calls to one address, each with a row o
   await openDeposit(page)
   await chooseFiles(page, files(60))
   await expect(page.getByRole('heading', { name: '60 recorded' })).toBeVisible()
-  await expect(page.locator('li[data-status=done]').first()).toBeVisible()
+  // the list shows the next rows as it is scrolled to them
+  const rows = page.locator('li[data-status=done]')
+  await expect(async () => {
+    await page.mouse.wheel(0, 10_000)
+    await expect(rows).toHaveCount(60, { timeout: 500 })
+  }).toPass()
   const posts = calls.filter(call => call.startsWith('POST'))
   expect(posts.every(call => call === 'POST /deposit/batch')).toBe(true)
   expect(posts.length).toBeLessThan(30)

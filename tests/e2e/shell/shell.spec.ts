@@ -217,6 +217,16 @@ test.describe('user menu', () => {
   })
 })
 
+test('a page begins right below the bar, at every width', async ({ page }) => {
+  await page.goto('/en')
+  for (const width of [390, 1024, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    const bar = await page.locator('.bar').boundingBox()
+    const main = await page.locator('#main').boundingBox()
+    expect(main?.y, `at ${width} px`).toBe(bar?.height)
+  }
+})
+
 test('the first page asks for our typefaces once it is painted, the next ones at once', async ({
   page
 }) => {

@@ -13,7 +13,7 @@ const pages = readdirSync('src/pages', { recursive: true, encoding: 'utf8' })
 
 describe('gives the island exactly the words that its parts use', () => {
   test.each(pages)('$path', ({ path, text }) => {
-    const [, given = ''] = /words=\{islandMessages\(\s*locale,\s*([^)]+)\)\}/.exec(text) ?? []
+    const [, given = ''] = /messages=\{islandMessages\(\s*locale,\s*([^)]+)\)\}/.exec(text) ?? []
     const used = new Set<string>()
     const [island = ''] = importsOf(join('src/pages', path), text)
     for (const file of filesOf(island)) for (const name of namespacesIn(file)) used.add(name)

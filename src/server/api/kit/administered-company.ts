@@ -65,8 +65,8 @@ export async function administeredTenant(c: ApiContext): Promise<Tenant> {
 }
 
 /**
- * Returns the company that a call administers, with the host that its mails name. Throws
- * `host_needed` if the mails have links (`hasLinks`) and the company has no host.
+ * Returns the company that a call administers, with the host to name in the mails that the call
+ * sends. Throws `host_needed` if these mails have links (`hasLinks`) and the company has no host.
  */
 export async function administeredSendingCompany(
   c: ApiContext,

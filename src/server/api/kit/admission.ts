@@ -94,8 +94,8 @@ export function hasAccess(person: AuthenticatedCaller, access: Endpoint['access'
 
 /**
  * Returns the token of an `Authorization` header: `'Bearer x.y.z'` → `'x.y.z'`. Returns undefined
- * if there is no header. Returns `''` if the header contains no bearer token; no valid token equals
- * `''`.
+ * if there is no header. Returns `''`, which is not a valid token, if the header contains no bearer
+ * token.
  */
 export function bearerToken(header: string | undefined): string | undefined {
   if (header === undefined) return undefined

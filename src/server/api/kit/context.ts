@@ -42,8 +42,8 @@ export interface ContextVariables {
 }
 
 /**
- * What the listener tells the API about the connection of a call. Empty for a call from within the
- * process.
+ * What the HTTP listener (`http/listener.ts`) tells the API about the connection of a call. Empty
+ * for a call from within the process.
  */
 interface Bindings {
   remoteAddress?: string
@@ -52,11 +52,11 @@ interface Bindings {
   host?: string | undefined
   /** The HTTP response of this call. It emits `close` when the client disconnects. */
   caller?: WaitingClient
-  /** Hands an event stream to the listener, which writes it after the response headers. */
+  /** Hands an event stream to the HTTP listener, which writes it after the response headers. */
   takeStream?: (stream: EventStream) => void
   /**
-   * Hands the body of the response `answer` to the listener, which writes it after the response
-   * headers.
+   * Hands the body of the response `answer` to the HTTP listener, which writes it after the
+   * response headers.
    */
   takeText?: (answer: Response, text: string) => void
 }
@@ -72,7 +72,7 @@ export function signedInPerson(c: ApiContext): AuthenticatedCaller {
   return found
 }
 
-/** Returns whether a browser on a developer's machine makes the call. */
+/** Returns whether a call comes from a developer's machine, where e-mails need no confirmation. */
 export function isFromDeveloperMachine(c: ApiContext): boolean {
   const headers = c.req.raw.headers.keys()
   return isDeveloperMachine(c.get('deps').settings, c.get('tenant'), { peer: c.env?.peer, headers })

@@ -30,9 +30,10 @@ export interface InFlightCall {
    */
   readonly caller: WaitingClient | undefined
   /**
-   * Counts the call toward the limit of its caller, in addition to the company's limit. `id` names
-   * whom to count: usually the person or the API key, for batches the owner of the key. Throws
-   * `rate_limited` when the caller has too many calls at the same time.
+   * Counts the call toward the limit of its caller, in addition to the company's limit. `id` is the
+   * id of the caller: the person or the API key. The separate limit for batches of deposits takes
+   * the id of the account to which the API key belongs. Throws `rate_limited` when the caller has
+   * too many calls at the same time.
    */
   countPerson(id: string): void
   end(): void

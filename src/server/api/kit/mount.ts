@@ -34,7 +34,10 @@ const maxDepth = 32
  * thousand items of a few fields each.
  */
 const maxValues = 10_000
-/** If timers fire more than this many milliseconds late, calls without a token are refused. */
+/**
+ * The delay of the event loop, in milliseconds, above which the service counts as overloaded and
+ * refuses calls without a token.
+ */
 const maxLagMs = 200
 
 /**
@@ -60,9 +63,9 @@ export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodM
 }
 
 /**
- * Returns a JSON response. If the call came through the listener, hands the JSON text to the
- * listener, which writes it to the connection, and returns a `Response` without a body. A body
- * would be turned into a stream, which costs more than all the rest of the response.
+ * Returns a JSON response. If the call came over a connection, returns a `Response` without a body
+ * and hands the JSON text to the HTTP listener, which writes it to the connection. A body in the
+ * `Response` would be turned into a stream, which costs more than all the rest of the response.
  */
 function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response {
   const { takeText } = c.env ?? {}
@@ -94,8 +97,8 @@ export function mountList<Input extends z.ZodMiniType, Item extends z.ZodMiniTyp
 
 /**
  * Adds an endpoint that accepts the header `Idempotency-Key`. `run` gets the value of this header,
- * or undefined if the header is absent. It returns the response body, and in `replayed` whether an
- * earlier call with the same key created this body. If so, the response has the header
+ * or undefined if the header is absent. `run` returns the response body. Its result `replayed` is
+ * true if the body is that of an earlier call with the same key. The response then has the header
  * `Idempotent-Replayed`.
  */
 export function mountIdempotent<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(

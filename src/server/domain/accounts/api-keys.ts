@@ -196,7 +196,10 @@ async function requireRoom(tx: Tx, user_id: string | undefined): Promise<void> {
   })
 }
 
-/** The account of a company's API key belongs to no person, and nobody can sign in to it. */
+/**
+ * Creates the account of a company's API key. It belongs to no person, and nobody can sign in to
+ * it.
+ */
 async function createAccount(
   tx: Tx,
   {

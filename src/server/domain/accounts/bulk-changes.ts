@@ -31,8 +31,8 @@ export type BulkChange =
   | { action: Exclude<BulkAction, 'add_to_group' | 'remove_from_group' | 'disable'> }
 
 /**
- * Selects the people of a bulk change, by their ids or by a filter. With `cursor`, selects only
- * people whose ids come after it.
+ * The people to whom a bulk change applies: those with the given ids, or those who match a filter.
+ * With `cursor`, only people whose ids come after it.
  */
 export type BulkSelection =
   | { ids: string[] }
@@ -47,7 +47,8 @@ interface Bulk {
 }
 
 /**
- * Returns in `matching` the number of people whom a bulk change selects. Does not apply the change.
+ * Counts the people whom a bulk change selects, without changing them. The field `matching` of the
+ * result is this number; the other fields are empty.
  */
 export async function countAffectedPeople(
   deps: Pick<Deps, 'db' | 'clock'>,

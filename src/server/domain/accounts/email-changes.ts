@@ -18,7 +18,7 @@ import {
   revokeMailedLinks
 } from './user-keys.ts'
 
-/** How long after its request a change of e-mail can be confirmed, in milliseconds. */
+/** How long a requested change of e-mail can be confirmed, in milliseconds. */
 const waitingMs = 3_600_000
 
 interface NewEmail extends PasswordProof {

@@ -13,7 +13,7 @@ import { buildMailLink, createMailTokens } from '../mail/mail-tokens.ts'
 import type { AuthenticatedCaller } from '../sessions/sessions.ts'
 import { type LockedMember, lockMemberRow } from './locked-members.ts'
 import { addUser } from './new-users.ts'
-import { lockPerson, type MailedKey, setPublicKeyWithMailToken } from './user-keys.ts'
+import { lockPerson, type NewKeyByMail, setPublicKeyWithMailToken } from './user-keys.ts'
 
 interface Invitation {
   tenant: Tenant
@@ -199,7 +199,7 @@ export async function queueNewInvitations(
   return queueInvitations(tx, deps, sender, members)
 }
 
-interface Activation extends MailedKey {
+interface Activation extends NewKeyByMail {
   username: string
   locale?: 'en' | 'fr' | undefined
 }
@@ -377,8 +377,8 @@ export async function cancelScheduledInvitations(
 }
 
 /**
- * Returns the times of the invitations to each recipient, latest first, in milliseconds. A
- * recipient is the pseudonym of an e-mail. The keys of the map are these pseudonyms in hex.
+ * Returns for each recipient the times of the invitations to them, in milliseconds, latest first.
+ * `recipients` are pseudonyms of e-mails. The keys of the map are these pseudonyms in hex.
  */
 async function ownTimes(tx: Tx, recipients: Buffer[]): Promise<Map<string, number[]>> {
   const { rows } = await sql<{ recipient: Buffer; due_at: Date }>`

@@ -183,8 +183,9 @@ interface PersonRow {
 }
 
 /**
- * Returns the queries that can find people who match the filter: one of accounts, one of sign-ups,
- * or both. Sign-ups have no groups and no permissions.
+ * Returns the queries in which to look for people who match the filter: one of accounts, one of
+ * sign-ups, or both. A filter by group or permission needs only accounts, because sign-ups have
+ * neither.
  */
 function peopleOf(tx: Tx, deps: Pick<Deps, 'clock'>, filter: MemberFilter): People[] {
   const { state, group, permission } = filter
@@ -242,8 +243,9 @@ interface Found {
 }
 
 /**
- * Most conditions use only columns that the indexes on people contain, so that PostgreSQL can
- * filter without reading the rows.
+ * Adds the conditions of the filter to a query of people, and selects the ids and states. Most
+ * conditions use only columns of the indexes on people, so that PostgreSQL can filter without
+ * reading the rows.
  */
 function matching(tx: Tx, people: People, filter: MemberFilter) {
   const { q, state, group, permission, email } = filter

@@ -21,7 +21,7 @@ interface NewUser {
    * no password yet.
    */
   key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | ReturnType<typeof sealedKeyColumns> | undefined
-  /** If true, the caller must still queue the invitation. */
+  /** Whether the person was invited. The caller must then queue the invitation mail itself. */
   isInvited?: boolean
   /**
    * Ids of the person's groups. The caller must have locked the rows of these groups. Undefined

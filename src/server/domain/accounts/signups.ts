@@ -96,6 +96,7 @@ export async function sendVerification(
   { tenant, person, address }: { tenant: Tenant; person: AuthenticatedCaller; address: string }
 ): Promise<void> {
   const { company_id, id } = person
+  // a person who has confirmed the e-mail needs no mail
   if (!person.pending) return
   await inCompany(deps.db, company_id, async tx => {
     const signup = await selectById(tx, 'signup', id).select(['email', 'locale']).executeTakeFirst()

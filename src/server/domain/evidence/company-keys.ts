@@ -5,8 +5,8 @@ import { singleStatementInCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeyring, CompanyKeys, Deps, Keys } from '../deps.ts'
 
 /**
- * The version with which company keys are stored, now the same for all companies. If keys are ever
- * replaced, the new ones get the next version.
+ * The version number that is stored with company keys. At present all companies have the same one.
+ * If keys are ever replaced, the new ones get the next number.
  */
 export const companyKeyVersion = 1
 

@@ -15,8 +15,9 @@ export interface Opening {
 }
 
 /**
- * The openings of a deposit: the secrets that show what its log leaf stands for. They are the salt
- * and the value of each field, and the link key `lk` (base64url) for the link in its QR code.
+ * The secrets that prove which contents a deposit's leaf in the evidence log stands for. They are
+ * the salt and the value of each field, and the link key `lk` (base64url) for the link in the QR
+ * code.
  */
 export interface Openings {
   fields: Record<string, Opening>

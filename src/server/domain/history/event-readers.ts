@@ -75,6 +75,7 @@ export function createEventReaders(deps: Deps): (company_id: CompanyId) => Event
 interface SubscriberState {
   /**
    * The number of the subscription: 1 for the first subscription to this reader, 2 for the second.
+   * It tells whether a stream subscribed while a page was being read.
    */
   joined: number
   /** When the session of the subscriber was last checked, in milliseconds since 1970. */

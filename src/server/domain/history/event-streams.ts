@@ -13,9 +13,8 @@ import {
 
 const tickMs = 15_000
 /**
- * The shortest time between two ticks of a stream, in milliseconds. A tick keeps the connection
- * alive. A stream checks every two seconds whether a tick is due, so two ticks are at most 15
- * seconds apart.
+ * A tick is due this many milliseconds after the previous one; it keeps the connection alive.
+ * Streams check every two seconds whether a tick is due, so ticks are at most `tickMs` apart.
  */
 const tickAfterMs = tickMs - 2000
 /**
@@ -278,9 +277,9 @@ function markText(name: 'tick' | 'reset', seq: number): string {
 }
 
 /**
- * Returns a function to call for each new stream. That function counts the stream toward the limits
- * of the person, the company and the process, until the object that it returns is disposed. It
- * throws `stream_limit_reached` if one of the limits is reached.
+ * Enforces the limits on open streams. Returns a function that must be called for each new stream.
+ * The function throws `stream_limit_reached` if the person, the company or the process has too many
+ * open streams. Otherwise it counts the stream as open until the returned object is disposed.
  */
 function createSeats(limits: Limits): (person: AuthenticatedCaller) => Disposable {
   const taken = new Map<string, number>()

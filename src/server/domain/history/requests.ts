@@ -154,8 +154,8 @@ function isSearch({ kind, state, q, from, to }: RequestFilter): boolean {
 
 /**
  * Returns a page of requests (entries of the history), newest first. Throws `not_found` if the
- * filter names a category that the company does not have, or that the person may not use and has
- * never used.
+ * filter names a category that does not exist. A filter for one person's requests may name only a
+ * category that the person may use or has used; otherwise this throws `not_found` as well.
  */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,
@@ -210,9 +210,9 @@ function filtered(
 }
 
 /**
- * Throws `not_found` if the filter names a category that the company does not have. A filter for
- * the requests (entries of the history) of one person also causes `not_found` if the person may not
- * use the category and has no request in it.
+ * Checks the category that a filter names. If the filter covers the whole company, throws
+ * `not_found` unless the category exists. If the filter covers one person, throws `not_found`
+ * unless the person may use the category or already has a request (entry of the history) in it.
  */
 export async function requireCategoryOfFilter(
   tx: Tx,

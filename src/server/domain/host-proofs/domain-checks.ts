@@ -100,7 +100,7 @@ interface Answered {
   /** The value that the DNS record was expected to have when DNS was asked. */
   token: string | null | undefined
   answer: DnsAnswer
-  /** Undefined for the daily check. */
+  /** Who requested the check. Undefined for the daily check. */
   by?: DomainCall['by']
 }
 

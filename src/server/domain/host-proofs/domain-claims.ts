@@ -175,10 +175,10 @@ export async function findCoveringCompany(
 }
 
 /**
- * Requires a DNS record for each host that was proved only by the wildcard domain `wildcard`. The
- * hosts may belong to any company. They count as failing from now on, and are served until their
- * records have been missing for seven days. Must be called when the transaction's company loses the
- * domain, whose row must be locked. Does nothing if `wildcard` is no wildcard.
+ * Requires a DNS record for each host, of any company, that was proved only by the wildcard domain
+ * `wildcard`. Such a host counts as lacking its record from now on. It is served until the record
+ * has been missing for seven days. Must be called when the transaction's company loses the domain,
+ * whose row must be locked. Does nothing if `wildcard` is no wildcard or needs no DNS record.
  */
 export async function endWildcardCoverage(
   tx: Tx,

@@ -46,8 +46,8 @@ export interface ImportSteps {
   /** Decides and stores a verdict for each row of a slice: new, changed, unchanged or refused. */
   checkRows(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<void>
   /**
-   * Returns the ids of all items to which the rows of a slice refer, such as groups. They must
-   * still exist when a run begins.
+   * Returns the ids of everything that the rows of a slice refer to, for example of groups. All of
+   * it must still exist when a run begins.
    */
   needs(tx: Tx, work: ImportInProgress, slice: RowSlice): Promise<string[]>
   /**
@@ -61,8 +61,9 @@ export interface ImportSteps {
    */
   apply(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<number[]>
   /**
-   * Called at the end of the transaction of a run. Returns the fields to add to the counts in the
-   * audit entry. Long work must call `goOn` repeatedly, which renews the lease.
+   * Does the last work in the transaction of a run. Returns fields that are added to the audit
+   * entry of the run. Must call `goOn` repeatedly if it takes long, because `goOn` renews the
+   * lease.
    */
   afterRun(
     tx: Tx,
@@ -75,8 +76,8 @@ export interface ImportSteps {
    */
   countApplied(tx: Tx, work: ImportInProgress, slice: RowSlice): Promise<AppliedCounts>
   /**
-   * Undoes what a run has done for the rows of a slice. If this is impossible for an item, leaves
-   * the item as it is and marks its row.
+   * Undoes what a run has done for the rows of a slice. An item that cannot be reverted stays as it
+   * is, and its row is marked.
    */
   revert(tx: Tx, deps: WorkDeps, work: ImportInProgress, slice: RowSlice): Promise<void>
   /** Called at the end of the transaction of an undo. */
@@ -97,12 +98,14 @@ const working: Lease<'import'> = {
 const [rowsAtOnce, checkedAtOnce] = [1_000, 500]
 const maxAttempts = 5
 /**
- * The pause after a failed attempt is this many milliseconds, times the number of attempts so far.
+ * The pause after the first failed attempt, in milliseconds. After the second it is twice as long,
+ * and so on.
  */
 const retryMs = 3_000
 
 /**
- * Thrown when the company has changed since the check, so that the verdicts are no longer valid.
+ * Thrown when the stored verdicts are out of date, because the company's data has changed since the
+ * check of the import.
  */
 class Stale extends Error {}
 /** Thrown when the process stops or another process has taken the import over. */
@@ -112,8 +115,8 @@ class Stopped extends Error {}
  * Checks, runs or undoes one import of the company: the one that has waited longest. Does nothing
  * while another process works on an import of the company. Returns false if there was no work or
  * this process did not finish it. If this process ends before the work is done, another process
- * takes over. That process repeats a run or an undo, which is one transaction. It continues a check
- * after the last finished slice.
+ * takes over. That process starts a run or an undo from the beginning, because each is one
+ * transaction. It continues a check after the last finished slice.
  */
 export async function workOnNextImport(
   deps: WorkDeps,
@@ -370,9 +373,9 @@ async function keepLease(
 }
 
 /**
- * Ends the lease at the end of a check, a run or an undo. With `applied`, keeps it, because the run
- * continues by counting what it has applied. Throws `Stopped` if another process has taken over the
- * import.
+ * Stores the outcome of a check, a run or an undo, and ends the lease on the import. With
+ * `applied`, keeps the lease, because the run has applied the rows and still has to count them.
+ * Throws `Stopped` if another process has taken over the import.
  */
 async function settle(
   tx: Tx,

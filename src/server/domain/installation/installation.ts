@@ -18,8 +18,9 @@ export async function findRootSecretId(db: Db): Promise<string | undefined> {
 }
 
 /**
- * Records in the database that the root secret of this process encrypts its data. Throws if another
- * root secret is recorded, because this process could not decrypt the data.
+ * Records in the database the id of this process's root secret, with which the data is encrypted.
+ * Throws if the database already has the id of another root secret, because this process could not
+ * decrypt the data.
  */
 export async function recordRootSecretId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<void> {
   await inNoCompany(deps.db, tx =>

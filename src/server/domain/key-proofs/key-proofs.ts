@@ -50,7 +50,8 @@ export function verifyKeyProof({
 
 /**
  * Uses up the challenge (`nonce`) that a public-key JWT contains, so that the JWT works only once.
- * Throws `challenge_invalid` if the challenge is expired, was used before or does not fit the JWT.
+ * Throws `challenge_invalid` if the challenge is expired, was used before or was created for
+ * another host, e-mail, purpose or key derivation than the JWT.
  */
 export async function spendKeyProof(
   tx: Tx,

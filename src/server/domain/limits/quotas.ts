@@ -28,7 +28,8 @@ interface ReserveInput {
   company_id: CompanyId
   user_id: string
   /**
-   * The category that the group must allow. Undefined if every group of the person may be chosen.
+   * Only a group that allows this category can be chosen. Undefined if any group of the person can
+   * be chosen.
    */
   category_id?: string
   requests: number
@@ -159,13 +160,19 @@ async function readQuotasByCategory(
   )
 }
 
-/** Returns a copy of the quota (limits and usage) of each group, by the id of the group. */
+/**
+ * Returns the quotas (limits and usage) by the id of the group. They are copies, so the caller may
+ * change them.
+ */
 function groupsOf(quotasByCategory: Map<string, GroupQuota[]>): Map<string, GroupQuota> {
   const all = [...quotasByCategory.values()].flat()
   return new Map(all.map(quota => [quota.group_id, { ...quota }]))
 }
 
-/** Returns for each charge the id of its group, or the error if no group has enough left. */
+/**
+ * Chooses a group for each charge, and returns the group's id or, if no group has enough left, an
+ * error. Later charges are chosen as if the earlier ones had already been charged.
+ */
 function distribute(
   quotasByCategory: Map<string, GroupQuota[]>,
   { charges, now }: ChargesInput
@@ -189,9 +196,10 @@ function distribute(
 }
 
 /**
- * Returns the error for a charge if no group in `quotas` has enough left. The error is about
- * storage if a group has requests left but too little storage. Otherwise it is about requests, or
- * says that no group allows the deposit.
+ * Returns the error for a charge for which no group in `quotas` has enough left. If a group has
+ * requests left, the error says that its storage is used up. If all groups have used up their
+ * requests, the error says so. If `quotas` is empty, the error says that no group of the caller
+ * allows the deposit.
  */
 function refusalOf(quotas: GroupQuota[], now: Date): AppError {
   const full = quotas.find(({ requestsLeft }) => (requestsLeft ?? Infinity) >= 1)
@@ -218,9 +226,9 @@ export async function releaseReservation(tx: Tx, held: QuotaReservation): Promis
 }
 
 /**
- * Adds a failed deposit to the group's figures of the day on which the deposit was begun. The
- * caller must have released the deposit's reservation in the same transaction, because the release
- * locks the group's usage.
+ * Counts a failed deposit in the group's daily statistics, on the day on which the deposit was
+ * begun. The caller must have released the deposit's reservation in the same transaction. The
+ * release locks the group's usage, which must be locked before the statistics.
  */
 export async function recordFailedDeposit(
   tx: Tx,
@@ -333,8 +341,8 @@ const savepoint = { name: 'savepoint_take', text: 'savepoint take', values: [] }
 /**
  * Reserves or charges requests and bytes in the group of `quota`. Returns the error if the group
  * does not have enough left or was deleted meanwhile. After an error the caller must roll the
- * transaction back, because one of the two counters, of requests and of storage, may have changed
- * already.
+ * transaction back, because one counter (requests or storage) may already have changed when the
+ * other is refused.
  */
 async function takeFrom(
   tx: Tx,

@@ -50,14 +50,14 @@ const rules = {
    */
   reset_email: rule(() => 3, hour),
   /**
-   * Mails that are requested in one company in a day, up to three quarters of the configured limit.
-   * The last quarter belongs to `mail_newcomers_day`.
+   * Mails that are requested in one company in a day. The limit is three quarters of the configured
+   * one. When it is used up, `mail_newcomers_day` applies.
    */
   mail_company_day: rule(limits => commonPart(limits.mailsPerCompanyDay), day),
   /**
-   * Mails that are requested in one company in a day after `mail_company_day` is used up: the last
-   * quarter of the configured limit. Only a network that requests its first mail of the day may use
-   * it.
+   * Mails that are requested in one company in a day after `mail_company_day` is used up. The limit
+   * is the last quarter of the configured one. Only networks that request their first mail of the
+   * day may use it.
    */
   mail_newcomers_day: rule(limits => reservedPart(limits.mailsPerCompanyDay), day),
   /**
@@ -97,14 +97,14 @@ const rules = {
   /** Fingerprints that signed-out people verify in a day, per network address. */
   verify_address_day: reported(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
   /**
-   * Fingerprints that all signed-out people together verify at one company in a day, up to three
-   * quarters of the configured limit. The last quarter belongs to `verify_newcomers_day`.
+   * Fingerprints that all signed-out people together verify at one company in a day. The limit is
+   * three quarters of the configured one. When it is used up, `verify_newcomers_day` applies.
    */
   verify_company_day: rule(limits => commonPart(limits.verifyPerCompanyDay), day, 'lookup_limited'),
   /**
-   * Fingerprints that signed-out people verify at one company after `verify_company_day` is used
-   * up. Only networks that verify for the first time that day may use this last quarter of the
-   * configured limit.
+   * Fingerprints that signed-out people verify at one company in a day after `verify_company_day`
+   * is used up. The limit is the last quarter of the configured one. Only networks that verify for
+   * the first time that day may use it.
    */
   verify_newcomers_day: rule(
     limits => reservedPart(limits.verifyPerCompanyDay),
@@ -143,12 +143,12 @@ export type RateLimitKey = readonly [company: string, ...parts: (string | { addr
 const tierFactors = [1, 4, 16]
 
 /**
- * Counts `points` toward the limit `name`, but at most as many points as the limit allows in one
- * period. If the limit is exceeded, throws its error (`rate_limited` or `lookup_limited`), and the
- * points stay counted. The error says after how many seconds a call may succeed. An IPv6 address is
- * counted in its networks /64, /56 and /48, each of which has its own limit (`tierFactors`). The
- * returned `isFirst` says whether these are the first points in the current period. For an IPv6
- * address, `isFirst` refers to its /48 network.
+ * Counts `points` toward the limit `name`. Throws `rate_limited` or `lookup_limited`, depending on
+ * the limit, when the limit is exceeded. The error says after how many seconds a call may succeed,
+ * and the points stay counted. One call counts at most as many points as the whole limit, so that a
+ * large call can succeed in an unused period. An IPv6 address is counted in its networks /64, /56
+ * and /48, each of which has its own limit (`tierFactors`). The returned `isFirst` says whether
+ * these are the first points in the current period, for an IPv6 address those of its /48 network.
  */
 export async function consumeRateLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -245,8 +245,8 @@ export async function runWithMailTokenLimit<T>(
 const collectedStatuses = new AsyncLocalStorage<Map<string, RateLimitStatus>>()
 
 /**
- * Runs `run`. Returns its result, and what remains of each limit that counted the call and is
- * reported in response headers.
+ * Runs `run`. Returns its result and the statuses of the rate limits that counted the call, for the
+ * response headers. Limits that are not reported to callers are left out.
  */
 export async function collectLimitStatuses<T>(
   run: () => Promise<T>

@@ -103,9 +103,9 @@ function groupsOfPerson(db: StatementBuilder, query: PersonQuotaQuery) {
 }
 
 /**
- * Builds the query of groups with their limits and usage. Each group has a row for each period with
- * usage, apart from periods that cannot be the current one. A group without such a period has one
- * row.
+ * Builds the query of groups with their limits and usage. Of the periods in which requests are
+ * counted, the query considers only those that may be the group's current one. It returns a row for
+ * each of them that has usage. A group without any has one row, in which `period_start` is null.
  */
 function groupsFrom(db: StatementBuilder, query: QuotaQuery) {
   return db
@@ -137,10 +137,10 @@ function groupsFrom(db: StatementBuilder, query: QuotaQuery) {
 }
 
 /**
- * Returns SQL for a time before the start of a group's current period, with which a query leaves
- * out earlier periods. The time is a day earlier than necessary, and `limitPeriodAt` finds the
- * exact period afterwards. The SQL uses only `now` and the group's interval, because with other
- * values PostgreSQL could not use the index under row-level security.
+ * Returns SQL for a lower bound of the start of a group's current period. Queries use the bound to
+ * skip older periods. It is a day earlier than necessary; `limitPeriodAt` determines the exact
+ * period afterwards. The SQL depends only on `now` and the group's interval. With other values,
+ * PostgreSQL could not use the index under row-level security.
  */
 function earliestPeriod(now: Date) {
   return sql<Date>`
@@ -260,9 +260,10 @@ interface PersonalUsage {
 }
 
 /**
- * The query that sums what a person has used and reserved in each group, by kind and period. It
- * leaves out periods that cannot be the current one. It reads uploads in the state `uploading`
- * separately from other open uploads, because they have their own index.
+ * The query that sums what a person has used and reserved in each group, by kind and period. Of the
+ * periods in which requests are counted, it considers only those that may be the current one. It
+ * reads uploads in the state `uploading` separately from the states `received` and `held`, because
+ * `uploading` has its own index.
  */
 const ownUsage = prepareStatement(
   (_db, { company_id, user_id, now }: PersonQuotaQuery) => sql<PersonalUsage>`

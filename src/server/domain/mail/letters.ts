@@ -114,8 +114,8 @@ async function addressOf(
 
 /**
  * Returns the letter to the owner of an e-mail that somebody has used for a sign-up or a change of
- * e-mail. An owner who has not used their invitation gets the invitation once more. Every other
- * owner is told about the attempt. Returns undefined if the e-mail has no account.
+ * e-mail. An owner who has not used their invitation gets a new invitation. Any other owner is told
+ * about the attempt. Returns undefined if the e-mail has no account.
  */
 async function letterToKnown(
   tx: Tx,

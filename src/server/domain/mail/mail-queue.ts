@@ -19,7 +19,7 @@ interface NewMail {
    * identifies the person.
    */
   subject?: string | undefined
-  /** Undefined means now. */
+  /** When to send the mail. Undefined means now. */
   due?: Date | undefined
 }
 

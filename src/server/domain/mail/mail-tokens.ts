@@ -43,7 +43,7 @@ interface NewTokens {
   purpose: LinkPurpose
   /** People, or sign-ups that wait for confirmation. Each gets one link. */
   people: readonly { id: string; email: string }[]
-  /** Whether an administrator gets the links, to pass them on. */
+  /** True if the links are not mailed, but given to an administrator who passes them on. */
   isHandedOut?: boolean
 }
 
@@ -191,8 +191,8 @@ export async function spendMailToken(
 }
 
 /**
- * Revokes all unused mail tokens of a person. Used tokens stay, so that a call that repeats one
- * still fails with `mail_token_used`.
+ * Deletes the unused mail tokens of a person. Used tokens remain, so that a second use still fails
+ * with `mail_token_used`.
  */
 export async function revokeMailTokens(tx: Tx, subject: string): Promise<void> {
   await deleteInCompany(tx, 'mail_token')

@@ -16,7 +16,10 @@ import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
 import { digestOfApiKey, looksLikeApiKey } from './api-key-secrets.ts'
 import { type AuthenticatedCaller, isPasswordConfirmed } from './sessions.ts'
 
-/** The call that is being authenticated. It counts toward the limits of concurrent calls. */
+/**
+ * The call that is being authenticated. Once its caller is known, it counts toward that caller's
+ * limit of concurrent calls.
+ */
 interface InFlight {
   caller: WaitingClient | undefined
   /**

@@ -177,9 +177,11 @@ const waitingOf = prepareStatement((db, { company_id, email, now }: Waiting) =>
 )
 
 /**
- * Returns the accounts that a login tries after the person with this e-mail has not matched: the
- * unconfirmed sign-ups of the e-mail, then the person once more, because a sign-up may have just
- * become a person. The list is filled up with undefined, so it always has the same length.
+ * Returns the accounts that a login tries if its signature does not match the person with this
+ * e-mail. These are the unconfirmed sign-ups of the e-mail and, at the end, the person. The person
+ * is read again, because a sign-up may just have been confirmed. Missing sign-ups are undefined, so
+ * that the length of the list, and with it the duration of the login, does not depend on how many
+ * exist.
  */
 async function findWaiting(
   tx: Tx,
@@ -221,8 +223,8 @@ function holderAmong(
 }
 
 /**
- * A valid public key whose private key nobody has. It verifies the signature where an account is
- * missing, so that the login takes equally long.
+ * A valid public key whose private key nobody has. It is used when an account is missing, so that a
+ * login takes the same time whether or not the account exists.
  */
 const decoyKey: PublicKeyJwk = {
   kty: 'EC',

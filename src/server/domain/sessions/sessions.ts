@@ -112,9 +112,9 @@ export async function recordPasswordConfirmation(
 }
 
 /**
- * Returns whether the caller has confirmed their password within the last five minutes. The
- * confirmation ends at `until`, which is null if there was none. Returns false if `until` is more
- * than five minutes ahead, because the clock has been set back since.
+ * Returns whether a confirmation of the caller's password is still valid. A confirmation is valid
+ * for five minutes and ends at `until`, which is null if there was none. If `until` is more than
+ * five minutes ahead, the clock was set back after the confirmation, so this returns false.
  */
 export function isPasswordConfirmed(until: Date | null, now: Date): boolean {
   const left = (until?.getTime() ?? 0) - now.getTime()
@@ -261,7 +261,7 @@ export async function signOutEverywhere(
   await endSessions(tx, deps, user_ids)
 }
 
-/** Returns false if the person has no such session. */
+/** Ends one session of a person. Returns false if the person has no such session. */
 async function revokeSession(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,

@@ -73,7 +73,7 @@ describe('canonicalize', () => {
   })
 })
 
-describe('parseJson', () => {
+describe('parseStrictJson', () => {
   test('reads what JSON.parse reads, and only the values we allow', () => {
     expect(parseStrictJson(' {"a" : [ 1 , true,"\\u00e9\\ud83d\\ude00" ] }\n')).toEqual({
       a: [1, true, 'é😀']

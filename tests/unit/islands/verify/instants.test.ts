@@ -26,7 +26,7 @@ test('the sentence of a verdict shows seconds, the offset of the reader and UTC 
       description,
       company: 'Acme',
       locale: 'en',
-      words: { verify: en }
+      messages: { verify: en }
     })
   )
   const text = html.replace(/<[^>]*>/g, '').replace(/[\u00a0\u202f]/g, ' ')
