@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Browser, Page } from '@playwright/test'
-import { type Build, readBuild } from '../src/server/site/astro-build.ts'
+import { type AstroBuild, readAstroBuild } from '../src/server/site/astro-build.ts'
 import { launchBrowser } from './browser.ts'
 import { type BenchOptions, median, type ReportRow } from './table.ts'
 import { serveBuild } from './weight.ts'
@@ -30,7 +30,7 @@ const maxMegabytesForTwoFiles = 150
  */
 export async function measure({ runs, quick, say, signal }: BenchOptions): Promise<ReportRow[]> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'vidimus-hashing-'))
-  const build = await readBuild('dist')
+  const build = await readAstroBuild('dist')
   const { server, port } = await serveBuild(build)
   using _closed = { [Symbol.dispose]: () => void server.close() }
   await using browser = await launchBrowser()
@@ -154,7 +154,7 @@ async function openBareDigest(browser: Browser, address: string) {
   }
 }
 
-async function openHashing(browser: Browser, build: Build, address: string) {
+async function openHashing(browser: Browser, build: AstroBuild, address: string) {
   const module = [...build.files.keys()].find(path => /\/hash-client\.[^/]+\.js$/.test(path))
   if (!module) throw new Error('the build holds no hash-client')
   const page = await browser.newPage()

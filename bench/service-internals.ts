@@ -6,7 +6,7 @@ import { socketConnectionConfig } from '../src/server/db/postgres.ts'
 import { findTenant, openTenantCache } from '../src/server/domain/companies/served-hosts.ts'
 import { keyedHashOf } from '../src/server/domain/evidence/company-keys.ts'
 import { newId } from '../src/server/domain/ids.ts'
-import { issueToken } from '../src/server/domain/sessions/access-tokens.ts'
+import { issueAccessToken } from '../src/server/domain/sessions/access-tokens.ts'
 import { openDeps } from '../src/server/open-deps.ts'
 import type { Service } from './processes.ts'
 
@@ -81,7 +81,7 @@ export async function openServiceInternals(service: Service) {
       return Promise.all(
         people.map(async ({ id, session }) => ({
           id,
-          token: await issueToken(deps, tenant, {
+          token: await issueAccessToken(deps, tenant, {
             user_id: id,
             session_id: session,
             pending: false,

@@ -4,7 +4,7 @@ import { brotliCompressSync, constants } from 'node:zlib'
 import type { DomainConfig } from '../src/contract/domains.ts'
 import { cachePathOf, notFoundPage, pages } from '../src/core/pages/page-table.ts'
 import { productTheme } from '../src/server/domain/installation/product-theme.ts'
-import { type Build, readBuild } from '../src/server/site/astro-build.ts'
+import { type AstroBuild, readAstroBuild } from '../src/server/site/astro-build.ts'
 import { createSiteHandler } from '../src/server/site/site.ts'
 import { listenLocally } from '../tests/helpers/servers/listen.ts'
 import type { ReportRow } from './table.ts'
@@ -82,7 +82,7 @@ export interface BuildWeigher {
  * browser loads them.
  */
 export async function openBuildWeigher(folder = 'dist'): Promise<BuildWeigher> {
-  const build = await readBuild(folder)
+  const build = await readAstroBuild(folder)
   const { server, port } = await serveBuild(build)
   const known = new Map<string, number>()
   const weightOf = (path: string) => {
@@ -158,7 +158,7 @@ export async function measure(): Promise<ReportRow[]> {
 }
 
 /** Returns the files of a page's scripts and islands, and all files that they import statically. */
-function scriptsOf(build: Build, html: string): string[] {
+function scriptsOf(build: AstroBuild, html: string): string[] {
   const roots = [...html.matchAll(/(?:src|component-url|renderer-url)="(\/[^"?]+\.js)/g)]
   return withImports(
     build,
@@ -166,7 +166,7 @@ function scriptsOf(build: Build, html: string): string[] {
   )
 }
 
-function withImports(build: Build, roots: string[]): string[] {
+function withImports(build: AstroBuild, roots: string[]): string[] {
   const found = new Set<string>()
   const add = (path: string) => {
     if (found.has(path)) return
@@ -178,13 +178,13 @@ function withImports(build: Build, roots: string[]): string[] {
 }
 
 /** Returns the static imports of a file. Leaves out `import(…)`, which loads its file later. */
-function importsOf(build: Build, path: string): string[] {
+function importsOf(build: AstroBuild, path: string): string[] {
   const text = bodyOf(build, path).toString()
   const found = text.matchAll(/(?:\bfrom|\bimport)\s*["'](\.{1,2}\/[^"']+\.js)["']/g)
   return [...found].map(([, name]) => posix.join(posix.dirname(path), name ?? ''))
 }
 
-function bodyOf({ files }: Build, path: string): Buffer {
+function bodyOf({ files }: AstroBuild, path: string): Buffer {
   const file = files.get(path)
   if (!file) throw new Error(`the build holds no ${path}`)
   return file.body
@@ -196,7 +196,7 @@ function kilobytes(bytes: Uint8Array): number {
 }
 
 /** Serves the pages of a build for one company, without an API. Returns the server and its port. */
-export async function serveBuild(build: Build): Promise<{ server: Server; port: number }> {
+export async function serveBuild(build: AstroBuild): Promise<{ server: Server; port: number }> {
   const config: DomainConfig = {
     id: '01978a5e-0000-7000-8000-000000000002',
     name: 'Acme',

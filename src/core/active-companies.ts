@@ -12,7 +12,7 @@ export interface ActiveCompanies {
  * Creates an `ActiveCompanies` that has noted no request yet. `now` is a clock: it returns the time
  * in milliseconds and never goes back.
  */
-export function createActiveCompanies(now: () => number): ActiveCompanies {
+export function createCompanyActivityTracker(now: () => number): ActiveCompanies {
   let last: { company: string; at: number } | undefined
   /** The most recent HTTP request of any company other than `last.company`. */
   let previous: { company: string; at: number } | undefined

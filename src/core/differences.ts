@@ -21,10 +21,10 @@ export function differencesOf<Values extends object>(
 ): Difference<keyof Values & string>[] {
   const names = Object.keys(mine) as (keyof Values & string)[] // as: an object of these keys
   return names.flatMap(name => {
-    if (isSame(mine[name], theirs[name])) return []
-    const changedBy = isSame(was[name], theirs[name])
+    if (isSameJson(mine[name], theirs[name])) return []
+    const changedBy = isSameJson(was[name], theirs[name])
       ? 'me'
-      : isSame(was[name], mine[name])
+      : isSameJson(was[name], mine[name])
         ? 'them'
         : 'both'
     return [{ name, mine: mine[name], theirs: theirs[name], changedBy }]
@@ -32,6 +32,6 @@ export function differencesOf<Values extends object>(
 }
 
 /** Returns whether two values are the same as JSON. */
-export function isSame(one: unknown, other: unknown): boolean {
+export function isSameJson(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }

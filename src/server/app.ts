@@ -18,7 +18,7 @@ import { mountHealth } from './api/health.ts'
 import { mountImports } from './api/imports.ts'
 import type { Api, ApiContext, ApiEnv } from './api/kit/context.ts'
 import {
-  createInFlightCalls,
+  createInFlightCallTracker,
   type InFlightCall,
   type InFlightCalls,
   type InFlightLimits
@@ -36,7 +36,7 @@ import type { TenantCache } from './domain/companies/served-hosts.ts'
 import { createFingerprintVerifier } from './domain/deposits/verifications.ts'
 import type { CompanyId, Deps } from './domain/deps.ts'
 import { createEventStreams } from './domain/history/event-streams.ts'
-import { collectLimitStatuses, type RateLimitStatus } from './domain/limits/rate-limits.ts'
+import { collectRateLimitStatuses, type RateLimitStatus } from './domain/limits/rate-limits.ts'
 import { createLogThrottle } from './http/log-throttle.ts'
 
 const allowedHeaders =
@@ -56,7 +56,7 @@ export function createApp(
 ): Api {
   const app: Api = new Hono<ApiEnv>({ strict: true })
   const headers = apiHeadersFor(deps.settings)
-  const inFlightCalls = createInFlightCalls(inFlightLimits)
+  const inFlightCalls = createInFlightCallTracker(inFlightLimits)
   // an overload refuses many calls, so the log reports their number
   const noteRefused = createLogThrottle((refused, reason: string) => {
     deps.log.warn({ reason, refused }, 'calls were refused for want of time')
@@ -95,7 +95,7 @@ export function createApp(
     if (c.req.method === 'OPTIONS') return preflight(cors)
     const inFlight = beginInFlightCall(c, inFlightCalls)
     c.set('inFlight', inFlight)
-    const { statuses } = await collectLimitStatuses(next).finally(() => inFlight?.end())
+    const { statuses } = await collectRateLimitStatuses(next).finally(() => inFlight?.end())
     const limits = rateLimitHeaders(statuses)
     for (const [header, value] of Object.entries({ ...limits, ...cors, ...headers })) {
       if (!c.res.headers.has(header)) c.res.headers.set(header, value)

@@ -16,7 +16,7 @@ import { createClientAddressReader, createSharedAddressCheck } from './http/host
 import { createListener } from './http/listener.ts'
 import { checkDomainsJob } from './jobs/check-domains.ts'
 import { checkFilesJob } from './jobs/check-files.ts'
-import { deleteExpiredJob } from './jobs/delete-expired.ts'
+import { deleteExpiredRowsJob } from './jobs/delete-expired.ts'
 import { fillDemoJob } from './jobs/fill-demo.ts'
 import { runJobs } from './jobs/job-runner.ts'
 import { reloadKeysJob } from './jobs/reload-keys.ts'
@@ -26,7 +26,7 @@ import { endStaleUploadsJob, settleUploadsJob } from './jobs/settle-uploads.ts'
 import { startManagementServer } from './management.ts'
 import { openDeps } from './open-deps.ts'
 import { createProcessOutput, type ProcessOutput } from './process-output.ts'
-import { readBuild } from './site/astro-build.ts'
+import { readAstroBuild } from './site/astro-build.ts'
 import { createSiteHandler } from './site/site.ts'
 import { findStartupProblems } from './startup-checks.ts'
 import { createUploadHandler } from './uploads/upload-routes.ts'
@@ -85,7 +85,7 @@ async function start(): Promise<void> {
   // other users may enter this folder, because root runs the database as another user; the folders
   // inside are private
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
-  const build = await readBuild(join(import.meta.dirname, '../../dist'))
+  const build = await readAstroBuild(join(import.meta.dirname, '../../dist'))
   const problems = await findStartupProblems({
     scheme: config.scheme,
     trustedProxies: config.trustedProxies,
@@ -127,7 +127,7 @@ async function start(): Promise<void> {
         endStaleUploadsJob(deps),
         sendMailsJob(deps),
         runImportsJob(deps),
-        deleteExpiredJob(deps),
+        deleteExpiredRowsJob(deps),
         checkDomainsJob(deps),
         checkFilesJob(deps),
         reloadKeysJob(deps)

@@ -1,4 +1,4 @@
-import { pathOf } from '../core/pages/page-table.ts'
+import { pagePath } from '../core/pages/page-table.ts'
 import { localizedPath } from '../i18n/index.ts'
 import { $companyName, loadCompanyName } from '../stores/admin/companies.ts'
 import { navigate } from '../stores/navigation.ts'
@@ -37,7 +37,7 @@ function addCompany(): void {
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-page]')) {
     // as: written by the layout; these pages have no parameter besides the company
     const name = link.dataset['page'] as 'company' | 'groups'
-    link.href = localizedPath(pageLocale(), pathOf(name, { company }))
+    link.href = localizedPath(pageLocale(), pagePath(name, { company }))
   }
 }
 
@@ -60,7 +60,7 @@ function openOwnCompany(): void {
   // the guard leads people without a permission elsewhere
   if (!user?.permissions.includes('admin') || user.permissions.includes('operator')) return
   if (!document.querySelector('[data-admin-home]')) return
-  const path = pathOf('company', { company: user.company.id })
+  const path = pagePath('company', { company: user.company.id })
   void navigate(localizedPath(pageLocale(), path), { replace: true })
 }
 

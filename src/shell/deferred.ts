@@ -25,8 +25,8 @@ export function startDeferredParts(): void {
 /** Loads the code of API calls early, so that the first call only waits for the server. */
 async function loadCallsAhead(): Promise<void> {
   if (!document.querySelector('astro-island')) return
-  const { loadCalls } = await import('../stores/sessions.ts')
-  await loadCalls().catch(() => {
+  const { importCallModules } = await import('../stores/sessions.ts')
+  await importCallModules().catch(() => {
     // the first call tries again, and reports the error
   })
 }

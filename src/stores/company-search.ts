@@ -1,4 +1,4 @@
-import { pathOf } from '../core/pages/page-table.ts'
+import { pagePath } from '../core/pages/page-table.ts'
 import { personName } from '../core/text/person-name.ts'
 import type { Locale } from '../i18n/index.ts'
 import { api } from './sessions.ts'
@@ -48,20 +48,25 @@ export async function searchInCompany(
   ])
   return [
     ...companies.map(({ id, name }) =>
-      item('companies', id, name, pathOf('company', { company: id }))
+      item('companies', id, name, pagePath('company', { company: id }))
     ),
     ...users.map(({ id, username, email }) => ({
-      ...item('users', id, personName({ username, email }), pathOf('user', { company, user: id })),
+      ...item(
+        'users',
+        id,
+        personName({ username, email }),
+        pagePath('user', { company, user: id })
+      ),
       ...(username ? { note: email } : {})
     })),
     ...groups.map(({ id, name }) =>
-      item('groups', id, name, pathOf('group', { company, group: id }))
+      item('groups', id, name, pagePath('group', { company, group: id }))
     ),
     ...categories.map(({ id, names }) =>
-      item('categories', id, names[locale], pathOf('category', { company, category: id }))
+      item('categories', id, names[locale], pagePath('category', { company, category: id }))
     ),
     ...domains.map(({ id, host }) =>
-      item('domains', id, host, pathOf('domain', { company, domain: id }))
+      item('domains', id, host, pagePath('domain', { company, domain: id }))
     )
   ]
 }

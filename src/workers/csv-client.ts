@@ -1,4 +1,4 @@
-import type { Dialect } from '../core/csv/dialect.ts'
+import type { CsvDialect } from '../core/csv/dialect.ts'
 import type { CsvRequest, CsvResult } from './csv.ts'
 import type { FileInspection, RowPage, RowRange, RowScan } from './csv-files.ts'
 import { createPool, type TaskOptions } from './pool.ts'
@@ -18,11 +18,11 @@ export interface CsvReader {
    * Returns the kind of a file and, for a text, the CSV dialect and the first rows that are not
    * blank. With `dialect`, reads the rows in this dialect instead of detecting one.
    */
-  inspect(file: Blob, dialect?: Dialect): Promise<FileInspection>
+  inspect(file: Blob, dialect?: CsvDialect): Promise<FileInspection>
   /** Reads a whole file. Returns its number of rows and the faults of the rows. */
-  count(file: Blob, dialect: Dialect, options?: TaskOptions): Promise<RowScan>
+  count(file: Blob, dialect: CsvDialect, options?: TaskOptions): Promise<RowScan>
   /** Returns the rows of the given range. Blank rows are left out. */
-  take(file: Blob, dialect: Dialect, part: RowRange): Promise<RowPage>
+  take(file: Blob, dialect: CsvDialect, part: RowRange): Promise<RowPage>
 }
 
 // as: the worker answers a request of each kind with the result of that kind
@@ -37,7 +37,7 @@ export const csvReader: CsvReader = {
 const numbers = new WeakMap<Blob, number>()
 let files = 0
 
-function keyOf(file: Blob, dialect: Dialect): string {
+function keyOf(file: Blob, dialect: CsvDialect): string {
   const number = numbers.get(file) ?? ++files
   numbers.set(file, number)
   return `${number} ${JSON.stringify(dialect)}`

@@ -1,4 +1,4 @@
-import { type Dialect, detectDelimiter, detectNewline } from '../core/csv/dialect.ts'
+import { type CsvDialect, detectDelimiter, detectNewline } from '../core/csv/dialect.ts'
 import { createUtf8Check, detectFileType, type Encoding } from '../core/csv/encodings.ts'
 import { csvPieceBytes, isBlankRow, type RowBatch, readRows } from './csv-rows.ts'
 
@@ -8,7 +8,7 @@ import { csvPieceBytes, isBlankRow, type RowBatch, readRows } from './csv-rows.t
  */
 export type FileInspection =
   | { kind: 'empty' | 'spreadsheet' | 'binary' }
-  | { kind: 'text'; dialect: Dialect; rows: string[][] }
+  | { kind: 'text'; dialect: CsvDialect; rows: string[][] }
 
 /**
  * A kind of fault in the rows of a file. `count` is the number of rows that have it, and `row` the
@@ -74,7 +74,7 @@ const rangePieceBytes = 1024 * 1024
  * Returns the kind of a file and, for a text, the CSV dialect and the first rows that are not
  * blank. With `chosen`, reads the rows in this dialect instead of detecting one.
  */
-export async function inspectFile(file: Blob, chosen?: Dialect): Promise<FileInspection> {
+export async function inspectFile(file: Blob, chosen?: CsvDialect): Promise<FileInspection> {
   const bytes = new Uint8Array(await file.slice(0, sampleBytes).arrayBuffer())
   const first = detectFileType(bytes)
   if (first.kind !== 'text') return first
@@ -93,13 +93,13 @@ async function encodingOf(file: Blob): Promise<Encoding> {
   return isUtf8() ? 'utf-8' : 'windows-1252'
 }
 
-function detectDialect(bytes: Uint8Array, encoding: Encoding, hasMark: boolean): Dialect {
+function detectDialect(bytes: Uint8Array, encoding: Encoding, hasMark: boolean): CsvDialect {
   const sample = new TextDecoder(encoding).decode(bytes, { stream: true })
   const [delimiter, newline] = [detectDelimiter(sample), detectNewline(sample)]
   return { delimiter, newline, encoding, hasMark, hasHeader: true }
 }
 
-async function firstRows(file: Blob, dialect: Dialect): Promise<string[][]> {
+async function firstRows(file: Blob, dialect: CsvDialect): Promise<string[][]> {
   const rows: string[][] = []
   for await (const batch of readRows(file.slice(0, sampleBytes), dialect)) rows.push(...batch.rows)
   // the sample may end in the middle of a row
@@ -113,7 +113,7 @@ async function firstRows(file: Blob, dialect: Dialect): Promise<string[][]> {
  */
 export async function scanRows(
   file: Blob,
-  dialect: Dialect,
+  dialect: CsvDialect,
   onProgress: (bytesDone: number) => void = () => {}
 ): Promise<RowScan> {
   const counted: RowScan = { rows: 0, columns: 0, blank: [], faults: {} }
@@ -165,7 +165,7 @@ export function createRowRangeReader() {
   return async (
     key: string,
     file: Blob,
-    dialect: Dialect,
+    dialect: CsvDialect,
     { from, most, columns }: RowRange
   ): Promise<RowPage> => {
     if (reading?.key !== key || !batch || from < batch.first) {

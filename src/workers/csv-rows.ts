@@ -1,6 +1,6 @@
 import Papa, { type ParseError } from 'papaparse'
 import { unescapeFormulas } from '../core/csv/cells.ts'
-import type { Dialect } from '../core/csv/dialect.ts'
+import type { CsvDialect } from '../core/csv/dialect.ts'
 
 /** Some consecutive rows of a file. */
 export interface RowBatch {
@@ -30,7 +30,7 @@ export const csvPieceBytes = 10 * 1024 * 1024
  */
 export async function* readRows(
   file: Blob,
-  dialect: Dialect,
+  dialect: CsvDialect,
   bytesAtOnce = csvPieceBytes
 ): AsyncGenerator<RowBatch, void> {
   const isMixed = dialect.newline === 'mixed'

@@ -1,4 +1,4 @@
-import type { Dialect } from '../core/csv/dialect.ts'
+import type { CsvDialect } from '../core/csv/dialect.ts'
 import {
   createRowRangeReader,
   type FileInspection,
@@ -16,9 +16,9 @@ import type { WorkerReply } from './pool.ts'
  * copy.
  */
 export type CsvRequest =
-  | { kind: 'inspect'; file: Blob; dialect?: Dialect | undefined }
-  | { kind: 'count'; file: Blob; dialect: Dialect }
-  | ({ kind: 'take'; key: string; file: Blob; dialect: Dialect } & RowRange)
+  | { kind: 'inspect'; file: Blob; dialect?: CsvDialect | undefined }
+  | { kind: 'count'; file: Blob; dialect: CsvDialect }
+  | ({ kind: 'take'; key: string; file: Blob; dialect: CsvDialect } & RowRange)
 
 export type CsvResult = FileInspection | RowScan | RowPage
 

@@ -10,7 +10,7 @@ import {
 } from '../../src/server/domain/history/events.ts'
 import { deleteExpiredResponsesStatement } from '../../src/server/domain/idempotency.ts'
 import { checkFilesJob } from '../../src/server/jobs/check-files.ts'
-import { deleteExpiredJob } from '../../src/server/jobs/delete-expired.ts'
+import { deleteExpiredRowsJob } from '../../src/server/jobs/delete-expired.ts'
 import type { Job } from '../../src/server/jobs/job-runner.ts'
 import { sendMailsJob } from '../../src/server/jobs/send-mails.ts'
 import { endStaleUploadsJob, settleUploadsJob } from '../../src/server/jobs/settle-uploads.ts'
@@ -33,7 +33,7 @@ beforeEach(async () => {
 })
 
 test.each<[string, string, (deps: Deps) => Job]>([
-  ['forget', 'idempotency', deleteExpiredJob],
+  ['forget', 'idempotency', deleteExpiredRowsJob],
   ['settle-uploads', 'upload', settleUploadsJob],
   ['lapse-uploads', 'upload', endStaleUploadsJob],
   ['send-mails', 'mail', sendMailsJob]
@@ -52,7 +52,7 @@ test('goes on with what else a company forgets when one deletion fails', async (
   await breakTable('idempotency')
   await insertEvents(acme, 3, 100)
   await insertEvents(beta, 3, 100)
-  await deleteExpiredJob(app.deps).run(() => false, true)
+  await deleteExpiredRowsJob(app.deps).run(() => false, true)
   expect(await count('event', acme)).toBe(0)
   expect(await count('event', beta)).toBe(0)
 })

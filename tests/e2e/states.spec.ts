@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Browser, expect, type Page, test } from '@playwright/test'
 import { type Locale, locales, type Translate } from '../../src/i18n/index.ts'
-import { readBuild } from '../../src/server/site/astro-build.ts'
+import { readAstroBuild } from '../../src/server/site/astro-build.ts'
 import { failurePage } from '../../src/server/site/failure-page.ts'
 import { inspectInBothSchemes } from '../helpers/e2e/accessibility.ts'
 import {
@@ -165,7 +165,11 @@ for (const locale of locales) {
       }
 
       async function lookAtFailure() {
-        const body = failurePage(await readBuild('dist'), { locale, status: 503, id: 'example' })
+        const body = failurePage(await readAstroBuild('dist'), {
+          locale,
+          status: 503,
+          id: 'example'
+        })
         await page.route(`${home}/verify`, route =>
           route.fulfill({ status: 503, contentType: 'text/html', body })
         )

@@ -4,7 +4,10 @@ import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/keys/public
 import { inCompany, toCompanyId } from '../../src/server/db/scope.ts'
 import { addUser } from '../../src/server/domain/accounts/new-users.ts'
 import { insertSignUp } from '../../src/server/domain/accounts/signups.ts'
-import { sealedKeyColumns, verifyKeyProof } from '../../src/server/domain/key-proofs/key-proofs.ts'
+import {
+  encryptedKeyColumns,
+  verifyKeyProof
+} from '../../src/server/domain/key-proofs/key-proofs.ts'
 import { createMailToken } from '../../src/server/domain/mail/mail-tokens.ts'
 import type { TestApp } from './app.ts'
 import { newEmail } from './client.ts'
@@ -98,7 +101,7 @@ export async function makeEmailChange(
       .values({
         ...place,
         email,
-        ...sealedKeyColumns(app.deps, place, key),
+        ...encryptedKeyColumns(app.deps, place, key),
         created_at,
         expires_at: new Date(created_at.getTime() + 3_600_000)
       })

@@ -7,7 +7,7 @@ export type Delimiter = (typeof delimiters)[number]
 export type Newline = '\n' | '\r\n' | '\r' | 'mixed'
 
 /** The format of a CSV file: its delimiter, encoding and line ends. */
-export interface Dialect {
+export interface CsvDialect {
   delimiter: Delimiter
   encoding: Encoding
   /** Whether the file begins with a byte order mark. */

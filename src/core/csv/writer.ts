@@ -1,5 +1,5 @@
 import { escapeFormulas } from './cells.ts'
-import type { Dialect } from './dialect.ts'
+import type { CsvDialect } from './dialect.ts'
 import { encodeText } from './encodings.ts'
 
 /**
@@ -9,7 +9,7 @@ import { encodeText } from './encodings.ts'
  */
 export function encodeCsv(
   rows: readonly (readonly string[])[],
-  dialect: Dialect
+  dialect: CsvDialect
 ): Uint8Array<ArrayBuffer> {
   const newline = dialect.newline === 'mixed' ? '\r\n' : dialect.newline
   const text = rows.map(row => `${writeRow(row, dialect)}${newline}`).join('')
@@ -18,7 +18,7 @@ export function encodeCsv(
   return bytes ?? new TextEncoder().encode(`\uFEFF${text}`)
 }
 
-function writeRow(row: readonly string[], { delimiter }: Dialect): string {
+function writeRow(row: readonly string[], { delimiter }: CsvDialect): string {
   const cells = row.map(cell => {
     const inert = escapeFormulas(cell)
     const isPlain = !/["\r\n]/.test(inert) && !inert.includes(delimiter) && inert.trim() === inert

@@ -29,7 +29,7 @@ export function parseStrictJson(text: string): Json {
 }
 
 /** Parses JSON like `parseStrictJson`, and also throws if the text is not in canonical form. */
-export function parseCanonical(text: string): Json {
+export function parseCanonicalJson(text: string): Json {
   const value = parseStrictJson(text)
   if (canonicalize(value) !== text) throw new SyntaxError('JSON: not canonical')
   return value

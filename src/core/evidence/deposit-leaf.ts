@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, concatBytes, toBase64Url, toUtf8 } from '../bytes.ts'
-import { canonicalize, parseCanonical } from './canonical-json.ts'
+import { canonicalize, parseCanonicalJson } from './canonical-json.ts'
 import { type CommitmentOpening, createCommitment } from './commitments.ts'
 import { isDigest, isRecordId, isTimestamp } from './formats.ts'
 
@@ -140,7 +140,7 @@ function isShortText(text: string): boolean {
 
 function isCanonicalObject(text: string): boolean {
   try {
-    const value = parseCanonical(text)
+    const value = parseCanonicalJson(text)
     return typeof value === 'object' && !Array.isArray(value)
   } catch {
     return false

@@ -14,7 +14,7 @@ export const challengePurposes = ['login', 'signup', 'rekey', 'confirm'] as cons
 export type ChallengePurpose = (typeof challengePurposes)[number]
 
 /** Lifetime of a challenge in seconds. */
-export const challengeSeconds = 120
+export const challengeLifetimeSeconds = 120
 
 /**
  * The content of a challenge. `iat` and `exp` are the times of its issue and expiry, in seconds
@@ -141,7 +141,7 @@ export function checkChallenge(
   if (!payload) throw new ChallengeError('form')
   if (payload.aud !== host) throw new ChallengeError('host')
   if (payload.eh !== emailHash(email)) throw new ChallengeError('email')
-  if (payload.exp - payload.iat !== challengeSeconds) throw new ChallengeError('lifetime')
+  if (payload.exp - payload.iat !== challengeLifetimeSeconds) throw new ChallengeError('lifetime')
   if (!isActiveKdf(payload.kdf, table)) throw new ChallengeError('kdf')
   return { bytes: toUtf8(challenge), kdf: payload.kdf }
 }

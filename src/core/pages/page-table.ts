@@ -93,7 +93,7 @@ export function findPage(path: string): PageEntry | undefined {
  * Returns the path of a page below the locale, with values for its parameters: `groups`,
  * `{ company: '7' }` → `/admin/7/groups`.
  */
-export function pathOf<Name extends PageName>(
+export function pagePath<Name extends PageName>(
   name: Name,
   params: Record<ParameterOf<(typeof pages)[Name]['path']>, string>
 ): string {

@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useRef, useState } from 'react'
 import type { AllAttention as Found } from '../../contract/overview.ts'
-import { $allAttention, loadAllAttention } from '../../stores/admin/overview.ts'
+import { $attentionOfAllCompanies, loadAllAttention } from '../../stores/admin/overview.ts'
 import { pageHref } from '../kit/page-href.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { AttentionCard, AttentionItems } from './AttentionCard.tsx'
@@ -15,7 +15,7 @@ const check = () => void loadAllAttention()
 /** Lists what an operator should act on in all companies, or says that everything is in order. */
 export function InstallationAttention() {
   const { t } = useTranslation()
-  const state = useStore($allAttention, { ssr: 'initial' })
+  const state = useStore($attentionOfAllCompanies, { ssr: 'initial' })
   useRegularCheck(check)
   const found = state.status === 'ready' ? state.attention : undefined
   const isInOrder =

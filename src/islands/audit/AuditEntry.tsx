@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { AuditLogEntry } from '../../contract/audit.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
+import { pagePath } from '../../core/pages/page-table.ts'
 import { formatDateTime } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { useTranslation } from '../kit/use-translation.ts'
@@ -92,9 +92,9 @@ function pathOfTarget({ action, target }: AuditLogEntry, company: string): strin
   if (action.endsWith('.delete') || target.name === null) return undefined
   switch (target.kind) {
     case 'group':
-      return pathOf('group', { company, group: target.id })
+      return pagePath('group', { company, group: target.id })
     case 'category':
-      return pathOf('category', { company, category: target.id })
+      return pagePath('category', { company, category: target.id })
     default:
       return undefined
   }

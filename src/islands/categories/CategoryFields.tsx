@@ -158,7 +158,7 @@ export function CategoryFields({ form, category }: CategoryFieldsProps) {
  * Returns the visibility, the storage, the file types and the retention of a category from the
  * values of the form. Without a valid choice, the category is public and stores files.
  */
-export function categoryFromForm(values: FormValues) {
+export function categorySettingsFromForm(values: FormValues) {
   const kinds = (values['kinds'] ?? '').split('\n')
   const types = [
     ...mediaKindNames.flatMap(kind => (kinds.includes(kind) ? mediaKinds[kind] : [])),

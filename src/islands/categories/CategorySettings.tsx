@@ -14,10 +14,10 @@ import { useTranslation } from '../kit/use-translation.ts'
 import {
   CategoryFields,
   type CategorySettingName,
-  categoryFromForm,
   categoryNameLanguages,
   categoryNamesFromForm,
   categorySettingChoices,
+  categorySettingsFromForm,
   describeChoice,
   retentionRule,
   type EditableCategory as Settings
@@ -109,7 +109,7 @@ function changesOf(values: FormValues, was: CompanyCategory): Settings {
   const originals = categorySettingChoices.keep_originals.find(
     each => each === values['keep_originals']
   )
-  const read = categoryFromForm(values)
+  const read = categorySettingsFromForm(values)
   const isFile = read.store === 'file'
   return {
     ...read,

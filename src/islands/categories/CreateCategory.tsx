@@ -12,9 +12,9 @@ import { pageHref } from '../kit/page-href.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
 import {
   CategoryFields,
-  categoryFromForm,
   categoryNameLanguages,
   categoryNamesFromForm,
+  categorySettingsFromForm,
   retentionRule
 } from './CategoryFields.tsx'
 
@@ -59,7 +59,7 @@ function inputOf(values: FormValues, locale: Locale) {
   const names = categoryNamesFromForm(values)
   const own = names[locale] ?? ''
   const { en = own, fr = own } = names
-  const settings = categoryFromForm(values)
+  const settings = categorySettingsFromForm(values)
   // the form hides the field when only fingerprints are stored
   const retention = settings.store === 'file' ? settings.retention : null
   return { ...settings, retention, names: { en, fr } }

@@ -137,8 +137,8 @@ function ActionButton({ name, run, deposit }: ActionButtonProps) {
 }
 
 /**
- * Asks the person to choose the file of an unfinished upload again, because a reload of the page
- * has lost it. If the browser can open the file itself, also offers a button for that.
+ * A button to choose the file of an unfinished upload again, because the page was reloaded and no
+ * longer has the file. If the browser can open the file again itself, adds a button that does so.
  */
 function ChooseAgain({ deposit }: { deposit: QueuedDeposit }) {
   const { t } = useTranslation()

@@ -95,9 +95,9 @@ function uploadingWords(
 }
 
 /**
- * Returns the sentence for an error if it needs more than the text of the error code: the figures
- * of the storage limit, or the reason why a file name is refused. Returns undefined for other
- * errors.
+ * Returns the sentence for the two errors whose standard text lacks details: a reached storage
+ * limit (with the figures) and a refused file name (with the reason). Returns undefined for other
+ * errors, which are shown with the standard text.
  */
 export function depositErrorText(
   error: AppError,

@@ -16,7 +16,7 @@ interface DetailFrameProps<Item> {
   open: (id: string) => Promise<unknown>
   /** Name of the route parameter that contains the id of the item. */
   param: string
-  /** The list page that a link opens if the item does not exist. */
+  /** If the item does not exist, the page shows a link to this list page instead. */
   list: 'categories' | 'dataSources' | 'domains' | 'groups' | 'users'
   /**
    * Returns a text that is shown if the item does not exist: the title, the explanation (`text`),

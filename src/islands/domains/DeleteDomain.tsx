@@ -4,7 +4,8 @@ import { DeleteForGood } from '../details/DeleteForGood.tsx'
 import { useTranslation } from '../kit/use-translation.ts'
 
 /**
- * Deletes a domain permanently. Says what stops working, and asks the person to type the host name.
+ * A card that says what stops working without the domain, and deletes the domain permanently after
+ * the person has typed its host name.
  */
 export function DeleteDomain({ domain }: { domain: DomainDetails }) {
   const { t } = useTranslation()

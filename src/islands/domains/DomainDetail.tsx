@@ -165,8 +165,8 @@ function Proved({ domain }: DomainProps) {
 }
 
 /**
- * Shows the settings, the theme and the other cards of a domain. Used as soon as DNS has proved
- * once that the company owns the domain.
+ * Shows the settings, the theme and the other cards of a domain. Only for domains of which DNS has
+ * proved at least once that the company owns them.
  */
 function Contents({ domain }: DomainProps) {
   const user = useStore($user, { ssr: 'initial' })

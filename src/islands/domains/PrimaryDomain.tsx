@@ -8,8 +8,8 @@ import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 
 /**
- * Makes a domain the company's primary domain, and explains what that changes. Shows nothing if the
- * domain already is the primary domain or cannot become it.
+ * A card with a button that makes a domain the company's primary domain, and a note that explains
+ * what changes. Shows nothing if the domain is already primary or cannot become primary.
  */
 export function PrimaryDomain({ domain: { id, host, primary, state } }: { domain: DomainDetails }) {
   const { t } = useTranslation()

@@ -28,8 +28,8 @@ interface ThemeEditorProps {
 }
 
 /**
- * Edits the theme of a domain beside a preview. Each change is saved in a draft immediately; the
- * pages change when the draft is published.
+ * A card to edit the theme of a domain, with a preview. Changes are saved automatically in a draft.
+ * The pages of the domain change only when the draft is published.
  */
 export function ThemeEditor({ domain }: ThemeEditorProps) {
   const { t } = useTranslation()

@@ -2,7 +2,7 @@ import type { Colors, DomainThemes } from '../../contract/domains.ts'
 import type { Translate } from '../../i18n/index.ts'
 import { type EditedTheme, themeToEdit } from '../../stores/admin/domains.ts'
 
-/** A part of a theme that is saved as a whole. */
+/** A part of a theme, such as the logo. Each part is saved and compared as one value. */
 export type ThemePart = (typeof themeParts)[number]
 const themePictures = ['logo', 'logo_dark', 'favicon'] as const
 export const themeParts = ['colors', ...themePictures] as const

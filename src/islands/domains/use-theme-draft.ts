@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { DomainThemes, ThemeChanges } from '../../contract/domains.ts'
-import { isSame } from '../../core/differences.ts'
+import { isSameJson } from '../../core/differences.ts'
 import {
   $themes,
   type EditedTheme,
@@ -30,7 +30,7 @@ type Refused = Partial<Record<ThemePart, string>>
 export function useThemeDraft(id: string, themes: DomainThemes) {
   const [look, setLook] = useState(() => themeToEdit(themes))
   const [refused, setRefused] = useState<Refused>({})
-  /** The theme that was stored when the person began to edit. */
+  /** The stored theme on which the unsaved changes are based. Updated after each save. */
   const seen = useRef(look)
   const latest = useRef(look)
   /** Whether the last call of the API saved the draft. False if it found a conflict. */
@@ -116,7 +116,10 @@ export function useThemeDraft(id: string, themes: DomainThemes) {
       seen.current = stored()
       show(seen.current)
     },
-    /** Shows the saved theme, for example after the draft was deleted or a theme was restored. */
+    /**
+     * Discards the unsaved changes and shows the stored theme, for example after the draft was
+     * deleted.
+     */
     reset() {
       clearTimeout(timer.current)
       seen.current = stored()
@@ -127,6 +130,6 @@ export function useThemeDraft(id: string, themes: DomainThemes) {
 }
 
 function changedParts(look: EditedTheme, from: EditedTheme): Partial<EditedTheme> {
-  const parts = themeParts.filter(part => !isSame(look[part], from[part]))
+  const parts = themeParts.filter(part => !isSameJson(look[part], from[part]))
   return Object.fromEntries(parts.map(part => [part, look[part]]))
 }

@@ -1,8 +1,11 @@
-/** The steps of a new domain after the first step, in which the person enters the host name. */
+/** The steps of a new domain that follow after the person has entered the host name. */
 export const domainSteps = ['records', 'check', 'look', 'live'] as const
 export type DomainStep = (typeof domainSteps)[number]
 
-/** Reads the step from the address of a page: `?step=records`. */
+/**
+ * Reads the step of a new domain from the query of the page's address: `?step=records`. Returns an
+ * empty object if the query contains no such step.
+ */
 export function readDomainStep(search: string): { step?: DomainStep } {
   const named = new URLSearchParams(search).get('step')
   const step = domainSteps.find(each => each === named)

@@ -3,9 +3,9 @@ import { useEffect, useEffectEvent, useState } from 'react'
 import { $fileHandoff, type FileHandoff, takeHandoff } from '../../stores/file-handoff.ts'
 
 /**
- * Calls `onFiles` with the files that the person has dropped, pasted or chosen on any page for the
- * page `to`. `leftOut` is the number of system files that were skipped in dropped folders. Returns
- * the names of the files that could not be read.
+ * Receives files on the page `to`. The person may have dropped, pasted or chosen them on another
+ * page. Calls `onFiles` with the files, and with the number of system files that were skipped in
+ * dropped folders (`leftOut`). Returns the names of the files that could not be read.
  */
 export function useFileHandoff(
   to: FileHandoff['to'],

@@ -14,7 +14,7 @@ interface ButtonWithNoteProps {
   }
 }
 
-/** A button with the sentence that says what it changes. After a failure, also shows the error. */
+/** A button with a sentence below it (`note`) that explains its effect. Also shows its error. */
 export function ButtonWithNote(props: ButtonWithNoteProps) {
   const { label, note, look = 'btn-outline btn-sm', action } = props
   const id = useId()

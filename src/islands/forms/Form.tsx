@@ -22,7 +22,7 @@ interface FormProps {
   /** Whether the form is drawn as a card. Absent if the form is inside a card already. */
   isSheet?: boolean
   className?: string
-  /** Replaces the note about the error in `form.failure`. Undefined to show that note. */
+  /** Shown instead of the standard note about the error in `form.failure`. */
   failure?: ReactNode
   beside?: ReactNode
   below?: ReactNode
@@ -30,8 +30,9 @@ interface FormProps {
 }
 
 /**
- * A form with fields, a button, its progress, and an error note when it has failed. The page must
- * pass the translations `account` to the island.
+ * A form with its fields (`children`) and the button that sends it. Shows a message when the values
+ * were sent, and an error note if sending failed. The page must pass the translations `account` to
+ * the island.
  */
 export function Form(props: FormProps) {
   const { form, submit, look, derivesKey, done, isSheet, className, beside } = props

@@ -130,8 +130,8 @@ export function MultiValueField({ name, initial = [], ...texts }: MultiValueFiel
 }
 
 /**
- * Splits a text at commas, semicolons and line breaks, without repeated values: `'a@b.fr, c@d.fr'`
- * → `['a@b.fr', 'c@d.fr']`
+ * Splits a text at commas, semicolons and line breaks: `'a@b.fr, c@d.fr'` → `['a@b.fr', 'c@d.fr']`.
+ * Leaves out empty and repeated values.
  */
 function entriesOf(text = ''): string[] {
   const entries = text.split(/[\n,;]/).map(entry => entry.trim())

@@ -12,8 +12,8 @@ interface NewPasswordFieldProps {
   name: string
   error?: string | undefined
   /**
-   * Returns name and e-mail of the person who chooses the password, because a password that
-   * contains them is weak. Runs at each keystroke.
+   * Returns the name and e-mail of the person who chooses the password. A password that
+   * contains them counts as weak. Called again at each keystroke.
    */
   owner: () => PasswordOwner
 }
@@ -29,8 +29,8 @@ export function NewPasswordField({ label, name, error, owner }: NewPasswordField
   const isBusy = useRef(false)
 
   /**
-   * Rates the typed password, and again if it changes meanwhile. Does nothing while an earlier call
-   * is still rating.
+   * Rates the typed password. If the person has typed more in the meantime, also rates the new
+   * text. Does nothing while an earlier call is running, because that call rates the new text.
    */
   const judge = async () => {
     if (isBusy.current) return

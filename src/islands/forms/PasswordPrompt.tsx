@@ -7,8 +7,8 @@ const PasswordDialog = lazyComponent(
 )
 
 /**
- * Asks for the password of the signed-in person, if the API requires it again before it carries out
- * a call. Each island of the administration contains this component.
+ * Asks the signed-in person for the password again when an API call requires this. Each island of
+ * the administration contains this component.
  */
 export function PasswordPrompt() {
   const question = useStore($passwordPrompt, { ssr: 'initial' })

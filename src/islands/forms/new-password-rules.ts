@@ -23,8 +23,9 @@ export function newPasswordRules(
 }
 
 /**
- * Returns an error of the field `name` if the password is too easy to guess. Returns undefined if
- * it is strong enough, and if it breaks another rule, which reports its own error.
+ * Returns the error `weak` for the field `name` if the password is too easy to guess. Otherwise
+ * returns undefined. Does not rate a password that `newPasswordRules()` already refuses as empty or
+ * with another error.
  */
 export async function weakPasswordErrors(
   name: string,

@@ -1,8 +1,9 @@
 import * as drafts from '../../stores/form-drafts.ts'
 
 /**
- * Returns and removes the value that was stored under `name` for this page, when the person changed
- * the language or when the session ended. Returns undefined if there is none.
+ * Returns the unsaved input that is stored under `name` for this page, and deletes it from the
+ * store. Returns undefined if there is none. Input is stored when the person changes the language
+ * of the page, and when the session ends.
  */
 export function takeUnsavedInput(name: string): unknown {
   return drafts.takeDraft(drafts.pagePathInDefaultLocale(), name)

@@ -1,5 +1,5 @@
 import { useStore } from '@nanostores/react'
-import { type Delimiter, type Dialect, delimiters } from '../../core/csv/dialect.ts'
+import { type CsvDialect, type Delimiter, delimiters } from '../../core/csv/dialect.ts'
 import { type Encoding, encodings } from '../../core/csv/encodings.ts'
 import { formatBytes } from '../../core/text/format.ts'
 import {
@@ -47,7 +47,7 @@ export function FileFormatStep({ kind, file, onNext, onBack }: FileFormatStepPro
   const isBad = fatal.some(each => faults[each])
   const isOver = rows !== undefined && rows > kind.limits.rows
   const isReady = rows !== undefined && rows > 0 && !isOver && !isBad
-  const change = (next: Partial<Dialect>) => void changeDialect(kind, next)
+  const change = (next: Partial<CsvDialect>) => void changeDialect(kind, next)
 
   return (
     <section className="sheet flex flex-col gap-4" aria-labelledby="import-read">

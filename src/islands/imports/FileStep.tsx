@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useState } from 'react'
-import type { Dialect } from '../../core/csv/dialect.ts'
+import type { CsvDialect } from '../../core/csv/dialect.ts'
 import { encodeCsv } from '../../core/csv/writer.ts'
 import { formatByteLimit, formatBytes } from '../../core/text/format.ts'
 import { $importFile, type ImportFile, readImportFile } from '../../stores/imports/import-file.ts'
@@ -40,7 +40,7 @@ export function FileStep(props: FileStepProps) {
       names.map(name => template.cells[name] ?? '')
     ]
     // French spreadsheets separate by semicolons
-    const dialect: Dialect = {
+    const dialect: CsvDialect = {
       delimiter: locale === 'fr' ? ';' : ',',
       encoding: 'utf-8',
       hasMark: true,

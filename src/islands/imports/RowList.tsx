@@ -30,8 +30,8 @@ const verdicts = ['refused', 'new', 'changed', 'unchanged', 'skipped'] as const
 
 /**
  * Shows the rows of an import that have the same check result, such as `refused`, and lets the
- * person switch to another result. At first shows the refused rows, if there are any, or after the
- * run the imported rows.
+ * person switch to another result. While the person can correct rows, begins with the refused rows.
+ * Otherwise begins with the new rows. Begins with another result if there are no such rows.
  */
 export function RowList(props: RowListProps) {
   const { kind, item, origin, labels, reasonText, canCorrect } = props

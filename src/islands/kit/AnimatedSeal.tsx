@@ -78,7 +78,7 @@ export function AnimatedSeal({ state, label, className, small }: SealProps) {
 
 /**
  * Animates the sealing: ticks grow clockwise, the check mark is drawn, and the seal shrinks and
- * returns like a stamp. Returns the last animation.
+ * returns like a stamp. Returns the animation that ends last.
  */
 function press(svg: SVGSVGElement): Animation {
   const grow = [{ strokeDashoffset: 1 }, { strokeDashoffset: 0 }]

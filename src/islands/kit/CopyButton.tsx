@@ -3,13 +3,11 @@ import { useTranslation } from './use-translation.ts'
 
 interface CopyButtonProps {
   text: string
-  /**
-   * Label of the button that says what it copies. Undefined if the text beside the button says so.
-   */
+  /** Label that says what the button copies, such as `Copy link`. The default is `Copy`. */
   label?: string
 }
 
-/** Copies a text to the clipboard. Shows a message if the browser refuses. */
+/** A button that copies `text` to the clipboard. Says so if the browser does not allow it. */
 export function CopyButton({ text, label }: CopyButtonProps) {
   const { t } = useTranslation()
   const [state, setState] = useState<'idle' | 'copied' | 'refused'>('idle')

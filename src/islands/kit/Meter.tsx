@@ -6,7 +6,8 @@ interface MeterProps {
 }
 
 /**
- * Shows how much is used, in words. If there is a limit, also shows a bar with the used fraction.
+ * Shows `words`, which say how much of something is used, such as storage. If there is a limit,
+ * also shows a bar with the used fraction.
  */
 export function Meter({ label, words, share }: MeterProps) {
   return (

@@ -1,4 +1,4 @@
-import { type PageName, pathOf } from '../../core/pages/page-table.ts'
+import { type PageName, pagePath } from '../../core/pages/page-table.ts'
 import { type Locale, localizedPath } from '../../i18n/index.ts'
 
 /**
@@ -8,7 +8,7 @@ import { type Locale, localizedPath } from '../../i18n/index.ts'
 export function pageHref<Name extends PageName>(
   locale: Locale,
   name: Name,
-  params: Parameters<typeof pathOf<Name>>[1]
+  params: Parameters<typeof pagePath<Name>>[1]
 ): string {
-  return localizedPath(locale, pathOf(name, params))
+  return localizedPath(locale, pagePath(name, params))
 }

@@ -15,9 +15,7 @@ import { selectionAfterKey } from './selection-keys.ts'
 
 /** A column of a table: its heading and the function that draws its cells. */
 export interface TableColumn<Row> {
-  /**
-   * Id of the column. If the list can be sorted by the column, the id is also the value of `sort`.
-   */
+  /** Id of the column. If the rows are sorted by the column, `sort` contains this id. */
   id: string
   label: string
   cell: (row: Row) => ReactNode

@@ -1,15 +1,15 @@
 import type { ReactNode } from 'react'
 
 interface EmptyStateProps {
-  /** Heading that says what the list will contain. */
+  /** Heading that explains what the list is for, or why it is empty. */
   title: string
-  /** Text that says what the person can use the content for. */
+  /** Details below the heading. */
   text?: string | undefined
   /** One button, and at most one link beside it. */
   children?: ReactNode
 }
 
-/** Replaces an empty list: a drawing of future rows, a heading, a text and a button. */
+/** Shown instead of an empty list: a drawing of rows, a heading, a text and a button. */
 export function EmptyState({ title, text, children }: EmptyStateProps) {
   return (
     <section className="sheet flex flex-col items-center gap-4 py-12 text-center">

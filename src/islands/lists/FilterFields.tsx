@@ -9,7 +9,7 @@ interface SearchBoxProps {
 /** A search starts this many milliseconds after the last typed letter. */
 const typingMs = 250
 
-/** Searches when the person stops typing, or immediately on Enter. */
+/** A search field. Searches when the person stops typing, or immediately on Enter. */
 export function SearchBox({ label, value, onSearch }: SearchBoxProps) {
   const [typed, setTyped] = useState(value)
   const [asked, setAsked] = useState(value)

@@ -11,10 +11,13 @@ interface ListFrameProps {
   /** Whether the code that draws the rows is still being loaded. */
   isPending?: boolean
   loading: string
-  /** Text that is shown if a further page could not be loaded, if the usual text does not fit. */
+  /** Replaces the standard text that says that further rows could not be loaded. */
   partial?: string
   empty: ReactNode
-  /** Whether `children` themselves say that the rows may be out of date. */
+  /**
+   * Whether `children` contain a note when the rows may be out of date. The frame then shows no
+   * such note.
+   */
   saysStale?: boolean
   onRetry: () => void
   onMore: () => void

@@ -15,7 +15,8 @@ interface UsageBarProps {
 const nearlyUsed = 0.9
 
 /**
- * Shows how much is used, in words. If there is a limit, also shows a bar with the used fraction.
+ * Shows the number of requests or the storage that was used. If there is a limit, also shows the
+ * limit, and a bar with the used fraction.
  */
 export function UsageBar({ of, used, limit }: UsageBarProps) {
   const { locale, t } = useTranslation()

@@ -2,8 +2,8 @@ import { type Locale, languageTag } from '../../i18n/index.ts'
 import type { TableColumn } from './DataTable.tsx'
 
 /**
- * Returns the column with the day on which a row was created. Lists that let people choose their
- * columns hide it at first in windows below 1280 px.
+ * Returns a column that shows on which day each item was created. Lists with a menu of columns hide
+ * this column in windows below 1280 px, unless the person has chosen to see it.
  */
 export function createdColumn(label: string, locale: Locale): TableColumn<{ created: string }> {
   const dates = new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium' })

@@ -23,13 +23,13 @@ export function useListAddress<Address>(
   return { address, change }
 }
 
-/** Parses a day of an address, `2026-05-03`. Returns undefined for any other text. */
+/** Returns `text` if it is a day, such as `2026-05-03`. Returns undefined for any other text. */
 export function parseDay(text: string | null): string | undefined {
   if (!/^[12]\d{3}-\d\d-\d\d$/.test(text ?? '')) return undefined
   return text && !Number.isNaN(Date.parse(text)) ? text : undefined
 }
 
-/** Parses the id of an item in an address. Returns undefined for any other text. */
+/** Returns `text` if it has the form of an id (a UUID). Returns undefined for any other text. */
 export function parseId(text: string | null): string | undefined {
   return text && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text) ? text : undefined
 }
@@ -71,8 +71,8 @@ export function dayRangeToTimes({ from, to }: { from?: string; to?: string }) {
 }
 
 /**
- * Returns the time when a day begins in the person's time zone, or when the day `later` days after
- * it begins.
+ * Adds `later` days to a day (`2026-05-03`). Returns the time when the resulting day begins in the
+ * person's time zone.
  */
 function startOfDay(day: string, later: number): Date {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)

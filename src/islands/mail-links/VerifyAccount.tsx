@@ -46,7 +46,10 @@ interface ConfirmProps {
   link: OpenedLink
 }
 
-/** Asks for a click before it uses the link, because programs that scan mails open links, too. */
+/**
+ * A button that confirms the sign-up. Opening the link is not enough, because programs that scan
+ * mails open links, too.
+ */
 function Confirm({ company, link }: ConfirmProps) {
   const { t } = useTranslation()
   const { isReady } = useSignInReadiness()

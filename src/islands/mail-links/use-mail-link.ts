@@ -61,9 +61,9 @@ function closedLinkState(link: OpenedLink | 'none' | 'loading'): 'used' | 'over'
 }
 
 /**
- * Returns why a link no longer works (`closed`: `used`, `over`, or undefined if it works), and a
- * function `handleFailure`. The function takes the error of an API call. If the error means that
- * the link no longer works, it updates `closed` and returns true.
+ * Returns `closed` and `handleFailure()`. `closed` says why the link no longer works: `used` or
+ * `over`. It is undefined while the link works. `handleFailure()` updates `closed` after an API
+ * call with the link has failed. It returns whether the call failed because of the link.
  */
 export function useLinkFailure(link: OpenedLink | 'none' | 'loading') {
   const [refused, setRefused] = useState<'used' | 'over'>()

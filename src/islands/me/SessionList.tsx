@@ -96,7 +96,7 @@ function Row({ session, isWorking, end }: RowProps) {
   )
 }
 
-/** Asks for confirmation, because this cannot be undone. */
+/** A button that ends all sessions of the person. Asks first, because this cannot be undone. */
 function SignOutEverywhere() {
   const { locale, t } = useTranslation()
   const [isAsking, setAsking] = useState(false)

@@ -23,7 +23,7 @@ import { pageHref } from '../kit/page-href.ts'
 import { showMessage } from '../kit/show-message.ts'
 import { useLoaded } from '../kit/use-loaded.ts'
 import { useTranslation, withTranslation } from '../kit/use-translation.ts'
-import { GroupPicker, parseGroupPicker } from './GroupPicker.tsx'
+import { GroupPicker, parseGroupPickerValue } from './GroupPicker.tsx'
 
 const languages = ['und', 'en', 'fr'] as const
 
@@ -120,7 +120,7 @@ export const CreateUser = withTranslation(function CreateUser() {
  */
 function inputOf(values: FormValues, preset: NamedGroup | undefined) {
   const { email = '', username = '', locale, group_ids } = values
-  const groups = parseGroupPicker(group_ids)
+  const groups = parseGroupPickerValue(group_ids)
   const isPreset = preset !== undefined && groups.length === 1 && groups[0]?.id === preset.id
   const isUnknown = preset === undefined && groups.length === 0
   return {

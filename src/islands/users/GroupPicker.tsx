@@ -20,7 +20,7 @@ interface GroupPickerProps {
   reload?: () => unknown
 }
 
-/** A field to find and choose several groups. `parseGroupPicker()` parses its value in the form. */
+/** A field to find and choose several groups. `parseGroupPickerValue()` parses its value in the form. */
 export function GroupPicker(props: GroupPickerProps) {
   const { name, hint, except = [], initial, failure, reload } = props
   const { t } = useTranslation()
@@ -53,7 +53,7 @@ export function GroupPicker(props: GroupPickerProps) {
   // this component and a draft write into the hidden field, and a reset empties the field
   useEffect(() => {
     const { current } = store
-    const follow = () => setChosen(parseGroupPicker(current?.value))
+    const follow = () => setChosen(parseGroupPickerValue(current?.value))
     const empty = () => setChosen([])
     current?.addEventListener('input', follow)
     current?.form?.addEventListener('reset', empty)
@@ -65,7 +65,7 @@ export function GroupPicker(props: GroupPickerProps) {
   const preset = initial ? linesOf([initial]) : ''
   useEffect(() => {
     // what the person has chosen meanwhile stays
-    if (preset && store.current?.value === preset) setChosen(parseGroupPicker(preset))
+    if (preset && store.current?.value === preset) setChosen(parseGroupPickerValue(preset))
   }, [preset])
 
   return (
@@ -111,7 +111,7 @@ export function GroupPicker(props: GroupPickerProps) {
  * Returns the groups in the form value of a `GroupPicker`. Each line of the value has the id and
  * the name of a group.
  */
-export function parseGroupPicker(value = ''): NamedGroup[] {
+export function parseGroupPickerValue(value = ''): NamedGroup[] {
   return value.split('\n').flatMap(line => parseNamedItem(line) ?? [])
 }
 

@@ -18,7 +18,7 @@ import { Section } from '../kit/Section.tsx'
 import { useAction } from '../kit/use-action.ts'
 import { useTranslation } from '../kit/use-translation.ts'
 import { useUndo } from '../kit/use-undo.ts'
-import { GroupPicker, parseGroupPicker } from './GroupPicker.tsx'
+import { GroupPicker, parseGroupPickerValue } from './GroupPicker.tsx'
 
 interface MemberProps {
   member: Member
@@ -94,7 +94,7 @@ function AddToGroups({ member: { id, groups } }: MemberProps) {
     what: 'Adding the person to groups failed',
     isEmptiedBySuccess: true,
     async send({ group_ids }) {
-      const additions = await addToGroups(id, parseGroupPicker(group_ids))
+      const additions = await addToGroups(id, parseGroupPickerValue(group_ids))
       for (const { error } of additions) if (error) reportError(error)
       return additions
     }

@@ -1,4 +1,4 @@
-import type { ProcessNotifications } from '../db/notifications.ts'
+import type { NotificationListener } from '../db/notifications.ts'
 import { parseCompanyId } from '../db/scope.ts'
 import type { CompanyId, PersonId, Signal, Signals } from '../domain/deps.ts'
 
@@ -10,7 +10,7 @@ import type { CompanyId, PersonId, Signal, Signals } from '../domain/deps.ts'
  * because the jobs of every process look for undone work every few seconds.
  */
 export function createSignals(
-  notifications?: Pick<ProcessNotifications, 'send' | 'listen'>
+  notifications?: Pick<NotificationListener, 'send' | 'listen'>
 ): Signals {
   const events = signal<PersonId>(key => notifications?.send(`events ${key.company} ${key.user}`))
   const sessions = signal<PersonId>(key =>

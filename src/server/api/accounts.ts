@@ -15,7 +15,7 @@ import * as emailChanges from '../domain/accounts/email-changes.ts'
 import * as invitations from '../domain/accounts/invitations.ts'
 import * as resets from '../domain/accounts/password-resets.ts'
 import * as signUps from '../domain/accounts/signups.ts'
-import { chooseLinkDelivery } from '../domain/developer-machine.ts'
+import { chooseMailLinkDelivery } from '../domain/developer-machine.ts'
 import { runWithMailTokenLimit } from '../domain/limits/rate-limits.ts'
 import * as mailTokens from '../domain/mail/mail-tokens.ts'
 import {
@@ -26,7 +26,7 @@ import {
   signedInPerson
 } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
-import { canonicalEmailOf } from './users.ts'
+import { requireCanonicalEmail } from './users.ts'
 
 export function mountAccounts(app: Api): void {
   mountEndpoint(app, checkMailLink, (input, c) =>
@@ -63,7 +63,7 @@ export function mountAccounts(app: Api): void {
   mountEndpoint(app, requestReset, async ({ email }, c) => {
     await resets.requestReset(c.get('deps'), {
       ...tenantAndAddress(c),
-      email: canonicalEmailOf(email)
+      email: requireCanonicalEmail(email)
     })
     return deliveryOf(c)
   })
@@ -78,7 +78,7 @@ export function mountAccounts(app: Api): void {
     const asked = {
       ...tenantAndAddress(c),
       person: signedInPerson(c),
-      email: canonicalEmailOf(email)
+      email: requireCanonicalEmail(email)
     }
     await emailChanges.changeEmail(c.get('deps'), { ...asked, ...proofs })
     return deliveryOf(c)
@@ -109,7 +109,7 @@ function tenantAndAddress(c: ApiContext) {
  * it does not reveal which accounts exist.
  */
 function deliveryOf(c: ApiContext): { delivery: LinkDelivery } {
-  return { delivery: chooseLinkDelivery(c.get('deps').settings, isFromDeveloperMachine(c)) }
+  return { delivery: chooseMailLinkDelivery(c.get('deps').settings, isFromDeveloperMachine(c)) }
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   listCompanyApiKeys
 } from '../../contract/api-keys.ts'
 import * as apiKeys from '../domain/accounts/api-keys.ts'
-import { callerAndCompany } from './kit/administered-company.ts'
+import { callerAndAdministeredCompany } from './kit/administered-company.ts'
 import { type Api, type ApiContext, hostCompanyId, signedInPerson } from './kit/context.ts'
 import { mountEndpoint, mountList } from './kit/mount.ts'
 
@@ -25,15 +25,23 @@ export function mountApiKeys(app: Api): void {
   )
 
   mountList(app, listCompanyApiKeys, ({ id: _, ...page }, c) =>
-    apiKeys.listApiKeys(c.get('deps'), { ...callerAndCompany(c), user_id: undefined, ...page })
+    apiKeys.listApiKeys(c.get('deps'), {
+      ...callerAndAdministeredCompany(c),
+      user_id: undefined,
+      ...page
+    })
   )
 
   mountEndpoint(app, createCompanyApiKey, ({ id: _, ...input }, c) =>
-    apiKeys.createApiKey(c.get('deps'), { ...callerAndCompany(c), ...input })
+    apiKeys.createApiKey(c.get('deps'), { ...callerAndAdministeredCompany(c), ...input })
   )
 
   mountEndpoint(app, deleteCompanyApiKey, ({ keyId }, c) =>
-    apiKeys.deleteApiKey(c.get('deps'), { ...callerAndCompany(c), user_id: undefined, id: keyId })
+    apiKeys.deleteApiKey(c.get('deps'), {
+      ...callerAndAdministeredCompany(c),
+      user_id: undefined,
+      id: keyId
+    })
   )
 }
 

@@ -1,6 +1,6 @@
 import { exportAuditEntries, listAuditEntries } from '../../contract/audit.ts'
 import * as auditLog from '../domain/audit/audit-log.ts'
-import { administeredCompany } from './kit/administered-company.ts'
+import { administeredCompanyId } from './kit/administered-company.ts'
 import { type Api, signedInPerson } from './kit/context.ts'
 import { csvDownload } from './kit/csv-downloads.ts'
 import { mountRawEndpoint } from './kit/mount.ts'
@@ -12,7 +12,7 @@ export function mountAudit(app: Api): void {
 
   mountRawEndpoint(app, exportAuditEntries, async ({ id: _, ...filter }, c) => {
     const chunks = auditLog.exportAuditEntries(c.get('deps'), {
-      company_id: administeredCompany(c),
+      company_id: administeredCompanyId(c),
       ...filter,
       caller: c.get('inFlight')?.caller
     })

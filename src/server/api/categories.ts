@@ -7,7 +7,7 @@ import {
   updateCategory
 } from '../../contract/company-categories.ts'
 import * as categories from '../domain/companies/categories.ts'
-import { callerAndCompany } from './kit/administered-company.ts'
+import { callerAndAdministeredCompany } from './kit/administered-company.ts'
 import { type Api, hostCompanyAndCaller } from './kit/context.ts'
 import { mountEndpoint, mountIdempotent } from './kit/mount.ts'
 import { mountAdminEndpoint, mountAdminList } from './kit/mount-admin.ts'
@@ -24,7 +24,7 @@ export function mountCategories(app: Api): void {
 
   mountIdempotent(app, createCategory, (settings, c, idempotencyKey) =>
     categories.createCategory(c.get('deps'), {
-      ...callerAndCompany(c),
+      ...callerAndAdministeredCompany(c),
       ...settings,
       idempotencyKey
     })

@@ -16,7 +16,7 @@ import type { CompanyId, Deps, StagedFile } from '../domain/deps.ts'
 import { newRandomId } from '../domain/ids.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
 import { type Api, type ApiContext, hostCompanyId, signedInPerson } from './kit/context.ts'
-import { createInFlightCalls } from './kit/in-flight-calls.ts'
+import { createInFlightCallTracker } from './kit/in-flight-calls.ts'
 import { defaultBodyBytes, mountRawEndpoint, parseJson, readBodyChunks } from './kit/mount.ts'
 import { invalidFieldError, parseFields } from './kit/refused-fields.ts'
 
@@ -45,7 +45,7 @@ const writesAtOnce = 4
 
 export function mountDepositBatch(app: Api): void {
   // batches use memory and disk; every caller is signed in, so there is no limit for addresses
-  const batches = createInFlightCalls({
+  const batches = createInFlightCallTracker({
     perPerson: maxPerPerson,
     perCompany: maxPerCompany
   })

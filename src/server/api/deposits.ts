@@ -9,14 +9,14 @@ import {
 import { AppError } from '../../contract/kit/errors.ts'
 import { parseRangeHeader } from '../../core/http/byte-range.ts'
 import { attachmentHeader } from '../../core/http/content-disposition.ts'
-import { hasTag } from '../../core/http/etags.ts'
+import { includesEtag } from '../../core/http/etags.ts'
 import { auditHistoryRead } from '../domain/audit/audit-history-reads.ts'
 import * as companyDeposits from '../domain/deposits/company-deposits.ts'
 import * as deposits from '../domain/deposits/deposits.ts'
 import * as newDeposits from '../domain/deposits/new-deposits.ts'
 import { createDownloadLink } from '../domain/sessions/download-links.ts'
 import { actorIdOf } from '../domain/sessions/sessions.ts'
-import { callerAndCompany } from './kit/administered-company.ts'
+import { callerAndAdministeredCompany } from './kit/administered-company.ts'
 import { type Api, hostCompanyAndCaller, hostCompanyId, signedInPerson } from './kit/context.ts'
 import { mountEndpoint, mountIdempotent, mountList, mountRawEndpoint } from './kit/mount.ts'
 import { streamWhileSignedIn } from './kit/while-signed-in.ts'
@@ -37,7 +37,7 @@ export function mountDeposits(app: Api): void {
   })
 
   mountList(app, listDeposits, async ({ id: _, ...input }, c) => {
-    const { company_id, by } = callerAndCompany(c)
+    const { company_id, by } = callerAndAdministeredCompany(c)
     await auditHistoryRead(c.get('deps'), { company_id, by })
     const caller = c.get('inFlight')?.caller
     return companyDeposits.listDeposits(c.get('deps'), { company_id, caller, ...input })
@@ -71,7 +71,7 @@ export function mountDeposits(app: Api): void {
       'accept-ranges': 'bytes',
       'content-security-policy': "sandbox; default-src 'none'"
     }
-    if (hasTag(c.req.header('if-none-match'), etag)) {
+    if (includesEtag(c.req.header('if-none-match'), etag)) {
       return new Response(null, { status: 304, headers })
     }
     const ifRange = c.req.header('if-range')

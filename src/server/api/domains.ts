@@ -19,7 +19,7 @@ import * as admin from '../domain/companies/domain-admin.ts'
 import * as themes from '../domain/companies/domain-themes.ts'
 import * as checks from '../domain/host-proofs/domain-checks.ts'
 import * as claims from '../domain/host-proofs/domain-claims.ts'
-import { callerAndCompany } from './kit/administered-company.ts'
+import { callerAndAdministeredCompany } from './kit/administered-company.ts'
 import { type Api, isFromDeveloperMachine } from './kit/context.ts'
 import { mountEndpoint, mountIdempotent } from './kit/mount.ts'
 import { mountAdminEndpoint, mountAdminList } from './kit/mount-admin.ts'
@@ -33,7 +33,7 @@ export function mountDomains(app: Api): void {
 
   mountIdempotent(app, createDomain, (input, c, idempotencyKey) =>
     claims.createDomain(c.get('deps'), {
-      ...callerAndCompany(c),
+      ...callerAndAdministeredCompany(c),
       ...input,
       isDeveloper: isFromDeveloperMachine(c),
       idempotencyKey
@@ -46,7 +46,7 @@ export function mountDomains(app: Api): void {
 
   // the input has the company that gets the domain as `company_id`
   mountEndpoint(app, moveDomain, ({ id, company_id: to }, c) =>
-    claims.moveDomain(c.get('deps'), { ...callerAndCompany(c), id, to })
+    claims.moveDomain(c.get('deps'), { ...callerAndAdministeredCompany(c), id, to })
   )
 
   mountAdminEndpoint(app, getDomainThemes, themes.getDomainThemes)

@@ -11,7 +11,7 @@ import {
 } from '../../contract/groups.ts'
 import * as members from '../domain/companies/group-members.ts'
 import * as groups from '../domain/companies/groups.ts'
-import { callerAndCompany } from './kit/administered-company.ts'
+import { callerAndAdministeredCompany } from './kit/administered-company.ts'
 import type { Api } from './kit/context.ts'
 import { mountIdempotent } from './kit/mount.ts'
 import { mountAdminEndpoint, mountAdminList } from './kit/mount-admin.ts'
@@ -23,7 +23,11 @@ export function mountGroups(app: Api): void {
   mountAdminEndpoint(app, deleteGroup, groups.deleteGroup)
 
   mountIdempotent(app, createGroup, (settings, c, idempotencyKey) =>
-    groups.createGroup(c.get('deps'), { ...callerAndCompany(c), ...settings, idempotencyKey })
+    groups.createGroup(c.get('deps'), {
+      ...callerAndAdministeredCompany(c),
+      ...settings,
+      idempotencyKey
+    })
   )
 
   mountAdminEndpoint(app, addGroupUser, (deps, { groupId: group_id, ...input }) =>

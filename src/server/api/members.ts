@@ -25,7 +25,7 @@ import type { MemberFilter } from '../domain/accounts/members.ts'
 import * as members from '../domain/accounts/members.ts'
 import * as signUps from '../domain/accounts/signups.ts'
 import {
-  administeredCompany,
+  administeredCompanyId,
   administeredSendingCompany,
   administeredTenant
 } from './kit/administered-company.ts'
@@ -34,21 +34,21 @@ import { csvDownload } from './kit/csv-downloads.ts'
 import { mountEndpoint, mountIdempotent, mountList, mountRawEndpoint } from './kit/mount.ts'
 import { mountAdminEndpoint } from './kit/mount-admin.ts'
 import { invalidFieldError } from './kit/refused-fields.ts'
-import { canonicalEmailOf } from './users.ts'
+import { requireCanonicalEmail } from './users.ts'
 
 export function mountMembers(app: Api): void {
   mountList(app, listUsers, ({ id: _, email, ...page }, c) =>
     members.listUsers(c.get('deps'), {
-      company_id: administeredCompany(c),
+      company_id: administeredCompanyId(c),
       ...page,
-      email: email === undefined ? undefined : canonicalEmailOf(email)
+      email: email === undefined ? undefined : requireCanonicalEmail(email)
     })
   )
 
   mountRawEndpoint(app, exportUsers, ({ id: _, ...filter }, c) => {
     const { caller } = c.get('inFlight') ?? {}
     const texts = exportMembers(c.get('deps'), {
-      company_id: administeredCompany(c),
+      company_id: administeredCompanyId(c),
       caller,
       ...filter
     })

@@ -1,17 +1,17 @@
 import { getAllAttention, getAttention, getUsage } from '../../contract/overview.ts'
 import { listAttentionItems, listAttentionOfAllCompanies } from '../domain/companies/attention.ts'
 import { readUsageDays } from '../domain/companies/usage-days.ts'
-import { administeredCompany, callerAndCompany } from './kit/administered-company.ts'
+import { administeredCompanyId, callerAndAdministeredCompany } from './kit/administered-company.ts'
 import type { Api } from './kit/context.ts'
 import { mountEndpoint } from './kit/mount.ts'
 
 export function mountOverview(app: Api): void {
   mountEndpoint(app, getUsage, ({ id: _, ...query }, c) =>
-    readUsageDays(c.get('deps'), { company_id: administeredCompany(c), ...query })
+    readUsageDays(c.get('deps'), { company_id: administeredCompanyId(c), ...query })
   )
 
   mountEndpoint(app, getAttention, (_input, c) => {
-    const { company_id, by } = callerAndCompany(c)
+    const { company_id, by } = callerAndAdministeredCompany(c)
     const isOperator = by.permissions.includes('operator')
     return listAttentionItems(c.get('deps'), { company_id, isOperator })
   })

@@ -81,7 +81,7 @@ function partsOf(url: string): { address: string; parameters: URLSearchParams } 
  * Returns the error to show the operator when no connection to the database can be opened. Omits
  * the URL, which contains a password.
  */
-export function databaseConnectionError(location: DatabaseLocation, cause: unknown): unknown {
+export function explainConnectionError(location: DatabaseLocation, cause: unknown): unknown {
   if (!('url' in location) || !(cause instanceof Error)) return cause
   const reason = cause.message.replace(/\.$/, '') || 'no answer'
   return new Error(`DATABASE_URL cannot be used: ${reason}.${adviceOn(cause)}`, { cause })

@@ -5,7 +5,7 @@ import pg from 'pg'
 import {
   appDatabaseRole,
   type DatabaseLocation,
-  databaseConnectionError,
+  explainConnectionError,
   ownerLogin
 } from './connection-config.ts'
 
@@ -214,7 +214,7 @@ async function connect(location: DatabaseLocation) {
   // without a listener, losing the server would end this process; the running query fails anyway
   client.on('error', () => undefined)
   await client.connect().catch(cause => {
-    throw databaseConnectionError(location, cause)
+    throw explainConnectionError(location, cause)
   })
   return { client, [Symbol.asyncDispose]: () => client.end() }
 }

@@ -9,7 +9,7 @@ import { listenerConnectionName, listenerConnectionPrefix } from './processes.ts
  * receivers to look into the database. Because messages are lost while a connection is down, the
  * receivers also look there at regular intervals.
  */
-export interface ProcessNotifications extends AsyncDisposable {
+export interface NotificationListener extends AsyncDisposable {
   /**
    * The name of this process. Other processes use it to find out whether this process still runs.
    */
@@ -43,10 +43,10 @@ const maxWaiting = 1000
 /** Opens a connection that sends and receives messages, and reconnects whenever it is lost. */
 export async function openNotificationChannel(
   options: DatabaseLocation & { onError: (error: Error) => void }
-): Promise<ProcessNotifications> {
+): Promise<NotificationListener> {
   const self = randomBytes(8).toString('hex')
   const waiting = new Set<string>()
-  const listeners: Parameters<ProcessNotifications['listen']>[0][] = []
+  const listeners: Parameters<NotificationListener['listen']>[0][] = []
   const closed = new AbortController()
   let client: pg.Client | undefined
   let isSending = false
@@ -78,7 +78,7 @@ export async function openNotificationChannel(
 
   /**
    * Sends and receives over the connection `first`, and opens a new connection whenever the current
-   * one is lost. Returns after `ProcessNotifications` was disposed.
+   * one is lost. Returns after `NotificationListener` was disposed.
    */
   async function keep(first: pg.Client): Promise<void> {
     let next: pg.Client | undefined = first

@@ -1,12 +1,8 @@
 import { availableParallelism } from 'node:os'
 import pg from 'pg'
-import { type ActiveCompanies, createActiveCompanies } from '../../core/active-companies.ts'
+import { type ActiveCompanies, createCompanyActivityTracker } from '../../core/active-companies.ts'
 import { ConnectionAllocator } from './connection-allocator.ts'
-import {
-  appRoleLogin,
-  type DatabaseLocation,
-  databaseConnectionError
-} from './connection-config.ts'
+import { appRoleLogin, type DatabaseLocation, explainConnectionError } from './connection-config.ts'
 import { postgresNiceDifference } from './postgres.ts'
 import { lowerPriority } from './process-priority.ts'
 
@@ -101,7 +97,7 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
     closing ??= Promise.all([...new Set([pool, heavyPool])].map(each => each.end()))
     await closing
   }
-  const present = createActiveCompanies(() => performance.now())
+  const present = createCompanyActivityTracker(() => performance.now())
   const db: Db = { present, close, [Symbol.asyncDispose]: close }
   const waitMs = acquireMillis
   opened.set(db, {
@@ -120,7 +116,7 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
     await pool.query('select 1')
   } catch (error) {
     await close()
-    throw databaseConnectionError(options, error)
+    throw explainConnectionError(options, error)
   }
   return db
 }

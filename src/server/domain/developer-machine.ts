@@ -36,7 +36,7 @@ export function isDeveloperMachine(
  * - `outbox`: as files in a folder, on a developer's machine without a mail server;
  * - `administrator`: through an administrator, in all other cases.
  */
-export function chooseLinkDelivery(
+export function chooseMailLinkDelivery(
   { mailServer }: Pick<Settings, 'mailServer'>,
   isDeveloper: boolean
 ): LinkDelivery {

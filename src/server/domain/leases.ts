@@ -33,7 +33,7 @@ interface Change {
 }
 
 /** Returns the SQL condition that no process has a lease on a row. */
-export function leaseIsFreeCondition<Table extends LeasedTable>(
+export function freeLeaseCondition<Table extends LeasedTable>(
   { until, by }: Lease<Table>,
   now: Date
 ): RawBuilder<SqlBool> {
@@ -54,7 +54,7 @@ export function claimNextRow<Table extends 'upload' | 'mail'>(
 ): Promise<Selectable<Database[Table]> | undefined> {
   const next = sql`(
     select id from ${sql.table(lease.table)}
-    where company_id = ${tx.companyId} and ${leaseIsFreeCondition(lease, now)} and (${where ?? sql`true`})
+    where company_id = ${tx.companyId} and ${freeLeaseCondition(lease, now)} and (${where ?? sql`true`})
     order by ${orderBy} limit 1 for update skip locked)`
   return write(tx, lease, { id: next, set }, endOf(lease, now))
 }
@@ -68,12 +68,7 @@ export function claimRow<Table extends LeasedTable>(
   tx: Tx,
   lease: Lease<Table>,
   now: Date,
-  {
-    id,
-    where,
-    set,
-    free = leaseIsFreeCondition(lease, now)
-  }: Change & { free?: RawBuilder<SqlBool> }
+  { id, where, set, free = freeLeaseCondition(lease, now) }: Change & { free?: RawBuilder<SqlBool> }
 ): Promise<Selectable<Database[Table]> | undefined> {
   const isClaimed = sql<SqlBool>`(${free}) and (${where ?? sql`true`})`
   return write(tx, lease, { id, where: isClaimed, set }, endOf(lease, now))

@@ -159,7 +159,7 @@ async function readPlace<DB, TB extends keyof DB>(
  * Adds the condition that `column` contains every word of `q`. Case and accents of `q` are ignored;
  * the column must contain text in lower case and without accents.
  */
-export function withSearch<DB, TB extends keyof DB, Row>(
+export function addSearchCondition<DB, TB extends keyof DB, Row>(
   rows: SelectQueryBuilder<DB, TB, Row>,
   column: ReferenceExpression<DB, TB> & string,
   q: string | undefined

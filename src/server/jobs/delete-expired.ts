@@ -11,7 +11,7 @@ import type { Job } from './job-runner.ts'
  * Returns the job that deletes expired challenges, stored responses, events, sessions, sign-ups,
  * mail tokens and imports, and files whose retention has ended.
  */
-export function deleteExpiredJob(deps: Deps): Job {
+export function deleteExpiredRowsJob(deps: Deps): Job {
   const name = 'forget'
   /**
    * Functions that delete expired rows of a company. A function that returns true must be called

@@ -18,7 +18,7 @@ export type RenderPage = (
 ) => Promise<void>
 
 /** The result of `astro build`, read once at the start. */
-export interface Build {
+export interface AstroBuild {
   id: string
   built: Date
   /** The translations of every namespace, by language. */
@@ -49,10 +49,10 @@ const BuildRecord = z.object({
  * Reads the folder `dist` and loads the page renderer. Throws if `table` does not list exactly the
  * pages of the build, or if it names an unknown guard (a rule that decides who may open a page).
  */
-export async function readBuild(
+export async function readAstroBuild(
   folder: string,
   table: Record<string, PageEntry> = pageTable
-): Promise<Build> {
+): Promise<AstroBuild> {
   const read = BuildRecord.safeParse(JSON.parse(await readRecord(folder)))
   if (!read.success) {
     throw new Error(`The pages in ${folder} were built by another version: run npm run build`)

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { parseAccept } from 'hono/utils/accept'
 import { LRUCache } from 'lru-cache'
-import { hasTag } from '../../core/http/etags.ts'
+import { includesEtag } from '../../core/http/etags.ts'
 
 /** A response body with its ETag and its compressed variants, if any. */
 export interface CompressedBody {
@@ -63,7 +63,7 @@ export function sendCompressed(
   headers: Record<string, string>,
   encoded: CompressedBody
 ): void {
-  if (status === 200 && hasTag(request.headers['if-none-match'], encoded.etag)) {
+  if (status === 200 && includesEtag(request.headers['if-none-match'], encoded.etag)) {
     const { 'content-type': _type, ...kept } = headers
     response.writeHead(304, { ...kept, etag: encoded.etag }).end()
     return

@@ -1,4 +1,4 @@
-import type { Build, Locale } from './astro-build.ts'
+import type { AstroBuild, Locale } from './astro-build.ts'
 
 /**
  * The content security policy of the error page. It allows style sheets and fonts, and no scripts.
@@ -27,7 +27,7 @@ function isServerStatus(status: unknown): status is number {
  * navigation does not interrupt uploads.
  */
 export function failurePage(
-  build: Pick<Build, 'files' | 'messages'>,
+  build: Pick<AstroBuild, 'files' | 'messages'>,
   { locale, status, id }: { locale: Locale; status: number; id: string }
 ): string {
   const word = (key: string) => escapeHtml(wordOf(build.messages[locale], key))
@@ -59,8 +59,8 @@ ${styles.map(path => `<link rel="stylesheet" href="${path}">`).join('\n')}
 `
 }
 
-function wordOf(words: Build['messages'][Locale], key: string): string {
-  let found: string | Build['messages'][Locale] | undefined = words
+function wordOf(words: AstroBuild['messages'][Locale], key: string): string {
+  let found: string | AstroBuild['messages'][Locale] | undefined = words
   for (const part of key.split('.')) found = typeof found === 'object' ? found[part] : undefined
   return typeof found === 'string' ? found : key
 }

@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import type { DomainConfig } from '../../contract/domains.ts'
 import { hstsHeader, workerCsp } from '../../core/http/csp.ts'
 import { cachePathOf, findPage, notFoundPage } from '../../core/pages/page-table.ts'
-import type { Build, BuiltFile, Locale } from './astro-build.ts'
+import type { AstroBuild, BuiltFile, Locale } from './astro-build.ts'
 import { type CompressedBody, compressBody, sendCompressed } from './compression.ts'
 import { limitConcurrency } from './concurrency-limit.ts'
 import { isCrawler } from './crawlers.ts'
@@ -28,7 +28,7 @@ export interface SiteHandlerOptions {
     error(facts: object, text: string): void
     warn(facts: object, text: string): void
   }
-  build: Build
+  build: AstroBuild
   /**
    * Maximum number of fingerprints that a network may verify per minute without signing in. Pages
    * show this number.

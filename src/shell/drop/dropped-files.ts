@@ -1,5 +1,5 @@
 import { isSystemFile, pathInFolder } from '../../core/files/folder-files.ts'
-import { pathOf } from '../../core/pages/page-table.ts'
+import { pagePath } from '../../core/pages/page-table.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { pageLocale } from '../kit/page.ts'
 import { companyIdOfUsersPage, type DropTarget } from './drop-targets.ts'
@@ -55,7 +55,7 @@ export async function handOffDroppedItems(
 
 function pathFor(to: DropTarget): string {
   return to === 'import'
-    ? pathOf('importUsers', { company: companyIdOfUsersPage() ?? '' })
+    ? pagePath('importUsers', { company: companyIdOfUsersPage() ?? '' })
     : `/${to}`
 }
 

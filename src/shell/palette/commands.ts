@@ -1,5 +1,5 @@
 import { checkGuard, type Visitor } from '../../core/pages/page-guards.ts'
-import { type PageName, pages, pathOf } from '../../core/pages/page-table.ts'
+import { type PageName, pagePath, pages } from '../../core/pages/page-table.ts'
 import { foldText, searchWords } from '../../core/text/search-words.ts'
 import {
   type Locale,
@@ -112,7 +112,7 @@ function pagesFor(opener: PaletteContext, t: Translate<string>): Command[] {
     // nobody administers anything until it is known what the person may do
     if (isAdmin && (company === undefined || !opener.permissions)) return []
     // as: none of these pages has another parameter
-    const href = localizedPath(locale, pathOf(page as 'company', { company: company ?? '' }))
+    const href = localizedPath(locale, pagePath(page as 'company', { company: company ?? '' }))
     const note = isAdmin && kind === 'pages' ? { note: administration } : {}
     return [{ id: page, kind, label: t(`palette.pages.${page}`), href, ...note }]
   })

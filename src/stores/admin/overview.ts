@@ -17,7 +17,9 @@ export const $attention = personalAtom<LoadState<Problems<Attention> & { company
 })
 
 /** The problems in all companies, for operators. */
-export const $allAttention = personalAtom<LoadState<Problems<AllAttention>>>({ status: 'loading' })
+export const $attentionOfAllCompanies = personalAtom<LoadState<Problems<AllAttention>>>({
+  status: 'loading'
+})
 
 interface UsageByDay {
   /** The ids of the company and of the group, if any, that `days` are about. */
@@ -55,18 +57,18 @@ export async function loadAttention(company: string): Promise<void> {
 }
 
 /**
- * Loads the problems in all companies into `$allAttention`. The previous result stays visible
+ * Loads the problems in all companies into `$attentionOfAllCompanies`. The previous result stays visible
  * meanwhile.
  */
 export async function loadAllAttention(): Promise<void> {
   const isLatest = startCheckOfAll()
   const next = await resultOrError(() => api('getAllAttention', {}))
   if (!isLatest()) return
-  const before = $allAttention.get()
+  const before = $attentionOfAllCompanies.get()
   if (!(next instanceof AppError)) {
-    $allAttention.set({ status: 'ready', attention: next, isStale: false })
-  } else if (before.status === 'ready') $allAttention.set({ ...before, isStale: true })
-  else $allAttention.set({ status: 'failed', error: next })
+    $attentionOfAllCompanies.set({ status: 'ready', attention: next, isStale: false })
+  } else if (before.status === 'ready') $attentionOfAllCompanies.set({ ...before, isStale: true })
+  else $attentionOfAllCompanies.set({ status: 'failed', error: next })
 }
 
 /** Loads the daily usage of a company, or of one of its groups, into `$usageByDay`. */

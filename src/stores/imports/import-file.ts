@@ -7,7 +7,7 @@ import {
   hasHeaderRow,
   type ImportField
 } from '../../core/csv/columns.ts'
-import type { Dialect } from '../../core/csv/dialect.ts'
+import type { CsvDialect } from '../../core/csv/dialect.ts'
 import type { RowScan } from '../../workers/csv-files.ts'
 import { environment } from '../environment.ts'
 import { personalAtom } from '../personal-atoms.ts'
@@ -35,7 +35,7 @@ export type ImportFile =
 export interface OpenedFile {
   status: 'read'
   file: File
-  dialect: Dialect
+  dialect: CsvDialect
   /** The first rows, including a header. */
   rows: readonly (readonly string[])[]
   mapping: ColumnMapping
@@ -58,7 +58,7 @@ export async function readImportFile(kind: ImportKind, file: File): Promise<void
 }
 
 /** Reads the file again with parts of its dialect changed, such as the delimiter. */
-export async function changeDialect(kind: ImportKind, change: Partial<Dialect>): Promise<void> {
+export async function changeDialect(kind: ImportKind, change: Partial<CsvDialect>): Promise<void> {
   const now = $importFile.get()
   if (now.status === 'read') await read(now.file, { ...now.dialect, ...change }, kind)
 }
@@ -87,7 +87,7 @@ export function clearImportFile(): void {
   $importFile.set({ status: 'none' })
 }
 
-async function read(file: File, chosen: Dialect | undefined, kind: ImportKind): Promise<void> {
+async function read(file: File, chosen: CsvDialect | undefined, kind: ImportKind): Promise<void> {
   const { fields, limits } = kind
   reads += 1
   const mine = reads
@@ -136,7 +136,7 @@ async function read(file: File, chosen: Dialect | undefined, kind: ImportKind): 
 }
 
 /** A different encoding changes only letters, not columns. */
-function isSameTable({ dialect }: OpenedFile, { delimiter, hasHeader }: Dialect): boolean {
+function isSameTable({ dialect }: OpenedFile, { delimiter, hasHeader }: CsvDialect): boolean {
   return dialect.delimiter === delimiter && dialect.hasHeader === hasHeader
 }
 

@@ -1,5 +1,5 @@
 import type { Import } from '../../contract/imports.ts'
-import type { Dialect } from '../../core/csv/dialect.ts'
+import type { CsvDialect } from '../../core/csv/dialect.ts'
 import { encodeCsv } from '../../core/csv/writer.ts'
 import { readWholeRows } from './import-file.ts'
 import type { ImportKind, RowRefusalReason, StoredRow } from './import-kinds.ts'
@@ -16,7 +16,7 @@ interface OmittedFileOptions {
 }
 
 /** The dialect of the download if this browser does not remember that of the imported file. */
-const plain: Dialect = {
+const plain: CsvDialect = {
   delimiter: ',',
   encoding: 'utf-8',
   hasMark: true,

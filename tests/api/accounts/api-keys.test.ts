@@ -24,7 +24,7 @@ import { getChallenge, logOut } from '../../../src/contract/sessions.ts'
 import { verify } from '../../../src/contract/verifications.ts'
 import { toCompanyId } from '../../../src/server/db/scope.ts'
 import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
-import { digestOfApiKey } from '../../../src/server/domain/sessions/api-key-secrets.ts'
+import { hashApiKey } from '../../../src/server/domain/sessions/api-key-secrets.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { confirmSessions, makeApiKey, makeGroup, requestOf } from '../../helpers/cases.ts'
 import { openStream } from '../../helpers/event-stream.ts'
@@ -98,7 +98,7 @@ describe('a key', () => {
     const [listed] = await ada.call(listApiKeys, {})
     expect(listed).toEqual(rest)
     const { rows } = await app.owner.query('select * from api_key where id = $1', [rest.id])
-    expect(rows[0].hash).toEqual(digestOfApiKey(key))
+    expect(rows[0].hash).toEqual(hashApiKey(key))
     expect(JSON.stringify(rows)).not.toContain(key)
     expect(JSON.stringify(app.logged)).not.toContain(key)
   })

@@ -4,7 +4,7 @@ import { listCategories } from '../../../src/contract/categories.ts'
 import { createDeposit, getDeposit } from '../../../src/contract/deposits.ts'
 import { getUser } from '../../../src/contract/users.ts'
 import { verify } from '../../../src/contract/verifications.ts'
-import { parseCanonical } from '../../../src/core/evidence/canonical-json.ts'
+import { parseCanonicalJson } from '../../../src/core/evidence/canonical-json.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { uploadOf } from '../../helpers/client.ts'
 
@@ -93,7 +93,7 @@ test('records a fingerprint at once and keeps nothing else', async () => {
   expect(deposit).toMatchObject({ original: sha256(bytes), size: 500 })
   expect(deposit).not.toHaveProperty('stored')
   const { rows } = await app.owner.query('select leaf from log_leaf where record_id = $1', [id])
-  expect(parseCanonical(rows[0].leaf)).toMatchObject({ type: 'deposit', id })
+  expect(parseCanonicalJson(rows[0].leaf)).toMatchObject({ type: 'deposit', id })
 
   expect((await app.content(ada, id)).status).toBe(404)
   expect(await app.owner.query('select count(*)::int as count from blob')).toMatchObject({

@@ -25,7 +25,7 @@ import { getChallenge } from '../../../src/contract/sessions.ts'
 import { updateUser } from '../../../src/contract/users.ts'
 import { checkAuditLog } from '../../../src/server/domain/audit/audit-check.ts'
 import type { CompanyId } from '../../../src/server/domain/deps.ts'
-import { deleteExpiredJob } from '../../../src/server/jobs/delete-expired.ts'
+import { deleteExpiredRowsJob } from '../../../src/server/jobs/delete-expired.ts'
 import { runImportsJob } from '../../../src/server/jobs/run-imports.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { newEmail } from '../../helpers/client.ts'
@@ -626,7 +626,7 @@ test('erases the rows of a person with their account, and all rows after 30 days
   const { rows } = await ada.call(listImportRows, { id })
   expect(rows.map(({ row }) => row)).toEqual([2])
   await app.owner.query('update import set expires_at = now() where id = $1', [id])
-  await deleteExpiredJob(app.deps).run(() => false, true)
+  await deleteExpiredRowsJob(app.deps).run(() => false, true)
   await expect(ada.call(getImport, { id })).rejects.toMatchObject({ code: 'not_found' })
   const { rows: left } = await app.owner.query('select from import_row where import_id = $1', [id])
   expect(left).toEqual([])

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { moveDomain } from '../../../src/contract/domains.ts'
 import { cachePathOf, notFoundPage, pages } from '../../../src/core/pages/page-table.ts'
 import { locales } from '../../../src/i18n/index.ts'
-import { readBuild } from '../../../src/server/site/astro-build.ts'
+import { readAstroBuild } from '../../../src/server/site/astro-build.ts'
 import { createSiteHandler, type SiteHandler } from '../../../src/server/site/site.ts'
 import { makeApp, type TestApp } from '../../helpers/app.ts'
 import { confirmSessions, makeDomain } from '../../helpers/cases.ts'
@@ -32,7 +32,7 @@ beforeAll(async () => {
     scheme: 'http',
     port: undefined,
     log: app.deps.log,
-    build: await readBuild('dist'),
+    build: await readAstroBuild('dist'),
     checksPerMinute: 60
   })
   await writeWords('acme.localhost')

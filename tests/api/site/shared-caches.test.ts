@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readBuild } from '../../../src/server/site/astro-build.ts'
+import { readAstroBuild } from '../../../src/server/site/astro-build.ts'
 import { createSiteHandler, type SiteHandler } from '../../../src/server/site/site.ts'
 import { makeApp, type TestApp, type TestPerson } from '../../helpers/app.ts'
 import { createRandom, type Random } from '../../helpers/random.ts'
@@ -30,7 +30,7 @@ interface Company {
 let app: TestApp
 let companies: Company[]
 beforeAll(async () => {
-  const build = await readBuild('dist')
+  const build = await readAstroBuild('dist')
   let site: SiteHandler | undefined
   app = await makeApp({
     site: { handle: async (...call) => site?.handle(...call) }

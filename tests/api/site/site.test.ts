@@ -7,11 +7,11 @@ import { toProblem } from '../../../src/contract/kit/problems.ts'
 import { locales } from '../../../src/i18n/index.ts'
 import { demoTheme } from '../../../src/server/domain/demo/demo-theme.ts'
 import { productTheme } from '../../../src/server/domain/installation/product-theme.ts'
-import { readBuild } from '../../../src/server/site/astro-build.ts'
+import { readAstroBuild } from '../../../src/server/site/astro-build.ts'
 import { createSiteHandler } from '../../../src/server/site/site.ts'
 import { listenLocally } from '../../helpers/servers/listen.ts'
 
-const built = await readBuild('dist')
+const built = await readAstroBuild('dist')
 const servers: Server[] = []
 afterEach(() => {
   for (const server of servers.splice(0)) server.close()

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { createActiveCompanies } from '../../../src/core/active-companies.ts'
+import { createCompanyActivityTracker } from '../../../src/core/active-companies.ts'
 
 test('a company has others beside it for a second after these have asked', () => {
   let now = 0
-  const present = createActiveCompanies(() => now)
+  const present = createCompanyActivityTracker(() => now)
   present.note('acme')
   expect(present.hasOthers('acme')).toBe(false)
   expect(present.hasOthers('beta')).toBe(true)

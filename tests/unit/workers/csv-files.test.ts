@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Dialect } from '../../../src/core/csv/dialect.ts'
+import type { CsvDialect } from '../../../src/core/csv/dialect.ts'
 import { delimiters } from '../../../src/core/csv/dialect.ts'
 import { type Encoding, encodeText, encodings } from '../../../src/core/csv/encodings.ts'
 import { encodeCsv } from '../../../src/core/csv/writer.ts'
@@ -8,7 +8,7 @@ import { createRowRangeReader, inspectFile, scanRows } from '../../../src/worker
 import { readRows } from '../../../src/workers/csv-rows.ts'
 import { runCount } from '../../helpers/soak.ts'
 
-const plain: Dialect = {
+const plain: CsvDialect = {
   delimiter: ',',
   encoding: 'utf-8',
   hasMark: false,
@@ -23,7 +23,7 @@ test('what is exported is what is imported, in every dialect and in pieces of an
     fc.tuple(filled, fc.array(cell, { maxLength: 3 })).map(([first, rest]) => [first, ...rest]),
     { minLength: 1, maxLength: 6 }
   )
-  const dialect = fc.record<Dialect>({
+  const dialect = fc.record<CsvDialect>({
     delimiter: fc.constantFrom(...delimiters),
     encoding: fc.constantFrom<Encoding>('utf-8', 'utf-16le', 'utf-16be'),
     hasMark: fc.boolean(),

@@ -48,7 +48,7 @@ export async function resolveAdministeredCompany(
  * Returns the id of the company that a call administers. Throws for an endpoint that administers no
  * company.
  */
-export function administeredCompany(c: ApiContext): CompanyId {
+export function administeredCompanyId(c: ApiContext): CompanyId {
   const found = c.get('acting')
   if (found === undefined) throw new Error('a call that administers no company asked for one')
   return found
@@ -60,7 +60,7 @@ export function administeredCompany(c: ApiContext): CompanyId {
  * administers no company.
  */
 export async function administeredTenant(c: ApiContext): Promise<Tenant> {
-  const [tenant, acting] = [c.get('tenant'), administeredCompany(c)]
+  const [tenant, acting] = [c.get('tenant'), administeredCompanyId(c)]
   return acting === tenant.company_id ? tenant : getTenantOfCompany(c.get('deps'), acting)
 }
 
@@ -72,7 +72,7 @@ export async function administeredSendingCompany(
   c: ApiContext,
   hasLinks: boolean
 ): Promise<SendingCompany> {
-  const [{ company_id }, acting] = [c.get('tenant'), administeredCompany(c)]
+  const [{ company_id }, acting] = [c.get('tenant'), administeredCompanyId(c)]
   if (hasLinks || acting === company_id) return administeredTenant(c)
   return { company_id: acting, host: await readHostForMailLinks(c.get('deps'), acting) }
 }
@@ -81,9 +81,9 @@ export async function administeredSendingCompany(
  * Returns the caller and the id of the company that the call administers. Throws for an endpoint
  * that administers no company.
  */
-export function callerAndCompany(c: ApiContext): {
+export function callerAndAdministeredCompany(c: ApiContext): {
   company_id: CompanyId
   by: AuthenticatedCaller
 } {
-  return { company_id: administeredCompany(c), by: signedInPerson(c) }
+  return { company_id: administeredCompanyId(c), by: signedInPerson(c) }
 }

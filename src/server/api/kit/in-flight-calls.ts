@@ -58,7 +58,7 @@ export interface InFlightCalls {
  * Creates the counters of concurrent calls. A call above a limit is refused immediately and does
  * not wait.
  */
-export function createInFlightCalls({
+export function createInFlightCallTracker({
   perPerson,
   perAddress = 0,
   perCompany

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../../contract/kit/endpoint.ts'
 import type { CompanyId, Deps } from '../../domain/deps.ts'
 import type { Page } from '../../domain/lists.ts'
 import type { AuthenticatedCaller } from '../../domain/sessions/sessions.ts'
-import { administeredCompany, callerAndCompany } from './administered-company.ts'
+import { administeredCompanyId, callerAndAdministeredCompany } from './administered-company.ts'
 import type { Api } from './context.ts'
 import { mountEndpoint, mountList } from './mount.ts'
 
@@ -24,7 +24,7 @@ export function mountAdminEndpoint<Input extends z.ZodMiniType, Output extends z
   run: (deps: Deps, input: z.output<Input> & AdminCaller) => Promise<z.input<Output>>
 ): void {
   mountEndpoint(app, endpoint, (input, c) => {
-    const caller = { ...callerAndCompany(c), version: c.get('expectedVersion') }
+    const caller = { ...callerAndAdministeredCompany(c), version: c.get('expectedVersion') }
     return run(c.get('deps'), Object.assign({}, input, caller))
   })
 }
@@ -46,6 +46,6 @@ export function mountAdminList<
 ): void {
   mountList(app, endpoint, (input, c) => {
     const { id: _, ...page } = input
-    return run(c.get('deps'), { ...page, company_id: administeredCompany(c) })
+    return run(c.get('deps'), { ...page, company_id: administeredCompanyId(c) })
   })
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../contract/kit/endpoint.ts'
 import { AppError } from '../../../contract/kit/errors.ts'
 import { attachmentHeader } from '../../../core/http/content-disposition.ts'
-import { hasTag } from '../../../core/http/etags.ts'
+import { includesEtag } from '../../../core/http/etags.ts'
 import { consumeRateLimit } from '../../domain/limits/rate-limits.ts'
 import type { Page } from '../../domain/lists.ts'
 import { resolveDownloadLink } from '../../domain/sessions/download-links.ts'
@@ -24,7 +24,7 @@ import {
   requireConfirmation
 } from './admission.ts'
 import type { Api, ApiContext } from './context.ts'
-import { interruptedError, invalidFieldError } from './refused-fields.ts'
+import { interruptedRequestError, invalidFieldError } from './refused-fields.ts'
 
 /** Maximum number of bytes of a JSON body, for endpoints that set no limit of their own. */
 export const defaultBodyBytes = 256 * 1024
@@ -142,7 +142,9 @@ function isUnchanged(
   if (status === 204) return false
   const tag = `"${Object(output).version}"`
   c.header('etag', tag)
-  return method === 'GET' && versioned === 'content' && hasTag(c.req.header('if-none-match'), tag)
+  return (
+    method === 'GET' && versioned === 'content' && includesEtag(c.req.header('if-none-match'), tag)
+  )
 }
 
 /**
@@ -292,7 +294,7 @@ async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array
     for await (const chunk of readBodyChunks(c, maxBytes)) chunks.push(chunk)
     return Buffer.concat(chunks)
   } catch (cause) {
-    throw cause instanceof AppError ? cause : interruptedError(cause)
+    throw cause instanceof AppError ? cause : interruptedRequestError(cause)
   }
 }
 
@@ -313,7 +315,7 @@ export async function* readBodyChunks(
       yield chunk
     }
   } catch (cause) {
-    throw cause instanceof AppError ? cause : interruptedError(cause)
+    throw cause instanceof AppError ? cause : interruptedRequestError(cause)
   }
 }
 

@@ -16,7 +16,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { readGroups, requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { readPersonUsageByGroup } from '../limits/usage.ts'
-import { type Page, type PageInput, readMergedPage, withSearch } from '../lists.ts'
+import { addSearchCondition, type Page, type PageInput, readMergedPage } from '../lists.ts'
 import { type AuthenticatedCaller, readSessions } from '../sessions/sessions.ts'
 import { waitingSignUpCondition } from './locked-members.ts'
 
@@ -250,7 +250,7 @@ interface Found {
 function matching(tx: Tx, people: People, filter: MemberFilter) {
   const { q, state, group, permission, email } = filter
   const id = Id.safeParse(q?.trim()).data
-  let found = withSearch(people, 'person.search', id === undefined ? q : undefined)
+  let found = addSearchCondition(people, 'person.search', id === undefined ? q : undefined)
   if (id !== undefined) found = found.where('person.id', '=', id)
   if (email !== undefined) found = found.where('person.email', '=', email)
   if (state !== undefined) found = found.where('person.state', '=', state)

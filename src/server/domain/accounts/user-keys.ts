@@ -7,8 +7,8 @@ import type { Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'
 import {
+  encryptedKeyColumns,
   replacePublicKey,
-  sealedKeyColumns,
   spendKeyProof,
   verifyKeyProof
 } from '../key-proofs/key-proofs.ts'
@@ -141,7 +141,7 @@ export async function setPublicKey(
   user_id: string,
   proof: PublicKeyPayload
 ): Promise<void> {
-  const key = sealedKeyColumns(deps, { company_id: tx.companyId, user_id }, proof)
+  const key = encryptedKeyColumns(deps, { company_id: tx.companyId, user_id }, proof)
   await replacePublicKey(tx, deps, user_id, key)
   await revokeMailedLinks(tx, user_id)
 }

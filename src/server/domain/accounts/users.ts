@@ -7,12 +7,12 @@ import { updateById } from '../../db/company-queries.ts'
 import { joinInCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { chooseLinkDelivery } from '../developer-machine.ts'
+import { chooseMailLinkDelivery } from '../developer-machine.ts'
 import { runOnce } from '../idempotency.ts'
 import { spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consumeMailLimits, consumeRateLimit } from '../limits/rate-limits.ts'
 import { readPersonUsageByGroup } from '../limits/usage.ts'
-import { type AuthenticatedCaller, renewToken } from '../sessions/sessions.ts'
+import { type AuthenticatedCaller, renewAccessToken } from '../sessions/sessions.ts'
 import { addUser } from './new-users.ts'
 import { insertSignUp } from './signups.ts'
 
@@ -75,7 +75,7 @@ export async function getUser(
     else tx.sendWithCommit(user)
     return { user }
   })
-  const access_token = await renewToken(deps, { tenant, person })
+  const access_token = await renewAccessToken(deps, { tenant, person })
   return {
     ...withDelivery(deps, await user, isDeveloper),
     ...(access_token === undefined ? {} : { access_token })
@@ -87,7 +87,7 @@ function withDelivery(
   user: UserInfo,
   isDeveloper: boolean
 ): UserInfo {
-  return user.pending ? { ...user, delivery: chooseLinkDelivery(settings, isDeveloper) } : user
+  return user.pending ? { ...user, delivery: chooseMailLinkDelivery(settings, isDeveloper) } : user
 }
 
 /** Changes the caller's username or language, or both. An undefined field keeps its value. */

@@ -21,7 +21,7 @@ import { type AdminCall, type AuditedDeps, audit } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
-import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
+import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 import { requireGroup } from './groups.ts'
@@ -70,7 +70,7 @@ export async function listCompanyCategories(
   return inCompany(deps.db, company_id, async tx => {
     if (group !== undefined) await requireGroup(tx, group)
     const { items, next } = await readPage(selectInCompany(tx, 'category'), orders, page, rows => {
-      let found = withColumns(withSearch(rows, 'category.search', q))
+      let found = withColumns(addSearchCondition(rows, 'category.search', q))
       if (visibility !== undefined) found = found.where('category.visibility', '=', visibility)
       if (store !== undefined) found = found.where('category.store', '=', store)
       if (group === undefined) return found

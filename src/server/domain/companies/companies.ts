@@ -15,7 +15,7 @@ import {
 } from '../../db/scope.ts'
 import { type AdminCall, audit } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
+import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
 
 interface CompaniesInput extends PageInput {
@@ -51,7 +51,7 @@ export async function listCompanies(
   return inNoCompany(deps.db, async tx => {
     const all = selectCompanies(tx)
     const { items, next } = await readPage(all, orders, page, rows => {
-      const found = withSearch(rows, 'company.search', q).selectAll()
+      const found = addSearchCondition(rows, 'company.search', q).selectAll()
       if (state === undefined) return found
       return found.where('company.disabled', state === 'active' ? 'is' : 'is not', null)
     })

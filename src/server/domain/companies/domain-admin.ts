@@ -15,7 +15,7 @@ import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
+import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 import {
@@ -47,7 +47,7 @@ export async function listDomains(
   } as const
   return inCompany(deps.db, company_id, async tx => {
     const { items, next } = await readPage(selectInCompany(tx, 'domain'), orders, page, rows => {
-      const found = withColumns(withSearch(rows, 'domain.host', q))
+      const found = withColumns(addSearchCondition(rows, 'domain.host', q))
       return state === undefined ? found : found.where(domainStateSql, '=', state)
     })
     return { items: items.map(domainOf), next }

@@ -20,7 +20,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { readQuotasOfGroups } from '../limits/usage.ts'
-import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
+import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 import { missingVersionNote, requireVersion, type VersionedChange } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 
@@ -47,7 +47,7 @@ export async function listGroups(
   return inCompany(deps.db, company_id, async tx => {
     if (category !== undefined) await requireCategory(tx, category)
     const { items, next } = await readPage(selectInCompany(tx, 'group'), orders, page, rows => {
-      const found = withColumns(withSearch(rows, 'group.search', q))
+      const found = withColumns(addSearchCondition(rows, 'group.search', q))
       if (category === undefined) return found
       return found
         .innerJoin('group_category', join =>

@@ -2,7 +2,7 @@ import type { CompanyDeposit } from '../../../contract/company-deposits.ts'
 import { selectInCompany } from '../../db/company-queries.ts'
 import { type ConnectionOptions, inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
+import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 
 interface Listing extends PageInput<'created' | '-created'>, Pick<ConnectionOptions, 'caller'> {
   company_id: CompanyId
@@ -51,7 +51,7 @@ function filtered(
   all: ReturnType<typeof depositsOf>,
   { q, category, user, from, to }: Pick<Listing, 'q' | 'category' | 'user' | 'from' | 'to'>
 ) {
-  let rows = withSearch(all, 'request.search_name', q)
+  let rows = addSearchCondition(all, 'request.search_name', q)
   if (category !== undefined) rows = rows.where('deposit.category_id', '=', category)
   if (user !== undefined) rows = rows.where('deposit.user_id', '=', user)
   if (from !== undefined) rows = rows.where('deposit.recorded_at', '>=', new Date(from))

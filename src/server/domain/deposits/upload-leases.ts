@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { singleStatementInCompany } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
-import { claimRow, type Lease, leaseIsFreeCondition, releaseLease, renewLease } from '../leases.ts'
+import { claimRow, freeLeaseCondition, type Lease, releaseLease, renewLease } from '../leases.ts'
 import { getUpload, requireOpenUpload, requireUploading, type Upload } from './uploads.ts'
 
 const writing: Lease<'upload'> = { table: 'upload', until: 'writer_until', ms: 10_000 }
@@ -46,7 +46,7 @@ export async function takeWriteLease(
     const row = await singleStatementInCompany(deps.db, upload.company_id, tx =>
       claimRow(tx, writing, now, {
         id: upload.id,
-        free: sql`${leaseIsFreeCondition(writing, now)} or writer = ${writer}::uuid
+        free: sql`${freeLeaseCondition(writing, now)} or writer = ${writer}::uuid
           or writer_until = ${ignored ?? null}::timestamptz`,
         where: isCurrent(upload),
         set: {

@@ -10,7 +10,7 @@ import {
   type Tx
 } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type Page, type PageInput, readPage, withSearch } from '../lists.ts'
+import { addSearchCondition, type Page, type PageInput, readPage } from '../lists.ts'
 
 type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
 
@@ -200,7 +200,7 @@ function filtered(
   all: ReturnType<typeof requestsOf>,
   { kind, state, category, q, from, to }: Omit<RequestFilter, 'company_id' | 'user_id'>
 ) {
-  let rows = withSearch(all, 'search_name', q)
+  let rows = addSearchCondition(all, 'search_name', q)
   if (kind !== undefined) rows = rows.where('kind', '=', kind)
   if (state !== undefined) rows = rows.where('state', '=', state)
   if (category !== undefined) rows = rows.where('category_id', '=', category)

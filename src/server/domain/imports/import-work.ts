@@ -11,7 +11,7 @@ import { inCompany, type Tx, toCompanyId } from '../../db/scope.ts'
 import { audit } from '../audit/audit.ts'
 import { isDatabaseBusy } from '../database-errors.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { claimRow, type Lease, leaseIsFreeCondition, releaseLease } from '../leases.ts'
+import { claimRow, freeLeaseCondition, type Lease, releaseLease } from '../leases.ts'
 import { countVerdicts } from './imports.ts'
 
 type WorkDeps = Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals' | 'process'>
@@ -178,7 +178,7 @@ async function claimImport(
   // locks all of them, so that two processes cannot begin two imports of one company
   const waiting = await selectInCompany(tx, 'import')
     .where('state', 'in', ['checking', 'running', 'undoing'])
-    .select(['id', leaseIsFreeCondition(working, now).as('is_free')])
+    .select(['id', freeLeaseCondition(working, now).as('is_free')])
     .orderBy('requested_at')
     .orderBy('id')
     .forUpdate()

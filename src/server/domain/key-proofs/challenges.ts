@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import {
   type ChallengePayload,
   type ChallengePurpose,
-  challengeSeconds,
+  challengeLifetimeSeconds,
   emailHash,
   formatChallenge,
   parseChallenge
@@ -47,7 +47,7 @@ export async function createChallenge(
     eh: emailHash(email),
     n: Buffer.from(deps.random(16)).toString('base64url'),
     iat,
-    exp: iat + challengeSeconds,
+    exp: iat + challengeLifetimeSeconds,
     kdf,
     mk: deps.keys.rootSecretId
   }

@@ -248,7 +248,7 @@ const collectedStatuses = new AsyncLocalStorage<Map<string, RateLimitStatus>>()
  * Runs `run`. Returns its result and the statuses of the rate limits that counted the call, for the
  * response headers. Limits that are not reported to callers are left out.
  */
-export async function collectLimitStatuses<T>(
+export async function collectRateLimitStatuses<T>(
   run: () => Promise<T>
 ): Promise<{ result: T; statuses: RateLimitStatus[] }> {
   const statuses = new Map<string, RateLimitStatus>()

@@ -25,8 +25,8 @@ interface OwnUsage {
 
 /**
  * Returns the limits and usage of a person's groups. `total` has the sums over all groups; the sum
- * of the limits is `null` if one of the groups is unlimited. `own` maps the id of each group to what
- * this person has used in it.
+ * of the limits is `null` if one of the groups is unlimited. `own` maps the id of each group to
+ * what this person has used in it.
  */
 export async function readPersonUsageByGroup(
   tx: Tx,

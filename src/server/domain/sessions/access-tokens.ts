@@ -9,10 +9,10 @@ import { newId } from '../ids.ts'
  * How many minutes an access token is valid. A closed browser renews no token, so its session ends
  * with its last token.
  */
-export const tokenMinutes = 60
+export const accessTokenMinutes = 60
 
 /** Returns a new access token with `claims`, signed with the current token key. */
-export async function issueToken(
+export async function issueAccessToken(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   tenant: Tenant,
   claims: TokenClaims
@@ -43,7 +43,7 @@ export async function issueToken(
  * that is earlier.
  */
 export function tokenExpiry(now: Date, sessionEnd: Date): Date {
-  return new Date(Math.min(now.getTime() + tokenMinutes * 60_000, sessionEnd.getTime()))
+  return new Date(Math.min(now.getTime() + accessTokenMinutes * 60_000, sessionEnd.getTime()))
 }
 
 /**

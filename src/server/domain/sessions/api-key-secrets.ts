@@ -30,7 +30,7 @@ export function looksLikeApiKey(token: string): boolean {
 }
 
 /** Returns the SHA-256 of an API key, or undefined if its form or checksum is wrong. */
-export function digestOfApiKey(key: string): Buffer | undefined {
+export function hashApiKey(key: string): Buffer | undefined {
   if (!/^vdm_[\w-]{48}$/.test(key)) return undefined
   const bytes = Buffer.from(key.slice(prefix.length), 'base64url')
   const random = bytes.subarray(0, randomBytes)

@@ -13,7 +13,7 @@ import {
   type Tx
 } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
-import { digestOfApiKey, looksLikeApiKey } from './api-key-secrets.ts'
+import { hashApiKey, looksLikeApiKey } from './api-key-secrets.ts'
 import { type AuthenticatedCaller, isPasswordConfirmed } from './sessions.ts'
 
 /**
@@ -80,7 +80,7 @@ async function authenticateKey(
   secret: string,
   inFlight: InFlight | undefined
 ): Promise<AuthenticatedCaller> {
-  const hash = digestOfApiKey(secret)
+  const hash = hashApiKey(secret)
   const read = (tx: Tx) => tx.run(keyWithHash, { company_id, hash: hash ?? Buffer.alloc(0) })
   const [found] = hash
     ? await singleStatementInCompany(deps.db, company_id, read, { caller: inFlight?.caller })

@@ -20,7 +20,7 @@ import {
   type RateLimitName,
   refundRateLimit
 } from '../limits/rate-limits.ts'
-import { issueToken, tokenExpiry } from './access-tokens.ts'
+import { issueAccessToken, tokenExpiry } from './access-tokens.ts'
 import { accountDisabledError } from './authentication.ts'
 import { createDeviceProof, isValidDeviceProof } from './known-devices.ts'
 import { createSession } from './sessions.ts'
@@ -86,7 +86,7 @@ export async function logIn(
   if ('disabled' in outcome) throw accountDisabledError('user', outcome.disabled)
   const { user_id, session_id, pending, created_at, expires_at } = outcome
   deps.log.info({ audit: 'login_ok', company: company_id, user: user_id }, 'signed in')
-  const access_token = await issueToken(deps, tenant, {
+  const access_token = await issueAccessToken(deps, tenant, {
     user_id,
     session_id,
     pending,

@@ -8,7 +8,7 @@ import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { usedChallengeRow } from '../key-proofs/challenges.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
-import { issueToken, tokenExpiry, tokenMinutes } from './access-tokens.ts'
+import { accessTokenMinutes, issueAccessToken, tokenExpiry } from './access-tokens.ts'
 
 /** The signed-in caller. Their permissions are read from the database for each call. */
 export interface AuthenticatedCaller {
@@ -64,7 +64,7 @@ const seenMinutes = 10
  * session lasts longer. The new token is valid for an hour, but not longer than the session. A
  * renewal also records when the person and the session were last seen.
  */
-export async function renewToken(
+export async function renewAccessToken(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
   { tenant, person }: { tenant: Tenant; person: AuthenticatedCaller }
 ): Promise<string | undefined> {
@@ -87,7 +87,7 @@ export async function renewToken(
       .executeTakeFirst()
   })
   if (!session) return undefined
-  return issueToken(deps, tenant, {
+  return issueAccessToken(deps, tenant, {
     user_id: person.id,
     session_id: person.session_id,
     pending: person.pending,
@@ -306,7 +306,7 @@ export async function readSessions(
   const now = deps.clock()
   // a token is renewed within the hour, so a session that was not renewed since then has no valid
   // token
-  const lastSeen = new Date(now.getTime() - tokenMinutes * 60_000)
+  const lastSeen = new Date(now.getTime() - accessTokenMinutes * 60_000)
   const all = selectInCompany(tx, 'session')
     .innerJoin('user', join => joinInCompany(join, 'user.id', 'session.user_id'))
     .where('session.user_id', '=', id)

@@ -6,7 +6,11 @@ import {
   hasHeaderRow,
   type ImportField
 } from '../../../../src/core/csv/columns.ts'
-import { type Dialect, detectDelimiter, detectNewline } from '../../../../src/core/csv/dialect.ts'
+import {
+  type CsvDialect,
+  detectDelimiter,
+  detectNewline
+} from '../../../../src/core/csv/dialect.ts'
 import {
   createUtf8Check,
   detectFileType,
@@ -84,7 +88,7 @@ test.each<Encoding>(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'])('writes %
 })
 
 test('writes what Windows-1252 has not in UTF-8 with a mark', () => {
-  const dialect: Dialect = {
+  const dialect: CsvDialect = {
     delimiter: ';',
     encoding: 'windows-1252',
     hasMark: false,

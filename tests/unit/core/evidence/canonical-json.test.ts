@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   canonicalize,
   type Json,
-  parseCanonical,
+  parseCanonicalJson,
   parseStrictJson
 } from '../../../../src/core/evidence/canonical-json.ts'
 import '../../../helpers/soak.ts'
@@ -31,7 +31,7 @@ describe('canonicalize', () => {
         const canonical = canonicalize(value)
         expect(canonicalize(parseStrictJson(canonical))).toBe(canonical)
         expect(canonicalize(parseStrictJson(JSON.stringify(value, undefined, 3)))).toBe(canonical)
-        expect(parseCanonical(canonical)).toEqual(parseStrictJson(canonical))
+        expect(parseCanonicalJson(canonical)).toEqual(parseStrictJson(canonical))
         expect(JSON.parse(canonical)).toEqual(value)
       })
     )
@@ -161,6 +161,6 @@ test.each(['{"b":1,"a":2}', '{ "a":1}', '"\\u0041"', '"\\/"', '{"a":1}\n'])(
   'refuses %j where a text must be canonical',
   source => {
     expect(parseStrictJson(source)).toBeDefined()
-    expect(() => parseCanonical(source)).toThrow('not canonical')
+    expect(() => parseCanonicalJson(source)).toThrow('not canonical')
   }
 )

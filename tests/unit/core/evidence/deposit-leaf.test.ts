@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toBase64Url, toUtf8 } from '../../../../src/core/bytes.ts'
-import { canonicalize, parseCanonical } from '../../../../src/core/evidence/canonical-json.ts'
+import { canonicalize, parseCanonicalJson } from '../../../../src/core/evidence/canonical-json.ts'
 import { createCommitment, deriveLinkSalts } from '../../../../src/core/evidence/commitments.ts'
 import {
   buildDepositLeaf,
@@ -41,7 +41,7 @@ const example = { origin, id: exampleRecordId, values: { ...exampleValues, actor
 describe('the published example', () => {
   test('has the published leaf hash', () => {
     expect(Buffer.from(leafHash(leaf)).toString('base64')).toBe(leafHashText)
-    expect(canonicalize(parseCanonical(leaf))).toBe(leaf)
+    expect(canonicalize(parseCanonicalJson(leaf))).toBe(leaf)
     expect(toUtf8(leaf)).toHaveLength(718)
   })
 
@@ -77,7 +77,7 @@ describe('a deposit leaf', () => {
             }
           })
           expect(toUtf8(built.leaf)).toHaveLength(718)
-          expect(parseCanonical(built.leaf)).toMatchObject({ id: other, type: 'deposit', v: 1 })
+          expect(parseCanonicalJson(built.leaf)).toMatchObject({ id: other, type: 'deposit', v: 1 })
           expect(built.hash).toEqual(leafHash(built.leaf))
         }
       )

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createActiveCompanies } from '../../../../src/core/active-companies.ts'
+import { createCompanyActivityTracker } from '../../../../src/core/active-companies.ts'
 import { createRequestScheduler } from '../../../../src/server/http/request-scheduler.ts'
 
 test('begins what comes one at a time at once', async () => {
-  const scheduler = createRequestScheduler(createActiveCompanies(() => performance.now()))
+  const scheduler = createRequestScheduler(createCompanyActivityTracker(() => performance.now()))
   for (let n = 0; n < 50; n++) {
     expect(scheduler.wait('acme')).toBeUndefined()
     await setImmediate()
@@ -44,7 +44,7 @@ test('begins many of a company that is alone', async () => {
  * those that have begun.
  */
 function openGate() {
-  const scheduler = createRequestScheduler(createActiveCompanies(() => performance.now()))
+  const scheduler = createRequestScheduler(createCompanyActivityTracker(() => performance.now()))
   const order: [string, number][] = []
   return {
     scheduler,

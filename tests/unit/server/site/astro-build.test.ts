@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { astroRouteOf, type PageEntry, pages } from '../../../../src/core/pages/page-table.ts'
-import { readBuild } from '../../../../src/server/site/astro-build.ts'
+import { readAstroBuild } from '../../../../src/server/site/astro-build.ts'
 import { makeTemporaryFolder } from '../../../helpers/temporary-folder.ts'
 
 test('refuses at start the page whose guard nobody knows', async () => {
   const folder = await write(['/[locale]/me', '/[locale]/admin'])
   const table = { me: pages.me, admin: { ...pages.me, path: '/admin', guard: 'admins' } }
   // as: Node does not check the types of the table
-  await expect(readBuild(folder, table as Record<string, PageEntry>)).rejects.toThrow(
+  await expect(readAstroBuild(folder, table as Record<string, PageEntry>)).rejects.toThrow(
     'Unknown guard: /admin names "admins". There are: none, signed-in, signed-out, admin, operator.'
   )
 })
@@ -18,7 +18,7 @@ test('refuses at start the page whose guard nobody knows', async () => {
 test('refuses at start a page without a row, and a row without a page', async () => {
   const folder = await write(['/[locale]/me', '/[locale]/admin/[company]'])
   const { me, verify } = pages
-  await expect(readBuild(folder, { me, verify })).rejects.toThrow(
+  await expect(readAstroBuild(folder, { me, verify })).rejects.toThrow(
     'page-table.ts differs from the built pages: /[locale]/admin/[company] has no row, /[locale]/verify has no page.'
   )
 })
@@ -31,9 +31,9 @@ test('every page has a row in the table, and every row a page', async () => {
 })
 
 test('asks for a build where there is none, or one of another version', async () => {
-  await expect(readBuild(join(tmpdir(), 'no-such-folder'))).rejects.toThrow('npm run build')
+  await expect(readAstroBuild(join(tmpdir(), 'no-such-folder'))).rejects.toThrow('npm run build')
   const folder = await write(undefined)
-  await expect(readBuild(folder)).rejects.toThrow('npm run build')
+  await expect(readAstroBuild(folder)).rejects.toThrow('npm run build')
 })
 
 async function write(routes: unknown): Promise<string> {
