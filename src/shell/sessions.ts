@@ -61,8 +61,8 @@ async function watchSession(): Promise<void> {
 }
 
 /**
- * Makes `boot.js` run again. It marks the page as signed in or out, depending on the session
- * cookie, and shows the person's menu entries.
+ * Tells `boot.js` that the session has changed. `boot.js` then marks the page as signed in or out,
+ * depending on the session cookie, and shows the person's menu entries.
  */
 function applySession(): void {
   document.dispatchEvent(new Event('vidimus:changed'))

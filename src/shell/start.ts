@@ -50,7 +50,7 @@ function whenIdle(run: () => Promise<void>): void {
   else setTimeout(run, 200)
 }
 
-/** Loads code that only some pages need when such a page is opened. */
+/** On each page that needs more code than others, such as the home page, loads that code. */
 function loadRarePages(): void {
   const startHome = runOnce(async () =>
     (await import('./drop/home-drop-zone.ts')).startHomeDropZone()

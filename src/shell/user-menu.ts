@@ -137,9 +137,9 @@ export function createTypeAhead(): (key: string, at: number) => string {
 }
 
 /**
- * Returns the index of the first menu entry that begins with the typed letters. The search begins
- * at the entry `at`. Returns undefined if no entry matches. The same letter typed repeatedly moves
- * from entry to entry.
+ * Returns the index of the first menu entry that begins with the typed letters, or undefined. The
+ * search begins at the entry `at` and continues at the top. If only one letter was typed, once or
+ * several times, the search begins after `at`, so each press moves to the next entry.
  */
 export function findTypedEntry(words: string[], at: number, typed: string): number | undefined {
   const wanted = typed.toLocaleLowerCase()

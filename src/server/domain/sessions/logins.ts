@@ -97,8 +97,8 @@ export async function logIn(
 }
 
 /**
- * Returns whether a login uses the demonstration's account and does not come from a developer's
- * machine. Such a login is refused, because everybody knows the password of that account.
+ * Returns whether a login must be refused because it is signed with the key of the demonstration's
+ * account, whose password everybody knows. A developer's machine accepts this key.
  */
 function isDemoKey(
   { tenant, isDeveloper }: LogIn,
