@@ -24,8 +24,8 @@ export const Category = z.object({
   visibility: Visibility,
   keep_originals: KeepOriginals,
   /**
-   * Whether this is the company's default category. A deposit without a category goes there if the
-   * depositor may use several categories. A company has at most one default category.
+   * Whether this is the company's default category. A deposit that names no category gets this one
+   * if the depositor may use this category and others. A company has at most one default category.
    */
   default: z.boolean(),
   /**

@@ -152,8 +152,8 @@ export const Domain = z.object({
    * Whether this is the company's primary domain, to which links in mails lead by default. An
    * administrator chooses it. While the chosen domain is not verified, the oldest verified domain
    * that is no wildcard takes its place. If somebody requests a mail on another host of the
-   * company, such as a reset of the password, its links lead to that host, unless the host belongs
-   * to a wildcard domain. The primary domain cannot be removed.
+   * company, for example to reset a password, the links in this mail lead to that other host,
+   * unless it belongs to a wildcard domain. The primary domain cannot be removed.
    */
   primary: z.boolean(),
   /**

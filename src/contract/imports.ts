@@ -258,8 +258,8 @@ export const UserImportRow = z.object({
     })
   ),
   /**
-   * Why the undo of the import did not change the person. `null` if there was no undo, or if it
-   * changed the person.
+   * Why the undo of the import left the person unchanged. `null` before an undo, if the undo
+   * changed the person, and for a row from which the run changed nothing.
    */
   kept: z.nullable(NotUndoneReason)
 })

@@ -12,7 +12,7 @@ export const UsageDay = z.object({
   deposits: z.number(),
   /** Number of documents that people of the company verified while they were signed in. */
   verifications: z.number(),
-  /** Total number of bytes that these successful deposits stored. */
+  /** Number of bytes stored by the deposits that were begun on this day and succeeded. */
   bytes: z.number(),
   /**
    * Number of deposits that were begun on this day and failed. Failed deposits count towards no
