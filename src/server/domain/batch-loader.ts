@@ -22,8 +22,8 @@ export function createBatchLoader<Item, Answer>(
   const waiting: Call<Item, Answer>[] = []
   const underWay = new Set<Call<Item, Answer>[]>()
   /**
-   * The calls of the running query that must end before the next query starts. Undefined if the
-   * next query may start immediately, for example because the running one is slow.
+   * The calls of the running query for whose end the next query waits. Undefined if the next query
+   * need not wait, because no query is running or the running one is slow.
    */
   let awaited: Call<Item, Answer>[] | undefined
 

@@ -20,14 +20,17 @@ interface CsvExport<Item, Row> extends Pick<ConnectionOptions, 'caller'> {
     tx: Tx,
     page: { limit: number; cursor: string | undefined }
   ) => Promise<{ items: Item[]; next?: string | null | undefined }>
-  /** Runs after the transaction of `readPage` has ended. */
+  /**
+   * Turns the items of a page into rows of the CSV file. Called after the transaction of `readPage`
+   * has ended.
+   */
   toRows: (items: Item[]) => Row[] | Promise<Row[]>
   columns: Record<string, (row: Row) => string | number | undefined>
 }
 
 /**
- * Yields rows of the database as chunks of CSV text. Reads the next page only when the client takes
- * more, so a slow client uses neither memory nor a long transaction.
+ * Yields rows of the database as chunks of CSV text. Reads the next page only when the client has
+ * taken the previous one. So a slow client takes up little memory and keeps no transaction open.
  */
 export async function* exportCsv<Item, Row>(
   deps: Pick<Deps, 'db'>,

@@ -43,8 +43,8 @@ export interface Settings {
   /** Whether the configuration says that this is a developer's machine. */
   dev: boolean
   /**
-   * Whether the configuration sets a public address of the installation. If it does, only the
-   * setting `dev` can make this a developer's machine.
+   * Whether the configuration sets a public address of the installation. If it does, requests count
+   * as coming from a developer's machine only if `dev` is set.
    */
   hasPublicUrl: boolean
   /**
@@ -88,8 +88,8 @@ export interface Tenant {
   /** Whether the host belongs to a wildcard domain, such as `*.acme.fr`. */
   isWildcard: boolean
   /**
-   * Whether the installation serves any verified domain other than `*.localhost`. If it does, only
-   * the setting `dev` can make this a developer's machine.
+   * Whether the installation serves any verified domain other than `*.localhost`. If it does,
+   * requests count as coming from a developer's machine only if the setting `dev` is set.
    */
   hasOwnDomain: boolean
   /** Why and since when the company is suspended. Undefined for an active company. */
@@ -162,8 +162,8 @@ export interface CompanyKeyring {
   /** Returns the keys of the company of `tx`. */
   read(tx: Tx): Promise<CompanyKeys>
   /**
-   * Returns the keys of `company`. If they are not in memory, reads them in a transaction of its
-   * own.
+   * Returns the keys of `company`. If the keys are not in memory, reads them in a separate
+   * transaction.
    */
   open(company: CompanyId): Promise<CompanyKeys>
 }
@@ -278,7 +278,7 @@ export interface BlobStore {
   forgetRemoval(company: CompanyId): Promise<void>
   /**
    * Returns the bytes of a deposited file. `tag` is the keyed hash of these bytes. With `range`,
-   * returns only the bytes from `start` to `end`, both inclusive. Throws if the file does not exist.
+   * returns only the bytes from `start` to `end`, both inclusive. Throws if there is no such file.
    * Once the promise has resolved, the stream can be read to its end even if the file is deleted.
    */
   read(
@@ -297,20 +297,21 @@ export interface BlobStore {
    */
   listStaged(company: CompanyId, before: Date): Promise<StagedFile[]>
   /**
-   * Yields the tag of each kept file (of recorded deposits) of a company: the keyed hash of its
-   * bytes.
+   * Yields the tags of the kept files (of recorded deposits) of a company. The tag of a file is the
+   * keyed hash of its bytes.
    */
   listKept(company: CompanyId): AsyncIterable<Buffer>
   /**
-   * Returns when the kept file (of recorded deposits) with the name `tag` got this name or was last
-   * written. Returns undefined if it does not exist.
+   * Returns when the kept file (of recorded deposits) that is stored under `tag` was last written
+   * or renamed, whichever is later. Returns undefined if it does not exist.
    */
   changedKept(company: CompanyId, tag: Uint8Array): Promise<Date | undefined>
 }
 
 /**
- * The kinds of queued mails. A mail of kind `signup`, `reset` or `activate` may become a different
- * letter, because the state of the account is read only when the mail is sent.
+ * The kinds of queued mails. The letter is chosen only when a mail is sent, because it also depends
+ * on the state of the account. For example, a mail of kind `signup` may become a notice, because
+ * the e-mail already has an account.
  */
 export type MailKind =
   | 'signup'

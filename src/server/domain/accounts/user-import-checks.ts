@@ -6,8 +6,8 @@ import type { Deps } from '../deps.ts'
 /**
  * Checks the rows with the given `numbers` in an import of people, and changes no person. Stores
  * the verdict of each row: new, changed, unchanged or refused. A skipped row stays skipped. Also
- * stores in each row the person's id and the groups that the person will join and, for an undo, the
- * person's present username and language.
+ * stores in each row the person's id and the groups that the person will join. Stores the person's
+ * present username and language too, so that an undo can restore them.
  */
 export async function checkUserImportRows(
   tx: Tx,

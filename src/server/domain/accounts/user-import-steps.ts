@@ -194,8 +194,8 @@ async function withdrawInvitations(
 }
 
 /**
- * Yields the people whom a run has created, in batches. Leaves out people whom an undo could not
- * remove.
+ * Yields the people whom a run has created, in batches. After an undo, leaves out the people whom
+ * it has not removed.
  */
 async function* createdPeople(
   tx: Tx,
@@ -256,8 +256,8 @@ async function countApplied(
 }
 
 /**
- * Locks the people of a slice of rows, so that nobody activates or changes them until the undo
- * ends.
+ * Locks the people of a slice of rows until the transaction ends, so that nobody activates or
+ * changes them while the slice is undone.
  */
 async function lockPeople(tx: Tx, { id }: ImportInProgress, { from, to }: RowSlice): Promise<void> {
   await sql`

@@ -10,7 +10,10 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { type Page, type PageInput, readPage } from '../lists.ts'
 import { auditEntryCanonicalJson } from './audit-check.ts'
 
-/** `locale` is the language of the names that are returned with the entries. */
+/**
+ * Selects entries of the audit log. An undefined field does not restrict the selection. `locale`
+ * does not select: it is the language of the names that are returned with the entries.
+ */
 interface AuditFilter {
   company_id: CompanyId
   locale?: 'en' | 'fr' | undefined
@@ -187,8 +190,8 @@ function changedFields(text: string): AuditChange[] {
 }
 
 /**
- * Takes the name of a changed item from the changed fields of an entry, because the item may no
- * longer exist.
+ * Returns the name of a changed item, as the changed fields of an entry show it. Used when the item
+ * no longer exists. Returns undefined if the fields contain no name.
  */
 function nameIn(fields: readonly AuditChange[] | undefined): string | undefined {
   const named = fields?.find(({ field }) => field === 'name' || field === 'username')
@@ -242,7 +245,10 @@ const nameSql: Record<string, (locale: 'en' | 'fr') => RawBuilder<string | null>
   company: () => sql`name`
 }
 
-/** Leaves out items that the transaction's company does not have. */
+/**
+ * Returns the names of the items of a kind, such as `group`, that have the given ids. Leaves out
+ * items of other companies, and items without a name.
+ */
 async function readNamesOfKind(
   tx: Tx,
   kind: string,

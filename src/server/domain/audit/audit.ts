@@ -31,16 +31,17 @@ interface AuditedChange {
   /** The id of the changed object. The first word of `action` says which kind of object it is. */
   target: string
   /**
-   * The fields of the object before the change. `after` contains the fields after it. Values are
-   * plain JSON without negative numbers. The log stores only the fields that differ. `null` and
-   * `undefined` both mean that a field has no value.
+   * The fields of the object before the change. `after` contains its fields after the change.
+   * Values are plain JSON without negative numbers. The log stores only the fields that differ.
+   * `null` and `undefined` both mean that a field has no value.
    */
   before?: object
   after?: object
   /**
    * The id of the person whom the changed fields concern. When this person is deleted, the fields
-   * are erased from the log. Undefined stands for `target` if the changed object is a person. For
-   * any other object, undefined means that the fields are never erased.
+   * are erased from the log. If `concerns` is absent and the changed object is a person, the fields
+   * concern that person. If it is absent and the object is not a person, the fields are never
+   * erased.
    */
   concerns?: string
 }

@@ -66,9 +66,10 @@ type Findings = Pick<Attention, 'items' | 'unchecked'>
 const severities = ['error', 'warning', 'info']
 
 /**
- * Returns what needs the attention of a company's administrators, the most severe items first. If a
- * check throws an error, logs the error, lists the check's kinds in `unchecked` and runs the other
- * checks. For operators, also checks whether the disk is nearly full.
+ * Returns what needs the attention of a company's administrators, the most severe items first. For
+ * operators, also checks whether the disk is nearly full. If a check throws an error, logs the
+ * error and runs the other checks. `unchecked` then lists the kinds of items that the failed check
+ * looks for.
  */
 export async function listAttentionItems(
   deps: AttentionDeps,
@@ -247,8 +248,9 @@ async function findExpiredInvitations(
 }
 
 /**
- * Counts invited people for whom no administrator has received a link that is still valid. Returns
- * undefined if there are no such people, or if a mail server is configured.
+ * Counts invited people for whom an administrator must create a link by hand, because no
+ * administrator has received a link that is still valid. Returns undefined if there are no such
+ * people, or if a mail server is configured.
  */
 async function findUnmailedInvitations(
   tx: Tx,
@@ -272,9 +274,10 @@ const handedOutLink = (now: Date) => sql<boolean>`exists (
   )`
 
 /**
- * Counts invited people for whom `hasLink` is false. Returns undefined if there are none. Also
- * returns undefined if the company has not yet proved that it owns a host, because no link could
- * lead there.
+ * Counts invited people who have no link with which they can join. `hasLink` returns the SQL
+ * condition that a person has one. Returns undefined if there are no such people. Also returns
+ * undefined if the company has not yet proved that it owns a host, because no link could lead
+ * there.
  */
 async function findWithoutLink(
   tx: Tx,

@@ -128,7 +128,10 @@ export async function readCompany(tx: Tx | TxWithoutCompany, id: CompanyId): Pro
   return companyOf(row)
 }
 
-/** Returns whether another company has the name `name` and has claimed the host `host`. */
+/**
+ * Returns whether a company other than that of `tx` has the name `name` and has claimed the host
+ * `host`.
+ */
 export async function isNameAndHostTaken(
   tx: Tx,
   { name, host }: { name: string; host: string }
@@ -172,8 +175,8 @@ export async function updateCompany(
 }
 
 /**
- * Renames a company. If the name or the title of one of its domains equals the old name, changes it
- * to the new name too.
+ * Renames a company. The company's domains have a name and a title each. Where one of these equals
+ * the old name of the company, changes it to the new name too.
  */
 export async function renameCompany(tx: Tx, company_id: CompanyId, name: string): Promise<void> {
   const company = await tx
@@ -255,10 +258,10 @@ async function changeCompany(
 }
 
 /**
- * Returns the id `wanted` if the administrator `by` may administer this company. Operators may
- * administer every company, even a suspended one. Other administrators may administer only their
- * own company. Does not check that `by` is an administrator. Throws `not_found` if `by` may not
- * administer the company or it does not exist.
+ * Checks that the administrator `by` may administer the company `wanted`, and returns the id of
+ * this company. Operators may administer every company, even a suspended one. Other administrators
+ * may administer only their own company. Does not check that `by` is an administrator. Throws
+ * `not_found` if `by` may not administer the company or it does not exist.
  */
 export async function getAdministeredCompanyId(
   deps: Pick<Deps, 'db'>,

@@ -53,8 +53,8 @@ export async function isHostProvedByAnyCompany(tx: Tx, host: string): Promise<bo
 }
 
 /**
- * Returns the error `host_taken`. It means that another company has proved that it owns the host,
- * or that the same company has already claimed the host.
+ * Returns the error `host_taken`. It means that a company has proved that it owns the host, or that
+ * a company has already claimed the host in a way that rules out this claim.
  */
 export function hostTakenError(cause?: unknown): AppError {
   return new AppError('host_taken', 'The host is proved by a company or claimed already', { cause })

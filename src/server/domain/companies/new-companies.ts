@@ -21,8 +21,8 @@ export interface NewCompany {
     public: boolean
     theme: Theme
     /**
-     * Whether the company has proved that it owns the host name. Pages are only served on verified
-     * domains. True if absent.
+     * Whether the domain is verified: the company has proved that it owns the host name. Pages are
+     * served only on verified domains. An absent value means true.
      */
     isVerified?: boolean
     /**

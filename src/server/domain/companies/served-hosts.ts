@@ -137,8 +137,8 @@ function fresh<Key, Value>(
     at: number
     value: Promise<Value>
     /**
-     * The entry that replaces this one when the running call of `find` succeeds. Undefined if no
-     * call is running.
+     * The newer entry whose call of `find` is still running. It replaces this entry if the call
+     * succeeds. Undefined if no call is running.
      */
     next?: Entry
   }
@@ -248,9 +248,9 @@ export async function getPrimaryHost(tx: Tx): Promise<string> {
 }
 
 /**
- * Returns the host for the links in a company's mails when the HTTP call came to a host of another
- * company. This is the host of the primary domain. If there is no primary domain, it is the host of
- * the oldest domain, even if that host is not served.
+ * Returns the host for mails of a company in which no link must work: the host of the primary
+ * domain. Without a primary domain, this is the host of the oldest domain, even if no pages are
+ * served there. Used when an operator of another company causes the mails.
  */
 export async function readHostForMailLinks(
   deps: Pick<Deps, 'db'>,

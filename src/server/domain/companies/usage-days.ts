@@ -9,14 +9,14 @@ import { requireGroup } from './groups.ts'
 const dayMs = 86_400_000
 const usualDays = 30
 /**
- * The earliest day that can be requested. There is no usage from before, and PostgreSQL would
+ * The earliest day that can be requested. There is no usage before this day, and PostgreSQL would
  * refuse the year 0.
  */
 const firstDay = '2000-01-01'
 
 interface UsageQuery {
   company_id: CompanyId
-  /** Undefined for the whole company. */
+  /** The id of a group of the company. Undefined for the usage of the whole company. */
   group?: string | undefined
   /** The first day to return, in UTC, such as `2026-11-22`. If undefined, 30 days are returned. */
   from?: string | undefined

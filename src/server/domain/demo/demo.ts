@@ -37,10 +37,10 @@ const demoUsername = 'Claire Marchand'
 const gigabyte = 1_000_000_000
 const dayMs = 86_400_000
 /**
- * A time in the far future. It keeps background jobs away from uploads of the demonstration. An
- * upload that must stay open gets this as the time of its last received bytes, so it never lapses.
- * Any other upload gets this as the end of its lease, so the job `settle-uploads` does not create
- * its deposit.
+ * A time in the far future, which keeps background jobs from changing the demonstration's uploads.
+ * An upload that must stay open gets it as the time when bytes last arrived, so the upload never
+ * lapses. For any other upload, the job `settle-uploads` is postponed until this time, so the job
+ * does not create its deposit.
  */
 const farAway = new Date('9999-01-01T00:00:00Z')
 
@@ -195,9 +195,9 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
 }
 
 /**
- * Returns the person's upload whose request (entry of the history) was created at exactly the time
- * of `deps.clock()`. Returns undefined if there is none. While the demonstration is filled, this
- * clock shows the time of the entry to add, so the upload was begun for that entry.
+ * Returns the upload that was begun for the history entry that is being added now, or undefined if
+ * there is none. Finds it by the creation time of its request (entry of the history): exactly the
+ * time of `deps.clock()`, because this clock shows the time of the entry.
  */
 async function uploadOf(
   deps: Deps,
@@ -246,7 +246,10 @@ async function register(deps: Deps, person: DemoPerson, document: DemoDocument):
   return upload
 }
 
-/** Does nothing if the person has an entry of exactly the time of `deps.clock()` already. */
+/**
+ * Verifies the files of an entry of the demonstration's history, at the time of `deps.clock()`.
+ * Does nothing if the person's history already has an entry with exactly this time.
+ */
 async function seedCheck(
   deps: Deps,
   person: DemoPerson,

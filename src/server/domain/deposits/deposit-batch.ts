@@ -88,8 +88,9 @@ interface Accepted extends Candidate {
 /**
  * Deposits the files of a batch in one transaction. Returns an answer for each file, in the same
  * order. A refused file stores and charges nothing and does not affect the others. When this
- * function returns, the deposits are recorded. The transaction takes its locks in the usual order:
- * idempotency keys, rows of files, usage, and finally the head of the log.
+ * function returns, the deposits are recorded. The transaction locks rows in the same order as
+ * other transactions, to avoid deadlocks: idempotency keys, rows of files, usage, and finally the
+ * row of the evidence log in `log_head`.
  */
 export async function depositBatch(deps: Deps, input: BatchInput): Promise<BatchAnswer[]> {
   const { company_id, caller } = input
@@ -236,8 +237,8 @@ class Batch {
 
   /**
    * Sets the answer to each item whose file the person has deposited before or is uploading. If an
-   * item repeats the file of an earlier item of the batch, only notes this in `#sameFile`. Returns
-   * the items whose files are new.
+   * item repeats the file of an earlier item of the batch, sets no answer yet but notes the earlier
+   * item in `#sameFile`. Returns the other items. Items with `again` are always returned.
    */
   async #findEarlier(accepted: Accepted[]): Promise<Accepted[]> {
     const asked = accepted.filter(({ item }) => !item.deposit.again)

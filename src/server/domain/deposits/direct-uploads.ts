@@ -136,9 +136,10 @@ export async function depositFingerprint(
 }
 
 /**
- * Throws `idempotency_key_reused` if a repeated call sent other bytes than the first call with its
- * key. `sha256` is the digest of the bytes of the repeated call, and `request` is the request of
- * the first. Checks nothing unless the first deposit is recorded.
+ * Throws `idempotency_key_reused` if a repeated call sent other bytes than the first call with the
+ * same idempotency key. `sha256` is the digest of the bytes of the repeated call. `request` is the
+ * history entry of the first call. Checks nothing if the deposit of the first call is not recorded,
+ * because there is nothing to compare with.
  */
 export async function requireSameBytesAsFirstCall(
   deps: Deps,

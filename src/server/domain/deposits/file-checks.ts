@@ -138,8 +138,8 @@ async function removeStaged(deps: Deps, company_id: CompanyId, before: Date): Pr
 }
 
 /**
- * Deletes the stored files that have no row in the table `blob` and are older than `before`.
- * Returns their number. Looks up the rows of many files with one query.
+ * Deletes the kept files that no row of the table `blob` names and that are older than `before`.
+ * Returns the number of deleted files. Looks up the rows of many files with one query.
  */
 async function removeKept(deps: Deps, company_id: CompanyId, before: Date): Promise<number> {
   let removed = 0

@@ -102,9 +102,10 @@ export async function createDeposit(
 }
 
 /**
- * Throws `fingerprint_invalid` if the size or type of a reduced copy differs from its `transform`,
- * which describes how the copy was made. Also throws it if there is no `transform` but the two
- * fingerprints differ.
+ * Checks that the announced fingerprints, size and type of a deposit agree with its `transform`,
+ * which describes how a reduced copy was made. Throws `fingerprint_invalid` if the copy has another
+ * size or type than `transform` states. Also throws it if there is no `transform`, but the original
+ * and the stored file have different fingerprints.
  */
 export function requireConsistentFingerprints(deposit: NewDeposit): void {
   if (!deposit.transform && deposit.original !== deposit.stored) {

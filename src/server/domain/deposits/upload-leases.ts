@@ -30,9 +30,9 @@ export interface WriteLease {
  * - If the previous process has ended its lease, `writer` continues the existing file.
  * - If the lease of the previous process has expired, `writer` gets a new file, because the
  *   previous process may still have the old file open. The upload's generation then grows by one.
- * A lease that expires exactly at the time `ignored` counts as expired already. A caller that has
- * waited for another process passes the `heldUntil` of its first call here. If the lease still
- * expires at that time, the other process has not renewed it and has probably died.
+ * A caller that has waited for another process calls again with `ignored`: the `heldUntil` of its
+ * first call. If the lease still expires at exactly this time, the other process has not renewed it
+ * and has probably died. The lease then counts as expired already.
  */
 export async function takeWriteLease(
   deps: Pick<Deps, 'db' | 'clock'>,

@@ -32,7 +32,8 @@ export interface Upload {
    */
   state: 'uploading' | 'received' | 'held' | 'settled'
   /**
-   * How many of the missing bytes are no longer reserved, because no bytes arrived for some time.
+   * The number of missing bytes for which no storage is reserved any more, because no bytes arrived
+   * for some time.
    */
   released: number
   /** The number of attempts to create the deposit so far. */
@@ -191,7 +192,7 @@ async function reserveReleased(tx: Tx, { id, group_id, released }: Upload) {
   await setReleasedBytes(tx, id, 0)
 }
 
-/** Stores how many missing bytes of an upload are no longer reserved. */
+/** Stores the number of an upload's missing bytes for which no storage is reserved any more. */
 export async function setReleasedBytes(tx: Tx, id: string, released: number): Promise<void> {
   await updateById(tx, 'upload', id).set({ released }).execute()
 }
@@ -234,8 +235,8 @@ export async function setUploadState(
 }
 
 /**
- * Returns what is reserved for an upload at present: one request, and the bytes that were not
- * released.
+ * Returns the quota that is reserved for an upload at present: one request, and storage for its
+ * bytes. Missing bytes whose storage was released do not count.
  */
 export function reservationOf(upload: Upload) {
   const { user_id, group_id, period_start, size, released, request_created } = upload

@@ -145,10 +145,10 @@ function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
 
 /**
  * Returns for each fingerprint the matching deposits that `person` may find, in the order of
- * `tags`, which are the keyed hashes of the fingerprints. A fingerprint can match the original or
- * the stored copy of a file. For each of the two, returns only the oldest deposit, to keep the
- * response small. A single query looks up deposits and permissions, so that the response time does
- * not reveal whether a hidden deposit exists.
+ * `tags`, which are the keyed hashes of the fingerprints. A fingerprint can match the original file
+ * of a deposit or its stored copy. To keep the response small, returns at most two deposits: the
+ * oldest match of an original and the oldest match of a copy. A single query looks up deposits and
+ * permissions, so that the response time does not reveal whether a hidden deposit exists.
  */
 async function lookUp(
   tx: Tx,
