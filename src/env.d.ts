@@ -13,8 +13,8 @@ declare global {
   namespace App {
     interface Locals {
       /**
-       * The API in this process, called without a socket. `server/site/site.ts` sets this field and
-       * the fields below it, up to `failPage`.
+       * Calls the API in this process, without a network connection. `server/site/site.ts` sets the
+       * fields from `api` to `failPage`.
        */
       api: typeof fetch
       /** Host of the page in normal form, without port. It is a domain of a company. */
@@ -23,7 +23,7 @@ declare global {
       origin: string
       /** Origin of the API for the company of the page: `http://api.localhost:4321`. */
       apiOrigin: string
-      /** Id of the running build. An open page of another build offers to reload. */
+      /** Id of the running build. A page that was opened with another build offers to reload. */
       buildId: string
       /** Number of fingerprints per minute that one network may verify without signing in. */
       checksPerMinute: number

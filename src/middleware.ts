@@ -52,9 +52,9 @@ async function render({ request, url, locals, routePattern }: APIContext, next: 
 }
 
 /**
- * Returns the HTML of a page with a low priority for module scripts, so that styles load first.
- * Module scripts run only after the page is parsed anyway. Changes the HTML, because Astro writes
- * the script elements.
+ * Returns the HTML of a page whose module scripts have a low priority, so that styles load first.
+ * Module scripts can wait, because they run only after the page is parsed. The change is made in
+ * the HTML, because Astro writes the script elements.
  */
 function lowerScriptPriority(page: string): string {
   const script = '<script type="module"'

@@ -38,10 +38,10 @@ export const checkMailLink = endpoint({
 })
 
 /**
- * Confirms the e-mail of a sign-up with a mailed token. In the browser of the sign-up, where the
- * person is signed in, the token is enough. In another browser, the call also needs a `username`
- * and a `public_key_jwt` of purpose `verify`. This name and this public key then replace those of
- * the sign-up.
+ * Confirms the e-mail of a sign-up with a mailed token. The token is enough if the caller has the
+ * session of the sign-up, as in the browser in which the person signed up. Without that session,
+ * the call also needs a `username` and a `public_key_jwt` of purpose `verify`. This name and this
+ * public key then replace those of the sign-up.
  */
 export const verifyEmail = endpoint({
   method: 'POST',
@@ -105,8 +105,9 @@ export const requestReset = endpoint({
 })
 
 /**
- * Sets a new password with a mailed token and ends every session of the person. The
- * `public_key_jwt` is of purpose `reset` and contains the new public key.
+ * Replaces the password of the person who received the mailed token, and ends every session of the
+ * person. The server never gets the password: `public_key_jwt`, of purpose `reset`, contains the
+ * public key that the browser derived from it.
  */
 export const resetKey = endpoint({
   method: 'POST',

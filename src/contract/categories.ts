@@ -24,8 +24,9 @@ export const Category = z.object({
   visibility: Visibility,
   keep_originals: KeepOriginals,
   /**
-   * Whether this is the company's default category. A deposit that names no category gets this one
-   * if the depositor may use this category and others. A company has at most one default category.
+   * Whether this is the company's default category. A company has at most one. If the depositor may
+   * use several categories, including the default one, a deposit that names no category gets the
+   * default one.
    */
   default: z.boolean(),
   /**

@@ -84,10 +84,10 @@ export const listCompanies = listEndpoint({
 /**
  * Creates a company with its first domain and invites its first administrator. The invitation is
  * sent when the domain is verified, because no page of the company opens earlier. Some domains are
- * verified immediately: all in an installation without DNS checks, those below a wildcard domain of
- * the operator's own company, and `*.localhost` on a developer's machine. Fails with `host_taken`
- * if another company has proved that it owns the host, or if a company of the same name has claimed
- * the host.
+ * verified immediately: every domain in an installation without DNS checks, domains below a
+ * wildcard domain of the operator's own company, and `*.localhost` on a developer's machine. Fails
+ * with `host_taken` if another company has proved that it owns the host, or if a company of the
+ * same name has claimed the host.
  */
 export const createCompany = endpoint({
   method: 'POST',
@@ -149,8 +149,8 @@ export const suspendCompany = endpoint({
 })
 
 /**
- * Ends the suspension of a company. People whose sessions have not expired meanwhile need not sign
- * in again.
+ * Ends the suspension of a company. People stay signed in unless their sessions have expired
+ * meanwhile.
  */
 export const resumeCompany = endpoint({
   method: 'POST',

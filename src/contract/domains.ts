@@ -111,8 +111,8 @@ const PageAddress = z.string().check(
  * - `failing`: pages are served, but the DNS record that proves the domain was missing at the last
  *   check.
  * - `quarantined`: the record was missing for seven days, so no page is served until it is found.
- * - `taken`: another company has proved that it owns the host. This company can prove the host only
- *   after the other company loses it or removes it.
+ * - `taken`: another company has proved that it owns the host. This company can prove that it owns
+ *   the host only after the other company has lost or removed its domain.
  */
 export const DomainState = z.enum(['unverified', 'verified', 'failing', 'quarantined', 'taken'])
 export type DomainState = z.infer<typeof DomainState>
@@ -149,11 +149,12 @@ export const Domain = z.object({
   created: z.iso.datetime(),
   state: DomainState,
   /**
-   * Whether this is the company's primary domain, to which links in mails lead by default. An
-   * administrator chooses it. While the chosen domain is not verified, the oldest verified domain
-   * that is no wildcard takes its place. If somebody requests a mail on another host of the
-   * company, for example to reset a password, the links in this mail lead to that other host,
-   * unless it belongs to a wildcard domain. The primary domain cannot be removed.
+   * Whether this is the company's primary domain, to which links in mails lead by default. This is
+   * the domain that an administrator has chosen. If none is chosen, or while the chosen domain is
+   * not verified, it is the oldest verified domain without a wildcard. If somebody requests a mail
+   * on another host of the company, for example to reset a password, the links in this mail lead
+   * to that other host, unless it belongs to a wildcard domain. The primary domain cannot be
+   * removed.
    */
   primary: z.boolean(),
   /**
@@ -186,8 +187,8 @@ export const Domain = z.object({
   failing_since: z.nullable(z.iso.datetime()),
   /**
    * Time at which the domain's pages went offline, because the DNS record had been missing for
-   * seven days. `null` if the pages are online or have never been online. If another company proves
-   * the host afterwards (`taken`), this time stays set.
+   * seven days. `null` if the pages are online or have never been online. The time stays set if
+   * another company proves afterwards that it owns the host (state `taken`).
    */
   quarantined_since: z.nullable(z.iso.datetime())
 })

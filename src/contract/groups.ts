@@ -16,8 +16,8 @@ export const LimitInterval = z.enum(['P1D', 'P30D', 'P1Y'])
 export type LimitInterval = z.infer<typeof LimitInterval>
 
 /**
- * What a group has used and what it has left, in requests (deposits and verifications) of the
- * current period and in stored bytes. What is left is `null` if there is no limit.
+ * How many requests (deposits and verifications) of the current period and how many stored bytes a
+ * group has used, and how many remain. The remaining number is `null` if there is no limit.
  */
 export const GroupUsage = z.object({
   requests_used: z.number(),

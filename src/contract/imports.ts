@@ -50,8 +50,8 @@ export const importLimits = {
    */
   groups: 50,
   /**
-   * Number of days after which an import and its rows are erased. Until then the import can be
-   * undone.
+   * Number of days from the creation of an import until the import and its rows are erased. Until
+   * then the import can be undone.
    */
   days: 30
 } as const
@@ -107,10 +107,10 @@ export const zeroImportCounts: ImportCounts = {
 }
 
 /**
- * Why a check, a run or an undo of an import has failed and changed no person. `changed_meanwhile`:
- * people or groups of the company have changed since the check, for example because somebody has
- * invited a person of the file. `interrupted`: an error of the server, which is in the server's
- * log.
+ * Why the check, the run or the undo of an import has failed. It has then changed no person.
+ * `changed_meanwhile`: people or groups of the company have changed since the check, for example
+ * because somebody has invited a person of the file. `interrupted`: an error occurred in the
+ * server, which has logged it.
  */
 export const ImportFailure = z.enum(['changed_meanwhile', 'interrupted'])
 export type ImportFailure = z.infer<typeof ImportFailure>
@@ -143,8 +143,9 @@ export const Import = z.object({
   /** Number of rows that have been stored so far. */
   stored: z.number(),
   /**
-   * Number of rows that the job has processed (`done`), and of all rows that it must process
-   * (`total`). `null` unless the state is `checking`, `running` or `undoing`.
+   * Progress of the job that checks, runs or undoes the import: the number of processed rows
+   * (`done`) and the number of all rows (`total`). `null` unless the state is `checking`, `running`
+   * or `undoing`.
    */
   progress: z.nullable(z.object({ done: z.number(), total: z.number() })),
   /** Number of rows with each verdict. `null` until a check has ended. */
@@ -156,10 +157,10 @@ export const Import = z.object({
   failure: z.nullable(ImportFailure),
   /**
    * What the run did, counted in the database after its commit. `created`: people whom the import
-   * has created. `changed`: people who have got the values of their rows. `unchanged`: rows whose
-   * values the people had already. `skipped`: rows that were refused or skipped. `differs`: whether
-   * these counts differ from the counts of the check, in which case pages must show an error.
-   * `null` before the run has ended.
+   * has created. `changed`: existing people who now have the values of their rows. `unchanged`:
+   * rows whose values the people had already. `skipped`: rows that were refused or skipped.
+   * `differs`: whether these counts differ from the counts of the check, in which case pages must
+   * show an error. `null` before the run has ended.
    */
   result: z.nullable(
     z.object({
@@ -172,8 +173,8 @@ export const Import = z.object({
   ),
   /**
    * What the undo of the import did. `removed`: people whom it removed. `restored`: people who have
-   * their former values again. `kept`: people whom it did not change; `listImportRows` with `kept`
-   * lists the reasons. `null` before the undo has ended.
+   * all their former values again. `kept`: people whom it neither removed nor restored completely;
+   * `listImportRows` with `kept` lists the reasons. `null` before the undo has ended.
    */
   undone: z.nullable(z.object({ removed: z.number(), restored: z.number(), kept: z.number() })),
   /** Time until which the import can be undone. At this time the import and its rows are erased. */
@@ -212,9 +213,10 @@ export const ImportReasonCode = z.enum([
 export type ImportReasonCode = z.infer<typeof ImportReasonCode>
 
 /**
- * Why an undo did not change a person. `activated`: the person has activated the account.
- * `changed`: somebody has changed the values that the import had set. `administrator`: the person
- * has become an administrator. `deleted`: the person has been deleted.
+ * Why an undo did not remove a person, or did not restore all values of a person. `activated`: the
+ * person has activated the account. `changed`: somebody has changed values that the import had set,
+ * and the undo restored only the other values. `administrator`: the person has become an
+ * administrator. `deleted`: the person has been deleted.
  */
 export const NotUndoneReason = z.enum(['activated', 'changed', 'administrator', 'deleted'])
 export type NotUndoneReason = z.infer<typeof NotUndoneReason>
@@ -223,7 +225,7 @@ export type NotUndoneReason = z.infer<typeof NotUndoneReason>
 const UserCells = {
   /** The e-mail, in any spelling that the sign-in accepts. It identifies the person. */
   email: z.string(),
-  /** The name. A new person without a name gets the first part of the e-mail. */
+  /** The person's name. If absent, a new person gets the part of the e-mail before the `@`. */
   username: z.optional(z.string()),
   /**
    * Names of groups, regardless of case and accents. The person joins these groups and stays in all
@@ -246,8 +248,8 @@ export const UserImportRow = z.object({
   /** What the run does with the row. `null` before the check. */
   verdict: z.nullable(ImportVerdict),
   /**
-   * Why the row is refused. For a skipped row, why it would be refused otherwise. Empty if nothing
-   * is wrong.
+   * Why the row is refused. For a skipped row: why the row would be refused if it were not skipped.
+   * Empty if nothing is wrong.
    */
   reasons: z.array(
     z.object({
@@ -258,8 +260,9 @@ export const UserImportRow = z.object({
     })
   ),
   /**
-   * Why the undo of the import left the person unchanged. `null` before an undo, if the undo
-   * changed the person, and for a row from which the run changed nothing.
+   * Why the undo of the import did not remove the person, or did not restore all values of the
+   * person. `null` before an undo, if the undo removed or completely restored the person, and if
+   * the run made no change from this row.
    */
   kept: z.nullable(NotUndoneReason)
 })
@@ -331,8 +334,8 @@ export const storeImportRows = endpoint({
 /**
  * Returns at most `limit` stored rows (100 if absent) in the order of the file, beginning after the
  * row number `after`. With `verdict`, returns only rows with this verdict. With `kept`, returns
- * only rows of people whom the undo did not change. `next` is the value of `after` for the next
- * call, or `null` if no more rows follow.
+ * only rows of people whom the undo neither removed nor restored completely. `next` is the value of
+ * `after` for the next call, or `null` if no more rows follow.
  */
 export const listImportRows = endpoint({
   method: 'GET',
@@ -404,9 +407,9 @@ export const runImport = endpoint({
 
 /**
  * Starts the undo of a run. The undo removes people whom the import has created, unless they have
- * activated their account or become administrators. It restores the former values of people whom
- * the import has changed, except values that somebody has changed since. Fails with `import_state`
- * unless the state is `done`.
+ * activated their account. It restores the former values of people whom the import has changed,
+ * except values that somebody has changed since. It does not change people who have become
+ * administrators. Fails with `import_state` unless the state is `done`.
  */
 export const undoImport = endpoint({
   method: 'POST',

@@ -166,8 +166,8 @@ export const resendInvitation = endpoint({
 
 /**
  * Mails the confirmation link again to a person in the state `waiting`. Without a mail server, the
- * response contains the link. The link confirms the e-mail in the browser of the sign-up. In
- * another browser, the person must choose a new password, too.
+ * response contains the link. In the browser in which the person signed up, opening the link is
+ * enough. In another browser, the person must also choose a new password.
  */
 export const sendVerifyLink = endpoint({
   method: 'POST',
@@ -222,7 +222,7 @@ export const listUserSessions = endpoint({
 
 /** What a person's groups have used and may use: all groups together (`total`), and each group. */
 export const MemberUsage = z.object({
-  /** Usage and limits of the person's groups, added up. The person sees the same figures. */
+  /** Usage and limits of the person's groups, added up: what `GET /user` returns to the person. */
   total: Usage,
   groups: z.array(
     z.object({
@@ -304,9 +304,9 @@ export type BulkResult = z.infer<typeof BulkResult>
 /**
  * Changes many people: either the people in `ids` or the people who match `filter`. One call
  * processes at most 200 people, in the order of their ids. `next` of the response is the `cursor`
- * of the next call. If one person cannot be changed, the others still are. With `dry_run` nothing
- * changes, and the response says how many people match. `add_to_group` and `remove_from_group` need
- * `group_id`, and `disable` needs a `reason`.
+ * of the next call. If one person cannot be changed, the call still changes the others. With
+ * `dry_run`, nothing changes, and the response says how many people match. The actions
+ * `add_to_group` and `remove_from_group` need a `group_id`, and `disable` needs a `reason`.
  */
 export const changeUsers = endpoint({
   method: 'POST',

@@ -47,12 +47,13 @@ export const getUsage = endpoint({
  * - `invitations_by_hand`: invited people who wait for a link from an administrator, because no
  *   mail server is configured.
  * - `group_limits`: limits of which a group has used at least 80 %.
- * - `deposits_held`: deposits that have stopped after several failed attempts. An operator can
- *   retry them.
+ * - `deposits_held`: deposits whose file has arrived, but which could not be recorded in several
+ *   attempts. An operator can retry them.
  * - `deposits_failed`: deposits that have failed since yesterday.
  * - `mails_delayed`: mails that have been due for five minutes and could not be sent.
  * - `domains_unverified`: hosts that were claimed more than a day ago and are still not verified.
- * - `domains_failing`: hosts that are served although the DNS record that proves them is missing.
+ * - `domains_failing`: hosts that are served although the DNS record that proves their owner
+ *   is missing.
  * - `domains_quarantined`: hosts that are no longer served, because the DNS record was missing.
  * - `domains_taken`: claimed hosts that another company owns.
  * - `disk_nearly_full`: the disk of the installation is nearly full. Only operators get this
@@ -98,8 +99,8 @@ export const AttentionItem = z.object({
    */
   count: z.number(),
   /**
-   * Time since which the finding has existed: since its oldest person, limit, deposit, mail or
-   * domain has needed attention. `null` if the time is unknown.
+   * Earliest time at which one of the counted people, deposits, mails or domains began to need
+   * attention. `null` if the time is unknown.
    */
   since: z.nullable(z.iso.datetime()),
   /** For `group_limits`: the five limits that are closest to being used up. */

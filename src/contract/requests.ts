@@ -5,7 +5,7 @@ import { listEndpoint, SearchText } from './kit/lists.ts'
 
 /**
  * State of a history entry: unfinished (`uploading`, `queued`, `processing`), successful (`done`)
- * or ended without success. `lapsed`: nobody continued the upload for a day.
+ * or ended without success (all others). `lapsed`: nobody continued the upload for a day.
  */
 export const RequestState = z.enum([
   'uploading',
@@ -31,8 +31,8 @@ export const MatchedFingerprint = z.enum(['original', 'stored_copy'])
 export type MatchedFingerprint = z.infer<typeof MatchedFingerprint>
 
 /**
- * How strong the evidence for a record is. So far there is only one level; a public log will add
- * others.
+ * How strong the evidence for a record is. There is only one level yet. Later releases will publish
+ * the records in a public log, and add levels for this.
  */
 const Rung = z.enum(['recorded'])
 
@@ -155,10 +155,10 @@ export const getRequest = endpoint({
 })
 
 /**
- * Streams changes of the caller's history. An event without a name contains a changed entry. `tick`
- * contains the sequence number of the last change, and is sent at the start and then every 15 s.
- * `reset` tells the client to load its list again. The last event is `disabled` if the person or
- * the company was disabled, otherwise `bye`.
+ * Streams changes of the caller's history. An event without a name contains a changed entry. The
+ * event `tick` contains the sequence number of the last change. It is sent at the start and then
+ * every 15 s. The event `reset` tells the client to load its list again. The last event is
+ * `disabled` if the person or the company was disabled, otherwise `bye`.
  */
 export const streamRequests = rawEndpoint({
   method: 'GET',

@@ -30,8 +30,8 @@ export const getSetup = endpoint({
 })
 
 /**
- * Returns the account of the demonstration company. `account` is absent on the hosts of other
- * companies, and if the call does not come from a developer's machine.
+ * Returns the account of the demonstration company. `account` is present only on the hosts of that
+ * company, and only if the call comes from a developer's machine.
  */
 export const getDemoAccount = endpoint({
   method: 'GET',

@@ -20,8 +20,8 @@ export const Email = z
 export const Username = textLine(maxUsernameCharacters)
 
 /**
- * The language in which a person sees the interface. `und`: none is chosen yet. The first page that
- * the person opens then stores its own language.
+ * The language in which a person sees the interface. `und`: no language is chosen yet. In this
+ * case, the first page that the signed-in person opens stores its language in the account.
  */
 export const UserLocale = z.enum(['en', 'fr', 'und'])
 

@@ -1,4 +1,4 @@
-/** How many milliseconds a company counts as active after an HTTP request. */
+/** For how many milliseconds a company counts as active after an HTTP request. */
 export const activityMs = 1000
 
 /** Remembers which companies have had an HTTP request within the last second. */
@@ -9,8 +9,8 @@ export interface ActiveCompanies {
 }
 
 /**
- * Creates an `ActiveCompanies` that has noted no request yet. `now` is a clock: it returns the time
- * in milliseconds and never goes back.
+ * Returns an `ActiveCompanies` in which no company has had a request yet. `now` returns the time in
+ * milliseconds and must never go back.
  */
 export function createCompanyActivityTracker(now: () => number): ActiveCompanies {
   let last: { company: string; at: number } | undefined

@@ -10,9 +10,9 @@ export interface Difference<Name extends string = string> {
 }
 
 /**
- * Compares the values that a person wants to save (`mine`) with the values that are stored by now
- * (`theirs`). Returns the fields of `mine` that differ. `was` has the values that were stored when
- * the person began to edit.
+ * Returns the fields whose value in `mine` differs from the value in `theirs`. `mine` has the
+ * values that a person wants to save, and `theirs` the values that are stored now. `was` has the
+ * values that were stored when the person began to edit.
  */
 export function differencesOf<Values extends object>(
   was: Values,

@@ -3,8 +3,8 @@ export interface DnsRecord {
   purpose: 'proof' | 'pages' | 'api' | 'every'
   type: 'TXT' | 'CNAME' | 'A'
   /**
-   * Name of the record below the zone, as DNS providers ask for it: `docs`, `@`. Undefined if the
-   * zone is not known.
+   * Name of the record relative to the DNS zone: `docs`, or `@` for the zone itself. DNS providers
+   * ask for this form. Undefined if the zone is not known.
    */
   relative: string | undefined
   /** Full name of the record: `docs.acme.fr`. */
@@ -20,8 +20,8 @@ interface DnsRecordInput {
   /** The host of the domain: `docs.acme.fr`, or `*.acme.fr`. */
   host: string
   /**
-   * The record that proves who controls the host. `zone` is the DNS zone of this and all other
-   * records. `null` if no proof is needed.
+   * The record that proves who controls the host, and the DNS zone to which all records belong
+   * (`zone`). `null` if no proof is needed.
    */
   proof: { name: string; value: string; zone: string } | null
   /**

@@ -47,8 +47,8 @@ interface Catalogue {
 export type Namespace = keyof Catalogue
 
 /**
- * Namespaces whose keys come from the API, so that the type checker does not know the keys. Tests
- * check that each key has a text.
+ * Namespaces whose keys come from the API as plain strings, so that the type checker cannot check
+ * them. Tests check that each key has a text.
  */
 type OpenNamespace = 'docs' | 'errors' | 'fields'
 

@@ -5,8 +5,8 @@ import type { Namespace, NamespaceKey } from './keys.ts'
 
 /**
  * Returns the function that translates the texts of one namespace while the server renders a page.
- * i18next only stores the texts. Its own `t` is not used, because it has one language for the whole
- * process, which concurrent HTTP requests would change.
+ * Does not use the function `t` of i18next: it has one language for the whole process, so
+ * concurrent HTTP requests would change each other's language. i18next only stores the texts.
  */
 export function pageTranslator<Name extends Namespace>(
   locale: Locale,
@@ -16,8 +16,9 @@ export function pageTranslator<Name extends Namespace>(
 }
 
 /**
- * Returns the texts for the property `messages` of an island. Each of `parts` is a namespace (`users`)
- * or, to keep the page small, a part of one (`users.list`). Throws if a part has no text.
+ * Returns the translated texts that a page passes to an island in the property `messages`. Each of
+ * `parts` is a whole namespace (`users`) or a part of a namespace (`users.list`). Parts keep the
+ * page small. Throws if the namespace has no such part.
  */
 export function islandMessages(
   locale: Locale,

@@ -227,9 +227,9 @@ function methodsOf(pathname: string): string[] {
 }
 
 /**
- * Returns the path pattern to log for a call that no endpoint served. Prefers a pattern with the
- * method of the call. Returns `(unknown)` if no pattern matches the path. The path itself is never
- * logged, because it may contain ids and names.
+ * Returns the path pattern to log for a call that was answered before it reached an endpoint. If
+ * several patterns match the path, prefers one for the method of the call. Returns `(unknown)` if
+ * none matches. The path itself is never logged, because it may contain ids and names.
  */
 function routeOf(method: string, pathname: string): string {
   const matching = routes.filter(route => route.pattern.test(pathname))

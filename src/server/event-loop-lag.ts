@@ -7,8 +7,8 @@ const lateBeats = 3
 /** The delay of one timer, in milliseconds, that counts as an overload by itself. */
 const longMs = 1000
 /**
- * When a timer fires on time, the measured lag decreases to this fraction of its last value. It
- * does not become 0, because one punctual timer does not mean that an overload is over.
+ * The fraction to which the measured lag decreases when a timer fires on time. The lag does not
+ * become 0 at once, because one punctual timer does not mean that an overload is over.
  */
 const remainingShare = 0.8
 

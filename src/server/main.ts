@@ -52,8 +52,8 @@ const started = start()
 started.catch(error => fail(error, 'message'))
 
 /**
- * Prints an error and stops the process. A failed start prints only the message; a bug prints the
- * stack.
+ * Prints an error and stops the process with the exit code 1. `part` is `message` for a failed
+ * start, and `stack` for a bug.
  */
 function fail(error: unknown, part: 'message' | 'stack'): void {
   process.stderr.write(`${error instanceof Error ? error[part] : String(error)}\n`)

@@ -13,7 +13,7 @@ export interface StartSummary {
   outbox: string | undefined
 }
 
-/** Prints the output of the service: for a person in a terminal, or as JSON lines for programs. */
+/** The output of the service: text for people in a terminal, otherwise JSON lines for programs. */
 export interface ProcessOutput {
   log: Log
   starting(): void
@@ -22,8 +22,8 @@ export interface ProcessOutput {
 }
 
 /**
- * Creates the output of the service: for a person if `stream` is a terminal, otherwise as JSON
- * lines.
+ * Creates the output of the service. A terminal gets text for people, any other `stream` gets JSON
+ * lines for programs.
  */
 export function createProcessOutput(stream: NodeJS.WriteStream, level: string): ProcessOutput {
   return stream.isTTY ? createTerminalOutput(stream, level) : createLogOutput(level)

@@ -49,10 +49,14 @@ export function showUsageInDrawer(user: UserInfo): void {
 interface Meter {
   left: string
   /**
-   * The amount that is used: a number of requests or of bytes. `used` and `limit` are undefined if
-   * the API is of an older release that does not return them. `null` as `limit` means unlimited.
+   * Number of requests or of bytes that are used. Undefined if the API is of an older release that
+   * does not return it.
    */
   used: number | undefined
+  /**
+   * Number of requests or of bytes that may be used. `null` means unlimited. Undefined if the API
+   * is of an older release that does not return it.
+   */
   limit: number | null | undefined
   words: (used: number, limit: number | null) => string
 }

@@ -1,8 +1,8 @@
 import { onEachPage } from './kit/page.ts'
 
 /**
- * Focuses the heading of the new page after a navigation. ClientRouter announces the page's title
- * to screen readers.
+ * Focuses the heading of the new page after each navigation, unless the address has a fragment. The
+ * title of the page is announced to screen readers by ClientRouter.
  */
 export function startHeadingFocus(): void {
   let isFirst = true

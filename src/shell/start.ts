@@ -50,7 +50,7 @@ function whenIdle(run: () => Promise<void>): void {
   else setTimeout(run, 200)
 }
 
-/** On each page that needs more code than others, such as the home page, loads that code. */
+/** Loads the additional code of the home page and a few other pages when one of them is opened. */
 function loadRarePages(): void {
   const startHome = runOnce(async () =>
     (await import('./drop/home-drop-zone.ts')).startHomeDropZone()

@@ -4,8 +4,8 @@ import type { Locale } from '../i18n/index.ts'
 import { api } from './sessions.ts'
 
 /**
- * An item that a search in a company has found. `path` is the path of its page without the
- * language.
+ * An item that a search in a company has found. `path` is the path of the item's page, without the
+ * language with which addresses begin.
  */
 export interface FoundItem {
   kind: 'companies' | 'users' | 'groups' | 'categories' | 'domains'

@@ -4,7 +4,10 @@ import { personalAtom } from './personal-atoms.ts'
 /** A command that the person has chosen in the command palette. */
 export interface RecentCommand {
   id: string
-  /** Absent for pages and actions, which the palette finds by their id. */
+  /**
+   * The person, group or other item whose page the command opens. Absent for commands that open a
+   * fixed page or run an action, because the palette finds these by their id.
+   */
   item?: FoundItem | undefined
 }
 

@@ -95,7 +95,10 @@ export function createRememberedUploads() {
   }
 }
 
-/** If storage is disabled or full, uploads continue only as long as the page is open. */
+/**
+ * Runs an access to the browser's storage. Returns undefined if the access fails, for example
+ * because storage is disabled or full. Uploads can then continue only until the page is closed.
+ */
 async function attempt<Result>(access: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await access()

@@ -19,8 +19,8 @@ export const $route = createRouter(
 if (typeof document !== 'undefined') document.addEventListener('astro:after-swap', followSwap)
 
 /**
- * Returns whether a person may be redirected to this path after signing in: whether the page table
- * marks the page with this path as returnable.
+ * Returns whether a person may be redirected to this path after signing in. The page table marks
+ * the pages for which this is allowed (`isReturnable`).
  */
 export function canReturnAfterSignIn(path: string): boolean {
   const clean = path.replace(/(?<=.)\/$/, '')

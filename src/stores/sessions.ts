@@ -30,8 +30,8 @@ const maxCookieBytes = 4096
  */
 const clockKey = 'vidimus:clock'
 /**
- * Milliseconds before the expiry of its token at which a tab renews the token itself. Rarely
- * needed, because `signed-in-user.ts` normally replaces a token 40 minutes before its expiry.
+ * A tab renews its token itself this many milliseconds before the token expires. This is rarely
+ * needed, because `signed-in-user.ts` normally replaces a token 40 minutes before it expires.
  */
 const lateMs = 300_000
 const lateRetryMs = 30_000
@@ -141,7 +141,10 @@ async function callAs<Name extends CallName>(
   return answer as CallOutput<Name> // as: parsed by the very schema that names the type
 }
 
-/** Some public calls refuse the token of a person with an unconfirmed e-mail, so it is left out. */
+/**
+ * Returns whether a call must be sent without the session token. Some public calls refuse the token
+ * of a person whose e-mail is not confirmed.
+ */
 function isAnonymous({ access, pending }: Endpoint, token: string | undefined): boolean {
   return access === 'public' && !pending && decodeTokenPayload(token ?? '')?.['st'] === 'pending'
 }
@@ -176,7 +179,10 @@ function isPageCall(
   return name in list
 }
 
-/** Calls for administrators are loaded separately, because other people never need them. */
+/**
+ * Loads the endpoint object of a call for administrators. These calls are in a separate module,
+ * because other people never need them.
+ */
 async function loadAdminCall(name: keyof typeof adminCalls): Promise<Endpoint> {
   try {
     return (await import('../contract/admin-calls.ts')).adminCalls[name]
@@ -310,7 +316,10 @@ function saveToken(token: string): void {
   setSession(token, exp)
 }
 
-/** In milliseconds since the epoch. Computed, because this device's clock may be wrong. */
+/**
+ * Returns the time of the server's clock in milliseconds since the epoch. This device's clock may
+ * be wrong, so the stored clock difference is subtracted from its time.
+ */
 function serverNow(): number {
   const { now, readStored } = environment()
   const ahead = Number(readStored(clockKey) ?? 0)
@@ -327,7 +336,10 @@ function setSession(token: string, exp: number): void {
   $session.set({ status: 'in', token })
 }
 
-/** Normally one tab renews the token for all, but the browser may have frozen that tab. */
+/**
+ * Renews a token that expires soon, and tries again later if that fails. Normally one tab renews
+ * the token for all tabs, but the browser may have frozen that tab.
+ */
 async function renewLate(token: string): Promise<void> {
   const user = await api('getUser', {}).catch(() => undefined)
   if (sessionToken() !== token) return

@@ -35,7 +35,7 @@ const refreshMs = 30_000
  */
 const snapshotKey = 'vidimus:user'
 
-/** Undefined once the languages of page and account have been compared. */
+/** How the session began. Undefined once the languages of page and account are compared. */
 let sessionStart: SessionStart | undefined
 let tabs: TabGroup | undefined
 let isLeading = false
@@ -151,7 +151,10 @@ export async function refreshUser(): Promise<void> {
   }
 }
 
-/** The other tabs read a new token from the cookie. */
+/**
+ * Shows new data of the person. The leading tab also sends the data to the other tabs. A new token
+ * is not sent, because the other tabs read it from the cookie.
+ */
 function publish({ access_token, ...user }: UserInfo): void {
   show(user)
   tabs?.send(user)

@@ -139,7 +139,10 @@ export function joinTabGroup({
   }
 }
 
-/** Another tab may run another release of the page, with another format of messages. */
+/**
+ * Returns whether a message from another tab has the format of this release. The other tab may run
+ * another release of the page.
+ */
 function isMessage(value: unknown): value is Message {
   if (typeof value !== 'object' || value === null || !('from' in value)) return false
   return value.from === 'follower' || (value.from === 'leader' && 'news' in value)

@@ -114,8 +114,8 @@ export async function verifyFiles(chosen: readonly File[]): Promise<void> {
 }
 
 /**
- * Starts to verify the fingerprints in a text. Returns false for a text that is neither a
- * fingerprint nor a list of fingerprints, and hides the results of earlier texts.
+ * Starts to verify the fingerprints in a text and returns true. If the text is neither a
+ * fingerprint nor a list of fingerprints, hides the results that are shown and returns false.
  */
 export function verifyFingerprintsIn(text: string): boolean {
   const found = parseFingerprints(text)
@@ -355,8 +355,8 @@ function fail(id: number, error: AppError): void {
 }
 
 /**
- * Ignores a number that is shown already, because hashing a large file reports its progress
- * thousands of times.
+ * Shows how many percent of a file have been hashed, unless the verification was stopped. Does
+ * nothing if this number is shown already, because a large file reports thousands of times.
  */
 function progress(id: number, percent: number): void {
   const state = stateOf(id)

@@ -41,7 +41,10 @@ export interface RowScan {
     /** Rows with an opening quotation mark that is never closed. */
     unclosed?: RowFault
     nul?: RowFault
-    /** Rows with bytes that are not valid in the file's encoding. */
+    /**
+     * Rows with unknown characters. U+FFFD has taken the place of bytes that are not valid in the
+     * file's encoding.
+     */
     unknown?: RowFault
   }
 }

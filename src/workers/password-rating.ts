@@ -28,8 +28,8 @@ export function ratePassword(password: string, words: string[]): PasswordStrengt
 
 /**
  * Returns whether a password consists mostly of words of its owner: it contains such words and
- * fewer than six other letters and digits. `'gracehopper12'` does, for the words `'grace'` and
- * `'hopper'`.
+ * fewer than six other letters and digits. Example: `'gracehopper12'` with the words `'grace'` and
+ * `'hopper'` → true
  */
 function isOwn(password: string, words: string[]): boolean {
   const longestFirst = words.toSorted((a, b) => b.length - a.length)

@@ -9,8 +9,8 @@ export interface CallOptions {
   base: string
   token?: string | undefined
   /**
-   * The `Idempotency-Key` of the call. When a person's action is retried, every attempt sends the
-   * same key. Random when absent.
+   * Value of the header `Idempotency-Key`, for endpoints that accept the header. To retry an
+   * action, pass the same key again. If no key is passed, a random key is sent.
    */
   idempotencyKey?: string | undefined
   /**

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 
 /**
- * Why a person, company or domain is disabled. Pages show a fixed sentence for each reason. They
- * never show text from a URL, because anybody can forge a link.
+ * Why a person, company or domain is disabled. Pages show a fixed sentence for each reason. The
+ * reason is not free text, because pages read it from their URL, which anybody can forge.
  */
 export const DisabledReason = z.enum(['left', 'requested', 'security', 'abuse', 'payment'])
 export type DisabledReason = z.infer<typeof DisabledReason>

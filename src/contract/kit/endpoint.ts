@@ -51,14 +51,15 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
    */
   paged?: boolean
   /**
-   * Set if the output has a `version` number, which the header `ETag` repeats. A caller may send
-   * this number as `If-Match` with a call that changes the resource (PUT, DELETE, or POST with the
-   * error code `changed_meanwhile`). If the resource has another version by then, the call fails
-   * with `changed_meanwhile`. Without `If-Match`, the call does not check the version.
+   * Set if the call returns or deletes a resource that has a `version` number. The header `ETag`
+   * of the response repeats the number. A caller can send the number as `If-Match` with each
+   * versioned call that has the error code `changed_meanwhile`. The call then fails with this code
+   * if the resource has another version by then. Without `If-Match`, the call does not check the
+   * version.
    * - `content`: every change of the output changes the version, so GET returns 304 for a matching
    *   `If-None-Match`.
-   * - `settings`: some figures in the output change without a new version, so GET never returns
-   *   304.
+   * - `settings`: some figures in the output, such as usage, change without a new version, so GET
+   *   never returns 304.
    */
   versioned?: 'content' | 'settings'
   /**

@@ -236,8 +236,8 @@ export class AppError extends Error {
 }
 
 /**
- * Returns an `AppError` unchanged. Turns any other error into an `AppError` with the code
- * `internal` and the detail `what`.
+ * Returns `thrown` unchanged if it is an `AppError`. Otherwise returns an `AppError` with the code
+ * `internal`, the detail `what` and the cause `thrown`.
  */
 export function asAppError(thrown: unknown, what: string): AppError {
   return thrown instanceof AppError ? thrown : new AppError('internal', what, { cause: thrown })

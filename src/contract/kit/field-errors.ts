@@ -15,8 +15,8 @@ export interface IssueLike {
   input?: unknown
   message?: string | undefined
   /**
-   * Present if the value matches no alternative of a union. Contains one list for each alternative,
-   * with the issues that the value has there.
+   * Present if the value matches no alternative of a union. Contains one list for each alternative:
+   * the reasons why the value does not match that alternative.
    */
   errors?: readonly (readonly IssueLike[])[] | undefined
 }
@@ -42,8 +42,9 @@ export function fieldErrors(error: { issues: readonly IssueLike[] }): FieldError
 }
 
 /**
- * Returns the first broken rule of each of at most 20 fields, and the number of further fields.
- * `describe` returns the English sentence for an issue.
+ * Returns at most 20 refused fields, each with the first rule that it breaks, and the number of
+ * further refused fields. If `describe` is given, each field also has the English sentence that
+ * `describe` returns for the issue.
  */
 export function firstFieldErrors(
   { issues }: { issues: readonly IssueLike[] },

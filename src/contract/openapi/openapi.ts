@@ -258,8 +258,9 @@ function parameters(name: string, route: ApiCall): object[] {
 }
 
 /**
- * Returns the request header in which a caller sends the version of the resource: `If-Match` for a
- * change, `If-None-Match` for a read. Undefined if the call takes no version.
+ * Returns the request header in which a caller can send the version of a resource: `If-Match` for
+ * PUT and DELETE, `If-None-Match` for GET if the call may return 304. Returns undefined for a POST
+ * and for a call that takes no version.
  */
 function preconditionOf(route: ApiCall): 'If-Match' | 'If-None-Match' | undefined {
   if (route.kind === 'raw' || !route.versioned || route.method === 'POST') return undefined

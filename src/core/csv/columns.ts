@@ -93,8 +93,9 @@ export function assignColumn(
 }
 
 /**
- * Guesses whether the first row of a file contains headings: known headings, or cells that are all
- * filled and all different. A row with an e-mail contains no headings.
+ * Guesses whether the first row of a file contains headings. It does if one of its cells is a known
+ * heading, or if its cells are all filled and all different and other rows follow. A row with an
+ * e-mail never contains headings.
  */
 export function hasHeaderRow(
   fields: readonly ImportField[],

@@ -3,8 +3,8 @@ export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as co
 export type Encoding = (typeof encodings)[number]
 
 /**
- * The kind of a file, as its first bytes show it. `spreadsheet`: a workbook such as XLSX or any
- * other ZIP archive. `binary`: another file that is not text.
+ * The kind of a file, detected from its first bytes. `spreadsheet`: a workbook such as XLSX, or any
+ * other ZIP archive. `binary`: any other file that is not text.
  */
 export type DetectedFileType =
   | { kind: 'empty' | 'spreadsheet' | 'binary' }
@@ -30,12 +30,12 @@ const marks: [Encoding, number[]][] = [
 ]
 
 /**
- * A file without a byte order mark counts as UTF-16 only if at least this fraction of the bytes at
- * its odd positions, or of those at its even positions, is NUL. In UTF-16, every second byte of
- * Latin text is NUL.
+ * In UTF-16, every second byte of Latin text is NUL. A file without a byte order mark counts as
+ * UTF-16 only if at least this fraction of the bytes at odd positions, or of those at even
+ * positions, is NUL.
  */
 const utf16Share = 0.3
-/** The minimum fraction of NUL bytes from which a file that is not UTF-16 counts as binary. */
+/** A file that is not UTF-16 counts as binary if at least this fraction of its bytes is NUL. */
 const binaryShare = 0.01
 
 /** Returns the kind of a file from its first bytes. A few thousand bytes are enough. */

@@ -16,16 +16,16 @@ export interface AuditEntry {
   at: number
   actor: { id: string; company: string }
   /**
-   * Id of the company in which the change was made. If the actor belongs to another company, the
-   * logs of both companies get an entry. `acted_in` differs from `company` only in the log of the
-   * actor's company.
+   * Id of the company in which the change was made. It differs from `company` in one case only: if
+   * the actor belongs to another company, the log of that company gets an entry too, with `company`
+   * set to the actor's company.
    */
   acted_in: string
   action: string
   target: string
   /**
-   * Commitment to the changed fields (a salted hash of them). Absent if no field changed, and if
-   * `acted_in` differs from `company`.
+   * Commitment to the changed fields (a salted hash of them). Absent if no field changed. Also
+   * absent if the change was made in another company than `company`.
    */
   changes?: string
 }

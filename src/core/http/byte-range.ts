@@ -7,11 +7,13 @@ export interface ByteRange {
 const maxRanges = 5
 
 /**
- * Parses the header `Range` of a request for a file of `size` bytes (RFC 9110, 14.2). Returns
- * `whole` if the header is missing, invalid or longer than 1,000 characters, and for two to five
- * ranges, because the server does not send several ranges in one response. Returns `unsatisfiable`
- * for more than five ranges, or if no range begins within the file. `'bytes=0-9'`, 100 →
- * `{ start: 0, end: 9 }`; `'bytes=-10'`, 100 → `{ start: 90, end: 99 }`
+ * Parses the header `Range` of a request for a file of `size` bytes (RFC 9110, 14.2). Returns the
+ * range if the header has exactly one: `'bytes=0-9'`, 100 → `{ start: 0, end: 9 }`; `'bytes=-10'`,
+ * 100 → `{ start: 90, end: 99 }`
+ * - `whole`: the header is missing, invalid or longer than 1,000 characters, or it has two to five
+ *   ranges. The server does not send several ranges in one response.
+ * - `unsatisfiable`: the header has more than five ranges, or none of its ranges begins within the
+ *   file.
  */
 export function parseRangeHeader(
   header: string | undefined,
@@ -31,9 +33,9 @@ export function parseRangeHeader(
 }
 
 /**
- * Parses the two numbers of a byte range. Returns undefined if they are invalid. Otherwise returns
- * a function that takes the size of a file and returns the range within that file, or undefined if
- * the file has none of these bytes.
+ * Parses the first and last number of a byte range such as `0-9`. Returns undefined if they are
+ * invalid. Otherwise returns a function that cuts the range to a file of `size` bytes. That
+ * function returns undefined if the file has no byte of the range.
  */
 function boundsOf(
   first: string,

@@ -63,8 +63,9 @@ export function pageCsp({ astroPolicy, bootHash, themeHash, api }: PagePolicyInp
 }
 
 /**
- * Returns the value of the header `Reporting-Endpoints`, which names the address for
- * `report-to csp`. `api` is the origin of the API.
+ * Returns the value of the header `Reporting-Endpoints`. It defines the endpoint `csp`, to which
+ * browsers send the reports that the directive `report-to csp` asks for. `api` is the origin of the
+ * API.
  */
 export function reportingEndpoints(api: string): string {
   return `csp="${api}/csp-report"`

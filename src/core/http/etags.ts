@@ -1,4 +1,7 @@
-/** Returns whether the header `If-None-Match` is `*` or contains the ETag, strong or weak. */
+/**
+ * Returns whether the header `If-None-Match` is `*` or contains the given ETag. A weak ETag
+ * (`W/"a"`) counts as equal to the strong one (`"a"`).
+ */
 export function includesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   const weak = (tag: string) => tag.trim().replace(/^W\//, '')
   return (

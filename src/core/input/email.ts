@@ -36,10 +36,9 @@ function trimBlanks(text: string): string {
 }
 
 /**
- * Returns the part of an e-mail before the `@` in lower case, or undefined if it is invalid. A
- * quoted part is refused, because it may contain a colon, which separates e-mail and password in
- * the key derivation. Changes ASCII letters only, because `toLowerCase()` turns U+212A KELVIN SIGN
- * into `k`.
+ * Returns the part of an e-mail before the `@` in lower case, or undefined if that part is invalid.
+ * Refuses a part in quotes, because it may contain a colon. The key derivation uses a colon to
+ * separate e-mail and password.
  */
 function canonicalLocal(text: string): string | undefined {
   if (text.length > 64) return undefined

@@ -3,9 +3,9 @@ import { toUtf8 } from '../bytes.ts'
 const maxPasswordBytes = 1024
 const minPasswordCharacters = 12
 /**
- * Passwords with more UTF-16 code units than this are refused before they are normalized. NFKC
- * turns at most two code units into one byte (U+1D400 into `A`), so such a password has more than
- * `maxPasswordBytes` bytes in any case.
+ * The maximum length of a password before it is normalized, in UTF-16 code units. NFKC turns at
+ * most two code units into one byte (U+1D400 into `A`). So a longer password always has more than
+ * `maxPasswordBytes` bytes, and can be refused without normalizing it.
  */
 const maxTypedLength = 4 * maxPasswordBytes
 

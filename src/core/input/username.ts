@@ -9,8 +9,9 @@ export interface UsernameFault {
 }
 
 /**
- * Returns the rule that a username breaks, or undefined. Gives the same result as the schema
- * `Username` of the API contract, for pages that do not load zod. `'  '` → `{ rule: 'required' }`
+ * Returns the rule that a username breaks, or undefined if it breaks none. Gives the same result as
+ * the schema `Username` of the API contract. It exists for pages that do not load zod, the library
+ * of that schema. `'  '` → `{ rule: 'required' }`
  */
 export function usernameFault(typed: string): UsernameFault | undefined {
   const name = typed.trim()

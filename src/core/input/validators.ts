@@ -1,8 +1,8 @@
 import { canonicalEmail } from './email.ts'
 
 /**
- * The rule that the value of a form field breaks. The error message is the translation of
- * `fields.<rule>`, which may contain `limit`.
+ * The rule that the value of a form field breaks. The error message is the translated text with the
+ * key `fields.<rule>`. It can mention `limit`, for example the maximum length.
  */
 export interface Fault {
   rule: string
@@ -55,7 +55,7 @@ export const integer: Validator = ifFilled(text => /^[+-]?\d+$/.test(text), 'int
 /** Accepts a text without lower-case letters. */
 export const uppercase: Validator = ifFilled(text => text === text.toUpperCase(), 'uppercase')
 
-/** Returns a validator that accepts texts without any of the characters. */
+/** Returns a validator that accepts texts that contain none of `characters`. */
 export function excludes(characters: string): Validator {
   return ifFilled(
     text => ![...characters].some(each => text.includes(each)),
@@ -83,8 +83,8 @@ export function sameAs(field: string, name = field): Validator {
 }
 
 /**
- * Returns a validator that accepts a value if all of `validators` accept it. Otherwise it returns
- * the rule `all`, whichever of them refuses the value.
+ * Returns a validator that accepts a value if all of `validators` accept it. The broken rule is
+ * always `all`, and not the rule of the validator that refuses the value.
  */
 export function all(...validators: Validator[]): Validator {
   return (value, form) =>
@@ -100,8 +100,8 @@ export function not(validator: Validator): Validator {
 }
 
 /**
- * Returns a validator that runs `validators` in order and returns the first broken rule. Returns
- * undefined if all of them accept the value.
+ * Returns a validator that accepts a value if all of `validators` accept it. The broken rule is
+ * that of the first validator that refuses the value.
  */
 export function firstFaultOf(...validators: Validator[]): Validator {
   return (value, form) => {

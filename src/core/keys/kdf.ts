@@ -127,8 +127,9 @@ export function kdfInput(email: string, password: string): Bytes {
 }
 
 /**
- * Turns the 48 bytes that Argon2id returns into a P-256 private key: `(okm mod (n - 1)) + 1` in
- * big-endian.
+ * Turns the 48 bytes that Argon2id returns (`okm`, output keying material) into a P-256 private
+ * key. The key is the number `(okm mod (n - 1)) + 1` in big-endian, where `n` is the order of
+ * P-256.
  */
 export function privateKeyFromOkm(okm: Uint8Array): Uint8Array {
   if (okm.length !== 48) throw new Error('kdf: okm is not 48 bytes')

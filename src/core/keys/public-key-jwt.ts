@@ -6,8 +6,8 @@ import { publicKeyPurposes } from './public-key-proof.ts'
 const Bytes32 = z.string().check(z.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/))
 
 /**
- * Schema of a P-256 public key as JWK. Refuses further members, because `d` would make it a private
- * key, which libraries import without an error.
+ * Schema of a P-256 public key as JWK. Refuses all other members, above all `d`. With `d`, the JWK
+ * would be a private key, and libraries would import it without an error.
  */
 export const PublicKeyJwk = z.strictObject({
   kty: z.literal('EC'),

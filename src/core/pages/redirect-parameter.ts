@@ -19,8 +19,8 @@ export function buildRedirect({ path, query, hash }: RedirectTarget): string {
 }
 
 /**
- * Returns the address `target` with the query parameter `redirect`, whose value names the page
- * `place`: `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`. Omits the parameter if
+ * Adds the query parameter `redirect` to the address `target`, so that the visitor can return to
+ * the page `place` later: `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`. Does not add it if
  * `buildRedirect` returns an empty text for `place`.
  */
 export function withRedirect(target: string, place: RedirectTarget): string {
@@ -32,9 +32,9 @@ export function withRedirect(target: string, place: RedirectTarget): string {
 }
 
 /**
- * Returns the address of the page that `text`, the value of a `redirect` parameter, names. Returns
- * undefined if `text` is malformed, if the address is of another origin, or if `isAllowed` returns
- * false for its path.
+ * Parses the value of a `redirect` parameter and returns the address of the page. Returns undefined
+ * if the value is malformed, if the address has another origin than `origin`, or if `isAllowed`
+ * returns false for the path of the address.
  */
 export function parseRedirect(
   text: string,

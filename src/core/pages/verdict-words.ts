@@ -10,8 +10,8 @@ interface AnswerLike {
 export type VerifiedSubject = 'file' | 'fingerprint'
 
 /**
- * How the result of a verification is shown. Word, shape and sentence each express the verdict, so
- * that nobody depends on color.
+ * How the result of a verification is shown. A word, a shape and a sentence each express the
+ * verdict, so that nobody has to tell colors apart.
  */
 export interface VerdictDescription {
   /**

@@ -41,10 +41,9 @@ export interface ColorCorrection {
 }
 
 /**
- * Returns the colors of a company that pages replace because they would be hard to read. A color
- * has one entry for each mode in which it is replaced. For background and surface, only the
- * company's default mode can have an entry, because pages adapt these two colors to the other mode
- * in any case.
+ * Returns the colors of a company that pages replace because they would be hard to read, with one
+ * entry for each mode in which a color is replaced. Background and surface have an entry only in
+ * the company's default mode, because the other mode always adapts these two colors.
  */
 export function themeCorrections(colors: ThemeColors): ColorCorrection[] {
   const tokens = themeTokens(colors)
@@ -105,8 +104,9 @@ type Mode = {
   content: string
   accents: Record<Accent, string>
   /**
-   * How the lightness of a background must change for more contrast with text: 1 (lighter) in light
-   * mode, -1 (darker) in dark mode. For accents and text it is the opposite.
+   * The direction in which the lightness of a background changes to get more contrast with text: 1
+   * (lighter) in light mode, -1 (darker) in dark mode. Accents and text change in the opposite
+   * direction.
    */
   surfaceStep: 1 | -1
 }
@@ -193,11 +193,13 @@ function tokensOf(colors: ThemeColors, mode: Mode): ThemeTokens {
 }
 
 /**
- * Returns the color of the background or the surface of a page in one mode. Returns `standard` if
- * the company has not chosen a color (`given`). Keeps the chosen color only in the company's
- * default mode, and only if it is light in light mode or dark in dark mode. Otherwise keeps its
- * hue, takes the lightness of `standard` and limits the chroma. Then changes the lightness until
- * the contrast with text is enough.
+ * Returns the color of the background or the surface of a page in one mode. Starts from one of
+ * these colors, and changes the lightness of the last two until the contrast with text is enough.
+ * - `standard`, if the company has not chosen a color (`given`).
+ * - The chosen color, in the company's default mode, if it is light in light mode or dark in dark
+ *   mode.
+ * - Otherwise a color with the hue of the chosen color, the lightness of `standard` and a limited
+ *   chroma.
  */
 function surface(
   given: string | undefined,

@@ -4,7 +4,8 @@ const everyMs = 60_000
 
 /**
  * Runs `check` immediately, every minute while the page is visible, and when the person returns to
- * the page. Also runs it when a render passes a different `check`, for example for another company.
+ * the page. When a later render passes a new `check`, for example for another company, runs the new
+ * one immediately too.
  */
 export function useRegularCheck(check: () => void): void {
   useEffect(() => {

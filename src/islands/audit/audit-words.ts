@@ -10,8 +10,8 @@ import { parseAuditAction, type TranslateAudit } from './audit-translator.ts'
  */
 export type SentencePart = string | { role: Role; name: string }
 /**
- * Whose name a part of the sentence is: that of the person who made the change (`who`), of the
- * changed item (`what`), or of another person (`user`) or category that the sentence mentions.
+ * What a named person or item is in the sentence: the person who made the change (`who`), the
+ * changed item (`what`), another person (`user`) or a category (`category`).
  */
 type Role = 'who' | 'what' | 'user' | 'category'
 
@@ -83,8 +83,8 @@ export interface ChangeDescription {
 }
 
 /**
- * The fields of a limit. The value `null` means that there is no limit or, for
- * `max_requests_interval`, that requests are never counted from 0 again.
+ * Fields in which `null` is a value of its own: it means that there is no limit. In
+ * `max_requests_interval`, it means that requests are never counted from 0 again.
  */
 const limits = ['max_requests', 'max_requests_interval', 'max_storage']
 

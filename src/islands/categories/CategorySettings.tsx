@@ -101,8 +101,9 @@ function Shown({ category }: CategoryProps) {
 }
 
 /**
- * Returns all settings from the values of the form. An empty name keeps its previous value. If only
- * fingerprints are stored, `keep_originals` and `retention` also keep their previous values.
+ * Returns the settings to save from the values of the form, also those that did not change. An
+ * empty name keeps its previous value. If only fingerprints are stored, `keep_originals` and
+ * `retention` also keep their previous values.
  */
 function changesOf(values: FormValues, was: CompanyCategory): Settings {
   const { en = was.names.en, fr = was.names.fr } = categoryNamesFromForm(values)

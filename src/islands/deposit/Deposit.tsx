@@ -118,8 +118,8 @@ export const Deposit = withTranslation(function Deposit() {
 })
 
 /**
- * A field to choose a category. Hidden if there is only one category. While the categories are
- * loading, says instead that the chosen files (`held` of them) have to wait.
+ * A field to choose a category, shown if there are several. Until the categories are loaded, says
+ * how many chosen files are waiting (`held`).
  */
 function CategoryChoice({ held }: { held: number }) {
   const { locale, t } = useTranslation()

@@ -196,9 +196,9 @@ function Save({ request, name }: SaveProps) {
 }
 
 /**
- * Asks whether to deposit a picture or its smaller copy, if the person still has to choose.
- * Otherwise says that the smaller copy is deposited. Shows nothing for a deposit without a smaller
- * copy.
+ * The sentence about a picture that has a smaller copy. Asks which of the two to deposit if the
+ * person still has to choose. Otherwise says that the smaller copy is deposited. Shows nothing for
+ * a deposit without a smaller copy, or one that failed, was cancelled or is a duplicate.
  */
 function PictureWords({ deposit, state }: DepositRowProps & { state: DepositState }) {
   const { locale, t } = useTranslation()

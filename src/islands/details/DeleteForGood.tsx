@@ -18,8 +18,8 @@ interface DeleteForGoodProps extends DeletionOptions {
 }
 
 /**
- * A card with a form that deletes the item of the page permanently, after the person has typed the
- * text `typed`.
+ * A card with a form that deletes the item of the page permanently. To confirm, the person must
+ * type a text, such as the host of a domain.
  */
 export function DeleteForGood(props: DeleteForGoodProps) {
   const { words, note, isOffered } = props

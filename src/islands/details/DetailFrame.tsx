@@ -16,7 +16,7 @@ interface DetailFrameProps<Item> {
   open: (id: string) => Promise<unknown>
   /** Name of the route parameter that contains the id of the item. */
   param: string
-  /** If the item does not exist, the page shows a link to this list page instead. */
+  /** The list page to which the person gets a link if the item does not exist. */
   list: 'categories' | 'dataSources' | 'domains' | 'groups' | 'users'
   /**
    * Returns a text that is shown if the item does not exist: the title, the explanation (`text`),
@@ -28,8 +28,8 @@ interface DetailFrameProps<Item> {
 }
 
 /**
- * Loads the item of an administration page, such as a group. Shows whether the item is loading,
- * does not exist or could not be loaded, and otherwise draws it with `children`.
+ * Loads the item of an administration page, such as a group, and draws it with `children`. Shows a
+ * notice instead while the item is loading, if it does not exist, or if it could not be loaded.
  */
 export function DetailFrame<Item extends { id: string }>(props: DetailFrameProps<Item>) {
   const { store, open, param, list, missing, nameOf, children } = props

@@ -5,8 +5,9 @@ import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
 
 /**
- * Returns whether the site sends e-mails. Returns true until the server answers. If `isNeeded` is
- * false, returns true without asking the server.
+ * Returns whether the site has a mail server. Returns true until the API has answered, so that no
+ * page says too early that there is none. If `isNeeded` is false, returns true without calling the
+ * API.
  */
 export function useHasMailServer(isNeeded = true): boolean {
   const params: Record<string, string> = useStore($route, { ssr: 'initial' })?.params ?? {}

@@ -165,8 +165,8 @@ function Proved({ domain }: DomainProps) {
 }
 
 /**
- * Shows the settings, the theme and the other cards of a domain. Only for domains of which DNS has
- * proved at least once that the company owns them.
+ * Shows the settings, the theme and the other cards of a domain. Used only if DNS has proved at
+ * least once that the company owns the domain.
  */
 function Contents({ domain }: DomainProps) {
   const user = useStore($user, { ssr: 'initial' })

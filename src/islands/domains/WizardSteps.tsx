@@ -3,7 +3,7 @@ import { type DomainStep, domainSteps, writeDomainStep } from './wizard-step.ts'
 
 interface WizardStepsProps {
   step: 'host' | DomainStep
-  /** Opens a step. Undefined while the steps cannot be opened, because there is no domain yet. */
+  /** Opens a step. Undefined until the domain has been created. */
   open?: (step: DomainStep) => void
 }
 

@@ -33,7 +33,7 @@ export function useThemeDraft(id: string, themes: DomainThemes) {
   /** The stored theme on which the unsaved changes are based. Updated after each save. */
   const seen = useRef(look)
   const latest = useRef(look)
-  /** Whether the last call of the API saved the draft. False if it found a conflict. */
+  /** Whether the last call of `change()` saved the draft. False if it found a conflict. */
   const isSaved = useRef(false)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
 

@@ -6,7 +6,7 @@ import { $verifiedFileNames } from '../../stores/verified-file-names.ts'
 import { downloadFile } from './download-file.ts'
 
 /**
- * Downloads the part of the history that matches the filter as a CSV file. Adds the names of
+ * Downloads a CSV file with the requests of the history that match the filter. Adds the names of
  * verified files, which only this browser knows. The file is called `name` with the date of today.
  */
 export async function downloadHistory(filter: RequestFilter, name: string): Promise<void> {

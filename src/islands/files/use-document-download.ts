@@ -4,8 +4,8 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import { downloadDocument } from './download-document.ts'
 
 /**
- * Returns a function that downloads the stored document of a deposit, whether the download runs,
- * and the error of a failed download.
+ * Returns `save()`, which downloads the stored document of a deposit, and the state of the
+ * download: whether it is running, and its error if it failed.
  */
 export function useDocumentDownload(request: ProcessedRequest) {
   const [state, setState] = useState<'idle' | 'saving' | AppError>('idle')

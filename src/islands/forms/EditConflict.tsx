@@ -5,7 +5,7 @@ import { useTranslation } from '../kit/use-translation.ts'
 import { LazyFormErrorNote } from './LazyFormErrorNote.tsx'
 import { UnsavedGuard } from './UnsavedGuard.tsx'
 
-/** The texts of a list of changed fields: their labels and their values. */
+/** Functions that return the label and the value of a changed field as text. */
 export interface DifferenceWords {
   labelOf: (name: string) => string
   wordsOf: (name: string, value: unknown) => string

@@ -41,7 +41,7 @@ interface InPlaceFormProps extends Omit<ComponentProps<typeof Form>, 'beside'> {
   close: () => void
 }
 
-/** A form inside `InPlaceEditor`. Its first field gets the focus, and a second button closes it. */
+/** A form inside `InPlaceEditor`. Focuses its first field, and has a button that cancels it. */
 export function InPlaceForm({ cancel, close, ...form }: InPlaceFormProps) {
   const { ref } = form.form.props
   useEffect(() => ref.current?.querySelector<HTMLElement>('input, select')?.focus(), [ref])

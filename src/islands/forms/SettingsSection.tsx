@@ -17,7 +17,10 @@ interface SettingsSectionProps<Item>
   item: Item
   /** The call that saves the settings. Its schema checks the values of the form. */
   call: CallName
-  /** Returns the text of a button: `edit` opens the form, `cancel` closes it. */
+  /**
+   * Returns the text of a button: `edit` opens the form, `save` sends it, and `cancel` closes it
+   * without saving.
+   */
   words: (key: 'edit' | 'save' | 'cancel') => string
   isLocked?: boolean
   /** The settings as text. Shown while the form is closed. */

@@ -53,9 +53,9 @@ export function fieldErrorText(
 }
 
 /**
- * Opens the page that follows a sign-in: see `addressAfterSignIn()`. It replaces the page with the
- * form in the browser's history, so that Back does not open the form again. Then shows the message
- * `news`, unless the e-mail of the person is still unconfirmed.
+ * Opens the page that follows a sign-in: see `addressAfterSignIn()`. In the browser's history, that
+ * page takes the place of the current page, so that Back does not open the form again. Then shows
+ * the message `news`, unless the e-mail of the person is still unconfirmed.
  */
 export async function continueAfterSignIn(news?: string): Promise<void> {
   const [{ addressAfterSignIn }, { navigate }, { $user }] = await loadCode(() =>

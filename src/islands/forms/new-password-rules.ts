@@ -24,8 +24,8 @@ export function newPasswordRules(
 
 /**
  * Returns the error `weak` for the field `name` if the password is too easy to guess. Otherwise
- * returns undefined. Does not rate a password that `newPasswordRules()` already refuses as empty or
- * with another error.
+ * returns undefined. Also returns undefined for an empty or invalid password, because
+ * `newPasswordRules()` returns the error for it.
  */
 export async function weakPasswordErrors(
   name: string,

@@ -22,7 +22,8 @@ const columns: Record<string, (group: Group) => string | number | undefined> = {
 }
 
 /**
- * Downloads all groups that match the query as CSV, including groups that the list has not loaded.
+ * Downloads a CSV file with all groups that match the query, including groups that the list has not
+ * loaded.
  */
 export async function downloadGroups(query: GroupQuery, name: string): Promise<void> {
   const groups = await fetchAllGroups(query)

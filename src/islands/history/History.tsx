@@ -145,7 +145,10 @@ interface DetailsProps {
   onClose: () => void
 }
 
-/** Loads the code of `HistoryDetails` when the first request is opened. */
+/**
+ * Shows the details of a request. Loads the code of `HistoryDetails` when the first request is
+ * opened.
+ */
 function Details({ id, names, onClose }: DetailsProps) {
   useStore($requests, { ssr: 'initial' })
   const drawer = useLazyComponent(async () => (await import('./HistoryDetails.tsx')).HistoryDetails)

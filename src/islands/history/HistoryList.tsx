@@ -33,8 +33,8 @@ const nearEnd = 10
 
 /**
  * Shows the rows by day and draws only those in the window. New rows stay hidden while the person
- * has scrolled down, has the pointer or focus in the list, or has opened the details of a row. Then
- * a button offers to show them. Visible rows are updated at any time.
+ * has scrolled down, has the pointer or focus in the list, or has opened the details of a row. A
+ * button shows the hidden rows. Visible rows are updated at any time.
  */
 export function HistoryList(props: HistoryListProps) {
   const { requests, categories, now, onEnd, hrefOf } = props
@@ -147,8 +147,8 @@ function Gap({ height }: { height: number }) {
 }
 
 /**
- * Returns the rows to show (`shown`), the number of newer rows that are hidden (`waiting`), and a
- * function that shows the newer rows (`reveal`). Newer rows are hidden while `isPaused`.
+ * Hides rows that arrive while `isPaused`, so that the list does not move. Returns the rows to show
+ * (`shown`), the number of hidden rows (`waiting`), and a function that shows them (`reveal`).
  */
 function usePausedRows(requests: readonly ProcessedRequest[], isPaused: boolean) {
   const [shown, setShown] = useState(requests)
@@ -167,9 +167,9 @@ function usePausedRows(requests: readonly ProcessedRequest[], isPaused: boolean)
 }
 
 /**
- * Returns a function that downloads the file of a row (`save`), the id of the row whose download
- * runs, and the error of a failed download. The list shows the error above the rows, because all
- * rows must have the same height.
+ * Returns `save()`, which downloads the file of a row, the id of the row whose file is being
+ * downloaded (`id`), and the last failed download (`failed`). The list shows the error above the
+ * rows, because all rows must have the same height.
  */
 function useRowDownload() {
   const [id, setId] = useState<string>()
@@ -207,8 +207,8 @@ function useScrolled(): boolean {
 }
 
 /**
- * Returns `value`, but changes it at most once per `ms` milliseconds, so that screen readers are
- * not flooded.
+ * Returns `value` as soon as it has not changed for `ms` milliseconds, and the previous value until
+ * then, so that screen readers are not flooded. A change from 0 is returned immediately.
  */
 function useThrottled(value: number, ms: number): number {
   const [slow, setSlow] = useState(value)

@@ -39,8 +39,8 @@ export function LiveUpdateNote({ now }: { now: number | undefined }) {
 }
 
 /**
- * Returns `now` while `holds` is true. Otherwise returns the value that `now` had when `holds` was
- * last true.
+ * Returns the current time (`now`) while `holds` is true. Afterwards, returns the last time at
+ * which `holds` was true.
  */
 function useLastTime(holds: boolean, now: number | undefined): number | undefined {
   const [time, setTime] = useState(now)

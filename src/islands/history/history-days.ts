@@ -60,8 +60,8 @@ export function historyLines(requests: readonly ProcessedRequest[]): HistoryLine
 }
 
 /**
- * Groups lines by day. `hasHead` is false if the lines begin in the middle of a day, so that they
- * do not contain the heading of the first group.
+ * Groups lines by day. `hasHead` says whether the lines contain the heading of the day. It is false
+ * for the first day if the lines begin in the middle of that day.
  */
 export function groupByDay(lines: readonly HistoryLine[]) {
   const days: { day: string; hasHead: boolean; rows: ProcessedRequest[] }[] = []

@@ -37,8 +37,8 @@ export interface HistoryUrlParams {
 const names = ['kind', 'state', 'category', 'q', 'from', 'to', 'request'] as const
 
 /**
- * Reads the query `?kind=deposit&from=2026-05-03`. Ignores parameters and values that
- * `writeHistoryUrl` does not write.
+ * Returns the filters and the open request from the query of an address:
+ * `?kind=deposit&from=2026-05-03`. Ignores unknown parameters and invalid values.
  */
 export function readHistoryUrl(search: string): HistoryUrlParams {
   const query = new URLSearchParams(search)

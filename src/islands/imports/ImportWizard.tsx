@@ -152,8 +152,8 @@ function importInAddress(): string | undefined {
 }
 
 /**
- * Replaces the address without a new entry in the browser's history, so that Back leads to the
- * previous page.
+ * Writes the id of the import into the address of the page, or removes it if `id` is undefined.
+ * Adds no entry to the browser's history, so that Back leads to the previous page.
  */
 function writeAddress(id: string | undefined): void {
   const search = id === undefined ? '' : `?${new URLSearchParams({ import: id })}`

@@ -29,9 +29,9 @@ interface RowListProps extends ImportWizardProps {
 const verdicts = ['refused', 'new', 'changed', 'unchanged', 'skipped'] as const
 
 /**
- * Shows the rows of an import that have the same check result, such as `refused`, and lets the
- * person switch to another result. While the person can correct rows, begins with the refused rows.
- * Otherwise begins with the new rows. Begins with another result if there are no such rows.
+ * Shows the rows of an import that have the same check result, such as `refused`. The person can
+ * switch to another result. At first shows the refused rows if the person can correct them, and
+ * otherwise the new rows. If there are none, shows a result that has rows.
  */
 export function RowList(props: RowListProps) {
   const { kind, item, origin, labels, reasonText, canCorrect } = props

@@ -12,8 +12,8 @@ export interface ActionOptions<Input, Result> {
    */
   what: string
   /**
-   * Calls the API. `key` is the `Idempotency-Key` of the action. It is the same when the person
-   * sends the same input again because the outcome of the first try is unknown.
+   * Calls the API. `key` is the `Idempotency-Key` of the action. If the first try may have
+   * succeeded in spite of its error, a second try with the same input gets the same key.
    */
   send: (input: Input, key: string) => Promise<Result>
   /**

@@ -17,8 +17,8 @@ export function useTranslation(): { locale: Locale; t: Translate } {
 }
 
 /**
- * Returns `Screen` as an island: a component that takes `messages` and provides them to all components
- * inside it.
+ * Returns `Screen` as an island: a component that takes `locale` and `messages` and provides them
+ * to all components inside it.
  */
 export function withTranslation<Props extends object>(
   Screen: ComponentType<Props>

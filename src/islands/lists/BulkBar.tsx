@@ -28,7 +28,7 @@ interface BulkBarProps<Action extends string> {
   words: (count: number) => string
 }
 
-/** Number of actions that have a button of their own in wide windows. */
+/** Number of actions that have their own button in wide windows. A menu has the other actions. */
 const ownButtons = 3
 
 /** A bar that says how many rows are selected, and has buttons for the bulk actions. */

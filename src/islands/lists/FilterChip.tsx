@@ -9,7 +9,7 @@ interface FilterChipProps<Value extends string> {
   onChoose: (value: Value | undefined) => void
 }
 
-/** A drop-down field that limits a list to the rows with one of a few values. */
+/** A drop-down field to choose the value of one filter of a list. Undefined means any value. */
 export function FilterChip<Value extends string>(props: FilterChipProps<Value>) {
   const { label, value, options, onChoose } = props
   const { t } = useTranslation()

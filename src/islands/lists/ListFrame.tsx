@@ -11,12 +11,12 @@ interface ListFrameProps {
   /** Whether the code that draws the rows is still being loaded. */
   isPending?: boolean
   loading: string
-  /** Replaces the standard text that says that further rows could not be loaded. */
+  /** Shown if further rows could not be loaded. If absent, a standard text is shown. */
   partial?: string
   empty: ReactNode
   /**
-   * Whether `children` contain a note when the rows may be out of date. The frame then shows no
-   * such note.
+   * Whether `children` themselves warn that the rows may be out of date. If true, the frame does
+   * not show its own warning.
    */
   saysStale?: boolean
   onRetry: () => void
@@ -24,7 +24,7 @@ interface ListFrameProps {
   children: ReactNode
 }
 
-/** Number of rows above which the list says where it ends. */
+/** A list with more rows than this shows a note at its end that no more rows follow. */
 const manyRows = 50
 
 /**

@@ -16,8 +16,8 @@ const gap = 4
 const edge = 8
 
 /**
- * A button that opens a box beside it. The browser closes the box on Escape and on a click outside
- * of it, and gives the focus back.
+ * A button that opens a box below or above it. Escape closes the box and focuses the button again.
+ * A click outside the box also closes it.
  */
 export function Popup({ button, className, isSet, label, children }: PopupProps) {
   const id = useId()

@@ -35,7 +35,7 @@ export const ResetPassword = withTranslation(function ResetPassword({
 
 interface AskProps {
   note: string
-  /** E-mail from an expired or used link, to fill in the field. */
+  /** Initial value of the field: the e-mail from an expired or used link, if there is one. */
   email: string | undefined
 }
 

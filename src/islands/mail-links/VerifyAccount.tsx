@@ -48,7 +48,8 @@ interface ConfirmProps {
 
 /**
  * A button that confirms the sign-up. Opening the link is not enough, because programs that scan
- * mails open links, too.
+ * mails open links, too. If the person did not sign up in this browser, then asks for a username
+ * and a password.
  */
 function Confirm({ company, link }: ConfirmProps) {
   const { t } = useTranslation()
@@ -118,8 +119,8 @@ interface WaitingProps {
 }
 
 /**
- * Waits until the person opens the link, in this browser or in another one. Then continues
- * automatically.
+ * Waits until the person has confirmed the sign-up with the link, in this browser or in another
+ * one. Then opens the page that follows a sign-in.
  */
 function Waiting({ company, user: { email, delivery = 'mail' } }: WaitingProps) {
   const { locale, t } = useTranslation()

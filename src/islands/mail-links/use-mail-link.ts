@@ -50,7 +50,10 @@ export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loadin
   return link
 }
 
-/** Returns why the API refused a link, or undefined if the error has another cause. */
+/**
+ * Returns the state of a link that the API has refused: `used`, or `over` for an expired or invalid
+ * link. Returns undefined for an error that has another cause than the link.
+ */
 function linkStateFromError(error: AppError): 'used' | 'over' | undefined {
   if (error.code === 'mail_token_used') return 'used'
   return error.code === 'mail_token_invalid' ? 'over' : undefined
@@ -61,9 +64,10 @@ function closedLinkState(link: OpenedLink | 'none' | 'loading'): 'used' | 'over'
 }
 
 /**
- * Returns `closed` and `handleFailure()`. `closed` says why the link no longer works: `used` or
- * `over`. It is undefined while the link works. `handleFailure()` updates `closed` after an API
- * call with the link has failed. It returns whether the call failed because of the link.
+ * Returns `closed` and `handleFailure()`. `closed` says why the link does not work: `used`, or
+ * `over` if it has expired or is invalid. It is undefined while the link works. `handleFailure()`
+ * updates `closed` with the error of an API call. It returns whether the call failed because of the
+ * link.
  */
 export function useLinkFailure(link: OpenedLink | 'none' | 'loading') {
   const [refused, setRefused] = useState<'used' | 'over'>()

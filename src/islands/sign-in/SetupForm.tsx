@@ -20,8 +20,8 @@ interface SetupFormProps {
 }
 
 /**
- * Form for the account of the first operator and the name of the company. With a demonstration,
- * also asks whether to keep it.
+ * The form for the account of the first operator and the name of the company. If the installation
+ * has a demonstration, the form also asks whether to keep it.
  */
 export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
   const { locale, t } = useTranslation()
@@ -93,8 +93,8 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
 }
 
 /**
- * The command that sets up another installation, with a public domain, in parts. A line can break
- * only between two parts.
+ * An example of the command that sets up an installation with a public domain. It is divided into
+ * parts, and the page breaks the line only between two parts.
  */
 const initCommand = ['npm run vidimus -- init', '--domain docs.example.com', '--name Orchard']
 

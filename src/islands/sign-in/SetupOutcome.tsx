@@ -24,7 +24,7 @@ export function AlreadySetUp() {
 interface SetupDoneProps {
   /** Whether the demonstration still exists because removing it failed. */
   stays: boolean
-  /** Address of the demonstration, if the operator kept it. */
+  /** Address of the demonstration. Undefined if the installation has no demonstration. */
   demo: string | undefined
 }
 

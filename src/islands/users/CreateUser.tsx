@@ -115,8 +115,8 @@ export const CreateUser = withTranslation(function CreateUser() {
 })
 
 /**
- * Returns the input of the call. Leaves out empty fields. Also leaves out the groups if the form
- * still has only `preset`, the default group, because the server then chooses this group itself.
+ * Returns the input of the call that invites the person. Leaves out empty fields. Leaves out the
+ * groups if only the default group `preset` is chosen, because the server then chooses it itself.
  */
 function inputOf(values: FormValues, preset: NamedGroup | undefined) {
   const { email = '', username = '', locale, group_ids } = values

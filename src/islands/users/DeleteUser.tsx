@@ -11,7 +11,8 @@ interface DeleteUserProps {
 }
 
 /**
- * Deletes a person for good. Says what is erased and what stays, and asks for the person's e-mail.
+ * The section that deletes a person for good. It says what is erased and what stays. To confirm,
+ * the administrator types the person's e-mail.
  */
 export function DeleteUser({ member, isOwn }: DeleteUserProps) {
   const { t } = useTranslation()

@@ -13,14 +13,20 @@ interface GroupPickerProps {
   hint?: string
   /** Ids of groups that cannot be chosen. */
   except?: readonly string[]
-  /** A group that is chosen at first. While it is still being loaded, undefined. */
+  /**
+   * The group that is chosen when the form opens. Undefined if there is none or if it is still
+   * being loaded.
+   */
   initial?: NamedGroup | undefined
   /** The error if `initial` could not be loaded. */
   failure?: AppError | undefined
   reload?: () => unknown
 }
 
-/** A field to find and choose several groups. `parseGroupPickerValue()` parses its value in the form. */
+/**
+ * A form field in which a person finds and chooses several groups. `parseGroupPickerValue()`
+ * returns the groups in its value.
+ */
 export function GroupPicker(props: GroupPickerProps) {
   const { name, hint, except = [], initial, failure, reload } = props
   const { t } = useTranslation()

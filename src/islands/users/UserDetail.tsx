@@ -13,7 +13,7 @@ import { UserIdentity } from './UserIdentity.tsx'
 import { UserPermissions } from './UserPermissions.tsx'
 import { UserUsage } from './UserUsage.tsx'
 
-/** The page of a person for administrators, who can change the person there. */
+/** The page on which an administrator sees and changes a person. */
 export const UserDetail = withTranslation(function UserDetail() {
   const { t } = useTranslation()
   const self = useStore($user, { ssr: 'initial' })

@@ -94,7 +94,7 @@ function IdentityFields({ form, member }: MemberProps & { form: FormState }) {
   )
 }
 
-/** Leaves out the language if none was chosen. */
+/** Returns the name and the language in the form. Leaves out the language if none was chosen. */
 function readIdentity({ username = '', locale }: FormValues): Partial<Member> {
   return { username: username.trim(), ...(isLocale(locale) ? { locale } : {}) }
 }

@@ -14,7 +14,10 @@ export async function downloadMembers(filter: MemberFilter, name: string): Promi
   downloadFile(await fetchFile(path, { ...filter }), name, 'csv')
 }
 
-/** Downloads the people whom a bulk change refused, with the reason of each as a sentence. */
+/**
+ * Downloads a CSV file of the people whom a bulk change could not change. Each row has the error
+ * code and the reason as a sentence.
+ */
 export function downloadRefusedMembers(
   refused: readonly RefusedItem[],
   reasonOf: (code: string) => string,

@@ -196,7 +196,10 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Creates a folder and its missing parents below `root`, so that they survive a power failure. */
+/**
+ * Creates a folder and its missing parents below `root`, and flushes their entries to disk, so that
+ * they survive a power failure.
+ */
 async function makeDurable(folder: string, root: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 })
   if (first === undefined) return

@@ -107,9 +107,9 @@ function keysOf(
   }
   let newestFirst = sortNewestFirst(found)
   /**
-   * Returns the token key `read`. If this process has read the same key before, keeps the earlier
-   * object in `verifying`. The caches of verified tokens compare these objects, so with a new one
-   * they would no longer find their entries.
+   * Returns the token key `read`. If this process already knows the key, the result keeps the known
+   * object in `verifying`. The caches of verified tokens find their entries by this object, so a
+   * new object would make them miss.
    */
   const sameAsBefore = (read: TokenKey): TokenKey => {
     const known = newestFirst.find(({ kid }) => kid === read.kid)

@@ -5,9 +5,9 @@ import type { CompanyId, PersonId, Signal, Signals } from '../domain/deps.ts'
 /**
  * Creates the signals by which parts of the service notify each other. With `notifications`, the
  * signals `events`, `sessions`, `writers`, `domains` and `companies` also reach the other processes
- * that use the same database. The signals `uploads`, `mails` and `imports` stay in this process,
- * which does the work itself. If it crashes before the work is done, another process does it,
- * because the jobs of every process look for undone work every few seconds.
+ * that use the same database. The signals `uploads`, `mails` and `imports` reach only this process,
+ * because this process does the work itself. If it crashes first, another process does the work:
+ * the jobs of every process look for undone work every few seconds.
  */
 export function createSignals(
   notifications?: Pick<NotificationListener, 'send' | 'listen'>

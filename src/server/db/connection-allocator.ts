@@ -7,12 +7,12 @@ import { type ActiveCompanies, activityMs } from '../../core/active-companies.ts
 export type ConnectionConsumer = string
 
 /**
- * The consumer of connections that serve no single company, such as those of host look-ups and
- * jobs. It gets the same share as a company.
+ * The consumer that stands for all transactions of no company, such as host look-ups and jobs. The
+ * allocator treats it like one company.
  */
 export const noCompanyConsumer: ConnectionConsumer = 'platform'
 
-/** How a transaction waits for a database connection. */
+/** What a transaction states when it asks the allocator for a database connection. */
 export interface ConnectionOptions {
   /**
    * Whether the transaction is a search, an export or another long read. All long reads together
@@ -54,8 +54,8 @@ interface Options {
    */
   size: number
   /**
-   * The number of further connections, in addition to `size`. Only consumers that hold no other
-   * connection get them.
+   * The number of further connections, in addition to `size`. Only consumers that hold no
+   * connection get them. Background work never gets them.
    */
   reserve: number
   /** Maximum number of connections that the long reads of all consumers hold together. */
@@ -92,7 +92,8 @@ interface Waiting {
 interface Account {
   isBackground: boolean
   /**
-   * When the consumer last got a connection, as a number that grows with each connection given out.
+   * Of two consumers, the one with the lower number got its last connection earlier. A consumer
+   * that has got none yet counts from the time when it first asked for one.
    */
   turn: number
   /** The number of connections that the consumer holds, including those of long reads. */
@@ -267,9 +268,9 @@ export class ConnectionAllocator {
   }
 
   /**
-   * Returns the next transaction to get a connection: a long read if `isHeavy`, otherwise a short
-   * transaction. Chooses the consumer for which `holds` returns the lowest number. Returns
-   * undefined if no waiting transaction may get a connection now.
+   * Returns the transaction that gets the next connection: a long read if `isHeavy`, otherwise a
+   * short transaction. It belongs to the consumer for which `holds` returns the lowest number.
+   * Returns undefined if no waiting transaction may get a connection now.
    */
   #next(isHeavy: boolean, holds: (account: Account) => number): Waiting | undefined {
     let best: Account | undefined

@@ -26,8 +26,8 @@ function companyColumn<DB, TB extends keyof DB>(column: string): StringReference
 }
 
 /**
- * Returns a query of the categories that a person may use. It has a row for each pair of a group of
- * the person and a category that the group allows.
+ * Returns a query of the categories that a person may use. A category occurs once for each of the
+ * person's groups that allows it.
  */
 export function allowedCategoriesQuery(
   db: StatementBuilder,

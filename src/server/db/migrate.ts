@@ -10,8 +10,8 @@ import {
 } from './connection-config.ts'
 
 /**
- * The database to migrate. On the embedded server, a missing database is created. On the operator's
- * server, the database must exist.
+ * The database to migrate, and the folder of the migrations. On the embedded server, a missing
+ * database is created. On an operator's server, the database must exist.
  */
 export type MigrateOptions = DatabaseLocation & {
   /** Folder of the files `NNNN-verb-noun.sql`. */

@@ -28,9 +28,8 @@ export interface NotificationListener extends AsyncDisposable {
 
 const channel = 'vidimus'
 /**
- * The message that a process sends when it starts to listen and finds other processes. A process
- * that has found no others sends no messages until it receives one. This message tells it that it
- * is no longer alone.
+ * The message by which a process that starts to listen tells the other processes that it exists. A
+ * process that knows of no others sends no messages until it receives one.
  */
 const hello = 'hello'
 const retryMillis = 250

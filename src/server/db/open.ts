@@ -31,9 +31,9 @@ const poolSize = 16
 const reserve = 4
 const heavySize = 4
 /**
- * Maximum number of connections that a company may hold while other companies are active. For short
- * transactions and for long reads alike, it is the number of cores of the machine, or the number of
- * connections if there are fewer.
+ * Maximum number of connections that a company may hold while other companies are active, for short
+ * transactions (`usual`) and for long reads (`heavy`). Both are the number of processor cores, but
+ * at most the number of connections that exist for the purpose.
  */
 const whenContended = {
   usual: Math.min(availableParallelism(), poolSize),

@@ -81,8 +81,8 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Keeps back a statement that locks a row, and sends it at the end of the transaction. Throws if
-   * the transaction has already taken a lock that comes after this one in `lockOrder`.
+   * Keeps back statements of which one locks a row, and sends them at the end of the transaction.
+   * Throws if the transaction has already taken a lock that comes after this one in `lockOrder`.
    */
   sendLast(kept: DeferredStatements): void {
     if (this.#hasEnded || this.#isSingle) throw new Error('this transaction has ended')
@@ -93,8 +93,8 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Must be called right before a statement that takes `lock`. Sends those statements kept back by
-   * `sendLast` whose locks come before `lock` in `lockOrder`.
+   * Sends the statements that `sendLast` has kept back and whose locks come before `lock` in
+   * `lockOrder`. The caller must send the statement that takes `lock` right afterwards.
    */
   prepareLock(lock: LogHeadLock): void {
     this.#sendKept(lockOrder.slice(0, lockOrder.indexOf(lock)))
@@ -178,8 +178,8 @@ export class PipelinedTransaction {
  */
 const lockOrder = ['audit head', 'log head'] as const
 /**
- * The lock on the head of a company's audit log or evidence log: the row with the position at which
- * the log continues. A transaction takes these locks last.
+ * A lock on the head of a company's audit log or evidence log. The head is the row that holds the
+ * position at which the log continues. A transaction takes these locks last.
  */
 export type LogHeadLock = (typeof lockOrder)[number]
 
@@ -190,8 +190,8 @@ export type LogHeadLock = (typeof lockOrder)[number]
 export interface DeferredStatements {
   lock: LogHeadLock
   /**
-   * The name of the locked row. If a transaction locks several rows of the same kind `lock`, it
-   * locks them in the alphabetical order of their names, so that two transactions cannot deadlock.
+   * The id of the company whose log head is locked. A transaction that locks the heads of several
+   * companies locks them in the order of these ids, so that two transactions cannot deadlock.
    */
   row: string
   statements: pg.QueryConfig[]

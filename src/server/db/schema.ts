@@ -1,6 +1,9 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 
-/** The tables after all migrations. `bigint` is read as a number, `jsonb` is written as text. */
+/**
+ * The tables as they are after all migrations. Queries return `bigint` columns as numbers. `jsonb`
+ * columns are written as JSON text.
+ */
 export interface Database {
   installation: {
     only_row: Generated<boolean>
@@ -76,7 +79,10 @@ export interface Database {
     search: GeneratedAlways<string>
     version: Generated<number>
     activated_at: Generated<Date | null>
-    /** `-infinity`, which is read as a number, if the person has never been seen. */
+    /**
+     * When the person was last seen. For a person who was never seen, the column holds `-infinity`,
+     * which queries return as a number.
+     */
     last_seen_at: ColumnType<Date | number, Date | undefined, Date>
     state: GeneratedAlways<'invited' | 'active' | 'disabled'>
   }
@@ -414,7 +420,7 @@ export interface DisabledMark {
   since: string
 }
 
-/** The options that an administrator has chosen for a whole import of people. */
+/** The options of an import of people. The administrator chooses them once for the whole import. */
 export interface ImportOptions {
   groups: string[]
   send_invitations: boolean

@@ -162,10 +162,10 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Keeps back `statement` until the end of the transaction, so that the row that it locks stays
-   * locked only for a short time. This row holds the position at which the audit log or the
-   * evidence log of `company` continues; `lock` says which log. If the statement fails, the
-   * transaction rolls back.
+   * Sends `statement` only at the end of the transaction, because it locks a row that many
+   * transactions need. This row is the head of a log of `company`: it holds the position at which
+   * the log continues. `lock` says whether it is the audit log or the evidence log. If the
+   * statement fails, the transaction rolls back.
    */
   sendLast(
     lock: LogHeadLock,
@@ -179,8 +179,9 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Must be called right before a statement that takes `lock`. Sends those statements kept back by
-   * `sendLast` whose locks must be taken before `lock`. Does not take `lock` itself.
+   * Sends the statements that `sendLast` has kept back and whose locks must be taken before `lock`.
+   * Does not take `lock` itself. The caller must send the statement that takes `lock` right
+   * afterwards.
    */
   prepareLock(lock: LogHeadLock): void {
     this.sent.prepareLock(lock)

@@ -32,8 +32,8 @@ const definerFunctions = [
 const ownCompany = "=NULLIFcurrent_setting'app.company_id',true,''"
 
 /**
- * Returns the reasons why this database is not safe to use, one sentence each: companies are not
- * kept apart, or committed data could be lost. The process only starts if there are none.
+ * Returns one sentence for each fault that makes this database unsafe: requests could reach rows of
+ * other companies, or committed data could be lost. The process only starts if there are none.
  */
 export async function findDatabaseFaults(db: Db): Promise<string[]> {
   const { rows } = await poolOf(db).query<{ fault: string }>(

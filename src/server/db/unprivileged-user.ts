@@ -19,9 +19,9 @@ export type PostgresUser =
 const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
 
 /**
- * The user that runs PostgreSQL if this process is root. No system gives this user id to an
- * account. This matters because any process of the same user could read the database's files and
- * log in to the database.
+ * The user that `choosePostgresUser` prefers for a new data directory if this process is root. No
+ * system gives this user id to an account. This matters because any process of the same user could
+ * read the database's files and log in to the database.
  */
 const databaseUser = { kind: 'user', uid: 65_525, gid: 65_525 } as const
 
@@ -49,9 +49,8 @@ export async function choosePostgresUser(dir: string, postgres: string): Promise
 }
 
 /**
- * Returns the user that must run `initdb`, if the user `as` runs PostgreSQL. This is `as`, except
- * for `databaseUser`: its id has no user name, without which `initdb` fails. The user `nobody`
- * takes its place.
+ * Returns the user that must run `initdb` if `as` is the user that runs PostgreSQL. The two differ
+ * only for `databaseUser`: `initdb` fails for a user id without a user name, so `nobody` runs it.
  */
 export function initdbUser(as: PostgresUser): PostgresUser {
   return as.kind === 'user' && as.uid === databaseUser.uid ? nobody : as

@@ -10,10 +10,11 @@ interface Bounds {
 }
 
 /**
- * Returns a function that loads items with `load` and combines parallel calls into few queries. The
- * items of all calls that arrive while a query runs are loaded by the next query. If no query is
- * running, a call does not wait. `load` must return a result for each item, in the same order. If
- * `load` fails, all calls with items in that query reject.
+ * Returns a function that loads items with `load` and combines parallel calls into few queries.
+ * Calls that arrive while a query runs wait for the next query, which loads the items of all of
+ * them. `slowMs` limits how long the next query waits for the running one. If no query is running,
+ * a call does not wait. `load` must return a result for each item, in the same order. If `load`
+ * fails, all calls with items in that query reject.
  */
 export function createBatchLoader<Item, Answer>(
   load: (items: Item[]) => Promise<Answer[]>,
@@ -22,8 +23,9 @@ export function createBatchLoader<Item, Answer>(
   const waiting: Call<Item, Answer>[] = []
   const underWay = new Set<Call<Item, Answer>[]>()
   /**
-   * The calls of the running query for whose end the next query waits. Undefined if the next query
-   * need not wait, because no query is running or the running one is slow.
+   * The calls that the running query answers, while the next query waits for the running one to
+   * end. Undefined if the next query need not wait, because no query is running or the running one
+   * is slow.
    */
   let awaited: Call<Item, Answer>[] | undefined
 
@@ -57,7 +59,10 @@ export function createBatchLoader<Item, Answer>(
     loadNext()
   }
 
-  /** Takes the oldest calls: as many as fit into `maxItems` items, but at least one. */
+  /**
+   * Removes the oldest calls from `waiting` and returns them. Takes as many calls as have at most
+   * `maxItems` items together, but at least one call.
+   */
   function take(): Call<Item, Answer>[] {
     let count = 0
     const fits = ({ items }: Call<Item, Answer>, at: number) => {

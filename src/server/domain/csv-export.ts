@@ -15,7 +15,7 @@ interface CsvExport<Item, Row> extends Pick<ConnectionOptions, 'caller'> {
    * are active. The second number is smaller, so that the export hardly delays their calls.
    */
   pageRows: { alone: number; whenContended: number }
-  /** `next` is the cursor of the next page. The last page has none. */
+  /** Reads the page that begins at `cursor`. `next` is the cursor of the next page, if any. */
   readPage: (
     tx: Tx,
     page: { limit: number; cursor: string | undefined }

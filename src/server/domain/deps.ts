@@ -302,16 +302,17 @@ export interface BlobStore {
    */
   listKept(company: CompanyId): AsyncIterable<Buffer>
   /**
-   * Returns when the kept file (of recorded deposits) that is stored under `tag` was last written
-   * or renamed, whichever is later. Returns undefined if it does not exist.
+   * Returns the time of the last change of the kept file (of recorded deposits) that is stored
+   * under `tag`. Writing and renaming both count as changes. Returns undefined if the file does not
+   * exist.
    */
   changedKept(company: CompanyId, tag: Uint8Array): Promise<Date | undefined>
 }
 
 /**
  * The kinds of queued mails. The letter is chosen only when a mail is sent, because it also depends
- * on the state of the account. For example, a mail of kind `signup` may become a notice, because
- * the e-mail already has an account.
+ * on the state of the account. For example, if the e-mail already has an account, a mail of kind
+ * `signup` becomes a notice.
  */
 export type MailKind =
   | 'signup'
@@ -387,8 +388,9 @@ export interface Signals {
    */
   sessions: Signal<PersonId>
   /**
-   * Sent when a process wants to write the bytes of an upload that another process is writing. The
-   * writing process stops if its client sends nothing. Otherwise it renews its lease.
+   * Sent when a process wants to write the bytes of an upload that another process is writing. If
+   * the client of the other process sends nothing, the other process stops writing. Otherwise, the
+   * other process renews its lease and goes on.
    */
   writers: Signal<{ company: CompanyId; upload: string }>
   /** Sent with the host of a domain when the domain was added, changed or removed. */

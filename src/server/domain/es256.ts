@@ -46,7 +46,8 @@ function toCoordinate(integer: Uint8Array): Buffer {
 }
 
 /**
- * Returns a 32-byte number as a DER INTEGER, which is signed and has no unnecessary leading zeros.
+ * Returns an unsigned 32-byte number as a DER INTEGER. Removes leading zero bytes. Adds one zero
+ * byte if the first bit is 1, because DER would otherwise read a negative number.
  */
 function toInteger(coordinate: Uint8Array): Buffer {
   const first = coordinate.findIndex(byte => byte !== 0)

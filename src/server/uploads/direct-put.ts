@@ -109,8 +109,8 @@ async function readFile(
 
 /**
  * Takes one of the person's upload slots, then reads and hashes the body of `PUT /deposit`. Writes
- * the bytes to disk only if the call begins a new upload. Returns what the call has begun (`begun`)
- * and the SHA-256 of the body.
+ * the bytes to disk only if the call begins a new upload. Returns the result of `beginDirectUpload`
+ * (`begun`) and the SHA-256 of the body.
  */
 async function takeFile(
   deps: Deps,

@@ -24,7 +24,7 @@ export interface UploadLock extends Disposable {
    * client.
    */
   awaitBytes(offset: number): void
-  /** Notes that the call no longer waits for bytes of its client. */
+  /** Ends what `awaitBytes` has begun: the call no longer waits for bytes of its client. */
   finish(): void
   /**
    * Returns whether the client of this call has sent bytes in the last `ms` milliseconds, or the

@@ -101,7 +101,10 @@ function carriesFiles(event: DragEvent): boolean {
   return event.dataTransfer?.types.includes('Files') === true
 }
 
-/** In Firefox, the `target` of an event may be a text node inside the drop target. */
+/**
+ * Returns the drop target in which an event happened. In Firefox, the event's `target` may be a
+ * text node inside the drop target.
+ */
 function targetOf({ target }: Event): HTMLElement | undefined {
   const element =
     target instanceof Element ? target : target instanceof Node ? target.parentElement : null

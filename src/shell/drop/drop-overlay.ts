@@ -103,7 +103,10 @@ function visibleBox(zone: HTMLElement): Box | undefined {
   return isSeen && right > left && bottom > top ? { left, top, right, bottom } : undefined
 }
 
-/** Returns undefined if every strip beside the drop zones is too small to drop a file on. */
+/**
+ * Returns the largest strip of the window above, below, left or right of the drop zones (`taken`).
+ * Undefined if each strip is too small to drop a file on.
+ */
 function largestFreeStrip(
   taken: readonly Box[],
   { width, height }: { width: number; height: number }

@@ -12,7 +12,7 @@ interface Dropped {
    * Number of system files in the dropped folders, such as `.DS_Store`. They are not in `files`.
    */
   leftOut: number
-  /** The path inside the dropped folder, for each file that was in a folder. */
+  /** Path of each file that was in a dropped folder, without the name of this folder. */
   names: Map<File, string>
   /**
    * Handles with which a page can open the files again after a reload. Only some browsers provide

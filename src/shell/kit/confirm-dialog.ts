@@ -4,7 +4,10 @@ export interface ConfirmOptions {
   text: string
   go: string
   stay: string
-  /** When this promise resolves, the dialog closes with the answer no. */
+  /**
+   * Resolves when the question no longer matters, such as when uploads have ended. The dialog then
+   * closes with the answer no.
+   */
   until: Promise<void>
   /** Keeps the dialog open on Escape and on a click outside it. */
   persistent?: boolean

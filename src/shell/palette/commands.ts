@@ -54,7 +54,7 @@ export interface PaletteContext extends Visitor {
 interface PageCommand {
   page: PageName
   kind: Kind
-  /** Feature of a group that the person needs to see the command: `deposit`. */
+  /** Feature that a group must give the person for the command to appear: `deposit`. */
   feature?: string
   /**
    * Permission that the person needs to see the command, in addition to what the page itself
@@ -64,8 +64,8 @@ interface PageCommand {
 }
 
 /**
- * The commands that open a page, in the order of the palette. Pages whose address contains the id
- * of an item other than the company have no command here.
+ * The commands that open a page, in the order of the palette. The addresses of these pages contain
+ * no id or only that of the company. Other pages, such as that of a group, are found by a search.
  */
 export const pageCommands: readonly PageCommand[] = [
   { page: 'home', kind: 'pages' },
@@ -170,7 +170,8 @@ export function recentCommands(
 
 /**
  * Returns the commands that contain all words of `text` in their label or note. Commands whose
- * label begins with the first word come first. For an empty text, returns all commands.
+ * label begins with the first word of `text` come first. Then come those in whose label a later
+ * word begins with it. For an empty text, returns all commands.
  */
 export function matchingCommands(commands: readonly Command[], text: string): Command[] {
   const words = searchWords(text)

@@ -32,7 +32,7 @@ export function openDialog(dialog: HTMLDialogElement, onClose: () => void): () =
   return end
 }
 
-/** No page contains the styles of the palette, because few visits need them. */
+/** Adds the styles of the palette to the page. Pages lack them, because few visits need them. */
 function adoptStyles(): void {
   hasStyles = true
   const sheet = new CSSStyleSheet()

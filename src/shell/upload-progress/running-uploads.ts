@@ -36,7 +36,10 @@ export function loadQueueOnDepositPage(): void {
   })
 }
 
-/** Runs only on a page that needs the queue, because its code is as large as that of a page. */
+/**
+ * Loads the code of the upload queue, and shows its progress. Only pages that need the queue call
+ * this, because this code is as large as that of a whole page.
+ */
 async function loadQueue(): Promise<void> {
   const [deposits, { showUploadProgress }] = await Promise.all([
     import('../../stores/deposits/deposits.ts'),

@@ -17,7 +17,7 @@ export function checkMailLink(
   return api('checkMailLink', { token, purpose })
 }
 
-/** Confirms a sign-up in the browser that made it. Throws `proof_required` in any other browser. */
+/** Confirms a sign-up. Throws `proof_required` if the person has signed up in another browser. */
 export async function confirmSignUp({ token }: MailLinkFragment): Promise<void> {
   await api('verifyEmail', { token })
   await refreshUser()

@@ -9,7 +9,7 @@ import { signInWithNewKey } from './accounts.ts'
 /** The company with example data that a new installation contains. */
 export interface Demonstration {
   address: string
-  /** The password of this account is public. */
+  /** The account with which anybody can try the demonstration. Its password is public. */
   account?: { email: string; password: string } | undefined
 }
 

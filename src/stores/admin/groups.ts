@@ -130,7 +130,10 @@ export async function removeGroupCategory(id: string, category: Category): Promi
   await categories.remove(id, category, call)
 }
 
-/** Ignores a failure: the number is also correct after the next load. */
+/**
+ * Loads the group again, because its number of members has changed. Ignores a failure, because the
+ * next load corrects the number.
+ */
 function refreshMemberCount(id: string): void {
   reloadGroup(id).catch(() => {})
 }

@@ -9,7 +9,7 @@ import { type MemberFilter, maxPeoplePerCall } from './member-list.ts'
 /**
  * The people who get invitation links: either the people with the ids `ids`, or all people who
  * match `filter`. `filter.import` is the id of an import and selects the people in it. `cursor` is
- * the place at which the next call continues. Absent for the first call.
+ * the place at which the next call continues. The first call has no `cursor`.
  */
 export type LinkRecipients =
   | { ids: readonly string[] }
@@ -68,7 +68,10 @@ export async function createInvitationLinkFile(
   return { content, count: lines.length, until, ...(stopped && { stopped }) }
 }
 
-/** Makes one call. Returns the people who still need a link, or undefined if there are none. */
+/**
+ * Creates the next links of `people` with one call. Returns the people for whom further calls are
+ * needed, or undefined if there are none.
+ */
 async function createNext(
   people: LinkRecipients,
   create: (input: Input) => Promise<string | null>

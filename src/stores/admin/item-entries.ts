@@ -51,7 +51,10 @@ export function createItemEntriesStore<Entry extends { id: string }>(
     }
   }
 
-  /** Returns false and leaves the list unchanged if the page no longer shows the item. */
+  /**
+   * Makes a call that adds or removes an entry. Then removes `entry` from the list and puts `added`
+   * at the top. If the page no longer shows the item, leaves the list unchanged and returns false.
+   */
   async function change(
     id: string,
     entry: Entry,

@@ -92,8 +92,8 @@ export async function updateMember(
 }
 
 /**
- * Replaces the permissions of a person. Asks the signed-in administrator for the password if the
- * last confirmation is too old.
+ * Replaces the permissions of a person. If the server requires it, first asks the signed-in
+ * administrator for the administrator's own password.
  */
 export async function setPermissions(
   id: string,
@@ -205,7 +205,7 @@ export async function removeFromGroup(
   }
 }
 
-/** Reloads the person after a call that does not return them, if the page still shows them. */
+/** Loads a changed person again if the page still shows this person. Never throws. */
 async function showAgain(id: string): Promise<void> {
   if (!member.watch(id)()) return
   // ignores failures: the page is also correct after the next load

@@ -11,18 +11,18 @@ interface Problems<Attention> {
   isStale: boolean
 }
 
-/** The problems in the company of the page, such as used-up limits. */
+/** What an administrator should act on in one company, such as limits that are nearly reached. */
 export const $attention = personalAtom<LoadState<Problems<Attention> & { company: string }>>({
   status: 'loading'
 })
 
-/** The problems in all companies, for operators. */
+/** What operators should act on in all companies. */
 export const $attentionOfAllCompanies = personalAtom<LoadState<Problems<AllAttention>>>({
   status: 'loading'
 })
 
 interface UsageByDay {
-  /** The ids of the company and of the group, if any, that `days` are about. */
+  /** Whose usage it is: the id of the company, a space, and the id of the group, if any. */
   of: string
   days: readonly UsageDay[]
 }
@@ -41,7 +41,8 @@ const startCheckOfAll = createLatestLoadTracker()
 const startLoad = createLatestLoadTracker()
 
 /**
- * Loads the problems in a company into `$attention`. The previous result stays visible meanwhile.
+ * Loads what an administrator should act on in a company into `$attention`. A previous result of
+ * the same company stays visible meanwhile, even if loading fails.
  */
 export async function loadAttention(company: string): Promise<void> {
   const before = $attention.get()
@@ -57,8 +58,8 @@ export async function loadAttention(company: string): Promise<void> {
 }
 
 /**
- * Loads the problems in all companies into `$attentionOfAllCompanies`. The previous result stays visible
- * meanwhile.
+ * Loads what operators should act on into `$attentionOfAllCompanies`. The previous result stays
+ * visible meanwhile, even if loading fails.
  */
 export async function loadAllAttention(): Promise<void> {
   const isLatest = startCheckOfAll()

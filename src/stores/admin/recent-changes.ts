@@ -15,7 +15,7 @@ interface Changes {
   entries: readonly AuditLogEntry[]
 }
 
-/** The last changes of one item, such as a group. */
+/** The last changes to the item that the page shows, such as a group, from the audit log. */
 export const $recentChanges = personalAtom<LoadState<Changes>>({ status: 'loading' })
 
 const mostRecent = 5
@@ -23,8 +23,8 @@ const mostRecent = 5
 const startLoad = createLatestLoadTracker()
 
 /**
- * Loads the last changes of an item. If the page shows changes of the same item, they stay visible
- * meanwhile.
+ * Loads the last changes to the item with the id `target` into `$recentChanges`. If the page
+ * already shows changes to this item, they stay visible meanwhile.
  */
 export async function loadRecentChanges(target: string): Promise<void> {
   const before = $recentChanges.get()

@@ -21,8 +21,8 @@ export type AcceptedFileResult = Exclude<BatchItemResult, { problem: unknown }>
 
 interface FileOptions {
   /**
-   * Aborted when the deposit of the file is paused or cancelled. If a call with the file has not
-   * sent all its bytes yet, the call then starts again without the file.
+   * Aborted when the deposit of the file is paused or cancelled. If a call is still sending the
+   * file, the call stops, and its other files are sent again without this one.
    */
   signal: AbortSignal
   onStart: () => void
@@ -32,7 +32,11 @@ interface FileOptions {
    * the call.
    */
   onSent: () => void
-  /** Runs if the server has accepted the file, before any refusal in the same call is reported. */
+  /**
+   * Called if the server has accepted the file. Accepted files of a call are reported before the
+   * refused ones, because a refusal, such as a reached limit, may pause files that are not reported
+   * yet.
+   */
   onResult: (result: AcceptedFileResult) => void
 }
 
@@ -137,7 +141,10 @@ export function createDepositBatches(sendBatch: SendBatch) {
   return { send }
 }
 
-/** `share` is the sent fraction of the body, which contains the files one after the other. */
+/**
+ * Tells each file how many of its bytes have been sent. `share` is the fraction of the body that
+ * has been sent. The body contains the files one after the other.
+ */
 function showProgress(files: readonly WaitingFile[], share: number): void {
   let left = share * files.reduce((sum, { bytes }) => sum + bytes.size, 0)
   for (const { bytes, onProgress } of files) {
@@ -147,7 +154,11 @@ function showProgress(files: readonly WaitingFile[], share: number): void {
   }
 }
 
-/** Accepted files come first, so that a refusal, such as a reached limit, does not pause them. */
+/**
+ * Reports the result of each file. First calls `onResult` for all accepted files, then resolves or
+ * rejects the promises. Otherwise a refusal, such as a reached limit, could pause a file that the
+ * server has accepted.
+ */
 function settle(files: readonly WaitingFile[], results: readonly BatchItemResult[]): void {
   const accepted = files.map(({ onResult }, at) => {
     const result = results[at]

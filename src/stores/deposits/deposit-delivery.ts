@@ -148,7 +148,10 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
     return false
   }
 
-  /** A deposit that already has a reservation is not batched: its upload continues alone. */
+  /**
+   * Returns whether to send a deposit in a batch: its file is small, its category stores files, and
+   * it has no reservation yet. If it has one, its upload continues alone.
+   */
   function isBatched({ reserved, category, prepared }: DepositEntry): boolean {
     const size = prepared?.bytes.size ?? Number.POSITIVE_INFINITY
     return !reserved && category.store === 'file' && size <= parts.maxBatchedBytes
@@ -203,9 +206,10 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
   }
 
   /**
-   * Cancels a deposit that is being sent in a batch, so that the server may have recorded it. To
-   * find out, reserves it with the same idempotency key. If the answer contains an upload, there is
-   * no record, and the upload is cancelled. Otherwise waits for the record.
+   * Cancels a deposit that is being sent in a batch. The server may already have recorded it. To
+   * find out, reserves storage for it with the same idempotency key. If the answer contains an
+   * upload, there is no record, and the upload is cancelled. Otherwise waits for the record. Does
+   * nothing if the answer is a duplicate.
    */
   async function recall(entry: DepositEntry): Promise<void> {
     const { prepared, key } = entry
@@ -249,7 +253,10 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
     await retries.run(send, { signal, onPause: () => showCut(true) })
   }
 
-  /** Cancels the upload on the server, which releases the reservation. */
+  /**
+   * Cancels the upload of a deposit on the server, which releases the reservation. If the deposit
+   * is being sent in a batch, cancels it with `recall`.
+   */
   function release(entry: DepositEntry): void {
     if (entry.isInBatch) {
       recall(entry).catch(() => {
@@ -268,7 +275,7 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
       })
   }
 
-  /** Runs when the server has received all bytes and has promised a record. */
+  /** Waits until the server records a deposit. The server has received all bytes of its file. */
   function expectRecord(entry: DepositEntry): void {
     parts.forget(entry.id)
     list.change(entry, { status: 'recording' })
@@ -277,7 +284,10 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
     checkRecords()
   }
 
-  /** Ignores a state of the history entry (`request`) that is older than the last known one. */
+  /**
+   * Updates the deposit to which the history entry `request` belongs. Ignores a state of the entry
+   * that is older than the last known one.
+   */
   function updateRequest(request: ProcessedRequest): void {
     const entry = list.findByRequest(request.id)
     if (!entry?.reserved || request.seq < entry.reserved.request.seq) return
@@ -298,7 +308,10 @@ export function createDepositSteps(parts: DeliveryDependencies, context: Deliver
     context.onSettled(entry)
   }
 
-  /** Checks for records every two seconds, in case the event stream does not report them. */
+  /**
+   * While deposits wait for their record, asks the server for it every two seconds, in case the
+   * event stream does not report it.
+   */
   function checkRecords(): void {
     if (isCheckDue || context.isSuspended() || recording.size === 0) return
     isCheckDue = true

@@ -34,8 +34,8 @@ export interface DepositEntry extends QueuedDeposit {
   type: string
   category: DepositCategory
   /**
-   * Whether to send the original picture or its reduced copy. Undefined until the person or the
-   * category decides.
+   * Whether to send the original picture or its reduced copy. Undefined as long as nobody has
+   * chosen. The rules of the category then decide, or let the person choose.
    */
   choice: PictureChoice | undefined
   /** Idempotency key of the reservation. All retries use the same key. */
@@ -57,7 +57,10 @@ export interface DepositEntry extends QueuedDeposit {
   unlock: () => void
   /** When the progress of the deposit was last shown, in milliseconds since the epoch. */
   shownAt: number
-  /** Whether the deposit was added before the last `beginBatch()`. */
+  /**
+   * Whether the deposit was added before the last `beginBatch()`. If so, the percentage of the
+   * summary counts it only until it ends.
+   */
   isEarlier: boolean
 }
 
@@ -207,8 +210,8 @@ export function createDepositList({ forget, now, after }: ListParts) {
     /** Updates the summary immediately and returns it. */
     updateSummary,
     /**
-     * Begins a new batch: the percentage of the summary starts again, without the deposits that
-     * have already ended.
+     * Begins a new batch of files. From now on the percentage of the summary ignores the deposits
+     * of earlier batches that have ended.
      */
     beginBatch(): void {
       for (const entry of entries.values()) entry.isEarlier = true

@@ -22,7 +22,10 @@ import {
 } from './deposit-states.ts'
 
 const maxPreparing = 2
-/** More than `maxPreparing`, because the fingerprints of small files are computed in groups. */
+/**
+ * Maximum number of small files that are prepared at the same time. It is higher than
+ * `maxPreparing`, because the fingerprints of small files are computed in groups.
+ */
 const maxPreparingSmall = 32
 const maxSending = 2
 /**
@@ -75,7 +78,10 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
    */
   const sentFiles = new Map<string, DepositEntry>()
   const recordedFiles = new Set<string>()
-  /** By category id. The server will probably refuse files of `fromBytes` bytes or more. */
+  /**
+   * The limits that the server has reported, by category id. The server will probably refuse
+   * further files of `fromBytes` bytes or more in this category, with the same `error`.
+   */
   const limits = new Map<string, { error: AppError; fromBytes: number }>()
   let isAdding = false
   const preparing = { small: 0, large: 0 }
@@ -238,9 +244,9 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   }
 
   /**
-   * Pauses a deposit that exceeds a limit. If no further deposits are allowed at all
-   * (`request_limit_reached`), also pauses the other deposits of the category that have no
-   * reservation yet.
+   * Pauses a deposit that exceeds a limit. The code `request_limit_reached` means that the server
+   * accepts no further deposits in the same category. In this case, also pauses the other deposits
+   * in this category that have no reservation yet.
    */
   function pauseAtLimit(entry: DepositEntry, error: AppError): void {
     const { id } = entry.category
@@ -350,9 +356,10 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
   }
 
   /**
-   * Gives a deposit the file that it has lost in a reload, and queues the deposit. If the file has
-   * another size, marks it as wrong instead. Other differences are found later, when the file is
-   * hashed. `isAssigned`: the person chose the file for this deposit.
+   * Gives a deposit its file again, which a reload of the page has lost, and queues the deposit. If
+   * `file` has another size than the lost file, sets `wrong` in the deposit's state instead. Other
+   * differences are found later, when `file` is hashed. `isAssigned` is true if the person has
+   * chosen `file` for this deposit.
    */
   function attach(entry: DepositEntry, file: File, isAssigned: boolean): void {
     const state = entry.$state.get()
@@ -399,8 +406,8 @@ export function createDepositQueue(parts: DepositQueueDependencies) {
     cancelAll: () => forEach(cancel),
     retryAll: () => forEach(retry),
     /**
-     * Chooses the original or the reduced copy for all pictures whose deposit waits for this
-     * choice, and for those that have not been prepared yet and have no choice.
+     * Chooses between the original and the reduced copy for all pictures that wait for this choice.
+     * The choice also applies to deposits that are not prepared yet, unless they have a choice.
      */
     chooseAllPictures(choice: PictureChoice): void {
       for (const entry of list) {

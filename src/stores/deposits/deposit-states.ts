@@ -94,7 +94,10 @@ interface Summarized {
   state: DepositState
   /** Fraction of the bytes of the file that the server has received, from 0 to 1. */
   sent?: number
-  /** Whether it was added before the batch began. If so, `percent` counts it only until it ends. */
+  /**
+   * Whether the deposit was added before the current batch began. The summary counts such a deposit
+   * in `batch` and `percent` only until the deposit ends.
+   */
   isEarlier?: boolean
 }
 

@@ -26,14 +26,20 @@ import { createTusClient } from './tus-client.ts'
 export type { DepositCategory, QueuedDeposit }
 
 const memory = createRememberedUploads()
-/** Does not use `api()`, so `onProblem` must handle errors that end the session. */
+/**
+ * Sends resumable uploads. Its requests do not go through `api()`, so `onProblem` must handle the
+ * errors that end the session.
+ */
 const tus = createTusClient({
   http: sendToApi,
   token: sessionToken,
   onProblem: problem => handleAuthError(problem, sessionToken())
 })
 
-/** Does not use `api()`, because the body is a form. */
+/**
+ * Deposits several small files with one request. The request does not go through `api()`, because
+ * its body is a form.
+ */
 const sendBatch = createBatchClient({
   http: sendToApi,
   token: sessionToken,
@@ -88,8 +94,8 @@ export function addFiles(files: readonly File[], category: DepositCategory): num
 }
 
 /**
- * Restores the person's unfinished uploads, which this browser has stored because the page was
- * closed or reloaded.
+ * Adds to the queue the person's unfinished uploads that this browser has stored, so that they can
+ * continue after the page was closed or reloaded.
  */
 export async function restoreDeposits(): Promise<void> {
   const person = signedInUserId()
@@ -203,8 +209,8 @@ function start(): void {
 }
 
 /**
- * Throws `unavailable`, so that the call is retried, if the server has refused the token of the
- * call (401) and the session has a newer token by now. Otherwise rethrows the error.
+ * Throws `unavailable` if the server has refused the token of a call (401) but the session has a
+ * newer token by now. The queue then retries the call. Rethrows every other error.
  */
 function allowRetry(error: unknown): never {
   const isStale = error instanceof AppError && error.status === 401 && sessionToken()

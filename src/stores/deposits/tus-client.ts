@@ -21,7 +21,7 @@ interface TusClientOptions {
   onProblem: (problem: AppError) => void
 }
 
-/** Creates the client of resumable uploads, by the tus protocol. */
+/** Creates a client that uploads files by the tus protocol, which can resume an upload. */
 export function createTusClient({ http, token, onProblem }: TusClientOptions) {
   function authorization(): Record<string, string> {
     const current = token()
@@ -144,7 +144,10 @@ function createRequest(http: typeof sendUploadRequest, method: string, uri: stri
   }
 }
 
-/** Reads a blob for the upload library, whose own reader for blobs works only in browsers. */
+/**
+ * Returns a reader of a blob for the upload library. The library's own reader for blobs works only
+ * in browsers.
+ */
 function sourceOf(input: Blob) {
   return {
     size: input.size,
@@ -156,7 +159,10 @@ function sourceOf(input: Blob) {
   }
 }
 
-/** By HTTP status. The response to HEAD has no body that could contain the code. */
+/**
+ * The error code for each HTTP status of a response to HEAD. Other responses contain the code in
+ * their body, but a response to HEAD has no body.
+ */
 const headCodes: Record<number, ErrorCode> = {
   401: 'unauthenticated',
   403: 'forbidden',

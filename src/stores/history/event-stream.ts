@@ -189,7 +189,10 @@ export function openEventStream(options: EventStreamOptions): () => void {
   }
 }
 
-/** Some browsers cannot iterate over a body yet. */
+/**
+ * Yields the chunks of the body of a response. Some browsers cannot iterate over a body with
+ * `for await` yet.
+ */
 async function* chunksOf(response: Response): AsyncGenerator<Uint8Array> {
   const reader = response.body?.getReader()
   if (!reader) return

@@ -13,7 +13,10 @@ export function createRequestList() {
     get: (id: string) => byId.get(id),
     all: () => sorted,
 
-    /** Returns the requests that were new or changed. */
+    /**
+     * Adds new requests and replaces those of which a newer state has come. Returns the requests
+     * that were added or replaced.
+     */
     merge(incoming: readonly ProcessedRequest[]): ProcessedRequest[] {
       const changed = incoming.filter(request => {
         const held = byId.get(request.id)
@@ -40,9 +43,10 @@ export function compareNewestFirst(a: ProcessedRequest, b: ProcessedRequest): nu
 }
 
 /**
- * Returns the rows to show while the person reads the list, so that the list does not move. Keeps
- * all rows of `before`, the rows now on the screen, in their newest state. Adds the rows of
- * `present`, the rows that match the filter now, except those newer than the first row of `before`.
+ * Returns the rows to show while the person reads the list, so that the list does not move.
+ * `before` are the rows on the screen, and `present` are the rows that match the filter now. Keeps
+ * all rows of `before`, each in its newest state. Adds the rows of `present`, except those newer
+ * than the first row of `before`.
  */
 export function mergeShownRows(
   before: readonly ProcessedRequest[],

@@ -48,7 +48,7 @@ export const $importFile = personalAtom<ImportFile>({ status: 'none' })
 /** Fraction of the file that has been counted, from 0 to 1. */
 export const $countProgress = personalAtom(0)
 
-/** The results of a read are dropped if a later one has started. */
+/** Number of reads so far. The results of a read are dropped if a later read has started. */
 let reads = 0
 let stopCount = new AbortController()
 
@@ -135,7 +135,10 @@ async function read(file: File, chosen: CsvDialect | undefined, kind: ImportKind
   }
 }
 
-/** A different encoding changes only letters, not columns. */
+/**
+ * Returns whether a file has the same columns in another dialect. The encodings may differ, because
+ * an encoding affects only letters.
+ */
 function isSameTable({ dialect }: OpenedFile, { delimiter, hasHeader }: CsvDialect): boolean {
   return dialect.delimiter === delimiter && dialect.hasHeader === hasHeader
 }
@@ -166,9 +169,9 @@ export function unmappedRequiredFields(
 }
 
 /**
- * Reads at most `most` rows from the row number `from` on. Returns their cells in the columns that
- * have a field, by field name. `next` is the number of the first row after them, absent at the end
- * of the file.
+ * Reads at most `most` rows, beginning with row number `from`. Returns the cells of each row by
+ * field name, without the columns that belong to no field. `next` is the number of the row at which
+ * the next call begins. `next` is absent at the end of the file.
  */
 export async function readFieldValues(
   { file, dialect, mapping }: OpenedFile,

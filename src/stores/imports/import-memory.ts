@@ -17,7 +17,7 @@ const SourceFileFormat = z.object({
     newline: z.enum(['\n', '\r\n', '\r', 'mixed']),
     hasHeader: z.boolean()
   }),
-  /** Empty for a file without a header. */
+  /** Headings of the columns. Empty for a file without a header. */
   headings: z.array(z.string()),
   columns: z.array(z.object({ field: z.string(), column: z.number() })),
   /**
@@ -71,8 +71,8 @@ function origins(): SourceFileFormat[] {
 }
 
 /**
- * Returns the row number that a spreadsheet shows for row number `row` of an import. It also counts
- * the header and blank rows: row 1 of an import with a header → 2
+ * Returns the number that a spreadsheet shows for row number `row` of an import. A spreadsheet also
+ * counts the header and blank rows: row 1 of an import with a header → 2
  */
 export function spreadsheetRowNumber(
   row: number,

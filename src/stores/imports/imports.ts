@@ -323,7 +323,10 @@ export async function fetchOmittedRows(kind: ImportKind, id: string): Promise<St
   return found.sort((a, b) => a.row - b.row)
 }
 
-/** Loads the progress repeatedly while the server works on the import. */
+/**
+ * Shows an import that the server has returned. While the server works on the import, loads it
+ * repeatedly to show the progress.
+ */
 function show(kind: ImportKind, item: Import): void {
   const before = $import.get()
   stopPolling()
@@ -364,7 +367,10 @@ function watch(): () => boolean {
   return () => session === sessionGeneration() && company === companyIdOfPage() && mine === opened
 }
 
-/** The server accepts one line of at most 255 characters. */
+/**
+ * Returns the name of a file in the form that the server accepts: one line of at most 255
+ * characters.
+ */
 function fileName(name: string): string {
   return name.replace(/\p{C}/gu, '').slice(0, 255) || 'import.csv'
 }

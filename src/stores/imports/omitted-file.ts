@@ -15,7 +15,7 @@ interface OmittedFileOptions {
   errorOf: (reason: RowRefusalReason) => string
 }
 
-/** The dialect of the download if this browser does not remember that of the imported file. */
+/** Dialect of the download if this browser does not remember the imported file's dialect. */
 const plain: CsvDialect = {
   delimiter: ',',
   encoding: 'utf-8',

@@ -111,7 +111,10 @@ function rowsThatFit(rows: readonly ReturnType<typeof cellsOf>[]): number {
   return rows.length
 }
 
-/** Leaves out blank cells and cuts long ones. */
+/**
+ * Returns the cells of a row in the form in which they are sent: blank cells are left out, except
+ * the e-mail, and long ones are cut.
+ */
 function cellsOf({ email = '', username = '', groups = '', locale = '' }: RowValues) {
   const names = splitGroups(groups).slice(0, mostGroups)
   const cut = (text: string) => text.trim().slice(0, longestCell)

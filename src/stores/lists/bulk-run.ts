@@ -97,7 +97,10 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
     }
   }
 
-  /** Returns whether items are left. */
+  /**
+   * Makes the call for the next items and adds its result to `$run`. Returns whether further items
+   * are left.
+   */
   async function step(signal: AbortSignal): Promise<boolean> {
     const run = $run.get()
     if (!run || !target) return false
@@ -155,7 +158,7 @@ export function createBulkRun<Change, Filter>({ limit, send }: BulkRunOptions<Ch
       const run = $run.get()
       if (run && !isRunning()) await start(run.change, { ids: run.refused.map(({ id }) => id) })
     },
-    /** Does nothing while the change is running. */
+    /** Removes the change and its result from `$run`. Does nothing while the change is running. */
     dismiss(): void {
       if (!isRunning()) $run.set(undefined)
     }

@@ -31,7 +31,7 @@ export type PagePosition = 'start' | 'head' | 'next'
 export interface RowSource<Row, Query> {
   /** Returns the rows to show for the query. Contains only rows that have been added. */
   rowsFor(query: Query): readonly Row[]
-  /** Adds the rows of a page and calls `show()` of the list. */
+  /** Adds the rows of a loaded page to the source, then calls the list's `show()`. */
   add(page: readonly Row[], place: PagePosition): void
   /** Whether to drop the answer to a refresh if a later refresh has begun meanwhile. */
   dropsLatePages?: boolean
@@ -73,7 +73,10 @@ export function createPagedList<Row extends { id: string }, Query extends object
   const $status = personalAtom<ListStatus>({ status: 'idle' })
   const $query = personalAtom({} as Query) // as: all values of a query are optional
   let paging: Paging = { ids: new Set() }
-  /** With `dropsLatePages`, only the answer to the last refresh is used. */
+  /**
+   * Number of refreshes so far. With `dropsLatePages`, the page that a refresh loads is dropped if
+   * a later refresh has begun.
+   */
   let refreshes = 0
 
   // answers that come after the session are dropped
@@ -155,7 +158,10 @@ export function createPagedList<Row extends { id: string }, Query extends object
     $status.set({ status: 'ready', hasMore, more: 'idle' })
   }
 
-  /** Does nothing if a page is being loaded already, or if there is no further page. */
+  /**
+   * Loads the next page. Does nothing if a page is being loaded already, or if there is no further
+   * page.
+   */
   async function loadMore(): Promise<void> {
     const before = $status.get()
     if (before.status !== 'ready' || before.more === 'loading' || !before.hasMore) return

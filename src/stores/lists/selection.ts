@@ -61,7 +61,10 @@ export function selectShownRows(selection: Selection, shown: readonly string[]):
   return selection.all === undefined ? { ids: new Set([...selection.ids, ...shown]) } : selection
 }
 
-/** Returns the selected ids. If all rows that match are selected, returns the ids of `shown`. */
+/**
+ * Returns the selected ids. A selection of "all rows that match the filters" holds no ids, so the
+ * ids of `shown` are returned for it.
+ */
 function knownIds({ ids, all }: Selection, shown: readonly string[]): Set<string> {
   return new Set(all === undefined ? ids : shown)
 }

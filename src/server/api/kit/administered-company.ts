@@ -55,8 +55,8 @@ export function administeredCompanyId(c: ApiContext): CompanyId {
 }
 
 /**
- * Returns the company that a call administers, with the host to which links in its mails lead.
- * Throws `host_needed` if the company has no host, and another error for an endpoint that
+ * Returns the company that a call administers, and the host for the links in mails that the call
+ * sends. Throws `host_needed` if the company has no host. Throws another error for an endpoint that
  * administers no company.
  */
 export async function administeredTenant(c: ApiContext): Promise<Tenant> {

@@ -31,9 +31,9 @@ export interface InFlightCall {
   readonly caller: WaitingClient | undefined
   /**
    * Counts the call toward the limit of its caller, in addition to the company's limit. `id` is the
-   * id of the caller: the person or the API key. The separate limit for batches of deposits takes
-   * the id of the account to which the API key belongs. Throws `rate_limited` when the caller has
-   * too many calls at the same time.
+   * id of the person or, if a program calls, of the API key. A batch of deposits also counts toward
+   * a separate limit, for which `id` is the id of the person or of the API key's account. Throws
+   * `rate_limited` when the caller has too many calls at the same time.
    */
   countPerson(id: string): void
   end(): void

@@ -97,7 +97,7 @@ export function mountList<Input extends z.ZodMiniType, Item extends z.ZodMiniTyp
 
 /**
  * Adds an endpoint that accepts the header `Idempotency-Key`. `run` gets the value of this header,
- * or undefined if the header is absent. `run` returns the response body. Its result `replayed` is
+ * or undefined if the header is absent. `run` returns the response body and `replayed`, which is
  * true if the body is that of an earlier call with the same key. The response then has the header
  * `Idempotent-Replayed`.
  */
@@ -130,9 +130,9 @@ function versionOf(ifMatch: string | undefined): number | undefined {
 }
 
 /**
- * Sets the header `ETag` to the version of `output`. Returns true if the header `If-None-Match`
- * shows that the caller already has this version. The response is then empty and has the status
- * 304.
+ * Returns whether the caller already has this version of `output`, according to the header
+ * `If-None-Match`. The caller then gets the status 304 without a body. Also sets the header `ETag`
+ * to the version of `output`.
  */
 function isUnchanged(
   c: ApiContext,

@@ -87,8 +87,8 @@ export async function sendProblem(
 }
 
 /**
- * Returns the error that the API sends to its caller when `error` was thrown. Messages of the
- * database and stack traces are only logged.
+ * Returns the error that the API sends to its caller when `error` was thrown. The result contains
+ * neither stack traces nor messages of the database; these are only logged.
  */
 export function errorForCaller(error: unknown): AppError {
   if (error instanceof AppError) return error

@@ -132,8 +132,9 @@ function refusalOf(
 }
 
 /**
- * Applies a bulk change to people for whom `refusalOf` allows it. Returns the ids of the people who
- * were changed, without those who needed no change.
+ * Applies a bulk change to the people with these `ids`. The caller must have left out everybody for
+ * whom `refusalOf` returns an error. Returns the ids of the people who were changed, without those
+ * who needed no change.
  */
 async function apply(
   tx: Tx,

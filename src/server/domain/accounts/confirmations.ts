@@ -5,8 +5,8 @@ import { type PasswordDeps, type PasswordProof, requirePassword } from './user-k
 
 /**
  * Checks that the caller knows their password, and marks their session as confirmed for five
- * minutes. Throws `password_wrong`, or `challenge_invalid` if the challenge is expired, used or for
- * another purpose.
+ * minutes. Throws `password_wrong` for a wrong password. Throws `challenge_invalid` if the
+ * challenge is expired, used or for another purpose.
  */
 export async function confirmPassword(
   deps: PasswordDeps & Pick<Deps, 'db'>,

@@ -35,8 +35,8 @@ interface Erasure {
 /**
  * Deletes the personal data of accounts: e-mail, username, public keys, sessions, API keys, group
  * memberships, mailed links, rows of imports and fields in the audit log. Keeps the accounts' rows
- * and the deposits, because the history refers to their ids. Queues a mail to each person that
- * tells them about the deletion. The caller must have locked the rows of these people.
+ * and the deposits, because the history refers to their ids. Queues a mail about the deletion to
+ * each person. The caller must have locked the rows of these people.
  */
 export async function eraseUsers(
   tx: Tx,

@@ -34,8 +34,8 @@ interface Invitation {
 export interface InvitationResult {
   id: string
   /**
-   * The link, for the administrator to pass on. Absent if a mail server is configured or the call
-   * is a repetition.
+   * The link, for the administrator to pass on. Absent if a mail server is configured, or if the
+   * call repeats an earlier call with the same idempotency key.
    */
   link?: string
   /** When the link will be mailed, if a limit on mails delays it. Otherwise absent. */
@@ -377,8 +377,9 @@ export async function cancelScheduledInvitations(
 }
 
 /**
- * Returns for each recipient the times of the invitations to them, in milliseconds, latest first.
- * `recipients` are pseudonyms of e-mails. The keys of the map are these pseudonyms in hex.
+ * Returns the times at which invitations are or were due to each of `recipients`, in milliseconds,
+ * latest first. `recipients` are pseudonyms of e-mails. The keys of the map are these pseudonyms in
+ * hex.
  */
 async function ownTimes(tx: Tx, recipients: Buffer[]): Promise<Map<string, number[]>> {
   const { rows } = await sql<{ recipient: Buffer; due_at: Date }>`

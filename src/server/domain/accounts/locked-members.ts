@@ -23,9 +23,9 @@ export interface LockedMembers {
   /** Whether the caller is an operator. */
   isOperator: boolean
   /**
-   * Returns a person. Throws `not_found` if there is no such person, and `email_unconfirmed` for a
-   * sign-up that waits for confirmation. Throws `forbidden` if the person is an operator and the
-   * caller is not.
+   * Returns the locked person with this id. Throws `not_found` if there is no such person, and
+   * `email_unconfirmed` if the id belongs to a sign-up that waits for confirmation. Throws
+   * `forbidden` if the person is an operator and the caller is not.
    */
   get(id: string): LockedMember
   /** Returns whether `id` belongs to a sign-up that waits for confirmation. */

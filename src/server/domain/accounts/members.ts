@@ -28,7 +28,9 @@ export interface MemberFilter {
   permission?: Permission | undefined
   /** Selects the people whom the import with this id has created. */
   import?: string | undefined
-  /** The e-mail of one person, in the form that `canonicalEmail` returns. */
+  /**
+   * Selects the person with this e-mail, which must be in the form that `canonicalEmail` returns.
+   */
   email?: string | undefined
 }
 
@@ -94,9 +96,9 @@ export async function listUserSessions(
 }
 
 /**
- * Returns the usage and limits of a person's groups: of each group in `groups`, and added up in
- * `total`. In `total` and in each group, `own` is what this person has used. Throws `not_found` if
- * there is no such person.
+ * Returns the usage and limits of a person's groups: `groups` has an entry for each group, and
+ * `total` is the sum. In each entry and in `total`, `own` is the part that this person has used.
+ * Throws `not_found` if there is no such person.
  */
 export async function getUserUsage(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -183,9 +185,9 @@ interface PersonRow {
 }
 
 /**
- * Returns the queries in which to look for people who match the filter: one of accounts, one of
- * sign-ups, or both. A filter by group or permission needs only accounts, because sign-ups have
- * neither.
+ * Returns the queries that must be searched for people who match the filter: accounts, sign-ups or
+ * both. Does not apply the filter; `matching` does. A filter by group or permission needs only
+ * accounts, because sign-ups have neither.
  */
 function peopleOf(tx: Tx, deps: Pick<Deps, 'clock'>, filter: MemberFilter): People[] {
   const { state, group, permission } = filter
@@ -226,9 +228,9 @@ function permissionCondition(tx: Tx, permission: Permission) {
 }
 
 /**
- * Returns the SQL condition that the import `importId` has created a person. Its subquery runs
- * once. A join would be slow right after an import: PostgreSQL has no statistics on the new rows
- * yet and would scan the whole import for each person.
+ * Returns the SQL condition that a person was created by the import `importId`. The condition is a
+ * subquery that runs once. A join would be slow right after an import: PostgreSQL has no statistics
+ * on the new rows yet and would scan the whole import for each person.
  */
 function createdByImportCondition(tx: Tx, importId: string) {
   return sql<boolean>`person.id = any (array(

@@ -39,8 +39,8 @@ const dayMs = 24 * 3_600_000
 /** How long a sign-up can be confirmed if a mail server sends the link, in milliseconds. */
 const mailedMs = dayMs
 /**
- * How long a sign-up can be confirmed without a mail server, in milliseconds. It is longer because
- * an administrator has to pass the link on.
+ * How long a sign-up can be confirmed without a mail server, in milliseconds. This is longer than
+ * `mailedMs`, because an administrator has to pass the link on.
  */
 const unmailedMs = 30 * dayMs
 
@@ -229,7 +229,10 @@ async function waitingIn(
   return waiting
 }
 
-/** The link leads to the host where the person signed up. */
+/**
+ * Returns a new link that confirms the sign-up. The link leads to the host where the person signed
+ * up or, if that host is not known, to the company's primary host.
+ */
 async function createVerifyLink(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'settings'>,

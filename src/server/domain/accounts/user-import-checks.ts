@@ -129,16 +129,17 @@ function firstRowsSql(company_id: string, id: string, emails: RawBuilder<unknown
 }
 
 /**
- * SQL for the number of the first row that has the e-mail of the current row. Null if no earlier
- * row has this e-mail. The statement must define `first` with `firstRowsSql`.
+ * SQL for the number of the first of the earlier rows that have the same e-mail as the current row.
+ * Null if no earlier row has this e-mail. The statement must define `first` with `firstRowsSql`.
  */
 const earlierRowSql = sql`nullif(least(
   ((select numbers from first) ->> import_row.email)::integer, import_row.number
 ), import_row.number)`
 
 /**
- * Returns the SQL condition that a row of the import has one of `emails`. It is written so that
- * PostgreSQL can only use the index on e-mails.
+ * Returns the SQL condition that a row of the import has one of `emails`. It compares `import_id`
+ * with `is not distinct from` on purpose, so that PostgreSQL searches the rows by e-mail and not by
+ * import.
  */
 function hasEmailSql(company_id: string, id: string, emails: RawBuilder<unknown>) {
   return sql`company_id = ${company_id} and email = any (${emails})

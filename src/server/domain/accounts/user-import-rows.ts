@@ -131,7 +131,7 @@ interface Changed {
   id: string
   options: ImportOptions
   numbers: number[]
-  /** The e-mails of the changed rows, both from before and from after the change. */
+  /** The e-mails of the changed rows. A replaced row counts with its old and its new e-mail. */
   rows: { email: string | null }[]
 }
 
@@ -142,8 +142,9 @@ interface Changed {
 const checkedAgainAtOnce = 2_000
 
 /**
- * Checks changed rows again, and other rows with the same e-mails if their verdicts are out of
- * date.
+ * Checks the rows `numbers`, which were changed. Also checks other rows with the e-mails of `rows`
+ * if the change has made their verdicts wrong: for example, a row is no longer a duplicate.
+ * Returns how many rows of the import have each verdict.
  */
 async function checkAgain(
   tx: Tx,

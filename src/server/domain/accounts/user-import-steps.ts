@@ -194,8 +194,8 @@ async function withdrawInvitations(
 }
 
 /**
- * Yields the people whom a run has created, in batches. After an undo, leaves out the people whom
- * it has not removed.
+ * Yields, in batches, the people whom a run has created. After an undo, yields only those whom the
+ * undo has removed.
  */
 async function* createdPeople(
   tx: Tx,
@@ -274,8 +274,8 @@ async function lockPeople(tx: Tx, { id }: ImportInProgress, { from, to }: RowSli
 
 /**
  * Removes the people whom a run has created, and erases their data from the audit log. Does not
- * remove administrators or people whose account is activated or deleted. If a person is not
- * removed, `kept` of their row stores the reason.
+ * remove administrators or people whose account is activated or deleted. For each person who is not
+ * removed, stores the reason in the column `kept` of the import row.
  */
 async function removePeople(
   tx: Tx,
@@ -318,9 +318,10 @@ async function removePeople(
 }
 
 /**
- * Restores the values that people had before a run changed them. Does not restore values that have
- * been changed again since, or any values of administrators and of deleted people. If a value is
- * not restored, `kept` of the person's row stores the reason.
+ * Restores the usernames and languages that people had before a run changed them, and ends the
+ * memberships of groups that the run added. Skips administrators and deleted people. For other
+ * people, does not restore a value that has been changed again since. If anything of a person is
+ * not restored, stores the reason in the column `kept` of the import row.
  */
 async function restorePeople(
   tx: Tx,

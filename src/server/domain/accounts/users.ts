@@ -124,9 +124,9 @@ export async function updateUser(
 }
 
 /**
- * The caller's id under which the idempotency keys of sign-ups are stored, because the caller has
- * no account yet. All sign-ups share this id. That is safe: a caller gets the stored response of
- * another sign-up only with its random idempotency key and its input.
+ * Stands for the caller's id when the idempotency key of a sign-up is stored, because the caller
+ * has no account yet. All sign-ups share this id. That is safe: to get the stored response of
+ * another sign-up, a caller would need its random idempotency key and its input.
  */
 const nobody = '00000000-0000-0000-0000-000000000000'
 

@@ -17,8 +17,8 @@ import type { CompanyId, Deps } from '../deps.ts'
 export interface AuditCheckReport {
   entries: number
   /**
-   * The number of entries whose changed fields were erased, because the person whom they concern
-   * was deleted.
+   * The number of entries whose changed fields were erased. The changed fields of an entry are
+   * erased when the person whom they concern is deleted.
    */
   erased: number
   /**
@@ -137,7 +137,10 @@ export function auditEntryCanonicalJson(entry: Selectable<Database['audit_entry'
   })
 }
 
-/** Returns what is wrong with the stored changed fields of an entry. Undefined if they match it. */
+/**
+ * Returns what is wrong with the stored changed fields of an audit entry, or undefined if nothing
+ * is wrong.
+ */
 function faultOf(entry: Entry): string | undefined {
   const { company_id, id, action, changes, salt, value, person, deleted_at } = entry
   if (salt === null || value === null) {

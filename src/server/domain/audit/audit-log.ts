@@ -124,8 +124,8 @@ async function readRows(
 
 /**
  * Returns the SQL condition that an entry is about the item with the id `target`. If the item is a
- * person, the condition also includes entries about imports that have created or changed this
- * person.
+ * person, the condition also accepts entries about the run or the undo of an import that has
+ * created or changed this person.
  */
 async function concerns(tx: Tx, target: string): Promise<RawBuilder<boolean>> {
   const { rows: imports } = await sql<{ id: string }>`

@@ -31,11 +31,12 @@ interface AuditedChange {
   /** The id of the changed object. The first word of `action` says which kind of object it is. */
   target: string
   /**
-   * The fields of the object before the change. `after` contains its fields after the change.
-   * Values are plain JSON without negative numbers. The log stores only the fields that differ.
-   * `null` and `undefined` both mean that a field has no value.
+   * The fields of the changed object before the change. The log stores only the fields that differ
+   * from those in `after`. Values are plain JSON without negative numbers. `null` and `undefined`
+   * both mean that a field has no value.
    */
   before?: object
+  /** The fields of the changed object after the change, in the same form as `before`. */
   after?: object
   /**
    * The id of the person whom the changed fields concern. When this person is deleted, the fields

@@ -248,9 +248,9 @@ async function findExpiredInvitations(
 }
 
 /**
- * Counts invited people for whom an administrator must create a link by hand, because no
- * administrator has received a link that is still valid. Returns undefined if there are no such
- * people, or if a mail server is configured.
+ * Counts invited people who cannot join until an administrator creates a link for them by hand. A
+ * person does not count while a link that an administrator has created is still valid. Returns
+ * undefined if there are no such people, or if a mail server is configured.
  */
 async function findUnmailedInvitations(
   tx: Tx,
@@ -275,9 +275,8 @@ const handedOutLink = (now: Date) => sql<boolean>`exists (
 
 /**
  * Counts invited people who have no link with which they can join. `hasLink` returns the SQL
- * condition that a person has one. Returns undefined if there are no such people. Also returns
- * undefined if the company has not yet proved that it owns a host, because no link could lead
- * there.
+ * condition that a person has such a link. Returns undefined if there are no such people. Also
+ * returns undefined while the company has no proved host, because links would have no target.
  */
 async function findWithoutLink(
   tx: Tx,

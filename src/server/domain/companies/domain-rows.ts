@@ -53,8 +53,10 @@ export async function isHostProvedByAnyCompany(tx: Tx, host: string): Promise<bo
 }
 
 /**
- * Returns the error `host_taken`. It means that a company has proved that it owns the host, or that
- * a company has already claimed the host in a way that rules out this claim.
+ * Returns the error `host_taken` for a host that cannot be claimed. One of these is true:
+ * - A company has proved that it owns the host.
+ * - The same company has claimed the host already.
+ * - The claim is for a new company, and a company with the same name has claimed the host already.
  */
 export function hostTakenError(cause?: unknown): AppError {
   return new AppError('host_taken', 'The host is proved by a company or claimed already', { cause })

@@ -248,9 +248,9 @@ export async function getPrimaryHost(tx: Tx): Promise<string> {
 }
 
 /**
- * Returns the host for mails of a company in which no link must work: the host of the primary
- * domain. Without a primary domain, this is the host of the oldest domain, even if no pages are
- * served there. Used when an operator of another company causes the mails.
+ * Returns the host to name in mails without links: the host of the company's primary domain. If
+ * the company has no primary domain, returns the host of its oldest domain, even if no pages are
+ * served there. Used for mails that an operator of another company causes.
  */
 export async function readHostForMailLinks(
   deps: Pick<Deps, 'db'>,

@@ -6,8 +6,8 @@ export const sampleDataNotice =
   'Fictional document: people, places and amounts are made up.\n'
 
 /**
- * Returns a CSV table with a header and `rows` + 20 rows. Each row has `title` in its second
- * column.
+ * Returns a CSV table with a header and 20 rows more than `rows`. Each row has `title` in its
+ * second column.
  */
 export function makeCsv(title: string, rows: number): string {
   const lines = Array.from({ length: 20 + rows }, (_, row) => `${row + 1};${title};${row * 37}.00`)

@@ -37,10 +37,11 @@ const demoUsername = 'Claire Marchand'
 const gigabyte = 1_000_000_000
 const dayMs = 86_400_000
 /**
- * A time in the far future, which keeps background jobs from changing the demonstration's uploads.
- * An upload that must stay open gets it as the time when bytes last arrived, so the upload never
- * lapses. For any other upload, the job `settle-uploads` is postponed until this time, so the job
- * does not create its deposit.
+ * A time in the far future, which keeps background jobs from changing the demonstration's uploads:
+ * - An upload that must stay open stores it as the time when bytes last arrived. So the upload
+ *   never lapses.
+ * - For other uploads, the creation of the deposit by the job `settle-uploads` is postponed until
+ *   this time. `fillDemo` creates the deposit instead.
  */
 const farAway = new Date('9999-01-01T00:00:00Z')
 
@@ -161,8 +162,8 @@ async function seedPerson(deps: Deps, { company_id }: Demo): Promise<DemoPerson>
 }
 
 /**
- * Brings a deposit of the demonstration to its final state. Creates its upload first if there is
- * none.
+ * Brings a deposit of the demonstration to its final state. If the deposit has no upload yet,
+ * creates the upload first.
  */
 async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocument): Promise<void> {
   const upload = (await uploadOf(deps, person)) ?? (await register(deps, person, document))
@@ -195,9 +196,9 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
 }
 
 /**
- * Returns the upload that was begun for the history entry that is being added now, or undefined if
- * there is none. Finds it by the creation time of its request (entry of the history): exactly the
- * time of `deps.clock()`, because this clock shows the time of the entry.
+ * Returns the person's upload whose request (entry of the history) was created exactly at the time
+ * of `deps.clock()`, or undefined if there is none. Every deposit of the demonstration has a time
+ * of its own, so this time identifies the upload of the deposit.
  */
 async function uploadOf(
   deps: Deps,
@@ -247,8 +248,8 @@ async function register(deps: Deps, person: DemoPerson, document: DemoDocument):
 }
 
 /**
- * Verifies the files of an entry of the demonstration's history, at the time of `deps.clock()`.
- * Does nothing if the person's history already has an entry with exactly this time.
+ * Adds a verification to the demonstration's history, by verifying the files `names` at the time of
+ * `deps.clock()`. Does nothing if the person's history already has an entry with exactly this time.
  */
 async function seedCheck(
   deps: Deps,

@@ -25,8 +25,8 @@ interface Wanted {
 }
 
 /**
- * The query of a category's rules. It returns a row for each of the caller's groups that allows the
- * category. No row means that the caller may not use the category.
+ * The query that reads the rules of a category. It returns one row for each of the caller's groups
+ * that may use the category. No row means that the caller may not use the category.
  */
 const allowedGroups = prepareStatement(
   (db, wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>) =>

@@ -175,8 +175,10 @@ class Batch {
   }
 
   /**
-   * Claims the idempotency keys of the batch. Returns the items whose keys are new. For each other
-   * item, sets the answer that is stored for its key, or an error.
+   * Claims the idempotency keys of the batch. Returns the items whose keys are new. If a key was
+   * used by an earlier call, sets the stored answer of that call, or an error. If two items of the
+   * batch have the same key, returns only the first. If the second is the same deposit, notes the
+   * first in `#sameKey`; otherwise sets an error as the answer to the second.
    */
   async #claim(): Promise<Candidate[]> {
     const firstOf = new Map<string, Candidate>()
@@ -236,9 +238,10 @@ class Batch {
   }
 
   /**
-   * Sets the answer to each item whose file the person has deposited before or is uploading. If an
-   * item repeats the file of an earlier item of the batch, sets no answer yet but notes the earlier
-   * item in `#sameFile`. Returns the other items. Items with `again` are always returned.
+   * Returns the items that must be deposited: those whose file is new, and those with `again`. If
+   * the person has deposited an item's file before or is uploading it, sets the answer to the item.
+   * If an item has the same file as an earlier item of the batch, notes the earlier item in
+   * `#sameFile`. The later item then gets its answer at the end.
    */
   async #findEarlier(accepted: Accepted[]): Promise<Accepted[]> {
     const asked = accepted.filter(({ item }) => !item.deposit.again)

@@ -156,8 +156,9 @@ export async function requireSameBytesAsFirstCall(
 }
 
 /**
- * Waits until a request (entry of the history) has reached its final state, at most `patienceMs`
- * milliseconds. Returns the request in its current state.
+ * Waits until a request (entry of the history) has reached its final state, and returns the
+ * request. Stops waiting after about `patienceMs` milliseconds or when the process stops. The
+ * returned request may then still be in progress.
  */
 export async function waitForFinalState(
   deps: Deps,
@@ -179,9 +180,9 @@ export async function waitForFinalState(
 }
 
 /**
- * Starts to listen for a change of the person's history. The promise `come` resolves at the change,
- * or after a second, because the signal of another process may get lost. `stop` ends the listening
- * and resolves the promise.
+ * Starts to listen for a change of the person's history. The promise `come` resolves when the
+ * history changes. It also resolves after a second, because the signal of another process may get
+ * lost. `stop` ends the listening and resolves the promise.
  */
 function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string }) {
   let stop = () => {}

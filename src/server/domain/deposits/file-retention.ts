@@ -94,9 +94,10 @@ async function lockDue(tx: Tx, now: Date): Promise<DueFile[]> {
 }
 
 /**
- * Removes the references from the deposits in `due` to their stored files. Returns the size of each
- * file, with its tag (keyed hash) in hex as the key, and the tags of files that no deposit refers
- * to any more.
+ * Decrements the reference count of each stored file by the number of its deposits in `due`. A file
+ * to which no deposit refers any more loses its row in the table `blob`. `sizes` maps the tag
+ * (keyed hash, in hex) of each file to its size in bytes. `unused` lists the tags of the files that
+ * lost their rows.
  */
 async function releaseBlobs(
   tx: Tx,

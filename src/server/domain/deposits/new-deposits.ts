@@ -47,14 +47,15 @@ export type CreateDepositResult =
        * bytes.
        */
       upload?: string
-      /** Present if an earlier call began the upload and it can be continued. */
+      /** Present if an earlier call began the upload, so that the client continues it. */
       continued?: true
     }
 
 /**
- * Creates a deposit's request (entry of the history) and its upload, and reserves quota, in one
- * transaction. If the caller has deposited the same file before or is uploading it, creates nothing
- * and returns the existing request. With `deposit.again`, always creates a new one.
+ * Begins a deposit in one transaction: creates its request (entry of the history) and its upload,
+ * and reserves quota. If the category stores only fingerprints, records the deposit immediately and
+ * creates no upload. If the caller has deposited the same file before or is uploading it, creates
+ * nothing and returns the existing request, unless `deposit.again` is set.
  */
 export async function createDeposit(
   deps: Deps,

@@ -30,9 +30,9 @@ export interface WriteLease {
  * - If the previous process has ended its lease, `writer` continues the existing file.
  * - If the lease of the previous process has expired, `writer` gets a new file, because the
  *   previous process may still have the old file open. The upload's generation then grows by one.
- * A caller that has waited for another process calls again with `ignored`: the `heldUntil` of its
- * first call. If the lease still expires at exactly this time, the other process has not renewed it
- * and has probably died. The lease then counts as expired already.
+ * A lease that expires at exactly the time `ignored` counts as expired already. A caller that has
+ * waited for another process passes the `heldUntil` of its first call as `ignored`. If the lease
+ * still expires at that time, the other process has not renewed it and has probably died.
  */
 export async function takeWriteLease(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -111,7 +111,7 @@ export async function endWriteLease(
 
 /**
  * Returns the SQL condition that an upload still lacks bytes and that no other process has taken it
- * over. It keeps a process that has lost the upload from changing its row.
+ * over. With this condition, a process that has lost the upload cannot change the upload's row.
  */
 function isCurrent({ generation }: Upload): RawBuilder<SqlBool> {
   return sql`state = 'uploading' and generation = ${generation}`

@@ -169,10 +169,10 @@ async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<
 }
 
 /**
- * Records the deposit of an upload in one transaction: writes the row of its file, moves the file,
- * charges the reservation and writes the record. `damaged` is the inode number of the stored file
- * that must be replaced. That file was stored for the same bytes, but its bytes have changed since.
- * `damaged` is undefined if there is no such file.
+ * Records the deposit of an upload in one transaction: writes the row of its file, moves the file
+ * to its final path, turns the reserved quota into used quota and writes the record. `damaged` is
+ * the inode number of an earlier file with the same content whose bytes have changed on disk. The
+ * upload's file replaces it. `damaged` is undefined if there is no such file.
  */
 async function record(
   deps: Deps,

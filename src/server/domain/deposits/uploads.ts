@@ -82,7 +82,7 @@ export async function recordUploadProgress(
   )
 }
 
-/** Throws `cancelled` or `lapsed` if the upload has ended in that way. */
+/** Throws `cancelled` if the upload was cancelled, and `lapsed` if it has lapsed. */
 export function requireOpenUpload({ request_state: state }: Upload): void {
   if (state === 'lapsed' || state === 'cancelled') {
     throw new AppError(state, `The upload has been ${state}`)
@@ -97,7 +97,7 @@ export function uploadBusyError(): AppError {
   return new AppError('upload_busy', 'Another call writes this upload', { retryAfter: 1 })
 }
 
-/** Throws `upload_state` if all bytes of an upload have arrived already. */
+/** Throws `upload_state` if all bytes of an upload have arrived, or if the upload has ended. */
 export function requireUploading({ state }: Upload): void {
   if (state !== 'uploading') throw new AppError('upload_state', 'The upload is complete')
 }
@@ -218,7 +218,8 @@ export async function endUploadWithoutDeposit(
 const released = { writer: null, writer_until: null }
 
 /**
- * Sets the state of an upload and ends every lease on it. With `settled`, also deletes its digests.
+ * Sets the state of an upload and ends its write lease. The state `settled` also ends the lease for
+ * the creation of the deposit, and deletes the digests and the transform of the upload.
  */
 export async function setUploadState(
   tx: Tx,
@@ -245,8 +246,8 @@ export function reservationOf(upload: Upload) {
 }
 
 /**
- * Returns an upload's request (entry of the history) with a new state, for `publishRequest` to
- * write.
+ * Returns the request (entry of the history) of an upload with the given new state. Stores nothing:
+ * the caller passes the result to `publishRequest`.
  */
 export function requestWithState(upload: Upload, state: RequestState): NewRequestState {
   return {

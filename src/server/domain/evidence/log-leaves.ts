@@ -10,7 +10,7 @@ export interface NewLeaf {
 /**
  * Appends leaves, in the given order, to the evidence log of the transaction's company. May be
  * called at any point of the transaction. The leaves are written by the last statement before the
- * commit, because writing them locks the head of the log.
+ * commit, so that the company's row in `log_head` is locked only for a short time.
  */
 export function appendLeaves(tx: Tx, leaves: readonly NewLeaf[]): void {
   const values = [

@@ -15,9 +15,9 @@ export interface Opening {
 }
 
 /**
- * The secrets that prove which contents a deposit's leaf in the evidence log stands for. They are
- * the salt and the value of each field, and the link key `lk` (base64url) for the link in the QR
- * code.
+ * The secrets of a deposit: the salt and the value of each field, and the link key `lk` (base64url)
+ * for the link in the QR code. The deposit's leaf in the evidence log contains only hashes. The
+ * secrets prove from which contents they were computed.
  */
 export interface Openings {
   fields: Record<string, Opening>

@@ -41,7 +41,10 @@ export interface EventSubscriber {
   readFromDatabase(until: number): void
   /** Receives the current status of the session to which the stream belongs. */
   updateSession(status: SessionStatus): void
-  /** Called every two seconds, and when the process stops. */
+  /**
+   * Called every two seconds, so that the stream can send a tick or end, and when the process
+   * stops.
+   */
   onInterval(): void
 }
 
@@ -243,8 +246,8 @@ function formatEvent(request: ProcessedRequest): EventText {
 
 /**
  * Returns a page of the events of several people, grouped by the id of the person. The events have
- * higher sequence numbers than `after`. `seen` is the sequence number up to which the company's
- * events were searched. `isFull` is true if there may be another page.
+ * higher sequence numbers than `after`. The returned `seen` is the sequence number up to which the
+ * company's events were searched. The returned `isFull` is true if there may be another page.
  */
 export async function readEvents(
   deps: Pick<Deps, 'db'>,

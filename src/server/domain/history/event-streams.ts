@@ -13,8 +13,9 @@ import {
 
 const tickMs = 15_000
 /**
- * A tick is due this many milliseconds after the previous one; it keeps the connection alive.
- * Streams check every two seconds whether a tick is due, so ticks are at most `tickMs` apart.
+ * How many milliseconds after a tick the next one is due. A tick is an event that keeps the
+ * connection alive. Streams check every two seconds whether a tick is due, so ticks are at most
+ * `tickMs` apart.
  */
 const tickAfterMs = tickMs - 2000
 /**
@@ -205,8 +206,8 @@ class OpenStream implements EventStream, EventSubscriber {
   }
 
   /**
-   * Writes the waiting events until the sink can take no more. Reads earlier events from the
-   * database first if some are missing.
+   * Writes the waiting events, unless the sink can take no more at present. If earlier events are
+   * missing, reads and writes them first. Ends the stream if it may not continue.
    */
   #pump(): void {
     if (this.#endIfOver() || !this.#sink || this.#isStalled || this.#isReading) return

@@ -77,9 +77,9 @@ export async function recheckDomains(deps: CheckDeps, company_id: CompanyId): Pr
 }
 
 /**
- * Runs `store`, which stores the result of a DNS check, and returns its result. If another company
- * proves the host at the same time, the database refuses the first attempt. `store` is then called
- * again, and leaves the domain unverified.
+ * Returns the result of `store`, which stores the answer of a DNS query. If another company proves
+ * the host at the same time, the database refuses to store that the domain is verified. Then calls
+ * `store` a second time. `store` now sees that the host is taken and leaves the domain unverified.
  */
 async function storeAnswer<T>(store: () => Promise<T>): Promise<T> {
   try {

@@ -175,10 +175,11 @@ export async function findCoveringCompany(
 }
 
 /**
- * Requires a DNS record for each host, of any company, that was proved only by the wildcard domain
- * `wildcard`. Such a host counts as lacking its record from now on. It is served until the record
- * has been missing for seven days. Must be called when the transaction's company loses the domain,
- * whose row must be locked. Does nothing if `wildcard` is no wildcard or needs no DNS record.
+ * Requires a DNS record of its own for each host that was proved only by the wildcard domain
+ * `wildcard`. The host may belong to any company. The record counts as missing from now on. After
+ * it has been missing for seven days, the host is no longer served. Must be called when the
+ * transaction's company loses the wildcard domain, whose row must be locked. Does nothing if
+ * `wildcard` is no wildcard or needs no DNS record.
  */
 export async function endWildcardCoverage(
   tx: Tx,

@@ -98,8 +98,8 @@ const working: Lease<'import'> = {
 const [rowsAtOnce, checkedAtOnce] = [1_000, 500]
 const maxAttempts = 5
 /**
- * The pause after the first failed attempt, in milliseconds. After the second it is twice as long,
- * and so on.
+ * The pause after the first failed attempt, in milliseconds. The pause after attempt n is n times
+ * as long.
  */
 const retryMs = 3_000
 
@@ -115,8 +115,9 @@ class Stopped extends Error {}
  * Checks, runs or undoes one import of the company: the one that has waited longest. Does nothing
  * while another process works on an import of the company. Returns false if there was no work or
  * this process did not finish it. If this process ends before the work is done, another process
- * takes over. That process starts a run or an undo from the beginning, because each is one
- * transaction. It continues a check after the last finished slice.
+ * takes over. That process continues a check after the last finished slice. It starts a run or an
+ * undo from the beginning, because all its changes are in one transaction. If the changes of a run
+ * are already committed, it only counts them.
  */
 export async function workOnNextImport(
   deps: WorkDeps,
@@ -361,7 +362,10 @@ function createProgress(
   }
 }
 
-/** Throws `Stopped` if another process has taken over the import. */
+/**
+ * Stores the progress of the work and renews the lease on the import. Throws `Stopped` if another
+ * process has taken over the import.
+ */
 async function keepLease(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -373,9 +377,9 @@ async function keepLease(
 }
 
 /**
- * Stores the outcome of a check, a run or an undo, and ends the lease on the import. With
- * `applied`, keeps the lease, because the run has applied the rows and still has to count them.
- * Throws `Stopped` if another process has taken over the import.
+ * Stores the outcome of a check, a run or an undo, and ends the lease on the import. Keeps the
+ * lease if `changes.applied` is true: the run has then changed all items, but still has to count
+ * them. Throws `Stopped` if another process has taken over the import.
  */
 async function settle(
   tx: Tx,

@@ -239,7 +239,8 @@ export async function readImport(tx: Tx, id: string): Promise<Import> {
 }
 
 /**
- * Changes the state of the locked import to one on which the import job works, and wakes the job.
+ * Requests work on the locked import: sets the state `checking`, `running` or `undoing`, and wakes
+ * the import job after the commit. Returns the import.
  */
 async function begin(
   tx: Tx,

@@ -121,8 +121,8 @@ export async function createOperator(
 }
 
 /**
- * Removes the demonstration if `choice` is `remove`. Returns what became of it, or `none` if there
- * was no demonstration. If the removal fails, logs the error and returns `kept`, because the
+ * Removes the demonstration if `choice` is `remove`. Returns `removed` or `kept`, or `none` if
+ * there was no demonstration. If the removal fails, logs the error and returns `kept`, because the
  * operator has already been created.
  */
 async function settleDemo(

@@ -161,8 +161,8 @@ async function readQuotasByCategory(
 }
 
 /**
- * Returns the quotas (limits and usage) by the id of the group. They are copies, so the caller may
- * change them.
+ * Returns the quota (limits and usage) of each group, as a map with the ids of the groups as keys.
+ * The quotas are copies, so the caller may change them.
  */
 function groupsOf(quotasByCategory: Map<string, GroupQuota[]>): Map<string, GroupQuota> {
   const all = [...quotasByCategory.values()].flat()
@@ -170,8 +170,8 @@ function groupsOf(quotasByCategory: Map<string, GroupQuota[]>): Map<string, Grou
 }
 
 /**
- * Chooses a group for each charge, and returns the group's id or, if no group has enough left, an
- * error. Later charges are chosen as if the earlier ones had already been charged.
+ * Chooses a group for each charge. Returns for each charge the id of the group, or an error if no
+ * group has enough left. Each choice takes into account what the earlier charges will use.
  */
 function distribute(
   quotasByCategory: Map<string, GroupQuota[]>,

@@ -74,8 +74,8 @@ const rules = {
   /** Failed logins with one e-mail, from all network addresses together. */
   login_email: rule(() => 100, hour),
   /**
-   * Failed logins with one e-mail in a browser in which its owner has signed in before. Each such
-   * browser has its own counter, so failures elsewhere do not block the owner.
+   * Failed logins with one e-mail, in a browser in which the owner of the e-mail has signed in
+   * before. Each such browser has its own counter, so failures elsewhere do not block the owner.
    */
   login_device: rule(() => 10, 15 * minute),
   /**
@@ -144,11 +144,12 @@ const tierFactors = [1, 4, 16]
 
 /**
  * Counts `points` toward the limit `name`. Throws `rate_limited` or `lookup_limited`, depending on
- * the limit, when the limit is exceeded. The error says after how many seconds a call may succeed,
- * and the points stay counted. One call counts at most as many points as the whole limit, so that a
+ * the limit, when the limit is exceeded. The error says after how many seconds a call may succeed.
+ * The points stay counted. One call counts at most as many points as the whole limit, so that a
  * large call can succeed in an unused period. An IPv6 address is counted in its networks /64, /56
- * and /48, each of which has its own limit (`tierFactors`). The returned `isFirst` says whether
- * these are the first points in the current period, for an IPv6 address those of its /48 network.
+ * and /48, each of which has its own limit (`tierFactors`). The returned `isFirst` is true if
+ * nothing was counted before in the current period. For an IPv6 address, this refers to its /48
+ * network.
  */
 export async function consumeRateLimit(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -283,8 +284,8 @@ export async function refundRateLimit(
 }
 
 /**
- * Returns the keys of the counters for `counted`. If it contains an address, there is a counter for
- * each network of the address, smallest first. Otherwise there is one counter.
+ * Returns the keys of the counters for a rate limit key. A rate limit key with an address has a
+ * counter for each network of the address, smallest first. Any other has one counter.
  */
 function tiersOf(counted: RateLimitKey): string[][] {
   const address = counted.find(part => typeof part === 'object')?.address

@@ -103,9 +103,10 @@ function groupsOfPerson(db: StatementBuilder, query: PersonQuotaQuery) {
 }
 
 /**
- * Builds the query of groups with their limits and usage. Of the periods in which requests are
- * counted, the query considers only those that may be the group's current one. It returns a row for
- * each of them that has usage. A group without any has one row, in which `period_start` is null.
+ * Builds the query of groups with their limits and usage. A row has the usage of one group in one
+ * period. To read few rows, the query skips periods that cannot be the current one; `quotasOf`
+ * finds the current one among the others. If a group has no usage in these periods, it has one row,
+ * in which `period_start` is null.
  */
 function groupsFrom(db: StatementBuilder, query: QuotaQuery) {
   return db
@@ -137,10 +138,10 @@ function groupsFrom(db: StatementBuilder, query: QuotaQuery) {
 }
 
 /**
- * Returns SQL for a lower bound of the start of a group's current period. Queries use the bound to
- * skip older periods. It is a day earlier than necessary; `limitPeriodAt` determines the exact
- * period afterwards. The SQL depends only on `now` and the group's interval. With other values,
- * PostgreSQL could not use the index under row-level security.
+ * Returns SQL for a time before the start of a group's current period. Queries use it to skip older
+ * periods. The time is not exact: `limitPeriodAt` determines the exact period afterwards. The SQL
+ * depends only on `now` and the group's interval. If it used other values, PostgreSQL could not use
+ * the index under row-level security.
  */
 function earliestPeriod(now: Date) {
   return sql<Date>`
@@ -260,10 +261,10 @@ interface PersonalUsage {
 }
 
 /**
- * The query that sums what a person has used and reserved in each group, by kind and period. Of the
- * periods in which requests are counted, it considers only those that may be the current one. It
- * reads uploads in the state `uploading` separately from the states `received` and `held`, because
- * `uploading` has its own index.
+ * The query that sums what a person has used and reserved in each group, by kind and period. It
+ * skips periods of requests that cannot be the current one. It reads uploads in the state
+ * `uploading` separately from those in the states `received` and `held`, because `uploading` has
+ * its own index.
  */
 const ownUsage = prepareStatement(
   (_db, { company_id, user_id, now }: PersonQuotaQuery) => sql<PersonalUsage>`

@@ -63,12 +63,12 @@ export async function prepareLetter(
 }
 
 /**
- * Returns the company of a mail, with the host to which the link in the mail leads. The host is the
- * first of these that exists:
- * - the host on which the mail was requested, if the company still has it and it does not belong to
- *   a wildcard domain, because anybody can invent a host of a wildcard domain;
+ * Returns the company that sends a mail, with the host to which the link in the mail leads. `host`
+ * is the host on which the mail was requested. It counts only if it still belongs to the company.
+ * The link leads to the first of these hosts that exists:
+ * - `host`, unless it is only covered by a wildcard domain, because anybody can invent such a host;
  * - the company's primary host;
- * - the requested host of a wildcard domain.
+ * - `host`, even if it is only covered by a wildcard domain.
  * Returns undefined if none of them exists.
  */
 async function findSender(

@@ -171,8 +171,8 @@ function verifyingKey(keys: Pick<Keys, 'verifyingKey'>, header: unknown): Crypto
 }
 
 /**
- * Returns the issuer (`iss`) of a host's tokens. It is a name and not a web address, so it has no
- * port.
+ * Returns the issuer (`iss`) of a host's tokens. It only looks like a web address: nobody opens it,
+ * so it has no port.
  */
 function issuerOf(tenant: Tenant): string {
   return `https://api.${tenant.host}`

@@ -71,8 +71,9 @@ export async function authenticate(
 }
 
 /**
- * Returns the owner of an API key, with an empty list of permissions. The key is looked up by its
- * hash, so the response time to a wrong key reveals nothing about other keys.
+ * Returns the owner of an API key. `permissions` is empty, because the scopes of the key decide
+ * what the program may do. The key is looked up by its hash, so the response time to a wrong key
+ * reveals nothing about other keys.
  */
 async function authenticateKey(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -227,7 +228,10 @@ const keyWithHash = prepareStatement(
       .select(['api_key.scopes', 'api_key.last_used_at'])
 )
 
-/** Builds the query of sessions. The session of an unconfirmed sign-up has no person. */
+/**
+ * Builds the query of sessions with their person and company. The columns of the person are null if
+ * the session belongs to an unconfirmed sign-up.
+ */
 function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
   return db
     .selectFrom('session')
@@ -250,8 +254,9 @@ function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
 }
 
 /**
- * Builds the query of API keys, with the same columns as that of sessions. API keys stay valid when
- * their owner signs out everywhere.
+ * Builds the query of API keys. Its columns are the same as in `sessionsOf`, so that one statement
+ * can read both. `tokens_valid_after` is the time at which the key was created, because API keys
+ * stay valid when their owner signs out everywhere.
  */
 function keysOf(db: StatementBuilder, company_id: CompanyId) {
   return db

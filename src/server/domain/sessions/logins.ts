@@ -31,8 +31,8 @@ interface LogIn {
   email: string
   challenge_response: string
   /**
-   * The value that the browser has kept from an earlier login. Undefined at the first login in a
-   * browser.
+   * The value of `createDeviceProof` that this browser got at an earlier login. Undefined at the
+   * first login in a browser.
    */
   device: string | undefined
   /** Network address of the caller. */
@@ -178,10 +178,10 @@ const waitingOf = prepareStatement((db, { company_id, email, now }: Waiting) =>
 
 /**
  * Returns the accounts that a login tries if its signature does not match the person with this
- * e-mail. These are the unconfirmed sign-ups of the e-mail and, at the end, the person. The person
- * is read again, because a sign-up may just have been confirmed. Missing sign-ups are undefined, so
- * that the length of the list, and with it the duration of the login, does not depend on how many
- * exist.
+ * e-mail. These are the newest unconfirmed sign-ups of the e-mail and, at the end, the person. The
+ * person is read again, because a sign-up may just have been confirmed. The list is always of the
+ * same length: missing sign-ups are undefined. The duration of the login therefore does not reveal
+ * how many exist.
  */
 async function findWaiting(
   tx: Tx,
@@ -205,9 +205,9 @@ async function findWaiting(
 }
 
 /**
- * Returns the first of `accounts` whose key has signed the challenge. Where an account is
- * undefined, verifies with the decoy key, so that the response time does not reveal how many
- * accounts exist.
+ * Returns the first of `accounts` whose key has signed the challenge, or undefined if there is
+ * none. Always verifies the signature once for each entry, and uses the decoy key for an entry
+ * without an account. The response time therefore does not reveal how many accounts exist.
  */
 function holderAmong(
   keys: Keys,
@@ -234,8 +234,8 @@ const decoyKey: PublicKeyJwk = {
 }
 
 /**
- * Returns the decoy key, encrypted like the key of an account, because decrypting takes time as
- * well.
+ * Returns the decoy key in encrypted form. It is encrypted like the key of an account, because the
+ * time for decrypting would otherwise reveal that the account is missing.
  */
 function sealDecoy(keys: Keys): EncryptedPublicKey {
   const row = { company_id: 'decoy', user_id: 'decoy', key_id: 'decoy', kdf: 'a1' }

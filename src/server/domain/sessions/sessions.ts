@@ -369,8 +369,7 @@ export async function endSessions(
  * `'Mozilla/5.0 … Firefox/142.0'` → `'Firefox'`
  */
 function browserFamily(agent: string): string {
-  // in this order, because user agents of earlier ones in the list also contain the names of later
-  // ones
+  // in this order, because the user agent of Edge, for example, also contains `Chrome` and `Safari`
   const families = ['Firefox', 'Edg', 'OPR', 'Chrome', 'Safari']
   const found = families.find(family => agent.includes(`${family}/`))
   return found === 'Edg' ? 'Edge' : found === 'OPR' ? 'Opera' : (found ?? 'Other')
